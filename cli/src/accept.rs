@@ -1,16 +1,20 @@
 //! `cargo evalsuite accept`.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::io::Write;
 use std::process::ExitCode;
+use std::{env, io};
 
 use evalsuite_report::{
-    RunData, accept, accept_answers, read_accepted_answers, read_baseline, write_accepted_answers, write_baseline,
+    RedBuilds, RunData, accept, accept_answers, read_accepted_answers, read_baseline, write_accepted_answers,
+    write_baseline,
 };
 
 use crate::command_line::Accept;
 use crate::{CANNOT_WORK, baselines, stored_runs};
+
+/// How many trials repeat a case that differs from its baseline, if the environment does not say so.
+const CONFIRMING: u32 = 10;
 
 pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
     let run = match stored_runs::find(&command.run)? {
@@ -36,9 +40,13 @@ pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
             .filter(|answers| answers_before.as_ref() != Some(answers));
         all.push((file, accepted, answers));
     }
+    let confirming = env::var("EVALSUITE_CONFIRM").ok().and_then(|text| text.parse().ok()).unwrap_or(CONFIRMING);
     let mut out = anstream::stdout().lock();
     for (file, accepted, answers) in &all {
         write!(out, "{accepted}")?;
+        if let Some(builds) = RedBuilds::of(&accepted.baseline, file.suite, confirming) {
+            writeln!(out, "  {builds}")?;
+        }
         if accepted.is_changed() {
             write_baseline(&file.path, &accepted.baseline)?;
             writeln!(out, "  {}", file.path.display())?;

@@ -160,7 +160,9 @@ fn compare_with(
     let read = |run: &StoredRun| {
         // Metadata are in the records of trials.
         let needs_trials = options.cluster_by.is_some() || !options.by.is_empty();
-        if needs_trials { RunData::read(run.path()) } else { RunData::read_cases(run.path()) }
+        let data = if needs_trials { RunData::read(run.path()) } else { RunData::read_cases(run.path()) }?;
+        warn_of_problems(&data);
+        io::Result::Ok(data)
     };
     if matches!(standard, Standard::Baseline) {
         let run = read(run)?;
@@ -170,6 +172,13 @@ fn compare_with(
         Ok(base) => Ok(Comparison::new(&read(&base)?, &read(run)?, options)),
         Err(code) => Err(code),
     })
+}
+
+/// Names the records of a run that cannot be read: their cases are missing in a comparison.
+fn warn_of_problems(run: &RunData) {
+    for problem in &run.problems {
+        anstream::eprintln!("warning: {}: {}: {}", run.run_id, problem.file, problem.message);
+    }
 }
 
 /// The baselines of a run, at least one.
@@ -214,6 +223,7 @@ fn options(arguments: &ComparisonArguments) -> io::Result<CompareOptions> {
     let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidInput, message);
     let mut options = CompareOptions::new();
     options.cluster_by.clone_from(&arguments.cluster_by);
+    options.allowed_errors = arguments.allow_errors;
     if let Some(margin) = arguments.margin {
         if !(0.0..=1.0).contains(&margin) {
             return Err(invalid(format!("--margin is {margin}, which is not from 0 to 1")));

@@ -102,7 +102,7 @@ fn better_answers_are_seen_where_scores_are_equal() {
     let output = judged(&package, prefers_new, &[]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     for line in [
-        "refunds @ default: no evidence of a change\n",
+        "refunds @ default: same\n",
         "  judged   improved: 8 better, 0 worse, 0 ties\n  win rate 1.000 [0.676, 1.000]  p 0.008 (0.023 adjusted)\n",
         "  position first answer preferred 0.500 [0.215, 0.785]\n  orders   0 cases inconsistent\n",
         "  judge    small (judge-1)  16 calls, 8000 + 320 tokens, $0.0112\n",
@@ -395,6 +395,6 @@ fn two_targets_of_a_run_are_compared() {
     let output = package.run_with(&["diff", "--targets", "small", "default", "--judge"], &variables);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     assert!(output.out.starts_with("b-new compared with b-new\n"), "{}", output.out);
-    assert!(output.out.contains("\nrefunds @ small -> default: no evidence of a change\n"), "{}", output.out);
+    assert!(output.out.contains("\nrefunds @ small -> default: same\n"), "{}", output.out);
     assert!(output.out.contains("  judged   improved: 8 better, 0 worse, 0 ties"), "{}", output.out);
 }

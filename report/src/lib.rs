@@ -28,7 +28,7 @@ mod statistics;
 mod suite_text;
 
 pub use baseline::{
-    Accepted, AcceptedCase, Decision, accept, accept_answers, read_accepted_answers, read_baseline,
+    Accepted, AcceptedCase, Decision, RedBuilds, accept, accept_answers, read_accepted_answers, read_baseline,
     write_accepted_answers, write_baseline,
 };
 pub use comparison::{
@@ -47,5 +47,5 @@ pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Wri
 pub use judged_rates::{JudgedRate, judged_rates};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use schemas::JSON_SCHEMAS;
-pub use statistics::{CorrectedRate, corrected_rate, paired_interval, wilson_interval};
+pub use statistics::{CorrectedRate, corrected_rate, wilson_interval};
 pub use suite_text::SuiteText;

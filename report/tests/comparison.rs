@@ -1,7 +1,7 @@
 //! Two runs compared.
 
-use evalsuite_report::{ChangeKind, CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey};
-use evalsuite_schema::record::{CaseRecord, Status};
+use evalsuite_report::{ChangeKind, CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, SuiteComparison};
+use evalsuite_schema::record::{CaseRecord, Status, TrialSummary};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of the made-up suites in which agents have this skill.
@@ -28,7 +28,7 @@ fn a_worse_agent_regresses_and_a_better_one_improves() {
     let refunds = &worse.suites.iter().find(|suite| suite.suite == "refunds" && suite.target == "default").unwrap();
     let (lower, upper) = refunds.interval.unwrap();
     assert!(lower < refunds.difference && refunds.difference < upper && upper < 0.0, "{refunds}");
-    assert!(refunds.p_value < 0.01, "{refunds}");
+    assert!(refunds.p_value < 0.001 && refunds.noise > 0.0, "{refunds}");
     let better = Comparison::new(&bad, &good, &CompareOptions::new());
     let refunds = better.suites.iter().find(|suite| suite.suite == "refunds" && suite.target == "default").unwrap();
     assert_eq!(refunds.verdict, ComparisonVerdict::Improved, "{refunds}");
@@ -40,7 +40,7 @@ fn a_run_compared_with_itself_has_not_changed() {
     let good = run(&output, "run-good", 0.9, 3);
     let comparison = Comparison::new(&good, &good, &CompareOptions::new());
     for suite in comparison.suites.iter().filter(|suite| suite.target == "default") {
-        assert_eq!(suite.verdict, ComparisonVerdict::Unchanged, "{suite}");
+        assert_eq!(suite.verdict, ComparisonVerdict::Unchanged, "flaky cases hide small changes: {suite}");
         assert_eq!((suite.difference, suite.differing, suite.p_value), (0.0, 0, 1.0));
     }
 }
@@ -63,25 +63,162 @@ fn cases_that_mean_something_else_are_not_compared() {
     }
 }
 
-#[test]
-fn one_trial_changes_five_regress() {
+/// Two runs of one suite and target with these cases: passed and ended trials in both.
+fn runs(cases: &[[(u32, u32); 2]]) -> [RunData; 2] {
     let output = tempfile::tempdir().unwrap();
-    for (trials, expected) in [(1, ChangeKind::Changed), (5, ChangeKind::Regressed)] {
-        let (mut base, mut now) =
-            (run_of(6, &output, "run-base", 0.9, trials), run_of(6, &output, "run-next", 0.9, trials));
-        let id = cases(&mut base).next().unwrap().case_id.clone();
-        for (data, passes) in [(&mut base, true), (&mut now, false)] {
-            let record = cases(data).find(|record| record.case_id == id).unwrap();
-            record.passed = if passes { trials } else { 0 };
-            record.completed = trials;
-            record.outcome = if passes { Status::Passed } else { Status::Failed };
-            record.mean = Some(f64::from(u8::from(passes)));
-            record.trials.iter_mut().for_each(|trial| trial.score = Some(f64::from(u8::from(passes))));
+    let made = run_of(3 * cases.len().max(8), &output, "run-base", 0.9, 1);
+    [0, 1].map(|side| {
+        let mut data = made.clone();
+        data.suites.truncate(1);
+        data.suites[0].cases.truncate(cases.len());
+        for (case, trials) in data.suites[0].cases.iter_mut().zip(cases) {
+            let (passed, ended) = trials[side];
+            let record = &mut case.record;
+            (record.target, record.case_digest) = ("default".into(), record.case_id.clone());
+            (record.passed, record.completed, record.errors) = (passed, ended, u32::from(ended == 0));
+            record.outcome = match (passed, ended) {
+                (_, 0) => Status::Error,
+                (0, _) => Status::Failed,
+                _ => Status::Passed,
+            };
+            record.mean = (ended > 0).then(|| f64::from(passed) / f64::from(ended));
+            record.trials = (0..ended).map(|index| trial(index, index < passed)).collect();
         }
-        let comparison = Comparison::new(&base, &now, &CompareOptions::new());
-        let change = comparison.suites.iter().flat_map(|suite| &suite.changes).find(|change| change.case_id == id);
-        assert_eq!(change.unwrap().kind, expected, "{trials} trials");
+        data
+    })
+}
+
+fn trial(index: u32, passes: bool) -> TrialSummary {
+    let mut trial = TrialSummary::default();
+    (trial.index, trial.score) = (index, Some(f64::from(u8::from(passes))));
+    trial.outcome = if passes { Status::Passed } else { Status::Failed };
+    trial
+}
+
+fn compared(cases: &[[(u32, u32); 2]]) -> SuiteComparison {
+    let [base, run] = runs(cases);
+    Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0)
+}
+
+fn kinds(suite: &SuiteComparison) -> Vec<ChangeKind> {
+    suite.changes.iter().map(|change| change.kind).collect()
+}
+
+#[test]
+fn a_case_that_broke_is_found_by_five_trials_and_not_by_one() {
+    let with = |broken: [(u32, u32); 2]| {
+        let (_, trials) = broken[0];
+        compared(&[vec![[(trials, trials); 2]; 19], vec![broken]].concat())
+    };
+    let one = with([(1, 1), (0, 1)]);
+    assert_eq!((one.verdict, kinds(&one)), (ComparisonVerdict::Unchanged, vec![ChangeKind::Changed]), "{one}");
+    let five = with([(5, 5), (0, 5)]);
+    assert_eq!((five.verdict, kinds(&five)), (ComparisonVerdict::Regressed, vec![ChangeKind::Regressed]), "{five}");
+    assert!(five.changes[0].p_value.unwrap() < 0.005, "{five}");
+    let better = with([(5, 5), (5, 5)]);
+    assert_eq!((better.verdict, better.differing), (ComparisonVerdict::Same, 0), "{better}");
+    let [run, base] = runs(&[vec![[(5, 5); 2]; 19], vec![[(5, 5), (0, 5)]]].concat());
+    let improved = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
+    assert_eq!(improved.verdict, ComparisonVerdict::Improved, "{improved}");
+}
+
+#[test]
+fn noisy_cases_do_not_make_a_regression() {
+    // Of 40 cases that pass half of the time, one or two come out 5/5 and then 0/5 in a tenth of all comparisons.
+    let noisy = |index: u32| [(2 + index % 2, 5), (3 - index % 2, 5)];
+    let cases: Vec<_> = (0..39).map(noisy).chain([[(5, 5), (0, 5)]]).collect();
+    let suite = compared(&cases);
+    assert_eq!(suite.verdict, ComparisonVerdict::Unchanged, "{suite}");
+    assert!(!kinds(&suite).contains(&ChangeKind::Regressed), "{suite}");
+}
+
+#[test]
+fn trials_that_repeat_a_failed_case_decide_it() {
+    let cases = [vec![[(1, 1); 2]; 19], vec![[(1, 1), (0, 1)]]].concat();
+    for (repeated, verdict) in [
+        (vec![], ComparisonVerdict::Unchanged),
+        (vec![false; 10], ComparisonVerdict::Regressed),
+        (vec![false, false, true], ComparisonVerdict::Unchanged),
+    ] {
+        let [base, mut run] = runs(&cases);
+        let record = &mut run.suites[0].cases[19].record;
+        record.confirming = (1..).zip(&repeated).map(|(index, passes)| trial(index, *passes)).collect();
+        let suite = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
+        assert_eq!(suite.verdict, verdict, "{suite}");
+        let passed = repeated.iter().filter(|passes| **passes).count();
+        let text = format!("  1/1 -> 0/1, repeated {passed}/{}", repeated.len());
+        assert_eq!(suite.to_string().contains(&text), !repeated.is_empty(), "{suite}");
     }
+}
+
+/// A run that stopped at the first passed trial was called better than one with all trials: 1/1 and 1/3 are one agent.
+#[test]
+fn only_first_trials_are_compared_where_trials_stop_early() {
+    let [mut base, mut run] = runs(&[[(2, 5), (1, 1)]; 40]);
+    for (index, (base, run)) in cases(&mut base).zip(cases(&mut run)).enumerate() {
+        // Two of three trials pass, and the first one in both runs or in neither.
+        let first = index % 3 > 0;
+        base.trials = (0..5).map(|number| trial(number, (index as u32 + number) % 3 > 0)).collect();
+        base.passed = base.trials.iter().filter(|trial| trial.outcome == Status::Passed).count() as u32;
+        run.stops_early = true;
+        run.trials = if first { vec![trial(0, true)] } else { vec![trial(0, false), trial(1, true)] };
+        (run.passed, run.completed) = (1, run.trials.len() as u32);
+    }
+    let suite = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
+    assert_eq!(suite.first_trials, 40);
+    assert_eq!(suite.verdict, ComparisonVerdict::Unchanged, "{suite}");
+    assert!(suite.to_string().contains("only the first one of 40 cases"), "{suite}");
+    base.suites[0].cases.iter_mut().for_each(|case| case.record.stops_early = true);
+    for (base, run) in cases(&mut base).zip(cases(&mut run)) {
+        base.trials.clone_from(&run.trials);
+        (base.passed, base.completed, base.mean) = (run.passed, run.completed, run.mean);
+    }
+    let same = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
+    assert_eq!((same.difference, same.verdict), (0.0, ComparisonVerdict::Unchanged), "{same}");
+}
+
+#[test]
+fn errors_that_were_results_are_shown_first_and_no_success() {
+    let cases = [vec![[(3, 3); 2]; 45], vec![[(3, 3), (0, 0)]; 5]].concat();
+    let [base, run] = runs(&cases);
+    let of = |errors: usize| {
+        Comparison::new(&base, &run, &CompareOptions::new().with_allowed_errors(errors)).suites.remove(0)
+    };
+    let suite = of(0);
+    assert_eq!((suite.verdict, suite.errors, suite.pairs), (ComparisonVerdict::Undecided, 5, 45), "{suite}");
+    assert!(kinds(&suite).iter().all(|kind| *kind == ChangeKind::Error), "{suite}");
+    assert!(suite.to_string().lines().nth(1).unwrap().starts_with("  errors   5 cases end in an error"), "{suite}");
+    assert_eq!((of(4).verdict, of(5).verdict), (ComparisonVerdict::Undecided, ComparisonVerdict::Same));
+}
+
+#[test]
+fn a_torn_record_in_the_base_is_a_missing_result() {
+    let [mut base, run] = runs(&[[(1, 1); 2]; 8]);
+    let torn = base.suites[0].cases.remove(3);
+    let file = format!("suites/refunds/cases/{}/case.json", torn.record.case_key);
+    let output = tempfile::tempdir().unwrap();
+    let mut problem = run_with_a_torn_record(&output).problems.remove(0);
+    problem.file = file;
+    base.problems.push(problem);
+    let suite = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
+    assert_eq!((suite.missing, kinds(&suite)), (1, vec![ChangeKind::Missing]), "{suite}");
+}
+
+fn run_with_a_torn_record(output: &tempfile::TempDir) -> RunData {
+    let directory = SyntheticRun::new("torn", 3, 1).write(output.path());
+    std::fs::write(directory.join("run.json"), "{").unwrap();
+    RunData::read(directory).unwrap()
+}
+
+/// Three cases, two of them flaky: not all that could be said is worth a failed build.
+#[test]
+fn a_small_suite_is_the_same_or_undecided() {
+    let same = compared(&[[(3, 3); 2], [(0, 3); 2], [(3, 3); 2]]);
+    assert_eq!((same.verdict, same.to_string().contains(": same\n")), (ComparisonVerdict::Same, true), "{same}");
+    let noisy = compared(&[[(2, 3); 2], [(0, 3); 2], [(3, 3); 2]]);
+    assert_eq!(noisy.verdict, ComparisonVerdict::Undecided, "{noisy}");
+    let broken = compared(&[[(5, 5), (0, 5)], [(5, 5); 2], [(5, 5); 2]]);
+    assert_eq!(broken.verdict, ComparisonVerdict::Regressed, "{broken}");
 }
 
 #[test]
@@ -117,12 +254,14 @@ fn a_margin_has_to_be_shown() {
     let (lower, upper) = of(0.9).interval.expect("enough cases");
     assert!(lower < 0.0 && upper > 0.0, "neither better nor worse: {lower} {upper}");
     assert_eq!(of(-lower + 0.01).verdict, ComparisonVerdict::Unchanged);
-    let strict = of(-lower - 0.001);
-    let expected = match strict.visible_effect {
-        Some(visible) if visible > -lower - 0.001 => ComparisonVerdict::Undecided,
-        _ => ComparisonVerdict::Regressed,
-    };
-    assert_eq!(strict.verdict, expected, "{strict}");
+    assert_eq!(of(-lower - 0.001).verdict, ComparisonVerdict::Undecided);
+    // Six equal pairs are no proof that one of a thousand is not lost.
+    let [base, run] = runs(&[[(1, 1); 2]; 6]);
+    let strict = Comparison::new(&base, &run, &CompareOptions::new().with_margin(0.001));
+    assert_eq!(strict.verdict(), ComparisonVerdict::Undecided, "{strict}");
+    let [base, run] = runs(&[[(5, 5), (0, 5)]; 30]);
+    let lost = Comparison::new(&base, &run, &CompareOptions::new().with_margin(0.5));
+    assert_eq!(lost.verdict(), ComparisonVerdict::Regressed, "{lost}");
 }
 
 /// Two runs of one suite and target, equal but for the cases whose language fails in the second.
@@ -138,7 +277,7 @@ fn run_with_failing_language(language: &str) -> [RunData; 2] {
             record.target = "default".into();
             (record.completed, record.passed) = (1, u32::from(!fails));
             (record.case_digest, record.outcome) = (record.case_id.clone(), Status::Passed);
-            record.trials.iter_mut().for_each(|trial| trial.score = Some(if fails { 0.0 } else { 1.0 }));
+            record.trials = vec![trial(0, !fails)];
         }
     }
     runs
@@ -156,41 +295,35 @@ fn a_slice_that_regresses_is_found_and_the_number_of_slices_counts() {
     assert_eq!((de.key.as_str(), de.difference, de.verdict), ("metadata.language", -1.0, ComparisonVerdict::Regressed));
     let gating = suite.slices.iter().filter(|slice| slice.pairs >= 6).count();
     assert!(gating > 4, "{suite}");
-    assert!((de.adjusted_p - (de.p_value * gating as f64).min(1.0)).abs() < 1e-9, "the smallest of {gating}: {suite}");
+    assert!(de.adjusted_p > de.p_value, "one of {gating}: {suite}");
     assert_eq!(slice("ja").verdict, ComparisonVerdict::Unchanged, "{suite}");
     assert_eq!(comparison.verdict(), ComparisonVerdict::Regressed);
-    assert!(
-        suite.to_string().contains("  metadata.language:de: regressed  -1.000 [-1.000, -1.000]  p 0.000"),
-        "{suite}"
-    );
+    assert!(suite.to_string().contains("  metadata.language:de: regressed  -1.000 [-1.000, -0."), "{suite}");
 }
 
 #[test]
 fn a_comparison_of_several_suites_needs_more_evidence_in_each() {
-    let output = tempfile::tempdir().unwrap();
-    let (mut base, mut now) = (run_of(60, &output, "run-base", 0.9, 1), run_of(60, &output, "run-next", 0.9, 1));
-    // In each of two suites six cases failed: alone, p is 0.031.
-    for (data, fails) in [(&mut base, false), (&mut now, true)] {
-        data.suites.truncate(2);
-        for case in data.suites.iter_mut().flat_map(|suite| suite.cases.iter_mut().take(10).enumerate()) {
-            let (index, record) = (case.0, &mut case.1.record);
-            let score = if fails && index < 6 { 0.0 } else { 1.0 };
-            (record.target, record.completed, record.case_digest) = ("default".into(), 1, record.case_id.clone());
-            record.trials.iter_mut().for_each(|trial| trial.score = Some(score));
-        }
-        data.suites.iter_mut().for_each(|suite| suite.cases.truncate(10));
-    }
-    let both = Comparison::new(&base, &now, &CompareOptions::new());
-    for suite in &both.suites {
-        assert_eq!((suite.p_value, suite.adjusted_p), (0.03125, 0.0625), "{suite}");
-        assert_eq!(suite.verdict, ComparisonVerdict::Unchanged, "{suite}");
-    }
-    assert!(both.to_string().contains("p 0.031 (0.062 adjusted)"), "{both}");
-    for data in [&mut base, &mut now] {
-        data.suites.truncate(1);
-    }
-    let one = Comparison::new(&base, &now, &CompareOptions::new());
+    // Five of ten cases failed: alone, p is 0.031.
+    let [mut base, mut run] = runs(&[vec![[(1, 1); 2]; 5], vec![[(1, 1), (0, 1)]; 5]].concat());
+    let one = Comparison::new(&base, &run, &CompareOptions::new());
     assert_eq!(one.verdict(), ComparisonVerdict::Regressed, "{one}");
+    let add = |data: &mut RunData, name: &str, passes: bool| {
+        let mut other = data.suites[0].clone();
+        other.name = name.into();
+        for (index, case) in other.cases.iter_mut().enumerate() {
+            case.record.suite = name.into();
+            case.record.trials = vec![trial(0, passes || index > 0)];
+        }
+        data.suites.push(other);
+    };
+    // Where nothing varies, there is nothing to be wrong about.
+    (add(&mut base, "stable", true), add(&mut run, "stable", true));
+    let stable = Comparison::new(&base, &run, &CompareOptions::new());
+    assert_eq!(stable.suites[0].verdict, ComparisonVerdict::Regressed, "{stable}");
+    (add(&mut base, "varies", true), add(&mut run, "varies", false));
+    let both = Comparison::new(&base, &run, &CompareOptions::new());
+    assert_eq!(both.suites[0].verdict, ComparisonVerdict::Unchanged, "{both}");
+    assert!(both.to_string().contains(" (a change from 0.020 down)"), "{both}");
 }
 
 #[test]

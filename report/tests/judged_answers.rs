@@ -74,7 +74,7 @@ fn better_answers_are_an_improvement_and_worse_ones_a_regression() {
     let (lower, upper) = found.win_interval.unwrap();
     assert!(0.5 < lower && lower < 0.7 && 0.85 < upper && upper < 1.0, "{lower} {upper}");
     assert_eq!(found.verdict, ComparisonVerdict::Improved);
-    assert_eq!(comparison.suites[0].verdict, ComparisonVerdict::Unchanged, "the scores are the same");
+    assert_eq!(comparison.suites[0].verdict, ComparisonVerdict::Same, "the scores are the same");
     let worse = judged(&[LOSS, LOSS, LOSS, LOSS, TIE, WIN], &CompareOptions::new());
     assert_eq!((only(&worse).verdict, worse.verdict()), (ComparisonVerdict::Regressed, ComparisonVerdict::Regressed));
     let equal = judged(&[WIN, LOSS, TIE], &CompareOptions::new());

@@ -208,9 +208,12 @@ pub(crate) struct ComparisonArguments {
     /// Compare every value of this key by itself: `bucket`, `tag` or `metadata.KEY`; may be repeated
     #[arg(long, value_name = "KEY")]
     pub(crate) by: Vec<String>,
-    /// How much worse the run may be, 0 to 1: without proof that it is within, the comparison is a regression
+    /// How much worse the run may be, 0 to 1: without proof that it is within, the comparison is no success
     #[arg(long, value_name = "M")]
     pub(crate) margin: Option<f64>,
+    /// How many cases of a suite may end in an error that had a result in the base; with more, the comparison is no success
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) allow_errors: usize,
 }
 
 /// Make the results of a run the baseline of its suites

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::record::{Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, PassState, Status};
+use evalsuite_schema::record::{
+    Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, PassState, Status, TrialSummary,
+};
 
 use crate::run_data::{CaseData, RunData, SuiteData};
 
@@ -84,9 +86,9 @@ impl Accepted {
 
 /// Accepts the results of a suite in a run as its baseline.
 ///
-/// A case is raised freely. It is lowered only if two or more trials all failed, or if its id is in `forced`: one noisy run does not
-/// take away what the agent could do. Of a flaky case, at least as many trials as the baseline has must all pass before it counts as
-/// passing. Cases without a result stay as they are, and cases that the suite does not have any more are removed.
+/// A case is raised by at least as many trials as the baseline has, with those that repeated it: one lucky trial does not end what three
+/// others showed. It is lowered only if two or more trials all failed, or if its id is in `forced`: one noisy run does not take away what
+/// the agent could do. Cases without a result stay as they are, and cases that the suite does not have any more are removed.
 pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, forced: &BTreeSet<String>) -> Accepted {
     let mut old: BTreeMap<(&str, &str), &BaselineCase> =
         before.iter().flat_map(|baseline| &baseline.cases).map(|case| (case.key(), case)).collect();
@@ -152,12 +154,14 @@ fn decide(
         return (Decision::Redefined, None);
     }
     let kept = |why: String| (Decision::Kept, Some(why));
+    let is_as_much = new.trials >= old.trials || is_forced;
     match (old.state(), new.state()) {
-        (PassState::Flaky, PassState::Passes) if new.trials < old.trials && !is_forced => {
-            kept(format!("flaky; it takes {} trials, all passed, to leave quarantine", old.trials))
+        (before, now) if now > before && !is_as_much => {
+            let state = if before == PassState::Fails { "no trial passed" } else { "flaky" };
+            kept(format!("{state}; it takes {} trials to replace {} of {}", old.trials, old.passed, old.trials))
         }
         (before, now) if now > before => (Decision::Raised, None),
-        (before, now) if now == before && (new.trials >= old.trials || is_forced) => (Decision::Updated, None),
+        (before, now) if now == before && is_as_much => (Decision::Updated, None),
         (before, now) if now == before => (Decision::Unchanged, None),
         (_, PassState::Fails) if new.trials >= FEWEST_FAILED => (Decision::Lowered, None),
         _ if is_forced => (Decision::Lowered, None),
@@ -197,16 +201,35 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     let mut line = BaselineCase::default();
     line.case.clone_from(&record.case_id);
     line.target.clone_from(&record.target);
-    line.passed = record.passed;
-    line.trials = record.completed;
+    let count = |wanted: Status| record.confirming.iter().filter(|trial| trial.outcome == wanted).count();
+    let [passed, failed] =
+        [Status::Passed, Status::Failed].map(|wanted| u32::try_from(count(wanted)).unwrap_or(u32::MAX));
+    line.passed = record.passed + passed;
+    line.trials = record.completed + passed + failed;
     line.score = (!scores.is_empty()).then(|| rounded(crate::statistics::mean(&scores)));
     line.spread = crate::statistics::standard_deviation(&scores).map(rounded);
+    line.outcomes = completed_outcomes(record);
+    line.stops_early = record.stops_early || record.truncated && !record.cost_limited;
+    let scores: Vec<f64> = scores.into_iter().map(rounded).collect();
+    if scores.windows(2).any(|pair| (pair[0] - pair[1]).abs() > 1e-9) {
+        line.scores = scores;
+    }
     line.input.clone_from(&record.input_digest);
     line.graders.clone_from(&record.grader_digest);
     let mut judges = BTreeSet::new();
     case.trials.iter().flat_map(|trial| &trial.record.graders).for_each(|grader| add_judges(grader, &mut judges));
     line.judges = judges.into_iter().collect();
     Some(line)
+}
+
+/// `PPF`: the planned trials that passed or failed.
+fn completed_outcomes(record: &CaseRecord) -> String {
+    let letter = |trial: &TrialSummary| match trial.outcome {
+        Status::Passed => Some('P'),
+        Status::Failed => Some('F'),
+        Status::Error | Status::Skipped => None,
+    };
+    record.trials.iter().filter_map(letter).collect()
 }
 
 /// Four places: more would be noise in reviews.

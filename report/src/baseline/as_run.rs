@@ -47,13 +47,21 @@ fn case(suite: &str, case: &BaselineCase) -> CaseData {
     record.outcome = if case.state() == PassState::Fails { Status::Failed } else { Status::Passed };
     (record.passed, record.completed, record.planned) = (case.passed, case.trials, case.trials);
     (record.mean, record.stddev) = (case.score, case.spread);
-    // Comparisons need their mean only.
-    let trial = |score| {
-        let mut trial = TrialSummary::default();
-        trial.score = Some(score);
-        trial
-    };
-    record.trials = case.score.map(trial).into_iter().collect();
+    record.stops_early = case.stops_early;
+    record.trials = trials(case);
     let name = CaseDirectoryName::parse(&record.case_id);
     CaseData { name, directory: PathBuf::new(), record, trials: Vec::new(), earlier: Vec::new() }
+}
+
+/// The planned trials of a case. Older files have neither their order nor their scores, but how many passed and the mean.
+fn trials(case: &BaselineCase) -> Vec<TrialSummary> {
+    let passed = (0..case.trials).map(|index| if index < case.passed { 'P' } else { 'F' });
+    let outcomes = if case.outcomes.is_empty() { passed.collect() } else { case.outcomes.clone() };
+    let trial = |(index, outcome): (usize, char)| {
+        let mut trial = TrialSummary::default();
+        trial.outcome = if outcome == 'P' { Status::Passed } else { Status::Failed };
+        trial.score = case.scores.get(index).copied().or(case.score);
+        trial
+    };
+    outcomes.chars().enumerate().map(trial).collect()
 }

@@ -3,6 +3,7 @@
 mod accepted;
 mod accepted_answers;
 mod as_run;
+mod red_builds;
 mod text;
 
 use std::fs::File;
@@ -16,6 +17,7 @@ pub(crate) use self::accepted::rounded;
 pub use self::accepted::{Accepted, AcceptedCase, Decision, accept};
 pub use self::accepted_answers::accept_answers;
 pub(crate) use self::as_run::{as_run, as_run_with_answers};
+pub use self::red_builds::RedBuilds;
 
 /// Largest file that is read or written, in bytes.
 const LARGEST: u64 = 256 << 20;

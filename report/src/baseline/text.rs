@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Accepted, AcceptedCase, Decision};
+use super::{Accepted, AcceptedCase, Decision, RedBuilds};
 
 /// Most cases that are listed per decision; kept and lowered ones are all listed, because somebody has to look at them.
 const LISTED: usize = 20;
@@ -41,6 +41,29 @@ impl fmt::Display for Accepted {
             }
         }
         Ok(())
+    }
+}
+
+/// `an unchanged agent is red in about 31 % of runs; 3 trials a case make it 5 % or less`.
+impl fmt::Display for RedBuilds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { share, trials_needed, every } = self;
+        match 100.0 * share {
+            percent if percent < 0.5 => f.write_str("an unchanged agent is red in less than 1 % of runs")?,
+            percent => write!(f, "an unchanged agent is red in about {percent:.0} % of runs")?,
+        }
+        if *share <= Self::SMALL {
+            return Ok(());
+        }
+        match trials_needed {
+            Some(trials) => write!(f, "; {trials} trials a case make it 5 % or less"),
+            None if *every => {
+                f.write_str("; every trial has to pass: `kind: capability` repeats a case before it is red")
+            }
+            None => {
+                f.write_str("; no number of trials up to 20 makes it 5 %: look at the cases that `health` calls flaky")
+            }
+        }
     }
 }
 

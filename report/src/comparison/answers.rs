@@ -24,7 +24,7 @@ pub fn answer_pairs(
     for ((suite, target), cases) in by_suite_and_target([base, run], options) {
         let records = cases.each_ref().map(|cases| cases.iter().map(|case| &case.record).collect::<Vec<_>>());
         let [base_cases, run_cases] = &cases;
-        for paired in pair_cases(&records[0], &records[1]) {
+        for paired in pair_cases(&records[0], &records[1], |_| false) {
             let Some(same) = paired.same_case() else { continue };
             let [in_base, in_run] =
                 [(base_cases, same[0]), (run_cases, same[1])].map(|(cases, record)| answered(cases, record));

@@ -1,14 +1,9 @@
 //! What happened to one case.
 
-use evalsuite_schema::record::{CaseRecord, PassState, Rule};
+use evalsuite_schema::record::{CaseRecord, PassState, Status};
 use serde::Serialize;
 
 use super::pairing::Pair;
-use crate::baseline::rounded;
-use crate::statistics::fisher_two_sided;
-
-/// Fewest trials on both sides from which a case can be said to have become better or worse.
-const FEWEST_TRIALS: u32 = 5;
 
 /// What a run is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,16 +12,6 @@ pub(super) enum Standard {
     Run,
     /// What was accepted.
     Baseline,
-}
-
-impl Standard {
-    /// The score of a run minus that of its base. Baselines have rounded scores, which are compared with rounded ones.
-    pub(super) fn difference(self, base: f64, run: f64) -> f64 {
-        match self {
-            Self::Run => run - base,
-            Self::Baseline => rounded(run) - rounded(base),
-        }
-    }
 }
 
 /// A case that is not the same in both runs.
@@ -41,10 +26,14 @@ pub struct CaseChange {
     pub base: (u32, u32),
     /// Trials that passed and trials that ended in the run.
     pub run: (u32, u32),
+    /// Trials that passed and trials that ended of those that repeated the case because it came out otherwise than in the baseline.
+    pub confirming: (u32, u32),
     /// Mean score in the base.
     pub base_score: Option<f64>,
     /// Mean score in the run.
     pub run_score: Option<f64>,
+    /// Probability that chance alone makes any case of the suite change as much, 0 to 1; only of cases that regressed or improved.
+    pub p_value: Option<f64>,
 }
 
 /// What happened to a case between two runs.
@@ -52,13 +41,13 @@ pub struct CaseChange {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// All trials of the baseline passed, and all trials fail now.
-    Lost,
-    /// It passes less often than chance explains: five trials or more on both sides.
+    /// It has a result in the base, and ends in an error now.
+    Error,
+    /// It passes less often than chance explains.
     Regressed,
     /// It passes more often than chance explains.
     Improved,
-    /// Its outcome or score differs, with too few trials to say why.
+    /// Its outcome or score differs, which may be chance.
     Changed,
     /// It is flaky in the baseline, and not all of its trials pass.
     Quarantined,
@@ -76,7 +65,7 @@ impl ChangeKind {
     /// The word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Lost => "lost",
+            Self::Error => "error now",
             Self::Regressed => "regressed",
             Self::Improved => "improved",
             Self::Changed => "changed",
@@ -90,50 +79,57 @@ impl ChangeKind {
 }
 
 impl CaseChange {
-    /// `None` for a case that is the same.
-    pub(super) fn of(pair: &Pair<'_>, standard: Standard) -> Option<Self> {
+    /// `None` for a case that is the same. `tested`: whether it became worse or better than chance explains, and with which probability.
+    pub(super) fn of(pair: &Pair<'_>, standard: Standard, tested: Option<(ChangeKind, f64)>) -> Option<Self> {
         Some(match pair {
-            Pair::Both(base, run) => Self::new(compared(base, standard, run)?, Some(base), Some(run)),
-            Pair::Redefined(base, run) => Self::new(ChangeKind::Redefined, Some(base), Some(run)),
-            Pair::NoBase(base, run) | Pair::NoResult(base, run) => {
-                Self::new(ChangeKind::Missing, Some(base), Some(run))
+            Pair::Both(_, run) if pair.is_error_now() => Self::new(ChangeKind::Error, pair.base(), Some(run), None),
+            Pair::Both(base, run) => {
+                let (kind, p_value) = match tested {
+                    Some((kind, p_value)) => (kind, Some(p_value)),
+                    None => (differs(base, standard, run)?, None),
+                };
+                Self::new(kind, Some(base), Some(run), p_value)
             }
-            Pair::Added(run) => Self::new(ChangeKind::Added, None, Some(run)),
-            Pair::Removed(base) => Self::new(ChangeKind::Removed, Some(base), None),
+            Pair::Redefined(base, run) => Self::new(ChangeKind::Redefined, Some(base), Some(run), None),
+            Pair::NoResult(base, run) if pair.is_error_now() => {
+                Self::new(ChangeKind::Error, Some(base), Some(run), None)
+            }
+            Pair::NoBase(base, run) | Pair::NoResult(base, run) => {
+                Self::new(ChangeKind::Missing, Some(base), Some(run), None)
+            }
+            Pair::TornBase(run) => Self::new(ChangeKind::Missing, None, Some(run), None),
+            Pair::Added(run) => Self::new(ChangeKind::Added, None, Some(run), None),
+            Pair::Removed(base) => Self::new(ChangeKind::Removed, Some(base), None, None),
         })
     }
 
-    fn new(kind: ChangeKind, base: Option<&CaseRecord>, run: Option<&CaseRecord>) -> Self {
+    fn new(kind: ChangeKind, base: Option<&CaseRecord>, run: Option<&CaseRecord>, p_value: Option<f64>) -> Self {
         let id = run.or(base).map(|record| record.case_id.clone()).unwrap_or_default();
         let trials = |record: Option<&CaseRecord>| record.map_or((0, 0), |record| (record.passed, record.completed));
+        let confirming = run.iter().flat_map(|record| &record.confirming).map(|trial| trial.outcome);
+        let count = |wanted: fn(Status) -> bool| {
+            u32::try_from(confirming.clone().filter(|outcome| wanted(*outcome)).count()).unwrap_or(u32::MAX)
+        };
         Self {
             case_id: id,
             kind,
             base: trials(base),
             run: trials(run),
+            confirming: (
+                count(|outcome| outcome == Status::Passed),
+                count(|outcome| matches!(outcome, Status::Passed | Status::Failed)),
+            ),
             base_score: base.and_then(|record| record.mean),
             run_score: run.and_then(|record| record.mean),
+            p_value,
         }
     }
 }
 
-fn compared(base: &CaseRecord, standard: Standard, run: &CaseRecord) -> Option<ChangeKind> {
+fn differs(base: &CaseRecord, standard: Standard, run: &CaseRecord) -> Option<ChangeKind> {
     let state = |record: &CaseRecord| PassState::of(record.passed, record.completed);
-    if standard == Standard::Baseline {
-        match (state(base), state(run)) {
-            (PassState::Passes, PassState::Fails) if is_settled(base, run) => return Some(ChangeKind::Lost),
-            (PassState::Flaky, PassState::Passes) => return None,
-            (PassState::Flaky, _) => return Some(ChangeKind::Quarantined),
-            _ => {}
-        }
-    }
-    let rate = |record: &CaseRecord| (record.passed, record.completed);
-    let is_enough = base.completed.min(run.completed) >= FEWEST_TRIALS;
-    if is_enough && fisher_two_sided(rate(base), rate(run)) < 0.05 {
-        // Compared without division: p/n < q/m.
-        let is_worse =
-            u64::from(run.passed) * u64::from(base.completed) < u64::from(base.passed) * u64::from(run.completed);
-        return Some(if is_worse { ChangeKind::Regressed } else { ChangeKind::Improved });
+    if standard == Standard::Baseline && state(base) == PassState::Flaky {
+        return (state(run) != PassState::Passes).then_some(ChangeKind::Quarantined);
     }
     let score_differs = match (base.mean, run.mean) {
         (Some(base), Some(run)) => standard.difference(base, run).abs() > 1e-9,
@@ -146,7 +142,12 @@ fn compared(base: &CaseRecord, standard: Standard, run: &CaseRecord) -> Option<C
     (outcome_differs || score_differs).then_some(ChangeKind::Changed)
 }
 
-/// Whether a case that passed in all trials, and fails in all now, can be said to be lost.
-fn is_settled(base: &CaseRecord, run: &CaseRecord) -> bool {
-    run.rule == Rule::Every || base.completed.min(run.completed) >= 2
+impl Standard {
+    /// The score of a run minus that of its base. Baselines have rounded scores, which are compared with rounded ones.
+    fn difference(self, base: f64, run: f64) -> f64 {
+        match self {
+            Self::Run => run - base,
+            Self::Baseline => crate::baseline::rounded(run) - crate::baseline::rounded(base),
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! What judges said about the answers of two runs.
 
+use std::collections::BTreeMap;
+
 use evalsuite_schema::record::{PairRecord, Side, Usage};
 use serde::Serialize;
 
@@ -64,8 +66,11 @@ impl JudgedAnswers {
         }
         let count =
             |better: Option<Side>| cases.iter().filter(|case| case.is_judged() && case.better == better).count();
-        let balances: Vec<f64> = wins.iter().map(|share| 2.0 * share - 1.0).collect();
-        let p_value = sign_flip_p_value(&balances);
+        let mut balances: BTreeMap<usize, f64> = BTreeMap::new();
+        for (share, cluster) in wins.iter().zip(&of_wins) {
+            *balances.entry(*cluster).or_default() += 2.0 * share - 1.0;
+        }
+        let p_value = sign_flip_p_value(&balances.into_values().collect::<Vec<_>>());
         let records = || cases.iter().filter_map(|case| case.judge.as_ref());
         let mut usage: Option<Usage> = None;
         records().filter_map(|record| record.usage).for_each(|used| *usage.get_or_insert_default() += used);

@@ -27,13 +27,13 @@ impl Comparison {
 
     fn score_table(&self) -> String {
         let mut text =
-            "| suite | target | scores | passed in base | passed in run | difference | p | cases | missing |\n"
+            "| suite | target | scores | passed in base | passed in run | difference | p | cases | missing | errors |\n"
                 .to_owned();
-        text.push_str("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+        text.push_str("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
         for suite in &self.suites {
             let interval = suite.interval.map(|(lower, upper)| format!(" \\[{lower:+.3}, {upper:+.3}\\]"));
             text.push_str(&format!(
-                "| {} | {} | {} | {} | {} | {:+.3}{} | {} | {} | {} |\n",
+                "| {} | {} | {} | {} | {} | {:+.3}{} | {} | {} | {} | {} |\n",
                 escape(&suite.suite),
                 escape(&suite.target),
                 suite.verdict,
@@ -41,9 +41,10 @@ impl Comparison {
                 rate(suite.run_passed),
                 suite.difference,
                 interval.unwrap_or_default(),
-                p_value(suite.p_value, suite.adjusted_p),
+                suite.p_text(),
                 suite.pairs,
                 suite.missing,
+                suite.errors,
             ));
         }
         text

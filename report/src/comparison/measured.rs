@@ -1,46 +1,48 @@
 //! The numbers of paired cases.
 
+use evalsuite::tooling::bounded_interval;
 use serde::Serialize;
 
-use super::{ComparisonVerdict, FEWEST_PAIRS, SIGNIFICANT};
-use crate::statistics::{mean, paired_interval, sign_flip_p_value, smallest_visible_effect};
+use super::{ComparisonVerdict, FEWEST_PAIRS};
+use crate::statistics::{Place, mean};
 
-/// The numbers of the pairs of a suite or a slice.
-pub(super) struct Measured {
-    pub(super) differing: usize,
-    pub(super) difference: f64,
-    pub(super) interval: Option<(f64, f64)>,
-    pub(super) p_value: f64,
-    pub(super) visible_effect: Option<f64>,
-}
-
-/// Paired cases: their differences, and which of them belong together.
+/// Paired cases of a suite or a slice: their differences, and which of them belong together.
 #[derive(Default)]
-pub(super) struct Pairs {
-    differences: Vec<f64>,
+pub(super) struct Differences {
+    values: Vec<f64>,
     clusters: Vec<usize>,
 }
 
-impl Pairs {
+impl Differences {
     pub(super) fn len(&self) -> usize {
-        self.differences.len()
+        self.values.len()
     }
 
     pub(super) fn push(&mut self, difference: f64, cluster: usize) {
-        self.differences.push(difference);
+        self.values.push(difference);
         self.clusters.push(cluster);
+    }
+
+    /// Number of cases whose score differs.
+    pub(super) fn differing(&self) -> usize {
+        self.values.iter().filter(|difference| difference.abs() > 1e-9).count()
+    }
+
+    pub(super) fn mean(&self) -> f64 {
+        mean(&self.values)
+    }
+
+    pub(super) fn interval(&self) -> Option<(f64, f64)> {
+        bounded_interval(&self.values, Some(&self.clusters), [-1.0, 1.0])
     }
 }
 
-impl Measured {
-    pub(super) fn of(Pairs { differences, clusters }: &Pairs) -> Self {
-        Self {
-            differing: differences.iter().filter(|difference| difference.abs() > 1e-9).count(),
-            difference: mean(differences),
-            interval: paired_interval(differences, clusters),
-            p_value: sign_flip_p_value(differences),
-            visible_effect: smallest_visible_effect(differences, clusters),
-        }
+/// The probability of a difference at least as large in its direction.
+pub(super) fn p_value(difference: f64, place: Place) -> f64 {
+    match difference {
+        difference if difference < 0.0 => place.at_most,
+        difference if difference > 0.0 => place.at_least,
+        _ => 1.0,
     }
 }
 
@@ -56,9 +58,9 @@ pub struct SliceComparison {
     pub pairs: usize,
     /// Mean over them of the score in the run minus that in the base, −1 to 1.
     pub difference: f64,
-    /// 95 % interval of `difference`; `None` with fewer than two cases or clusters.
+    /// 95 % interval of the mean difference of such cases.
     pub interval: Option<(f64, f64)>,
-    /// Probability of a difference at least as large if nothing had changed, 0 to 1.
+    /// Probability of a difference at least as large in this direction if nothing had changed, 0 to 1.
     pub p_value: f64,
     /// The same, adjusted for the number of slices that gate: those with six cases or more (Holm).
     pub adjusted_p: f64,
@@ -67,27 +69,27 @@ pub struct SliceComparison {
 }
 
 impl SliceComparison {
-    pub(super) fn new(key: String, value: String, pairs: &Pairs) -> Self {
-        let measured = Measured::of(pairs);
+    pub(super) fn new((key, value): (String, String), differences: &Differences, place: Place) -> Self {
+        let difference = differences.mean();
+        let p_value = p_value(difference, place);
         Self {
             key,
             value,
-            pairs: pairs.len(),
-            difference: measured.difference,
-            interval: measured.interval,
-            p_value: measured.p_value,
-            adjusted_p: measured.p_value,
+            pairs: differences.len(),
+            difference,
+            interval: differences.interval(),
+            p_value,
+            adjusted_p: p_value,
             verdict: ComparisonVerdict::Undecided,
         }
     }
 
-    /// Decides it by its adjusted p-value.
-    pub(super) fn judge(&mut self) {
-        let is_significant = self.adjusted_p < SIGNIFICANT;
+    /// Decides it by its adjusted p-value and the levels of a regression and of an improvement.
+    pub(super) fn judge(&mut self, regressed: f64, improved: f64) {
         self.verdict = match self.difference {
             _ if self.pairs < FEWEST_PAIRS => ComparisonVerdict::Undecided,
-            difference if is_significant && difference < 0.0 => ComparisonVerdict::Regressed,
-            _ if is_significant => ComparisonVerdict::Improved,
+            difference if difference < 0.0 && self.adjusted_p <= regressed => ComparisonVerdict::Regressed,
+            difference if difference > 0.0 && self.adjusted_p <= improved => ComparisonVerdict::Improved,
             _ => ComparisonVerdict::Unchanged,
         };
     }

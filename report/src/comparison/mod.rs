@@ -4,20 +4,24 @@ mod answers;
 mod case_change;
 mod groups;
 mod judged;
+mod levels;
 mod markdown;
 mod measured;
+mod observed;
 mod pairing;
+mod suite;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite::record::run_directory::{CASE_RECORD, CaseDirectoryName};
 use evalsuite_schema::gate::SliceKey;
 use evalsuite_schema::record::{Baseline, CaseRecord, PairRecord};
 use serde::Serialize;
 
 use crate::baseline::as_run;
 use crate::run_data::{CaseData, RunData, SuiteData};
-use crate::statistics::{holm, mean};
+use crate::statistics::holm;
 
 pub use self::answers::{answer_pairs, answer_pairs_with_accepted, judges_of};
 use self::case_change::Standard;
@@ -25,14 +29,14 @@ pub use self::case_change::{CaseChange, ChangeKind};
 use self::groups::{Clusters, Slices};
 pub use self::judged::JudgedAnswers;
 pub use self::measured::SliceComparison;
-use self::measured::{Measured, Pairs};
-use self::pairing::{Pair, pair_cases};
+pub use self::suite::SuiteComparison;
+use self::suite::{Groups, Sides, SuitePairs};
 
 /// Share of missing pairs above which a comparison says nothing.
 const MOST_MISSING: f64 = 0.1;
-/// Fewest pairs that can show anything: with five, the smallest p-value is 0.0625.
+/// Fewest pairs that can show that nothing changed much.
 const FEWEST_PAIRS: usize = 6;
-/// Adjusted p-value below which a difference is not chance.
+/// Adjusted p-value below which a difference of judged answers is not chance.
 const SIGNIFICANT: f64 = 0.05;
 
 /// How runs are compared.
@@ -43,6 +47,8 @@ pub struct CompareOptions {
     pub cluster_by: Option<String>,
     /// How much worse the run may be, as a share of the score: it is accepted only if the lower end of the interval is above `−margin`.
     pub margin: Option<f64>,
+    /// How many cases of a suite and target may end in an error that had a result in the base. More are no success.
+    pub allowed_errors: usize,
     /// Whether cases that are not in the run are left out, as after a run of chosen cases; else they are missing results.
     pub only_cases_of_run: bool,
     /// Keys whose values are compared by themselves, in every suite and target.
@@ -86,6 +92,13 @@ impl CompareOptions {
         self
     }
 
+    /// Sets how many cases may end in an error that had a result in the base.
+    #[must_use]
+    pub fn with_allowed_errors(mut self, count: usize) -> Self {
+        self.allowed_errors = count;
+        self
+    }
+
     /// Sets how much worse the run may be, 0 to 1.
     #[must_use]
     pub fn with_margin(mut self, margin: f64) -> Self {
@@ -108,55 +121,18 @@ pub struct Comparison {
     pub suites: Vec<SuiteComparison>,
 }
 
-/// A suite in two runs, in one target.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct SuiteComparison {
-    /// Name of the suite.
-    pub suite: String,
-    /// Name of the target.
-    pub target: String,
-    /// The cases that changed, or could not be compared.
-    pub changes: Vec<CaseChange>,
-    /// Number of cases that were compared.
-    pub pairs: usize,
-    /// Number of compared cases whose score differs.
-    pub differing: usize,
-    /// Number of cases that have a result in only one of the runs.
-    pub missing: usize,
-    /// Mean over the pairs of the score in the run minus that in the base, −1 to 1.
-    pub difference: f64,
-    /// 95 % interval of `difference`; `None` with fewer than two cases or clusters.
-    pub interval: Option<(f64, f64)>,
-    /// Probability of a difference at least as large if nothing had changed, 0 to 1.
-    pub p_value: f64,
-    /// The same, adjusted for the number of suites and targets that are compared (Holm).
-    pub adjusted_p: f64,
-    /// The smallest difference that would have been seen in four of five such comparisons.
-    pub visible_effect: Option<f64>,
-    /// Cases that passed and cases that ended, in the base.
-    pub base_passed: (u32, u32),
-    /// Cases that passed and cases that ended, in the run.
-    pub run_passed: (u32, u32),
-    /// The slices that were asked for, by key and value.
-    pub slices: Vec<SliceComparison>,
-    /// What judges said about the answers, if they were asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub judged: Option<JudgedAnswers>,
-    /// What follows from the scores.
-    pub verdict: ComparisonVerdict,
-}
-
 /// What a comparison shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ComparisonVerdict {
+    /// All results are the same, in all trials.
+    Same,
     /// The run is better.
     Improved,
     /// There is no evidence of a change.
     Unchanged,
-    /// There are too few pairs, or too many are missing.
+    /// There are too few pairs, too many are missing, or cases end in an error that had a result.
     Undecided,
     /// The run is worse, or not shown to be within the margin.
     Regressed,
@@ -170,9 +146,7 @@ impl Comparison {
 
     /// Compares a run with the baselines of its suites.
     ///
-    /// A case that was stable there needs no p-value: if all of two or more trials passed, and all of two or more fail now, it is
-    /// [`ChangeKind::Lost`]; where every trial has to pass, one is enough on both sides. A case that is flaky in the baseline never
-    /// makes the verdict alone.
+    /// A case that came out otherwise than in the baseline may have been repeated ([`CaseRecord::confirming`]), which counts.
     pub fn with_baselines(baselines: &[Baseline], run: &RunData, options: &CompareOptions) -> Self {
         Self::with(&as_run(baselines), Standard::Baseline, run, options)
     }
@@ -187,14 +161,15 @@ impl Comparison {
             keys.retain(|_, [_, run]| !run.is_empty());
         }
         let groups = Groups { clusters: Clusters::new(run, options), slices: Slices::new(run, options) };
-        let mut suites: Vec<SuiteComparison> = keys
-            .into_iter()
-            .map(|((suite, target), sides)| {
-                let [base, run] = sides.map(|cases| cases.into_iter().map(|case| &case.record).collect::<Vec<_>>());
-                compare_suite((suite, &target), standard, [&base, &run], &groups)
-            })
-            .collect();
-        judge(&mut suites, options.margin);
+        let torn = torn_cases(base);
+        let pairs = keys.into_iter().map(|((suite, target), sides)| {
+            let [base, run] = sides.map(|cases| cases.into_iter().map(|case| &case.record).collect::<Vec<_>>());
+            SuitePairs::new((suite, target), standard, &Sides { base, run, torn: &torn }, &groups)
+        });
+        let pairs: Vec<SuitePairs> = pairs.collect();
+        // Where several suites are compared, each has its share of the probability to be wrong. One in which nothing varies needs none.
+        let varying = pairs.iter().filter(|suite| suite.varies()).count().max(1);
+        let suites = pairs.into_iter().map(|suite| suite.compare(varying, options)).collect();
         Self { schema: Self::SCHEMA, base: base.run_id.clone(), run: run.run_id.clone(), suites }
     }
 
@@ -247,67 +222,10 @@ fn by_suite_and_target<'a>(
     keys
 }
 
-/// Which cases belong together, and which are compared by themselves.
-struct Groups<'a> {
-    clusters: Clusters<'a>,
-    slices: Slices<'a>,
-}
-
-fn compare_suite(
-    (suite, target): (&str, &str),
-    standard: Standard,
-    [base, run]: [&[&CaseRecord]; 2],
-    groups: &Groups<'_>,
-) -> SuiteComparison {
-    let (mut changes, mut pairs) = (Vec::new(), Pairs::default());
-    let mut slices: BTreeMap<(String, String), Pairs> = BTreeMap::new();
-    let mut missing = 0;
-    for pair in pair_cases(base, run) {
-        if let Pair::Both(base, run) = pair {
-            let cluster = groups.clusters.of(identity(run), pairs.len());
-            let difference = standard.difference(mean_score(base), mean_score(run));
-            pairs.push(difference, cluster);
-            for slice in groups.slices.of(run) {
-                slices.entry(slice.clone()).or_default().push(difference, cluster);
-            }
-        }
-        missing += usize::from(pair.is_missing());
-        changes.extend(CaseChange::of(&pair, standard));
-    }
-    let measured = Measured::of(&pairs);
-    SuiteComparison {
-        suite: suite.to_owned(),
-        target: target.to_owned(),
-        changes,
-        pairs: pairs.len(),
-        differing: measured.differing,
-        missing,
-        difference: measured.difference,
-        interval: measured.interval,
-        p_value: measured.p_value,
-        adjusted_p: measured.p_value,
-        visible_effect: measured.visible_effect,
-        base_passed: passed(base),
-        run_passed: passed(run),
-        judged: None,
-        slices: slices.into_iter().map(|((key, value), pairs)| SliceComparison::new(key, value, &pairs)).collect(),
-        verdict: ComparisonVerdict::Undecided,
-    }
-}
-
-/// Decides suites and slices. What is compared besides others needs a smaller p-value, or chance alone would find a regression in one
-/// of them.
-fn judge(suites: &mut [SuiteComparison], margin: Option<f64>) {
-    let gating = suites.iter_mut().filter(|suite| suite.pairs >= FEWEST_PAIRS);
-    adjust(gating.map(|suite| &mut suite.adjusted_p));
-    let slices = suites.iter_mut().flat_map(|suite| &mut suite.slices).filter(|slice| slice.pairs >= FEWEST_PAIRS);
-    adjust(slices.map(|slice| &mut slice.adjusted_p));
-    for suite in suites {
-        suite.slices.iter_mut().for_each(SliceComparison::judge);
-        let regressed = suite.slices.iter().any(|slice| slice.verdict == ComparisonVerdict::Regressed)
-            || suite.changes.iter().any(|change| matches!(change.kind, ChangeKind::Regressed | ChangeKind::Lost));
-        suite.verdict = verdict(suite, regressed, margin);
-    }
+/// Keys of the cases whose record in a run cannot be read.
+fn torn_cases(run: &RunData) -> BTreeSet<String> {
+    let files = run.problems.iter().filter_map(|problem| problem.file.strip_suffix(CASE_RECORD)?.strip_suffix('/'));
+    files.filter_map(|directory| Some(CaseDirectoryName::parse(directory.rsplit('/').next()?).case_key)).collect()
 }
 
 /// Replaces the p-values of a family of comparisons by adjusted ones.
@@ -317,42 +235,6 @@ fn adjust<'a>(p_values: impl Iterator<Item = &'a mut f64>) {
     for (p, adjusted) in p_values.into_iter().zip(adjusted) {
         *p = adjusted;
     }
-}
-
-fn verdict(comparison: &SuiteComparison, regressed: bool, margin: Option<f64>) -> ComparisonVerdict {
-    #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
-    let missing = comparison.missing as f64 / (comparison.missing + comparison.pairs).max(1) as f64;
-    if regressed {
-        return ComparisonVerdict::Regressed;
-    }
-    if missing > MOST_MISSING || comparison.pairs < FEWEST_PAIRS {
-        return ComparisonVerdict::Undecided;
-    }
-    let is_significant = comparison.adjusted_p < SIGNIFICANT;
-    match (comparison.interval, margin) {
-        (None, _) => ComparisonVerdict::Undecided,
-        (Some((_, upper)), _) if upper < 0.0 && is_significant => ComparisonVerdict::Regressed,
-        (Some((lower, _)), Some(margin)) if lower <= -margin => {
-            // An effect of the size of the margin could not have been seen: more cases or trials are needed, not another agent.
-            match comparison.visible_effect {
-                Some(visible) if visible > margin => ComparisonVerdict::Undecided,
-                _ => ComparisonVerdict::Regressed,
-            }
-        }
-        (Some((lower, _)), _) if lower > 0.0 && is_significant => ComparisonVerdict::Improved,
-        (Some(_), _) => ComparisonVerdict::Unchanged,
-    }
-}
-
-/// The mean score of the trials that ended.
-fn mean_score(record: &CaseRecord) -> f64 {
-    mean(&record.trials.iter().filter_map(|trial| trial.score).collect::<Vec<_>>())
-}
-
-fn passed(records: &[&CaseRecord]) -> (u32, u32) {
-    let mut counts = evalsuite_schema::record::OutcomeCounts::default();
-    records.iter().for_each(|record| counts.add(record.outcome));
-    (counts.passed, counts.run())
 }
 
 fn identity(record: &CaseRecord) -> [&str; 3] {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::CaseRecord;
+use evalsuite_schema::record::{CaseRecord, Status};
 
 /// A case in two runs.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +15,8 @@ pub(super) enum Pair<'a> {
     NoBase(&'a CaseRecord, &'a CaseRecord),
     /// It has no result in the run.
     NoResult(&'a CaseRecord, &'a CaseRecord),
+    /// Its record in the base cannot be read.
+    TornBase(&'a CaseRecord),
     /// It is only in the run.
     Added(&'a CaseRecord),
     /// It is only in the base.
@@ -26,18 +28,43 @@ impl Pair<'_> {
     pub(super) fn same_case(&self) -> Option<[&CaseRecord; 2]> {
         match self {
             Self::Both(base, run) | Self::NoBase(base, run) | Self::NoResult(base, run) => Some([base, run]),
-            Self::Redefined(..) | Self::Added(_) | Self::Removed(_) => None,
+            Self::Redefined(..) | Self::TornBase(_) | Self::Added(_) | Self::Removed(_) => None,
         }
     }
 
     /// Whether the case should have been compared, and a result is missing.
     pub(super) fn is_missing(&self) -> bool {
-        matches!(self, Self::NoBase(..) | Self::NoResult(..) | Self::Removed(_))
+        matches!(self, Self::NoBase(..) | Self::NoResult(..) | Self::TornBase(_) | Self::Removed(_))
+    }
+
+    /// Whether the case had a result in the base, and ends in an error now.
+    pub(super) fn is_error_now(&self) -> bool {
+        match self {
+            Self::Both(base, run) | Self::NoResult(base, run) => {
+                base.completed > 0 && base.outcome != Status::Error && run.outcome == Status::Error
+            }
+            _ => false,
+        }
+    }
+
+    /// The record in the base, if there is one.
+    pub(super) fn base(&self) -> Option<&CaseRecord> {
+        match self {
+            Self::Both(base, _) | Self::Redefined(base, _) | Self::NoBase(base, _) | Self::NoResult(base, _) => {
+                Some(base)
+            }
+            Self::Removed(base) => Some(base),
+            Self::TornBase(_) | Self::Added(_) => None,
+        }
     }
 }
 
-/// The cases of a suite and target in two runs, by id.
-pub(super) fn pair_cases<'a>(base: &[&'a CaseRecord], run: &[&'a CaseRecord]) -> Vec<Pair<'a>> {
+/// The cases of a suite and target in two runs, by id. `is_torn` knows the cases whose record in the base cannot be read.
+pub(super) fn pair_cases<'a>(
+    base: &[&'a CaseRecord],
+    run: &[&'a CaseRecord],
+    is_torn: impl Fn(&CaseRecord) -> bool,
+) -> Vec<Pair<'a>> {
     let by_id = |records: &[&'a CaseRecord]| -> BTreeMap<&'a str, &'a CaseRecord> {
         // Of several tests that run one case, the first one.
         records.iter().rev().map(|record| (record.case_id.as_str(), *record)).collect()
@@ -46,7 +73,9 @@ pub(super) fn pair_cases<'a>(base: &[&'a CaseRecord], run: &[&'a CaseRecord]) ->
     let mut pairs: Vec<Pair<'_>> = run
         .iter()
         .map(|(id, now)| match base.get(id) {
+            None if is_torn(now) => Pair::TornBase(now),
             None => Pair::Added(now),
+            Some(then) if is_torn(now) => Pair::NoBase(then, now),
             Some(then) => pair(then, now),
         })
         .collect();

@@ -14,7 +14,7 @@ const SMALL_DIFFERENCE: f64 = 0.05;
 
 /// Kinds of changes in the order in which they are listed.
 const LISTED_KINDS: [ChangeKind; 9] = [
-    ChangeKind::Lost,
+    ChangeKind::Error,
     ChangeKind::Regressed,
     ChangeKind::Quarantined,
     ChangeKind::Improved,
@@ -28,6 +28,7 @@ const LISTED_KINDS: [ChangeKind; 9] = [
 impl fmt::Display for ComparisonVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Same => "same",
             Self::Improved => "improved",
             Self::Unchanged => "no evidence of a change",
             Self::Undecided => "undecided",
@@ -49,17 +50,29 @@ impl fmt::Display for Comparison {
 impl fmt::Display for SuiteComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} @ {}: {}", self.suite, self.target, self.verdict)?;
+        if self.errors > 0 {
+            let cases = plural(
+                self.errors,
+                "case ends in an error, and had a result",
+                "cases end in an error, and had a result",
+            );
+            writeln!(f, "  errors   {} {cases}", self.errors)?;
+        }
         writeln!(f, "  passed   {} -> {}", rate(self.base_passed), rate(self.run_passed))?;
         write!(f, "  score    {:+.3}", self.difference)?;
         if let Some((lower, upper)) = self.interval {
             write!(f, " [{lower:+.3}, {upper:+.3}]")?;
         }
-        writeln!(f, "  p {}", p_value(self.p_value, self.adjusted_p))?;
+        writeln!(f, "  p {}", self.p_text())?;
         write!(f, "  cases    {} compared, {} differ", self.pairs, self.differing)?;
-        if let Some(effect) = self.visible_effect {
-            write!(f, ", effects from {effect:.3} visible")?;
+        if self.noise > 0.0 {
+            write!(f, "; chance moves the score by up to {:.3}", self.noise)?;
         }
         writeln!(f)?;
+        if self.first_trials > 0 {
+            let of = plural(self.first_trials, "case", "cases");
+            writeln!(f, "  trials   only the first one of {} {of}, whose trials stop early", self.first_trials)?;
+        }
         if self.missing > 0 {
             writeln!(
                 f,
@@ -77,6 +90,13 @@ impl fmt::Display for SuiteComparison {
 }
 
 impl SuiteComparison {
+    /// `0.031 (a change below 0.020)`; where it is one, without the level.
+    pub(super) fn p_text(&self) -> String {
+        let is_near = self.p_value < 0.1 && self.p_value > self.level;
+        let level = if is_near { format!(" (a change from {:.3} down)", self.level) } else { String::new() };
+        format!("{:.3}{level}", self.p_value)
+    }
+
     /// A line for each case that changed: what happened to it, its id and its numbers. Of many of one kind, the first ones.
     pub(super) fn lines_of_changes(&self) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
@@ -219,14 +239,27 @@ fn is_small(change: &CaseChange) -> bool {
         && scores.is_some_and(|(base, run)| (base - run).abs() < SMALL_DIFFERENCE)
 }
 
-/// `  1/1 -> 0/1  1.00 -> 0.25`, where both are known.
+/// `  1/1 -> 0/1, repeated 0/10  1.00 -> 0.25  p 0.032`, as far as it is known. Equal rates are written once.
 fn numbers(change: &CaseChange) -> String {
     if matches!(change.kind, ChangeKind::Added | ChangeKind::Removed) {
         return String::new();
     }
-    let mut text = format!("  {}/{} -> {}/{}", change.base.0, change.base.1, change.run.0, change.run.1);
+    let trials = |(passed, ended): (u32, u32)| format!("{passed}/{ended}");
+    let mut text = if change.base == change.run {
+        format!("  {}", trials(change.run))
+    } else {
+        format!("  {} -> {}", trials(change.base), trials(change.run))
+    };
+    if change.confirming.1 > 0 {
+        text.push_str(&format!(", repeated {}", trials(change.confirming)));
+    }
     if let (Some(base), Some(run)) = (change.base_score, change.run_score) {
-        text.push_str(&format!("  {base:.2} -> {run:.2}"));
+        // Two places may hide what differs.
+        let places = if (base - run).abs() < 0.005 { 4 } else { 2 };
+        text.push_str(&format!("  {base:.places$} -> {run:.places$}"));
+    }
+    if let Some(p_value) = change.p_value {
+        text.push_str(&format!("  p {p_value:.3}"));
     }
     text
 }

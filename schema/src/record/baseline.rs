@@ -69,6 +69,16 @@ pub struct BaselineCase {
     /// Standard deviation of their scores (n − 1); `None` with fewer than two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
+    /// How the planned trials came out, in their order: `P` passed, `F` failed. Trials that repeated the case count in `trials` and are not
+    /// here. Empty in files of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub outcomes: String,
+    /// The scores of the planned trials, in their order; empty where all of them are `score`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scores: Vec<f64>,
+    /// Whether trials end as soon as they decide the case.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stops_early: bool,
     /// SHA-256 of the input of the agent, hexadecimal.
     pub input: String,
     /// SHA-256 of the graders, hexadecimal.

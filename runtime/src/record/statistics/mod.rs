@@ -2,6 +2,7 @@
 //!
 //! Hand-written: sums and one table of quantiles, for which every user would compile a statistics crate such as `statrs`.
 
+mod bounded_interval;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -9,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::record::Stability;
 
+pub use self::bounded_interval::bounded_interval;
 use crate::model::score::ratio;
 
 /// Two-sided 95 % quantiles of Student's t distribution for 1 to 29 degrees of freedom.

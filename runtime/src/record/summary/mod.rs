@@ -59,8 +59,9 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     summary.mean_score = spread.map(|spread| spread.mean);
     summary.scored_cases = number(means.len());
     summary.stderr = spread.map(|spread| spread.stddev / root(means.len()));
-    summary.ci95_lower = spread.map(|spread| spread.lower);
-    summary.ci95_upper = spread.map(|spread| spread.upper);
+    let interval = statistics::bounded_interval(&means, None, [0.0, 1.0]);
+    summary.ci95_lower = interval.map(|(lower, _)| lower);
+    summary.ci95_upper = interval.map(|(_, upper)| upper);
     summary.pass_at_k = over_cases(cases, pass_at_k);
     summary.pass_hat_k = over_cases(cases, pass_hat_k);
     summary.grader_mean = grader_means(&trials);

@@ -1,0 +1,38 @@
+//! Calls of the command, and what it says.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What the command says about two runs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Said {
+    /// `regressed`, `improved`, `unchanged`, `same` or `undecided`.
+    pub(crate) verdict: String,
+    /// Its exit status.
+    pub(crate) status: i32,
+    /// The comparison of the suite.
+    pub(crate) suite: Value,
+}
+
+impl Said {
+    pub(crate) fn is(&self, verdict: &str) -> bool {
+        self.verdict == verdict
+    }
+}
+
+/// `cargo evalsuite diff base run` in an output directory.
+pub(crate) fn diff(output: &Path, arguments: &[&str]) -> Said {
+    let done = Command::new(env!("CARGO_BIN_EXE_cargo-evalsuite"))
+        .args(["evalsuite", "diff", "base", "run", "--format", "json"])
+        .args(arguments)
+        .env("EVALSUITE_OUTPUT", output)
+        .output()
+        .expect("the command can be started");
+    let parsed: Value = serde_json::from_slice(&done.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&done.stderr)));
+    let suite = parsed["suites"][0].clone();
+    let verdict = suite["verdict"].as_str().expect("the suite has a verdict").to_owned();
+    Said { verdict, status: done.status.code().unwrap_or(-1), suite }
+}

@@ -1,0 +1,105 @@
+//! Run directories of made-up agents.
+
+use std::fs;
+use std::path::Path;
+
+use evalsuite_schema::record::{
+    CaseRecord, Rule, RunRecord, Status, SuiteRecord, SuiteRun, SuiteTest, TrialRecord, TrialSummary,
+};
+use serde::Serialize;
+
+use super::agent::Trials;
+
+/// A case with its trials.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Case {
+    /// Whether each planned trial passed.
+    pub(crate) trials: Vec<bool>,
+    /// Whether each trial passed that repeated the case.
+    pub(crate) confirming: Vec<bool>,
+    /// Its values of the keys `group` and `part` of the metadata.
+    pub(crate) group: Option<[usize; 2]>,
+}
+
+impl Case {
+    pub(crate) fn new(trials: Vec<bool>) -> Self {
+        Self { trials, ..Self::default() }
+    }
+}
+
+/// Writes a run of a suite.
+pub(crate) fn write_run(output: &Path, id: &str, trials: Trials, cases: &[Case]) {
+    let directory = output.join("runs").join(id);
+    let suite = directory.join("suites").join("simulated");
+    let mut suite_record = SuiteRecord::new();
+    suite_record.name = "simulated".to_owned();
+    for (number, case) in cases.iter().enumerate() {
+        let mut record = case_record(number, case, trials);
+        record.run_id = id.to_owned();
+        suite_record.tests.push(SuiteTest::new("simulated", &record.test_name, &record.case_id));
+        let directory = suite.join("cases").join(&record.case_key);
+        write(&directory.join("case.json"), &record);
+        if let Some([group, part]) = case.group {
+            let mut trial = TrialRecord::of_case(record.clone());
+            trial.metadata.insert("group".to_owned(), group.to_string().into());
+            trial.metadata.insert("part".to_owned(), part.to_string().into());
+            for summary in &record.trials {
+                write(&directory.join(&summary.path), &trial);
+            }
+        }
+    }
+    write(&suite.join("suite.json"), &suite_record);
+    let mut run = RunRecord::new();
+    run.run_id = id.to_owned();
+    run.started_at = "2026-11-22T14:25:50.464Z".to_owned();
+    run.suites = vec![SuiteRun::new("simulated", "simulated", 1)];
+    write(&directory.join("run.json"), &run);
+}
+
+fn case_record(number: usize, case: &Case, trials: Trials) -> CaseRecord {
+    let mut record = CaseRecord::new();
+    record.suite = "simulated".to_owned();
+    record.case_id = format!("case-{number:03}");
+    record.case_key = format!("case-{number:03}-00000000");
+    record.case_digest = format!("{number:064x}");
+    record.input_digest = record.case_digest.clone();
+    record.grader_digest = record.case_digest.clone();
+    record.test_name = format!("simulated::case_{number:03}");
+    record.target = "default".to_owned();
+    record.runner_attempt = 1;
+    (record.rule, record.stops_early) = match trials {
+        Trials::All(_) => (Rule::Any, false),
+        Trials::UntilPass(planned) => (Rule::Any, planned > 1),
+        Trials::UntilFailure(planned) => (Rule::Every, planned > 1),
+    };
+    let count = |passes: bool| case.trials.iter().filter(|trial| **trial == passes).count() as u32;
+    let (passed, failed) = (count(true), count(false));
+    record.outcome = match record.rule {
+        Rule::Every if failed > 0 => Status::Failed,
+        _ if passed > 0 => Status::Passed,
+        _ => Status::Failed,
+    };
+    (record.passed, record.completed, record.planned) = (passed, passed + failed, trials.planned() as u32);
+    record.truncated = record.completed < record.planned;
+    record.mean = Some(f64::from(passed) / f64::from(passed + failed));
+    record.trials = case.trials.iter().enumerate().map(|(index, passes)| summary(index, *passes)).collect();
+    let first = case.trials.len();
+    record.confirming =
+        case.confirming.iter().enumerate().map(|(index, passes)| summary(first + index, *passes)).collect();
+    record
+}
+
+fn summary(index: usize, passes: bool) -> TrialSummary {
+    let mut summary = TrialSummary::default();
+    summary.index = index as u32;
+    summary.outcome = if passes { Status::Passed } else { Status::Failed };
+    summary.score = Some(f64::from(u8::from(passes)));
+    summary.path = format!("trial-{index:03}/result.json");
+    summary
+}
+
+fn write(file: &Path, record: &impl Serialize) {
+    fs::create_dir_all(file.parent().expect("it is in a directory")).expect("the directory can be made");
+    let text = evalsuite_schema::json::to_string(record).expect("records are JSON");
+    fs::write(file, text).expect("the file can be written");
+}

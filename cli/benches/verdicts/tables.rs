@@ -1,0 +1,262 @@
+//! The tables, and the simulations behind them.
+
+use std::thread;
+
+use fastrand::Rng;
+
+use super::agent::{POPULATIONS, Rates, Trials};
+use super::command::{Said, diff};
+use super::intervals;
+use super::run_files::{Case, write_run};
+
+/// A table that can be asked for.
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) print: fn(usize),
+}
+
+pub(crate) const TABLES: &[Table] = &[
+    Table { name: "unchanged", about: "an agent that has not changed", print: unchanged },
+    Table { name: "repeated", about: "an agent that has not changed, failed cases being repeated", print: repeated },
+    Table { name: "early", about: "an agent that has not changed; the trials of a run end early", print: early },
+    Table { name: "slices", about: "an agent that has not changed, compared by slices", print: slices },
+    Table {
+        name: "clusters",
+        about: "an agent that has not changed; cases of a cluster come out alike",
+        print: clusters,
+    },
+    Table { name: "power", about: "an agent that has become worse", print: power },
+    Table { name: "margin", about: "an agent that has lost 8 %, compared with a margin of 5 %", print: margin },
+    Table {
+        name: "intervals",
+        about: "how often intervals contain the mean change of all such cases",
+        print: intervals::print,
+    },
+];
+
+/// Most trials that repeat a failed case.
+const CONFIRMING: usize = 10;
+
+/// Runs simulations on all processors; each has a number of its own.
+pub(crate) fn simulate<T: Send>(simulations: usize, simulate: impl Fn(&mut Rng) -> T + Sync) -> Vec<T> {
+    let threads = thread::available_parallelism().map_or(1, |count| count.get());
+    let simulate = &simulate;
+    thread::scope(|scope| {
+        let worker = |thread: usize| {
+            let numbers = (0..simulations).filter(move |number| number % threads == thread);
+            numbers.map(|number| simulate(&mut Rng::with_seed(0x51_4d00 + number as u64))).collect::<Vec<T>>()
+        };
+        let workers: Vec<_> = (0..threads).map(|thread| scope.spawn(move || worker(thread))).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("no simulation panics")).collect()
+    })
+}
+
+/// What the command says about two runs that were drawn.
+fn compare(
+    simulations: usize,
+    trials: [Trials; 2],
+    arguments: &[&str],
+    draw: impl Fn(&mut Rng) -> [Vec<Case>; 2] + Sync,
+) -> Vec<Said> {
+    simulate(simulations, |random| {
+        let output = tempfile::tempdir().expect("a temporary directory");
+        let [base, run] = draw(random);
+        write_run(output.path(), "base", trials[0], &base);
+        write_run(output.path(), "run", trials[1], &run);
+        diff(output.path(), arguments)
+    })
+}
+
+/// Cases with trials of each rate.
+fn cases(rates: &[f64], trials: Trials, random: &mut Rng) -> Vec<Case> {
+    rates.iter().map(|rate| Case::new(trials.draw(*rate, random))).collect()
+}
+
+/// Repeats the cases that failed, and of which a trial passed in the base, until one passes, as test programs do.
+fn repeat(base: &[Case], run: &mut [Case], rates: &[f64], random: &mut Rng) {
+    let planned: usize = run.iter().map(|case| case.trials.len()).sum();
+    let (mut refuted, mut broken) = (0, 0);
+    for ((base, case), rate) in base.iter().zip(run).zip(rates) {
+        let is_worse = base.trials.contains(&true) && !case.trials.contains(&true);
+        if is_worse && refuted < CONFIRMING.max(planned / 10) && broken < 3 {
+            case.confirming = Trials::UntilPass(CONFIRMING).draw(*rate, random);
+            let passed = case.confirming.contains(&true);
+            if passed { refuted += case.confirming.len() } else { broken += 1 }
+        }
+    }
+}
+
+pub(crate) fn share<T>(of: &[T], is_meant: impl Fn(&T) -> bool) -> f64 {
+    100.0 * of.iter().filter(|one| is_meant(one)).count() as f64 / of.len() as f64
+}
+
+fn print_verdicts(label: &str, said: &[Said]) {
+    let of = |verdict: &str| share(said, |said| said.is(verdict));
+    println!(
+        "| {label} | {:.1} % | {:.1} % | {:.1} % | {:.1} % |",
+        of("regressed"),
+        of("improved"),
+        of("unchanged") + of("same"),
+        of("undecided")
+    );
+}
+
+fn header(columns: &str) {
+    println!("| {columns} | regressed | improved | unchanged | undecided |");
+    println!("|{} ---: | ---: | ---: | ---: |", " --- |".repeat(columns.split('|').count()));
+}
+
+fn unchanged(simulations: usize) {
+    header("rates | cases | trials");
+    for (name, rates) in POPULATIONS {
+        for (count, trials) in [(20, 1), (20, 5), (50, 2), (50, 5), (100, 1), (100, 3), (100, 5), (100, 10)] {
+            let all = Trials::All(trials);
+            let said = compare(simulations, [all; 2], &[], |random| {
+                let rates = rates.draw(count, random);
+                [cases(&rates, all, random), cases(&rates, all, random)]
+            });
+            print_verdicts(&format!("{name} | {count} | {trials}"), &said);
+        }
+    }
+}
+
+fn repeated(simulations: usize) {
+    header("rates | cases | trials");
+    for (name, rates) in POPULATIONS {
+        for (count, trials) in [(20, 1), (30, 1), (100, 1), (50, 2), (100, 3)] {
+            let all = Trials::All(trials);
+            let said = compare(simulations, [all; 2], &[], |random| {
+                let rates = rates.draw(count, random);
+                let base = cases(&rates, all, random);
+                let mut run = cases(&rates, all, random);
+                repeat(&base, &mut run, &rates, random);
+                [base, run]
+            });
+            print_verdicts(&format!("{name} | {count} | {trials}"), &said);
+        }
+    }
+}
+
+fn early(simulations: usize) {
+    header("rates | base | run");
+    let designs = [
+        ("all of 5", "until one passes", Trials::All(5), Trials::UntilPass(5)),
+        ("until one passes", "all of 5", Trials::UntilPass(5), Trials::All(5)),
+        ("all of 5", "until one fails", Trials::All(5), Trials::UntilFailure(5)),
+        ("until one passes", "until one passes", Trials::UntilPass(5), Trials::UntilPass(5)),
+        ("until one fails", "until one fails", Trials::UntilFailure(3), Trials::UntilFailure(3)),
+    ];
+    for (name, rates) in POPULATIONS {
+        for (base_label, run_label, base, run) in designs {
+            let said = compare(simulations, [base, run], &[], |random| {
+                let rates = rates.draw(50, random);
+                [cases(&rates, base, random), cases(&rates, run, random)]
+            });
+            print_verdicts(&format!("{name} | {base_label} | {run_label}"), &said);
+        }
+    }
+}
+
+/// Cases of groups of this size, and of this many parts.
+fn grouped(mut cases: Vec<Case>, size: usize, parts: usize) -> Vec<Case> {
+    cases.iter_mut().enumerate().for_each(|(index, case)| case.group = Some([index / size, index % parts]));
+    cases
+}
+
+fn slices(simulations: usize) {
+    header("rates | slices | trials");
+    for (name, rates) in POPULATIONS {
+        for (count, trials) in [(5, 1), (5, 5), (10, 3)] {
+            let all = Trials::All(trials);
+            let said = compare(simulations, [all; 2], &["--by", "metadata.part"], |random| {
+                let rates = rates.draw(100, random);
+                [0, 1].map(|_| grouped(cases(&rates, all, random), 1, count))
+            });
+            print_verdicts(&format!("{name} | {count} | {trials}"), &said);
+        }
+    }
+}
+
+fn clusters(simulations: usize) {
+    header("rates | clusters of | trials | slices");
+    for (name, rates) in POPULATIONS {
+        for (size, trials, by) in [(4, 1, false), (4, 3, false), (10, 3, false), (4, 3, true)] {
+            let all = Trials::All(trials);
+            let arguments: &[&str] =
+                if by { &["--cluster-by", "group", "--by", "metadata.part"] } else { &["--cluster-by", "group"] };
+            let said = compare(simulations, [all; 2], arguments, |random| {
+                let rates = rates.draw(100 / size, random);
+                // All cases of a cluster come out as the first one does.
+                [0, 1].map(|_| {
+                    let drawn = cases(&rates, all, random);
+                    let alike = (0..100 / size * size).map(|index| drawn[index / size].clone()).collect();
+                    grouped(alike, size, 5)
+                })
+            });
+            print_verdicts(&format!("{name} | {size} | {trials} | {}", if by { "5" } else { "none" }), &said);
+        }
+    }
+}
+
+fn power(simulations: usize) {
+    header("what became worse | other rates | cases | trials");
+    let broken = |others: Rates, count: usize, trials: usize, repeats: bool, broken: usize| {
+        let all = Trials::All(trials);
+        compare(simulations, [all; 2], &[], move |random| {
+            let mut rates = others.draw(count, random);
+            rates[..broken].fill(1.0);
+            let base = cases(&rates, all, random);
+            rates[..broken].fill(0.0);
+            let mut run = cases(&rates, all, random);
+            if repeats {
+                repeat(&base, &mut run, &rates, random);
+            }
+            [base, run]
+        })
+    };
+    for (label, others, trials, repeats, count) in [
+        ("one case broke | always 1", Rates::All(1.0), 5, false, 1),
+        ("one case broke | always 1", Rates::All(1.0), 3, false, 1),
+        ("one case broke, repeated | always 1", Rates::All(1.0), 1, true, 1),
+        ("two cases broke, repeated | always 1", Rates::All(1.0), 1, true, 2),
+        ("one case broke, repeated | 1 or 0", Rates::PassOrFail, 1, true, 1),
+        ("one case broke | 1 or 0", Rates::PassOrFail, 5, false, 1),
+        ("one case broke | 20 % at 0.5", Rates::StableBut(0.2, 0.5), 5, false, 1),
+        ("one case broke | 20 % at 0.5", Rates::StableBut(0.2, 0.5), 10, false, 1),
+        ("one case broke | all 0.98", Rates::All(0.98), 5, false, 1),
+        ("one case broke, repeated | all 0.98", Rates::All(0.98), 1, true, 1),
+    ] {
+        print_verdicts(&format!("{label} | 100 | {trials}"), &broken(others, 100, trials, repeats, count));
+    }
+    for (name, rates) in POPULATIONS {
+        for (count, trials) in [(100, 1), (100, 3), (100, 5), (30, 5)] {
+            let all = Trials::All(trials);
+            let said = compare(simulations, [all; 2], &[], |random| {
+                let rates = rates.draw(count, random);
+                let worse: Vec<f64> = rates.iter().map(|rate| f64::max(rate - 0.1, 0.0)).collect();
+                [cases(&rates, all, random), cases(&worse, all, random)]
+            });
+            print_verdicts(&format!("every case by 0.1 | {name} | {count} | {trials}"), &said);
+        }
+    }
+}
+
+fn margin(simulations: usize) {
+    println!("| rates | cases | trials | accepted |\n| --- | --- | --- | ---: |");
+    for (name, rates) in POPULATIONS {
+        for (count, trials) in [(6, 1), (20, 1), (20, 5), (100, 3)] {
+            let all = Trials::All(trials);
+            let said = compare(simulations, [all; 2], &["--margin", "0.05"], |random| {
+                let rates = rates.draw(count, random);
+                // Eight of a hundred cases lose everything.
+                let lose = |rate: &f64| {
+                    if random.f64() < 0.08 / rates.iter().sum::<f64>() * count as f64 { 0.0 } else { *rate }
+                };
+                let worse: Vec<f64> = rates.iter().map(lose).collect();
+                [cases(&rates, all, random), cases(&worse, all, random)]
+            });
+            println!("| {name} | {count} | {trials} | {:.1} % |", share(&said, |said| said.status == 0));
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! How often a comparison may call a change what is none, and which test of it may do so how often.
+
+/// Probability that a comparison of an agent that has not changed says *regressed*.
+const REGRESSED: f64 = 0.04;
+/// Probability that it says *improved*.
+const IMPROVED: f64 = 0.01;
+/// Largest part of these that the tests of single cases take where scores can show a change, too.
+const CASES: f64 = 0.5;
+
+/// The levels of the tests of one suite and target, in one direction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Levels {
+    all: f64,
+    has_slices: bool,
+}
+
+impl Levels {
+    pub(super) fn regressed(suites: usize, has_slices: bool) -> Self {
+        Self::new(REGRESSED, suites, has_slices)
+    }
+
+    pub(super) fn improved(suites: usize, has_slices: bool) -> Self {
+        Self::new(IMPROVED, suites, has_slices)
+    }
+
+    fn new(all: f64, suites: usize, has_slices: bool) -> Self {
+        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 suites")]
+        let suites = suites as f64;
+        Self { all: all / suites, has_slices }
+    }
+
+    /// Level of the tests of single cases. `smallest`: the smallest p-value that the scores could have; where it is too large to show
+    /// anything, single cases get their part.
+    pub(super) fn cases(self, smallest: f64) -> f64 {
+        if smallest > self.all { self.all } else { self.all * CASES }
+    }
+
+    /// Level of the score, and of the slices together, after the tests of single cases have used a part.
+    pub(super) fn scores(self, used: f64) -> f64 {
+        let left = (self.all - used).max(0.0);
+        if self.has_slices { left / 2.0 } else { left }
+    }
+}

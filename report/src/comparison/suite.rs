@@ -1,0 +1,305 @@
+//! A suite in two runs, in one target.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use evalsuite_schema::record::{CaseRecord, OutcomeCounts};
+use serde::Serialize;
+
+use super::case_change::Standard;
+use super::groups::{Clusters, Slices};
+use super::levels::Levels;
+use super::measured::{Differences, p_value};
+use super::observed::{Observed, case_trials, stops_early};
+use super::pairing::{Pair, pair_cases};
+use super::{
+    CaseChange, ChangeKind, CompareOptions, ComparisonVerdict, FEWEST_PAIRS, JudgedAnswers, MOST_MISSING,
+    SliceComparison, adjust, identity,
+};
+use crate::statistics::{CaseTrials, Place, Unit, Worse, places, worse_cases};
+
+/// Between minus and plus so many standard deviations are 95 % of the differences that chance alone makes.
+const CHANCE: f64 = 1.96;
+
+/// A suite in two runs, in one target.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SuiteComparison {
+    /// Name of the suite.
+    pub suite: String,
+    /// Name of the target.
+    pub target: String,
+    /// The cases that changed, or could not be compared.
+    pub changes: Vec<CaseChange>,
+    /// Number of cases that were compared.
+    pub pairs: usize,
+    /// Number of compared cases whose score differs.
+    pub differing: usize,
+    /// Number of cases that have a result in only one of the runs.
+    pub missing: usize,
+    /// Number of cases that had a result in the base and end in an error now.
+    pub errors: usize,
+    /// Number of compared cases of which only the first trials are, because the number of others depends on how they ended.
+    pub first_trials: usize,
+    /// Mean over the pairs of the score in the run minus that in the base, −1 to 1.
+    pub difference: f64,
+    /// 95 % interval of the mean difference of cases such as these; `None` without pairs.
+    pub interval: Option<(f64, f64)>,
+    /// How far from 0 chance alone moves `difference` in 95 of 100 comparisons of these cases; 0 where nothing varies.
+    pub noise: f64,
+    /// Probability of a difference at least as large in this direction if nothing had changed, 0 to 1.
+    pub p_value: f64,
+    /// The largest `p_value` that is called a change in its direction.
+    pub level: f64,
+    /// Cases that passed and cases that ended, in the base.
+    pub base_passed: (u32, u32),
+    /// Cases that passed and cases that ended, in the run.
+    pub run_passed: (u32, u32),
+    /// The slices that were asked for, by key and value.
+    pub slices: Vec<SliceComparison>,
+    /// What judges said about the answers, if they were asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged: Option<JudgedAnswers>,
+    /// What follows from the scores.
+    pub verdict: ComparisonVerdict,
+}
+
+/// Which cases belong together, and which are compared by themselves.
+pub(super) struct Groups<'a> {
+    pub(super) clusters: Clusters<'a>,
+    pub(super) slices: Slices<'a>,
+}
+
+/// The records of a suite and target in both runs.
+pub(super) struct Sides<'a> {
+    pub(super) base: Vec<&'a CaseRecord>,
+    pub(super) run: Vec<&'a CaseRecord>,
+    /// Keys of the cases whose record in the base cannot be read.
+    pub(super) torn: &'a BTreeSet<String>,
+}
+
+/// The paired cases of a suite and target, before anything is said about them.
+pub(super) struct SuitePairs<'a> {
+    name: (&'a str, String),
+    standard: Standard,
+    pairs: Vec<Pair<'a>>,
+    /// Those of `pairs` that are compared, in their order.
+    compared: Vec<Compared>,
+    slices: Vec<(String, String)>,
+    base_passed: (u32, u32),
+    run_passed: (u32, u32),
+}
+
+/// A case that is compared.
+struct Compared {
+    base: Observed,
+    run: Observed,
+    trials: CaseTrials,
+    cluster: usize,
+    /// Indices of its slices, from 0.
+    slices: Vec<usize>,
+}
+
+impl<'a> SuitePairs<'a> {
+    pub(super) fn new(name: (&'a str, String), standard: Standard, sides: &Sides<'a>, groups: &Groups<'_>) -> Self {
+        let Sides { base, run, torn } = sides;
+        let stops = [stops_early(base), stops_early(run)];
+        let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
+        let pairs = pair_cases(base, run, |record| torn.contains(&record.case_key));
+        let mut compared = Vec::new();
+        for pair in &pairs {
+            let Pair::Both(base, run) = pair else { continue };
+            let slices = groups.slices.of(run).iter().map(|slice| {
+                let next = numbers.len();
+                *numbers.entry(slice.clone()).or_insert(next)
+            });
+            let slices = slices.collect();
+            let [base, run_side] = [(base, stops[0]), (run, stops[1])]
+                .map(|(record, stops)| Observed::of(record, standard, run.rule, stops));
+            let trials = case_trials(&base, &run_side, run);
+            let cluster = groups.clusters.of(identity(run), compared.len());
+            compared.push(Compared { base, run: run_side, trials, cluster, slices });
+        }
+        let mut slices: Vec<_> = numbers.into_iter().collect();
+        slices.sort_by_key(|(_, number)| *number);
+        let slices = slices.into_iter().map(|(slice, _)| slice).collect();
+        let (base_passed, run_passed) = (passed(base), passed(run));
+        Self { name, standard, pairs, compared, slices, base_passed, run_passed }
+    }
+
+    /// Whether chance can be at work in the results.
+    pub(super) fn varies(&self) -> bool {
+        self.compared.iter().any(|case| !case.agrees())
+    }
+
+    /// Compares the pairs; `suites`: of how many suites and targets that vary.
+    pub(super) fn compare(self, suites: usize, options: &CompareOptions) -> SuiteComparison {
+        let places = places(&self.units(), 1 + self.slices.len());
+        let has_slices = !self.slices.is_empty();
+        let down = Levels::regressed(suites, has_slices);
+        let up = Levels::improved(suites, has_slices);
+        let worse = self.changed(down.cases(places[0].smallest), |trials| trials);
+        let better = self.changed(up.cases(places[0].smallest), CaseTrials::reversed);
+        let [down, up] = [down.scores(worse.used), up.scores(better.used)];
+        let all = self.differences(|_| true);
+        let mut slices = self.slice_comparisons(&places);
+        slices.iter_mut().for_each(|slice| slice.judge(down, up));
+        slices.sort_by(|left, right| (&left.key, &left.value).cmp(&(&right.key, &right.value)));
+        let changes = self.changes(&worse, &better);
+        let difference = all.mean();
+        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
+        let noise = CHANCE * places[0].deviation / all.len().max(1) as f64;
+        let mut comparison = SuiteComparison {
+            suite: self.name.0.to_owned(),
+            target: self.name.1.clone(),
+            changes,
+            pairs: all.len(),
+            differing: all.differing(),
+            missing: self.pairs.iter().filter(|pair| pair.is_missing()).count(),
+            errors: self.pairs.iter().filter(|pair| pair.is_error_now()).count(),
+            first_trials: self.compared.iter().filter(|case| case.base.is_first_only || case.run.is_first_only).count(),
+            difference,
+            interval: all.interval(),
+            noise,
+            p_value: p_value(difference, places[0]),
+            level: if difference > 0.0 { up } else { down },
+            base_passed: self.base_passed,
+            run_passed: self.run_passed,
+            slices,
+            judged: None,
+            verdict: ComparisonVerdict::Undecided,
+        };
+        comparison.verdict = comparison.decide(!self.varies(), options);
+        comparison
+    }
+
+    /// The cases that changed more than chance explains, those with cases of their cluster left out: they are not independent trials.
+    fn changed(&self, level: f64, side: fn(CaseTrials) -> CaseTrials) -> Worse {
+        let sizes = self.cluster_sizes();
+        let alone = |case: &&Compared| sizes[&case.cluster] == 1;
+        let trials: Vec<CaseTrials> = self.compared.iter().filter(alone).map(|case| side(case.trials)).collect();
+        let found = worse_cases(&trials, level);
+        let mut of_alone = found.p_values.into_iter();
+        let p_value = |case: &Compared| if alone(&case) { of_alone.next().flatten() } else { None };
+        Worse { p_values: self.compared.iter().map(p_value).collect(), used: found.used }
+    }
+
+    fn cluster_sizes(&self) -> BTreeMap<usize, usize> {
+        let mut sizes = BTreeMap::new();
+        self.compared.iter().for_each(|case| *sizes.entry(case.cluster).or_default() += 1);
+        sizes
+    }
+
+    /// What can be exchanged: the trials of a case, or all cases of a cluster at once. The first sum is that of all cases.
+    fn units(&self) -> Vec<Unit> {
+        let sizes = self.cluster_sizes();
+        let mut units = Vec::new();
+        let mut clusters: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
+        for case in &self.compared {
+            let sums: Vec<usize> = [0].into_iter().chain(case.slices.iter().map(|slice| slice + 1)).collect();
+            if sizes[&case.cluster] == 1 {
+                units.push(Unit::Scores { base: case.base.scores.clone(), run: case.run.scores.clone(), sums });
+            } else {
+                let parts = clusters.entry(case.cluster).or_default();
+                parts.extend(sums.into_iter().map(|sum| (sum, case.difference())));
+            }
+        }
+        units.extend(clusters.into_values().map(|parts| Unit::Cluster { parts }));
+        units
+    }
+
+    fn differences(&self, is_meant: impl Fn(&Compared) -> bool) -> Differences {
+        let mut differences = Differences::default();
+        for case in self.compared.iter().filter(|case| is_meant(case)) {
+            differences.push(case.difference(), case.cluster);
+        }
+        differences
+    }
+
+    fn slice_comparisons(&self, places: &[Place]) -> Vec<SliceComparison> {
+        let compare = |(index, slice): (usize, &(String, String))| {
+            let differences = self.differences(|case| case.slices.contains(&index));
+            SliceComparison::new(slice.clone(), &differences, places[index + 1])
+        };
+        let mut slices: Vec<SliceComparison> = self.slices.iter().enumerate().map(compare).collect();
+        for is_worse in [true, false] {
+            let gating = slices.iter_mut().filter(|slice| slice.pairs >= FEWEST_PAIRS);
+            // The others are of the same family, and as far from this direction as can be.
+            let mut p_values: Vec<(bool, f64)> = Vec::new();
+            let gating: Vec<&mut SliceComparison> = gating.collect();
+            p_values.extend(gating.iter().map(|slice| {
+                let is_meant = (slice.difference < 0.0) == is_worse;
+                (is_meant, if is_meant { slice.p_value } else { 1.0 })
+            }));
+            adjust(p_values.iter_mut().map(|(_, p)| p));
+            for (slice, (is_meant, p)) in gating.into_iter().zip(p_values) {
+                if is_meant {
+                    slice.adjusted_p = p;
+                }
+            }
+        }
+        slices
+    }
+
+    fn changes(&self, worse: &Worse, better: &Worse) -> Vec<CaseChange> {
+        let mut compared = 0;
+        let mut tested = |pair: &Pair<'_>| {
+            matches!(pair, Pair::Both(..)).then(|| {
+                compared += 1;
+                let [worse, better] = [worse, better].map(|found| found.p_values[compared - 1]);
+                worse.map(|p| (ChangeKind::Regressed, p)).or(better.map(|p| (ChangeKind::Improved, p)))
+            })
+        };
+        self.pairs.iter().filter_map(|pair| CaseChange::of(pair, self.standard, tested(pair).flatten())).collect()
+    }
+}
+
+impl Compared {
+    fn difference(&self) -> f64 {
+        self.run.mean() - self.base.mean()
+    }
+
+    /// Whether all trials of both runs have one score, and none was repeated.
+    fn agrees(&self) -> bool {
+        let mut scores = self.base.scores.iter().chain(&self.run.scores);
+        let first = scores.next().copied().unwrap_or_default();
+        scores.all(|score| (score - first).abs() < 1e-9) && self.trials.agrees()
+    }
+}
+
+impl SuiteComparison {
+    fn decide(&self, is_same: bool, options: &CompareOptions) -> ComparisonVerdict {
+        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
+        let missing = self.missing as f64 / (self.missing + self.pairs).max(1) as f64;
+        let has = |kind| self.changes.iter().any(|change| change.kind == kind);
+        let slice_is = |verdict| self.slices.iter().any(|slice| slice.verdict == verdict);
+        let is_change = self.p_value <= self.level;
+        let is_worse_than_margin =
+            options.margin.is_some_and(|margin| self.interval.is_some_and(|(_, upper)| upper < -margin));
+        if has(ChangeKind::Regressed)
+            || slice_is(ComparisonVerdict::Regressed)
+            || self.difference < 0.0 && is_change
+            || is_worse_than_margin
+        {
+            return ComparisonVerdict::Regressed;
+        }
+        let is_within_margin =
+            options.margin.is_none_or(|margin| self.interval.is_some_and(|(lower, _)| lower > -margin));
+        if missing > MOST_MISSING || self.errors > options.allowed_errors || self.pairs == 0 || !is_within_margin {
+            return ComparisonVerdict::Undecided;
+        }
+        if has(ChangeKind::Improved) || self.difference > 0.0 && is_change {
+            return ComparisonVerdict::Improved;
+        }
+        match (is_same, self.pairs >= FEWEST_PAIRS) {
+            (true, _) => ComparisonVerdict::Same,
+            (false, true) => ComparisonVerdict::Unchanged,
+            (false, false) => ComparisonVerdict::Undecided,
+        }
+    }
+}
+
+fn passed(records: &[&CaseRecord]) -> (u32, u32) {
+    let mut counts = OutcomeCounts::default();
+    records.iter().for_each(|record| counts.add(record.outcome));
+    (counts.passed, counts.run())
+}

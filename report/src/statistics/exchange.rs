@@ -1,0 +1,261 @@
+//! The permutation test of two runs: observations that could be of either run, if nothing has changed, are exchanged.
+
+use fastrand::Rng;
+
+const SEED: u64 = 0x5eed_f11b;
+/// Most random exchanges.
+const MOST_DRAWS: usize = 50_000;
+/// Fewest random exchanges, however many units there are.
+const FEWEST_DRAWS: usize = 5_000;
+/// Units that are exchanged in all draws together, above which there are fewer draws.
+const WORK: usize = 40_000_000;
+
+/// What can be exchanged between two runs by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Unit {
+    /// The scores of a case in both runs. Each of them could be of either run.
+    Scores {
+        /// Scores in the base, at least one.
+        base: Vec<f64>,
+        /// Scores in the run, at least one.
+        run: Vec<f64>,
+        /// The sums that the difference of the means is part of.
+        sums: Vec<usize>,
+    },
+    /// Differences of cases that belong together: only all of them at once can have the other sign.
+    Cluster {
+        /// The sums that the differences are part of, and their parts.
+        parts: Vec<(usize, f64)>,
+    },
+}
+
+/// Where a sum of differences lies among those of all exchanges.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Place {
+    /// Probability of a sum that is at most as large, if nothing has changed, 0 to 1.
+    pub(crate) at_most: f64,
+    /// Probability of a sum that is at least as large.
+    pub(crate) at_least: f64,
+    /// Standard deviation of the sums.
+    pub(crate) deviation: f64,
+    /// The smallest `at_most` that observations such as these can have.
+    pub(crate) smallest: f64,
+}
+
+/// For each of `count` sums of differences, its place among the sums after random exchanges, with a fixed seed.
+///
+/// This asks whether *these* cases come out otherwise than before, not whether other cases would. It needs no assumption about rates,
+/// spreads or numbers of trials: only that the trials of a case are as likely to have come out in one order as in another.
+pub(crate) fn places(units: &[Unit], count: usize) -> Vec<Place> {
+    let mut varying: Vec<Varying> = units.iter().filter_map(Varying::new).collect();
+    let mut places = vec![Place { smallest: 1.0, ..Place::default() }; count];
+    let mut observed = vec![0.0; count];
+    let mut scale = 0.0;
+    for unit in &varying {
+        unit.add_observed(&mut observed);
+        scale += unit.largest();
+        for sum in unit.sums() {
+            places[sum].smallest *= unit.smallest(sum);
+            places[sum].deviation += unit.variance(sum);
+        }
+    }
+    places.iter_mut().for_each(|place| place.deviation = place.deviation.sqrt());
+    // Sums of the same numbers in another order differ by rounding.
+    let slack = 1e-12 * scale + 1e-12;
+    let draws = (WORK / varying.len().max(1)).clamp(FEWEST_DRAWS, MOST_DRAWS);
+    let mut random = Rng::with_seed(SEED);
+    let mut counts = vec![(0_usize, 0_usize); count];
+    let mut drawn = vec![0.0; count];
+    for _ in 0..if varying.is_empty() { 0 } else { draws } {
+        drawn.fill(0.0);
+        varying.iter_mut().for_each(|unit| unit.add_drawn(&mut random, &mut drawn));
+        for ((at_most, at_least), (drawn, observed)) in counts.iter_mut().zip(drawn.iter().zip(&observed)) {
+            *at_most += usize::from(*drawn <= observed + slack);
+            *at_least += usize::from(*drawn >= observed - slack);
+        }
+    }
+    // What was observed is one of the exchanges, so the probability is never 0.
+    #[allow(clippy::cast_precision_loss, reason = "at most 50,001")]
+    let share = |count: usize| if varying.is_empty() { 1.0 } else { (count + 1) as f64 / (draws + 1) as f64 };
+    for (place, (at_most, at_least)) in places.iter_mut().zip(counts) {
+        (place.at_most, place.at_least) = (share(at_most), share(at_least));
+    }
+    places
+}
+
+/// A unit whose exchange changes something.
+enum Varying<'a> {
+    Scores { pooled: Vec<f64>, in_run: usize, difference: f64, sums: &'a [usize] },
+    Cluster { parts: &'a [(usize, f64)] },
+}
+
+impl<'a> Varying<'a> {
+    fn new(unit: &'a Unit) -> Option<Self> {
+        match unit {
+            Unit::Scores { base, run, sums } => {
+                let pooled = [base.as_slice(), run].concat();
+                let varies = pooled.iter().any(|score| (score - pooled[0]).abs() > 1e-12);
+                let difference = mean(run) - mean(base);
+                varies.then_some(Self::Scores { pooled, in_run: run.len(), difference, sums })
+            }
+            Unit::Cluster { parts } => {
+                parts.iter().any(|(_, part)| part.abs() > 1e-12).then_some(Self::Cluster { parts })
+            }
+        }
+    }
+
+    fn sums(&self) -> Vec<usize> {
+        match self {
+            Self::Scores { sums, .. } => sums.to_vec(),
+            Self::Cluster { parts } => {
+                let mut sums: Vec<usize> = parts.iter().map(|(sum, _)| *sum).collect();
+                sums.sort_unstable();
+                sums.dedup();
+                sums
+            }
+        }
+    }
+
+    /// The part of a cluster in a sum.
+    fn part(parts: &[(usize, f64)], sum: usize) -> f64 {
+        parts.iter().filter(|(of, _)| *of == sum).map(|(_, part)| part).sum()
+    }
+
+    fn largest(&self) -> f64 {
+        match self {
+            Self::Scores { .. } => 1.0,
+            Self::Cluster { parts } => parts.iter().map(|(_, part)| part.abs()).sum(),
+        }
+    }
+
+    fn add_observed(&self, observed: &mut [f64]) {
+        match self {
+            Self::Scores { difference, sums, .. } => sums.iter().for_each(|sum| observed[*sum] += difference),
+            Self::Cluster { parts } => parts.iter().for_each(|(sum, part)| observed[*sum] += part),
+        }
+    }
+
+    fn add_drawn(&mut self, random: &mut Rng, drawn: &mut [f64]) {
+        match self {
+            Self::Scores { pooled, in_run, sums, .. } => {
+                let count = pooled.len();
+                let few = (*in_run).min(count - *in_run);
+                let all: f64 = pooled.iter().sum();
+                for index in 0..few {
+                    pooled.swap(index, random.usize(index..count));
+                }
+                let few_sum: f64 = pooled[..few].iter().sum();
+                #[allow(clippy::cast_precision_loss, reason = "numbers of trials are far below 2^53")]
+                let (few_mean, other_mean) = (few_sum / few as f64, (all - few_sum) / (count - few) as f64);
+                let difference = if few == *in_run { few_mean - other_mean } else { other_mean - few_mean };
+                sums.iter().for_each(|sum| drawn[*sum] += difference);
+            }
+            Self::Cluster { parts } => {
+                let sign = if random.bool() { 1.0 } else { -1.0 };
+                parts.iter().for_each(|(sum, part)| drawn[*sum] += sign * part);
+            }
+        }
+    }
+
+    /// Variance of its difference among all exchanges.
+    fn variance(&self, sum: usize) -> f64 {
+        match self {
+            Self::Scores { pooled, in_run, .. } => {
+                let center = mean(pooled);
+                let squares: f64 = pooled.iter().map(|score| (score - center).powi(2)).sum();
+                #[allow(clippy::cast_precision_loss, reason = "numbers of trials are far below 2^53")]
+                let (all, run) = (pooled.len() as f64, *in_run as f64);
+                squares / (all - 1.0) * (1.0 / run + 1.0 / (all - run))
+            }
+            Self::Cluster { parts } => Self::part(parts, sum).powi(2),
+        }
+    }
+
+    /// Probability that an exchange gives the run the lowest scores that it can have.
+    fn smallest(&self, sum: usize) -> f64 {
+        match self {
+            Self::Scores { pooled, in_run, .. } => {
+                let mut sorted = pooled.clone();
+                sorted.sort_unstable_by(f64::total_cmp);
+                let last = sorted[in_run - 1];
+                let equal = sorted.iter().filter(|score| (*score - last).abs() <= 1e-12).count();
+                let lower = sorted.iter().filter(|score| **score < last - 1e-12).count();
+                (log_choose(equal, in_run - lower) - log_choose(sorted.len(), *in_run)).exp()
+            }
+            Self::Cluster { parts } if Self::part(parts, sum) == 0.0 => 1.0,
+            Self::Cluster { .. } => 0.5,
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "numbers of trials are far below 2^53")]
+fn log_choose(n: usize, k: usize) -> f64 {
+    (1..=k).map(|index| ((n - k + index) as f64 / index as f64).ln()).sum()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    super::mean(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trials(base: &[f64], run: &[f64]) -> Unit {
+        Unit::Scores { base: base.to_vec(), run: run.to_vec(), sums: vec![0] }
+    }
+
+    fn is_near(found: f64, expected: f64) -> bool {
+        (found - expected).abs() < 0.006
+    }
+
+    #[test]
+    fn a_case_that_broke_among_stable_ones_is_as_unlikely_as_its_order() {
+        let stable = (0..99).map(|_| trials(&[1.0; 5], &[1.0; 5]));
+        let units: Vec<Unit> = stable.chain([trials(&[1.0; 5], &[0.0; 5])]).collect();
+        let place = places(&units, 1)[0];
+        assert!(is_near(place.at_most, 1.0 / 252.0) && place.at_least == 1.0, "{place:?}");
+        assert!((place.smallest - 1.0 / 252.0).abs() < 1e-9, "{place:?}");
+    }
+
+    #[test]
+    fn of_single_trials_it_is_the_exact_test_of_mcnemar() {
+        for (worse, better, p) in [(5, 0, 0.031), (6, 0, 0.016), (7, 1, 0.035), (9, 2, 0.033)] {
+            let worse = (0..worse).map(|_| trials(&[1.0], &[0.0]));
+            let units: Vec<Unit> = worse.chain((0..better).map(|_| trials(&[0.0], &[1.0]))).collect();
+            let place = places(&units, 1)[0];
+            assert!(is_near(place.at_most, p), "{place:?}, one side of McNemar's is {p}");
+            assert!(place.smallest <= place.at_most + 0.006);
+        }
+    }
+
+    #[test]
+    fn cases_of_a_cluster_change_sides_together() {
+        let apart: Vec<Unit> = (0..12).map(|_| Unit::Cluster { parts: vec![(0, -1.0)] }).collect();
+        let together: Vec<Unit> = (0..3).map(|_| Unit::Cluster { parts: vec![(0, -1.0); 4] }).collect();
+        assert!(places(&apart, 1)[0].at_most < 0.002);
+        let place = places(&together, 1)[0];
+        assert!(is_near(place.at_most, 0.125) && (place.smallest - 0.125).abs() < 1e-9, "{place:?}");
+        assert!((place.deviation - 48_f64.sqrt()).abs() < 1e-9, "{place:?}");
+    }
+
+    #[test]
+    fn each_sum_has_its_own_place_and_equal_runs_none() {
+        let unit =
+            |run: &[f64], sums: &[usize]| Unit::Scores { base: vec![1.0; 4], run: run.to_vec(), sums: sums.to_vec() };
+        let units = [unit(&[0.0; 4], &[0, 1]), unit(&[1.0; 4], &[0, 2])];
+        let found = places(&units, 3);
+        assert!(
+            is_near(found[1].at_most, 1.0 / 70.0)
+                && found[2] == Place { at_most: 1.0, at_least: 1.0, deviation: 0.0, smallest: 1.0 }
+        );
+        assert_eq!(places(&[], 1)[0].at_most, 1.0);
+    }
+
+    #[test]
+    fn numbers_of_trials_may_differ() {
+        // One of six trials could be the one that passed: the first is as likely as any other.
+        let place = places(&[trials(&[1.0], &[0.0; 5])], 1)[0];
+        assert!(is_near(place.at_most, 1.0 / 6.0) && (place.smallest - 1.0 / 6.0).abs() < 1e-9, "{place:?}");
+    }
+}

@@ -1,0 +1,282 @@
+//! Which cases of a suite changed, tested case by case, so that all of them together are wrong as seldom as one test may be.
+
+use super::hypergeometric::tails;
+
+/// Rates of passing that are tried where a rate is not known.
+const RATES: u32 = 400;
+
+/// The trials of a case in one run, passed and failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Series {
+    /// Trials that passed.
+    pub(crate) passed: u32,
+    /// Trials that failed.
+    pub(crate) failed: u32,
+    /// When the trials end.
+    pub(crate) end: End,
+}
+
+/// When the trials of a case end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// After a number of trials that is known before.
+    Planned,
+    /// With the first that passes, or after a number that is known before.
+    Pass,
+    /// With the first that fails, or after a number that is known before.
+    Failure,
+}
+
+/// What is known of a case from two runs, of which the second one may be worse. Whether it is better is asked with passed and failed
+/// exchanged, see [`reversed`](Self::reversed).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CaseTrials {
+    pub(crate) base: Series,
+    pub(crate) run: Series,
+    /// Trials that repeated the case because it came out worse, and failed before one passed.
+    pub(crate) confirmed: u32,
+    /// Trials that repeated it for the opposite reason, and passed before one failed.
+    pub(crate) confirmed_better: u32,
+    /// Whether a repetition ended otherwise than the trials that it repeats.
+    pub(crate) refuted: bool,
+}
+
+impl Series {
+    fn reversed(self) -> Self {
+        let end = match self.end {
+            End::Planned => End::Planned,
+            End::Pass => End::Failure,
+            End::Failure => End::Pass,
+        };
+        Self { passed: self.failed, failed: self.passed, end }
+    }
+
+    /// Probability of trials that are at least as good, where each passes with this probability.
+    fn at_least_as_good(self, rate: f64) -> f64 {
+        let Self { passed, failed, end } = self;
+        match end {
+            End::Planned => binomial_at_most(failed, passed + failed, 1.0 - rate),
+            End::Pass if passed == 0 => 1.0,
+            End::Pass => 1.0 - (1.0 - rate).powf(f64::from(failed + 1)),
+            End::Failure => rate.powf(f64::from(passed)),
+        }
+    }
+
+    /// Probability of trials that are at least as bad.
+    fn at_least_as_bad(self, rate: f64) -> f64 {
+        self.reversed().at_least_as_good(1.0 - rate)
+    }
+
+    /// Whether no trials could be better.
+    fn is_best(self) -> bool {
+        self.failed == 0
+    }
+}
+
+impl CaseTrials {
+    /// The same with passed and failed exchanged.
+    pub(crate) fn reversed(self) -> Self {
+        Self {
+            base: self.base.reversed(),
+            run: self.run.reversed(),
+            confirmed: self.confirmed_better,
+            confirmed_better: self.confirmed,
+            refuted: self.refuted,
+        }
+    }
+
+    /// Whether all trials of both runs came out alike.
+    pub(crate) fn agrees(self) -> bool {
+        let [base, run] = [self.base, self.run];
+        let is_repeated = self.refuted || self.confirmed + self.confirmed_better > 0;
+        !is_repeated && (base.failed + run.failed == 0 || base.passed + run.passed == 0)
+    }
+
+    /// Whether the numbers of trials were known before, so that Fisher's test is exact.
+    fn is_planned(self) -> bool {
+        let Self { base, run, confirmed, confirmed_better, refuted } = self;
+        [base.end, run.end] == [End::Planned; 2] && confirmed + confirmed_better == 0 && !refuted
+    }
+
+    /// The probabilities of Fisher's test that the case could have had with as many trials passed in both runs together, of those that
+    /// are at most as large as `level`: the largest one.
+    fn attainable(self, level: f64) -> f64 {
+        let Self { base, run, .. } = self;
+        let tails = tails(base.passed + run.passed, run.passed + run.failed, base.passed + base.failed);
+        tails.into_iter().map(|(_, tail)| tail).filter(|tail| *tail <= level * (1.0 + 1e-9)).fold(0.0, f64::max)
+    }
+
+    /// Probability of results at least as much worse as these if nothing has changed. Where it depends on how often the case passes, it is
+    /// the largest one.
+    fn p_value(self) -> f64 {
+        let Self { base, run, .. } = self;
+        if self.is_planned() {
+            let tails = tails(base.passed + run.passed, run.passed + run.failed, base.passed + base.failed);
+            return tails.into_iter().find(|(passed, _)| *passed == run.passed).map_or(1.0, |(_, tail)| tail);
+        }
+        let repeated = |rate: f64| (1.0 - rate).powf(f64::from(self.confirmed));
+        let product = |rate: f64| base.at_least_as_good(rate) * run.at_least_as_bad(rate) * repeated(rate);
+        let largest = (1..RATES).map(|step| product(f64::from(step) / f64::from(RATES))).fold(0.0, f64::max);
+        if base.is_best() && run.passed == 0 && !self.refuted {
+            return largest;
+        }
+        // Other results with as small a product are possible; that many, if both factors are uniform.
+        if largest > 0.0 { f64::min(1.0, largest * (1.0 - largest.ln())) } else { 0.0 }
+    }
+
+    /// Whether chance may have been at work in the case: something failed.
+    fn has_failed(self) -> bool {
+        self.base.failed + self.run.failed + self.confirmed > 0
+    }
+}
+
+/// The cases that came out worse than chance explains.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Worse {
+    /// For each case, the probability that chance alone makes any case of the suite look as bad, if it is small enough.
+    pub(crate) p_values: Vec<Option<f64>>,
+    /// The probability that the test says so of any case of a suite with such results in which nothing has changed.
+    pub(crate) used: f64,
+}
+
+/// Finds the cases that came out worse, such that the probability to name any case of a suite in which nothing has changed is at most
+/// `level`.
+///
+/// A case with a known number of trials is tested by Fisher's exact test. A case of which all trials passed in both runs, or none, can
+/// only come out so, and takes nothing of the level (Tarone 1990): among 99 cases that never flicker, the hundredth is judged as if it were
+/// alone. Where trials end early, or repeat a case because it came out otherwise, the case is judged by the rate of passing that makes
+/// chance most likely, and every other case in which something failed counts as one that could have come out so.
+pub(crate) fn worse_cases(cases: &[CaseTrials], level: f64) -> Worse {
+    let values: Vec<f64> = cases.iter().map(|case| case.p_value()).collect();
+    let mut worse = Worse { p_values: vec![None; cases.len()], used: used(cases, &values, level) };
+    let mut open: Vec<usize> = (0..cases.len()).collect();
+    loop {
+        let smallest = open.iter().map(|index| values[*index]).fold(1.0, f64::min);
+        if smallest > level {
+            return worse;
+        }
+        let is_smallest = |index: &usize| values[*index] <= smallest * (1.0 + 1e-9);
+        let (found, others): (Vec<usize>, Vec<usize>) = open.iter().copied().partition(is_smallest);
+        let p = probability_of_as_many(cases, &open, smallest, found.len());
+        if p > level {
+            return worse;
+        }
+        found.into_iter().for_each(|index| worse.p_values[index] = Some(p));
+        open = others;
+    }
+}
+
+/// How much of the level such cases can take, whatever came out of it.
+fn used(cases: &[CaseTrials], values: &[f64], level: f64) -> f64 {
+    if cases.iter().any(|case| !case.is_planned() && case.has_failed()) {
+        return level;
+    }
+    let all: Vec<usize> = (0..cases.len()).collect();
+    let mut possible: Vec<f64> = values.to_vec();
+    possible.extend(cases.iter().map(|case| case.attainable(level)));
+    let of = |value: f64| probability_of_as_many(cases, &all, value, 1);
+    possible.into_iter().filter(|value| *value > 0.0).map(of).filter(|p| *p <= level).fold(0.0, f64::max)
+}
+
+/// Probability that as many cases or more come out with this p-value or a smaller one.
+fn probability_of_as_many(cases: &[CaseTrials], of: &[usize], value: f64, many: usize) -> f64 {
+    let is_exact = of.iter().all(|index| cases[*index].is_planned());
+    let probability = |index: &usize| match cases[*index] {
+        case if case.is_planned() && (is_exact || !case.has_failed()) => case.attainable(value),
+        case if case.has_failed() => value.max(case.attainable(value)),
+        _ => 0.0,
+    };
+    // Of so many cases, exactly 0, 1, … come out so; the last one is `many` or more.
+    let mut exactly = vec![0.0; many + 1];
+    exactly[0] = 1.0;
+    for p in of.iter().map(probability) {
+        exactly[many] += exactly[many.max(1) - 1] * if many == 0 { 0.0 } else { p };
+        for count in (0..many).rev() {
+            let from_below = if count == 0 { 0.0 } else { exactly[count - 1] * p };
+            exactly[count] = exactly[count] * (1.0 - p) + from_below;
+        }
+    }
+    exactly[many]
+}
+
+/// Probability of at most `most` successes in `n` observations.
+fn binomial_at_most(most: u32, n: u32, rate: f64) -> f64 {
+    let mut sum = 0.0;
+    let mut coefficient = 1.0;
+    for count in 0..=most.min(n) {
+        if count > 0 {
+            coefficient *= f64::from(n - count + 1) / f64::from(count);
+        }
+        sum += coefficient * rate.powf(f64::from(count)) * (1.0 - rate).powf(f64::from(n - count));
+    }
+    f64::min(sum, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(base: (u32, u32), run: (u32, u32)) -> CaseTrials {
+        let series = |(passed, ended)| Series { passed, failed: ended - passed, end: End::Planned };
+        CaseTrials { base: series(base), run: series(run), confirmed: 0, confirmed_better: 0, refuted: false }
+    }
+
+    fn found(cases: &[CaseTrials], level: f64) -> usize {
+        worse_cases(cases, level).p_values.iter().flatten().count()
+    }
+
+    #[test]
+    fn one_case_is_judged_alone_among_stable_ones_and_not_among_noisy_ones() {
+        let broken = planned((5, 5), (0, 5));
+        let with = |others: CaseTrials| [vec![others; 99], vec![broken]].concat();
+        let stable = worse_cases(&with(planned((5, 5), (5, 5))), 0.02);
+        assert_eq!(stable.p_values.iter().flatten().count(), 1);
+        assert!((stable.p_values[99].unwrap() - 1.0 / 252.0).abs() < 1e-9 && stable.used < 0.02, "{stable:?}");
+        assert_eq!(found(&with(planned((0, 5), (0, 5))), 0.02), 1, "what always fails does not flicker either");
+        assert_eq!(
+            found(&with(planned((3, 5), (2, 5))), 0.02),
+            0,
+            "of a hundred such cases, one in three runs has one"
+        );
+        assert_eq!(found(&[planned((3, 3), (0, 3))], 0.04), 0, "one of 20 orders");
+    }
+
+    #[test]
+    fn a_trial_that_fails_is_a_change_once_it_is_confirmed() {
+        let one = |confirmed: u32| CaseTrials { confirmed, ..planned((1, 1), (0, 1)) };
+        let stable = vec![planned((1, 1), (1, 1)); 99];
+        let with = |cases: &[CaseTrials]| found(&[stable.clone(), cases.to_vec()].concat(), 0.04);
+        assert_eq!((with(&[one(0)]), with(&[one(5)]), with(&[one(10)])), (0, 0, 1));
+        assert_eq!(with(&[one(10), planned((0, 1), (0, 1))]), 0, "the other one may pass as seldom");
+        assert_eq!(with(&[one(10), one(10)]), 2, "two at once are no accident");
+        assert_eq!(with(&[CaseTrials { refuted: true, ..one(4) }]), 0);
+    }
+
+    #[test]
+    fn trials_that_end_early_say_as_much_as_their_order() {
+        let series = |passed, failed, end| Series { passed, failed, end };
+        let case = |base, run| CaseTrials { base, run, ..planned((1, 1), (1, 1)) };
+        // p·(1 − p)⁵ is at most 0.067.
+        let any = case(series(1, 0, End::Pass), series(0, 5, End::Pass)).p_value();
+        assert!((any - 0.067).abs() < 1e-3, "{any}");
+        // p³·(1 − p) is at most 0.105.
+        let every = case(series(3, 0, End::Failure), series(0, 1, End::Failure)).p_value();
+        assert!((every - 0.105).abs() < 1e-3, "{every}");
+        assert!(case(series(0, 5, End::Pass), series(0, 5, End::Pass)).p_value() > 0.999);
+    }
+
+    #[test]
+    fn better_is_worse_with_passed_and_failed_exchanged() {
+        let better = planned((0, 5), (5, 5));
+        assert_eq!((found(&[better], 0.02), found(&[better.reversed()], 0.02)), (0, 1));
+    }
+
+    #[test]
+    fn binomial_probabilities_are_those_of_tables() {
+        for (most, n, rate, expected) in
+            [(0, 5, 0.5, 0.031_25), (2, 5, 0.5, 0.5), (5, 5, 0.3, 1.0), (1, 10, 0.1, 0.736_1)]
+        {
+            assert!((binomial_at_most(most, n, rate) - expected).abs() < 1e-4, "{most} of {n} at {rate}");
+        }
+    }
+}
