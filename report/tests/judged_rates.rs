@@ -48,10 +48,11 @@ fn the_rate_of_a_judge_is_shown_beside_the_corrected_one() {
     let run = run();
     let rates = judged_rates(&run);
     let [rate] = rates.as_slice() else { panic!("{rates:?}") };
-    assert!((rate.judge_rate - 0.85).abs() < 1e-12 && (rate.corrected_rate - 0.55).abs() < 1e-12, "{rate:?}");
-    assert!(rate.lower < 0.3 && rate.upper > 0.8, "ten answers say little: {rate:?}");
+    assert!((rate.judge_rate - 0.85).abs() < 1e-12 && (rate.corrected_rate - 0.7).abs() < 1e-12, "{rate:?}");
+    // The judge lets all rated answers pass, so it is no guide: the rate is that of people, and λ is 0.
+    assert!(rate.lower < 0.4 && rate.upper > 0.9, "ten answers say little: {rate:?}");
     let text = rate.to_string();
-    let start = "refunds @ default: tone  judge 0.85 over 10 cases, corrected 0.55 [";
+    let start = "refunds @ default: tone  judge 0.85 over 10 cases, corrected 0.70 [";
     assert!(text.starts_with(start) && text.ends_with("] with 10 rated answers"), "{text}");
     let shown = markdown(&run);
     assert!(shown.contains("### Judged graders, corrected by calibration\n\n- refunds \\@ default: tone"), "{shown}");

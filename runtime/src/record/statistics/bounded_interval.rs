@@ -35,10 +35,9 @@ pub fn bounded_interval(values: &[f64], clusters: Option<&[usize]>, [least, most
     Some(((mean - half).max(least), (mean + half).min(most)))
 }
 
-/// The 97.5 % quantile of Student's t distribution with four or more degrees of freedom, to within 0.002 (Cornish and Fisher's expansion
-/// from six on).
-fn t_quantile(degrees: f64) -> f64 {
-    for (few, quantile) in [(4.0, 2.776), (5.0, 2.571)] {
+/// The 97.5 % quantile of Student's t distribution, to within 0.002 (Cornish and Fisher's expansion from six degrees of freedom on).
+pub fn t_quantile(degrees: f64) -> f64 {
+    for (few, quantile) in [(1.0, 12.706), (2.0, 4.303), (3.0, 3.182), (4.0, 2.776), (5.0, 2.571)] {
         if degrees <= few {
             return quantile;
         }

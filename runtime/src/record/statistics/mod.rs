@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::record::Stability;
 
-pub use self::bounded_interval::bounded_interval;
+pub use self::bounded_interval::{bounded_interval, t_quantile};
 use crate::model::score::ratio;
 
 /// Two-sided 95 % quantiles of Student's t distribution for 1 to 29 degrees of freedom.
