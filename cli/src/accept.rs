@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::{env, io};
 
+use evalsuite::tooling::DEFAULT_CONFIRMING;
 use evalsuite_report::{
     RedBuilds, RunData, accept, accept_answers, read_accepted_answers, read_baseline, write_accepted_answers,
     write_baseline,
@@ -12,9 +13,6 @@ use evalsuite_report::{
 
 use crate::command_line::Accept;
 use crate::{CANNOT_WORK, baselines, stored_runs};
-
-/// How many trials repeat a case that differs from its baseline, if the environment does not say so.
-const CONFIRMING: u32 = 10;
 
 pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
     let run = match stored_runs::find(&command.run)? {
@@ -40,7 +38,8 @@ pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
             .filter(|answers| answers_before.as_ref() != Some(answers));
         all.push((file, accepted, answers));
     }
-    let confirming = env::var("EVALSUITE_CONFIRM").ok().and_then(|text| text.parse().ok()).unwrap_or(CONFIRMING);
+    let confirming =
+        env::var("EVALSUITE_CONFIRM").ok().and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_CONFIRMING);
     let mut out = anstream::stdout().lock();
     for (file, accepted, answers) in &all {
         write!(out, "{accepted}")?;

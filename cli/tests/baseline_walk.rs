@@ -97,16 +97,95 @@ fn what_fails_as_expected_is_green_and_a_regression_is_red() {
         .says("is invalid: line 2: 1 of 0 trials passed");
 }
 
-#[test]
-fn flaky_cases_are_quarantined() {
-    let package = package("accepted_quarantine", "capability");
-    test(&package, &["easy"], "easy").succeeds("it passes");
-    evalsuite(&package, &["accept"], "").succeeds("it is accepted");
-    let file = std::fs::read_dir(package.root().join(".evalsuite/baselines")).unwrap().next().unwrap().unwrap().path();
+/// An agent whose calls in a test program pass or fail as the letters of `KNOWS` say, and fail after them.
+const PLANNED: &str = r#"
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+pub fn echo(trial: &mut evalsuite::Trial<'_>) -> Result<String, std::env::VarError> {
+    let passes = std::env::var("KNOWS")?.as_bytes().get(CALLS.fetch_add(1, Ordering::Relaxed)) == Some(&b'P');
+    Ok(if passes { trial.prompt().to_owned() } else { "I do not know".to_owned() })
+}
+"#;
+
+/// A package with such an agent, and a baseline in which the case `easy` passed so often.
+fn accepted(name: &str, kind: &str, (passed, trials): (u32, u32)) -> Package {
+    let package = package(name, kind);
+    package.write("src/lib.rs", PLANNED);
+    test(&package, &["easy"], "P").succeeds("it passes");
+    evalsuite(&package, &["accept"], "").succeeds("it is accepted").says("words: 1 added");
+    let file = baseline_file(&package);
     let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, text.replace("\"passed\":1,\"trials\":1", "\"passed\":2,\"trials\":5")).unwrap();
-    let ran = test(&package, &["easy"], "").succeeds("it is flaky in the baseline");
-    ran.says("QUARANTINED words::easy: score 0.00, threshold 1.00; in the baseline, 2 of 5 trials passed");
+    let found = format!("\"passed\":{passed},\"trials\":{trials}");
+    std::fs::write(&file, text.replace("\"passed\":1,\"trials\":1", &found).replace(",\"outcomes\":\"P\"", ""))
+        .unwrap();
+    package.records().clear();
+    package
+}
+
+fn baseline_file(package: &Package) -> std::path::PathBuf {
+    std::fs::read_dir(package.root().join(".evalsuite/baselines")).unwrap().next().unwrap().unwrap().path()
+}
+
+/// How the trials ended that repeated `easy` in its last run.
+fn repeated(package: &Package) -> Vec<String> {
+    let cases = package.records().cases();
+    let record = cases.iter().rfind(|record| record["case_id"] == "easy").expect("a record");
+    let outcomes = record["confirming"].as_array().map(|trials| trials.iter().map(|trial| trial["outcome"].as_str()));
+    outcomes.into_iter().flatten().map(|outcome| outcome.expect("an outcome").to_owned()).collect()
+}
+
+#[test]
+fn a_case_that_fails_is_repeated_before_it_is_a_regression() {
+    let package = accepted("accepted_repeated", "capability", (1, 1));
+    let once = test(&package, &["easy"], "FFP").succeeds("it passes when it is repeated");
+    once.says("UNCONFIRMED words::easy: score 0.00, threshold 1.00; in the baseline, 1 of 1 trials passed; repeated, 1 of 2 passed");
+    assert_eq!(repeated(&package), ["failed", "passed"]);
+    assert_eq!(baseline_of(&package, "easy")["expectation"], "unconfirmed");
+    package.records().clear();
+    let broken = test(&package, &["easy"], "").fails("it never passes");
+    broken.says("  baseline: regression, 1 of 1 trials passed\n  repeated, as it passed in the baseline: none of 10 further trials passed\n");
+    assert_eq!(repeated(&package), ["failed"; 10]);
+    let said = evalsuite(&package, &["diff", "--baseline"], "").fails("a regression is no success");
+    said.says("words @ default: regressed").says("regressed           easy  1/1 -> 0/1, repeated 0/10");
+    package.records().clear();
+    let run = evalsuite(&package, &["run", "easy", "--confirm", "2"], "FFFP").fails("two are few");
+    run.says("none of 2 further trials passed").says("words @ default: undecided");
+    package.records().clear();
+    let call =
+        || package.cargo(["test", "--test", "evals", "--", "easy"]).env("KNOWS", "FP").env("EVALSUITE_CONFIRM", "0");
+    call().run().fails("nothing is repeated").is_silent_about("further trials");
+    assert_eq!(repeated(&package), [] as [&str; 0]);
+}
+
+#[test]
+fn a_regression_suite_says_what_repeating_showed() {
+    let package = accepted("accepted_repeated_every", "regression", (1, 1));
+    let ran = test(&package, &["easy"], "FFP").fails("every trial has to pass");
+    ran.says("  repeated, as it passed in the baseline: 1 of 2 further trials passed, so it may be flaky\n");
+}
+
+#[test]
+fn flaky_cases_are_quarantined_until_there_is_evidence() {
+    let package = accepted("accepted_quarantine", "capability", (2, 3));
+    let ran = test(&package, &["easy"], "FFFP").succeeds("it is flaky in the baseline");
+    ran.says("QUARANTINED words::easy: score 0.00, threshold 1.00; in the baseline, 2 of 3 trials passed");
+    assert_eq!(repeated(&package), ["failed", "failed", "passed"]);
+    package.records().clear();
+    let ran = test(&package, &["easy"], "").fails("it never passes");
+    ran.says("  baseline: regression, 2 of 3 trials passed");
+
+    package.records().clear();
+    test(&package, &["easy"], "PF").succeeds("it passes, and is still flaky");
+    assert_eq!(repeated(&package), ["failed"]);
+    evalsuite(&package, &["accept"], "").succeeds("fewer trials replace nothing").says("words: 1 unchanged");
+    package.records().clear();
+    test(&package, &["easy"], "PPP").succeeds("it passes as often as the baseline has trials");
+    assert_eq!(repeated(&package), ["passed", "passed"]);
+    evalsuite(&package, &["accept"], "")
+        .succeeds("a run can be accepted")
+        .says("raised     easy @ default  2/3, now 3/3");
 }
 
 #[test]
@@ -176,7 +255,7 @@ fn answers_are_compared_with_accepted_ones() {
         (&compared()["value"], &compared()["rationale"]),
         (&0.5.into(), &"as good as the accepted answer".into())
     );
-    run("rude", &[]).fails("the answer is worse").says("the accepted answer is better");
+    run("rude", &["--confirm", "0"]).fails("the answer is worse").says("the accepted answer is better");
     assert_eq!(compared()["details"]["orders"][1]["first"], "accepted answer");
 
     run("kind", &[]).succeeds("once more");

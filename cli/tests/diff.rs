@@ -29,7 +29,13 @@ fn the_newest_run_is_compared_with_the_one_before() {
     let output = package.run_in_output(&["diff"]);
     assert_eq!(output.code, 1, "{}{}", output.out, output.err);
     assert!(output.out.starts_with("c-badly compared with b-good\n"), "{}", output.out);
-    assert!(output.out.contains("\nrefunds @ default: regressed\n  errors   1 case ends in an error, and had a result\n  passed   "), "{}", output.out);
+    assert!(
+        output.out.contains(
+            "\nrefunds @ default: regressed\n  errors   1 case ends in an error, and had a result\n  passed   "
+        ),
+        "{}",
+        output.out
+    );
     assert!(output.out.contains(" scores by less than 0.05\n"), "they are not listed one by one:\n{}", output.out);
     std::fs::remove_file(package.root().join("out/latest")).unwrap();
     let copied = package.run_in_output(&["diff"]);

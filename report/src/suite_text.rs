@@ -61,7 +61,7 @@ impl fmt::Display for SuiteText<'_> {
 /// The cases that cost most, if there are several to compare.
 fn dearest(cases: &[CaseRecord]) -> TextTable {
     let cost = |case: &CaseRecord, of: fn(&TrialSummary) -> Option<f64>| {
-        case.trials.iter().chain(&case.surplus).filter_map(of).reduce(|sum, cost| sum + cost)
+        case.trials.iter().chain(case.uncounted_trials()).filter_map(of).reduce(|sum, cost| sum + cost)
     };
     let costs = |case| (cost(case, |trial| trial.cost_usd), cost(case, |trial| trial.judge_cost_usd));
     let mut dear: Vec<_> = cases.iter().map(|case| (costs(case), case)).collect();

@@ -323,7 +323,7 @@ fn a_comparison_of_several_suites_needs_more_evidence_in_each() {
     (add(&mut base, "varies", true), add(&mut run, "varies", false));
     let both = Comparison::new(&base, &run, &CompareOptions::new());
     assert_eq!(both.suites[0].verdict, ComparisonVerdict::Unchanged, "{both}");
-    assert!(both.to_string().contains(" (a change from 0.020 down)"), "{both}");
+    assert!(both.to_string().contains(" (a change from 0.022 down)"), "{both}");
 }
 
 #[test]

@@ -80,6 +80,13 @@ pub static VARIABLES: &[Variable] = {
             "a number of seconds above 0",
             "the value in the files, else 300",
         ),
+        variable(
+            Run,
+            "EVALSUITE_CONFIRM",
+            "most trials that repeat a case that fails and passed in its baseline; 0 repeats none",
+            "an integer from 0 to 100",
+            "10",
+        ),
         variable(Run, "EVALSUITE_RUN_ALL", "run all trials, also those that cannot change the result", FLAG, "0"),
         variable(Run, "EVALSUITE_REQUIRE", "turn skipped cases into errors", FLAG, "0"),
         variable(Run, "EVALSUITE_KEEP", "keep workspaces, including those of passed trials", FLAG, "0"),

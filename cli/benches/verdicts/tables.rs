@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use evalsuite::tooling::{DEFAULT_CONFIRMING, RepeatedCases};
 use fastrand::Rng;
 
 use super::agent::{POPULATIONS, Rates, Trials};
@@ -34,9 +35,6 @@ pub(crate) const TABLES: &[Table] = &[
         print: intervals::print,
     },
 ];
-
-/// Most trials that repeat a failed case.
-const CONFIRMING: usize = 10;
 
 /// Runs simulations on all processors; each has a number of its own.
 pub(crate) fn simulate<T: Send>(simulations: usize, simulate: impl Fn(&mut Rng) -> T + Sync) -> Vec<T> {
@@ -76,13 +74,13 @@ fn cases(rates: &[f64], trials: Trials, random: &mut Rng) -> Vec<Case> {
 /// Repeats the cases that failed, and of which a trial passed in the base, until one passes, as test programs do.
 fn repeat(base: &[Case], run: &mut [Case], rates: &[f64], random: &mut Rng) {
     let planned: usize = run.iter().map(|case| case.trials.len()).sum();
-    let (mut refuted, mut broken) = (0, 0);
+    let mut repeated = RepeatedCases::default();
     for ((base, case), rate) in base.iter().zip(run).zip(rates) {
         let is_worse = base.trials.contains(&true) && !case.trials.contains(&true);
-        if is_worse && refuted < CONFIRMING.max(planned / 10) && broken < 3 {
-            case.confirming = Trials::UntilPass(CONFIRMING).draw(*rate, random);
-            let passed = case.confirming.contains(&true);
-            if passed { refuted += case.confirming.len() } else { broken += 1 }
+        let allowed = repeated.allowed(DEFAULT_CONFIRMING, planned as u32) as usize;
+        if is_worse && allowed > 0 {
+            case.confirming = Trials::UntilPass(allowed).draw(*rate, random);
+            repeated.add(case.confirming.len() as u32, !case.confirming.contains(&true));
         }
     }
 }

@@ -43,6 +43,9 @@ pub(crate) struct Run {
     /// Only cases of which some trials passed and some failed on one commit, in the last N runs with results of the suites
     #[arg(long, value_name = "N", value_parser = positive, conflicts_with_all = ["changed", "failed"])]
     pub(crate) flaky: Option<usize>,
+    /// Most trials that repeat a case that fails and passed in its baseline; 0 repeats none
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub(crate) confirm: Option<u32>,
     /// What is printed of the result; with `json`, the output of the tests goes to standard error
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
@@ -130,6 +133,9 @@ pub(crate) struct Regrade {
     /// Run the tests with `cargo nextest run`
     #[arg(long)]
     pub(crate) nextest: bool,
+    /// Most trials that repeat a case that fails and passed in its baseline; 0 repeats none
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub(crate) confirm: Option<u32>,
     /// What is printed of the result; with `json`, the output of the tests goes to standard error
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,

@@ -77,6 +77,9 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
         // Absolute: tests run in the directories of their packages.
         .env("EVALSUITE_OUTPUT", &output)
         .env(AGENT_DIGEST, agent_digest(command, &suites, &output)?);
+    if let Some(trials) = command.confirm {
+        tests.env("EVALSUITE_CONFIRM", trials.to_string());
+    }
     if command.changed {
         tests.env("EVALSUITE_ONLY_CHANGED", "1");
     }

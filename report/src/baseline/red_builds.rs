@@ -1,12 +1,18 @@
 //! How often a baseline will call an agent that has not changed worse.
 
+use evalsuite::tooling::RepeatedCases;
 use evalsuite_schema::Kind;
 use evalsuite_schema::record::{Baseline, BaselineCase, CaseRecord, PassState, Rule};
+
+use fastrand::Rng;
 
 use crate::run_data::SuiteData;
 
 /// How strongly the cases of a suite may resemble each other: a + b of the beta distribution of their rates.
 const RESEMBLANCES: [f64; 12] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
+/// Runs that are drawn.
+const DRAWS: usize = 2_000;
+const SEED: u64 = 0x0b5e_55ed;
 /// Most trials that are suggested.
 const MOST_TRIALS: u32 = 20;
 
@@ -27,55 +33,103 @@ pub struct RedBuilds {
 struct Design {
     planned: u32,
     rule: Rule,
-    /// Trials that repeat a case that failed, all of which have to fail as well.
+    kind: Kind,
+    /// Most trials that repeat a case that failed.
     confirming: u32,
+}
+
+/// A case whose trials pass with a probability that its own trials tell, and each further one.
+#[derive(Debug, Clone, Copy)]
+struct Urn {
+    passes: f64,
+    fails: f64,
 }
 
 impl RedBuilds {
     /// Largest share that is called small.
     pub const SMALL: f64 = 0.05;
 
-    /// Of a baseline and a run of its suite. `confirming`: how many trials repeat a case that differs from the baseline. `None` without
-    /// results.
+    /// Of a baseline and a run of its suite. `confirming`: how many trials at most repeat a case that differs from the baseline. `None`
+    /// without results.
     ///
     /// The rates of a suite's cases are taken to be of one beta distribution, fitted to the trials of all of them (beta-binomial); a case's
-    /// own trials then say where in it the case is. Where every case had one trial, cases that fail seldom cannot be told from some that
-    /// always fail, and all are taken to have the same rate.
+    /// own trials then tell where in it the case is. Where every case had one trial, cases that fail seldom cannot be told from some that
+    /// always fail, and all are taken to have the same rate. From this, runs are drawn with a fixed seed, with the trials that repeat cases.
     pub fn of(baseline: &Baseline, suite: &SuiteData, confirming: u32) -> Option<Self> {
         Self::of_lines(&baseline.cases, &suite.cases.first()?.record, confirming)
     }
 
     fn of_lines(lines: &[BaselineCase], record: &CaseRecord, confirming: u32) -> Option<Self> {
-        // Elsewhere a case that fails is red, whatever trials that repeat it show.
-        let confirming = if record.kind == Kind::Capability { confirming } else { 0 };
-        let design = Design { planned: record.planned.max(1), rule: record.rule, confirming };
-        let prior = fitted(lines)?;
-        let share = share(lines, prior, design);
-        let of_trials = |planned| self::share(lines, prior, Design { planned, ..design });
-        let needed = (design.planned + 1..=MOST_TRIALS).find(|planned| of_trials(*planned) <= Self::SMALL);
-        Some(Self { share, trials_needed: needed.filter(|_| share > Self::SMALL), every: design.rule == Rule::Every })
+        let design = Design { planned: record.planned.max(1), rule: record.rule, kind: record.kind, confirming };
+        let urns = urns(lines, fitted(lines)?);
+        let share = share(&urns, design);
+        let is_small = |planned: &u32| self::share(&urns, Design { planned: *planned, ..design }) <= Self::SMALL;
+        let every = design.rule == Rule::Every;
+        let needed =
+            if share > Self::SMALL && !every { (design.planned + 1..=MOST_TRIALS).find(is_small) } else { None };
+        Some(Self { share, trials_needed: needed, every })
     }
 }
 
-/// Share of runs in which any case that passes in the baseline is red.
-fn share(lines: &[BaselineCase], prior: [f64; 2], design: Design) -> f64 {
+/// The cases of which all trials passed: only their tests can become red by chance.
+fn urns(lines: &[BaselineCase], [a, b]: [f64; 2]) -> Vec<Urn> {
     let passing = lines.iter().filter(|line| line.state() == PassState::Passes);
-    1.0 - passing.map(|line| 1.0 - red(line, prior, design)).product::<f64>()
+    passing.map(|line| Urn { passes: a + f64::from(line.passed), fails: b }).collect()
 }
 
-/// Probability that the test of a case fails, given its trials and the distribution of the rates of all cases.
-fn red(line: &BaselineCase, [a, b]: [f64; 2], design: Design) -> f64 {
-    let [a, b] = [a + f64::from(line.passed), b + f64::from(line.trials - line.passed)];
-    // The mean of rateⁱ · (1 − rate)ʲ.
-    let moment = |passes: u32, fails: u32| {
-        (log_rising(a, passes) + log_rising(b, fails) - log_rising(a + b, passes + fails)).exp()
-    };
-    let Design { planned, rule, confirming } = design;
-    match rule {
-        Rule::Every => moment(0, confirming) - moment(planned, confirming),
-        Rule::Any => moment(0, planned + confirming),
-        // The mean of trials is below the threshold about as often as one trial is.
-        Rule::Mean | Rule::ConfidenceInterval => moment(0, 1 + confirming),
+/// Share of drawn runs in which the test of any case is red.
+fn share(urns: &[Urn], design: Design) -> f64 {
+    let mut random = Rng::with_seed(SEED);
+    let planned = u32::try_from(urns.len()).unwrap_or(u32::MAX).saturating_mul(design.planned);
+    let red = (0..DRAWS).filter(|_| {
+        let mut repeated = RepeatedCases::default();
+        urns.iter().any(|urn| design.is_red(*urn, &mut repeated, planned, &mut random))
+    });
+    #[allow(clippy::cast_precision_loss, reason = "at most DRAWS")]
+    let share = red.count() as f64 / DRAWS as f64;
+    share
+}
+
+impl Design {
+    /// Runs a case: whether its test is red.
+    fn is_red(self, mut urn: Urn, repeated: &mut RepeatedCases, planned: u32, random: &mut Rng) -> bool {
+        let mut passed = 0;
+        for trial in 1..=self.planned {
+            passed += u32::from(urn.draw(random));
+            let is_decided = match self.rule {
+                Rule::Any => passed > 0,
+                Rule::Every => passed < trial,
+                Rule::Mean | Rule::ConfidenceInterval => false,
+            };
+            if is_decided {
+                break;
+            }
+        }
+        let fails = match self.rule {
+            Rule::Any => passed == 0,
+            Rule::Every => passed < self.planned,
+            // As often as not, a case that passes in half of its trials is below the threshold.
+            Rule::Mean | Rule::ConfidenceInterval => 2 * passed < self.planned,
+        };
+        if !fails || passed > 0 {
+            return fails;
+        }
+        let most = repeated.allowed(self.confirming, planned);
+        let further = (1..=most).find(|_| urn.draw(random));
+        if most > 0 {
+            repeated.add(further.unwrap_or(most), further.is_none());
+        }
+        // Elsewhere a case that fails is red, whatever the trials show that repeat it.
+        further.is_none() || self.kind != Kind::Capability
+    }
+}
+
+impl Urn {
+    /// Draws a trial, and with it what is known of the next one (Pólya's urn).
+    fn draw(&mut self, random: &mut Rng) -> bool {
+        let passes = random.f64() * (self.passes + self.fails) < self.passes;
+        *(if passes { &mut self.passes } else { &mut self.fails }) += 1.0;
+        passes
     }
 }
 
@@ -136,7 +190,10 @@ mod tests {
         assert!((0.9..0.97).contains(&unconfirmed.share), "{unconfirmed:?}");
         assert!((2..=4).contains(&unconfirmed.trials_needed.unwrap()), "{unconfirmed:?}");
         let confirmed = of(&noisy, &any(1), 10);
-        assert!(confirmed.share < 1e-3 && confirmed.trials_needed.is_none(), "{confirmed:?}");
+        assert!(confirmed.share < 0.01 && confirmed.trials_needed.is_none(), "{confirmed:?}");
+        // A tenth of 100 trials is not enough to repeat the 21 cases that fail.
+        let noisier = of(&lines(&[(70, 1, 1), (30, 0, 1)]), &any(1), 10);
+        assert!(noisier.share > 0.9 && noisier.trials_needed.is_some_and(|trials| trials <= 5), "{noisier:?}");
         let every = of(&noisy, &record(Kind::Regression, Rule::Every, 3), 10);
         assert!(every.share > 0.99 && every.every && every.trials_needed.is_none(), "{every:?}");
     }

@@ -91,8 +91,8 @@ fn rows(suite: &SuiteData) -> Vec<String> {
         for case in cases {
             counts.add(case.record.outcome);
             scores.extend(case.record.mean);
-            let surplus = case.record.surplus.iter().filter_map(|trial| trial.cost_usd);
-            costs.extend(case.trials.iter().filter_map(|trial| trial.record.cost_usd).chain(surplus));
+            let uncounted = case.record.uncounted_trials().filter_map(|trial| trial.cost_usd);
+            costs.extend(case.trials.iter().filter_map(|trial| trial.record.cost_usd).chain(uncounted));
         }
         #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
         let mean = if scores.is_empty() {

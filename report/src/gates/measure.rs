@@ -17,7 +17,7 @@ pub(super) struct Measured {
 impl Measured {
     /// Measures cases that were not skipped.
     pub(super) fn of(measure: Measure, cases: &[&CaseData]) -> Self {
-        let trials = || cases.iter().flat_map(|case| case.record.trials.iter().chain(&case.record.surplus));
+        let trials = || cases.iter().flat_map(|case| case.record.trials.iter().chain(case.record.uncounted_trials()));
         match measure {
             Measure::PassRate | Measure::LowerPassRate => {
                 let passed = cases.iter().filter(|case| case.record.outcome == Status::Passed).count();

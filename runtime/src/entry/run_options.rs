@@ -34,6 +34,7 @@ pub struct RunOptions {
     trials: Option<NonZeroUsize>,
     threshold: Option<f64>,
     run_all: Option<bool>,
+    confirm: Option<u32>,
     retries: Option<u32>,
     budget_usd: Option<f64>,
     output: Option<PathBuf>,
@@ -87,6 +88,12 @@ impl RunOptions {
     /// Sets whether the remaining trials of a case run when its outcome is already decided.
     pub fn with_run_all(mut self, run_all: bool) -> Self {
         self.run_all = Some(run_all);
+        self
+    }
+
+    /// Sets how many trials at most repeat a case that fails and passed in its baseline, 0 to 100.
+    pub fn with_confirm(mut self, trials: u32) -> Self {
+        self.confirm = Some(trials);
         self
     }
 
@@ -204,6 +211,12 @@ impl RunOptions {
                 return Err(RunError::setting(format!("{retries} retries are more than 10")));
             }
             settings.retries = retries;
+        }
+        if let Some(confirm) = self.confirm {
+            if confirm > 100 {
+                return Err(RunError::setting(format!("{confirm} trials that repeat a case are more than 100")));
+            }
+            settings.confirm = confirm;
         }
         if let Some(budget) = self.budget_usd {
             if !(budget > 0.0 && budget.is_finite()) {

@@ -175,6 +175,11 @@ fn notice_line(record: &CaseRecord) -> Option<String> {
     match baseline.expectation {
         Expectation::ExpectedFailure => Some(format!("EXPECTED FAILURE {name}: {failed}")),
         Expectation::Quarantined => Some(format!("QUARANTINED {name}: {failed}")),
+        Expectation::Unconfirmed => {
+            let repeated = record.confirming.len();
+            let passed = record.confirming.iter().filter(|trial| trial.outcome == Status::Passed).count();
+            Some(format!("UNCONFIRMED {name}: {failed}; repeated, {passed} of {repeated} passed"))
+        }
         Expectation::NewPass => Some(format!(
             "NEW PASS {name}: {score}; in the baseline, none of {trials} trials passed; to keep it: `cargo evalsuite accept`"
         )),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_schema::record::{
-    AcceptedAnswers, Baseline, BaselineError, BaselineResult, CaseRecord, Expectation, PassState, Status,
+    AcceptedAnswers, Baseline, BaselineCase, BaselineError, BaselineResult, CaseRecord, Expectation, PassState, Status,
 };
 
 use crate::platform::digest::file_key;
@@ -23,22 +23,43 @@ fn file_in(package_root: &Path, suite: &str, extension: &str) -> PathBuf {
     package_root.join(".evalsuite").join("baselines").join(format!("{}.{extension}", file_key(suite)))
 }
 
-/// What the baseline says about a case that passed or failed; `None` if it has no line about the case, or if there is no baseline.
+/// Fewest trials, all failed, that show that a flaky case does not pass any more.
+const FEWEST_FAILED: u32 = 3;
+
+/// The line of a case in the baseline; `None` if it has none about the case as it is defined, or if there is no baseline.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the line is not valid.
+pub(crate) fn accepted_result(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineCase>> {
+    Ok(line(file, record)?.filter(|case| case.is_same_definition(record)))
+}
+
+fn line(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineCase>> {
+    let Some(text) = read(file)? else { return Ok(None) };
+    Baseline::find(&text, &record.case_id, &record.target).map_err(|error| invalid(file, &error))
+}
+
+/// What the baseline says about a case that passed or failed, with its trials and those that repeated it; `None` if it has no line about the case, or if there is no baseline.
 ///
 /// # Errors
 ///
 /// If the file cannot be read, or the line is not valid.
 pub(crate) fn result_of(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineResult>> {
-    let Some(text) = read(file)? else { return Ok(None) };
-    let found = Baseline::find(&text, &record.case_id, &record.target).map_err(|error| invalid(file, &error))?;
     let passes = record.outcome == Status::Passed;
-    Ok(found.map(|case| {
+    let count = |outcome| record.confirming.iter().filter(|trial| trial.outcome == outcome).count();
+    let is_refuted = count(Status::Passed) > 0;
+    let repeated = u32::try_from(count(Status::Failed)).unwrap_or(u32::MAX);
+    let never_passes = record.passed == 0 && record.completed.saturating_add(repeated) >= FEWEST_FAILED;
+    Ok(line(file, record)?.map(|case| {
         let expectation = match (case.is_same_definition(record), passes, case.state()) {
             (false, ..) => Expectation::Redefined,
             (true, true, PassState::Fails) => Expectation::NewPass,
             (true, true, _) => Expectation::ExpectedPass,
             (true, false, PassState::Fails) => Expectation::ExpectedFailure,
+            (true, false, PassState::Passes) if is_refuted => Expectation::Unconfirmed,
             (true, false, PassState::Passes) => Expectation::Regression,
+            (true, false, _) if never_passes && !is_refuted => Expectation::Regression,
             (true, false, _) => Expectation::Quarantined,
         };
         BaselineResult::new(expectation, case.passed, case.trials)

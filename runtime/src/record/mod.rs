@@ -3,6 +3,7 @@
 pub(crate) mod baseline;
 pub(crate) mod case_records;
 pub(crate) mod cassette;
+pub(crate) mod confirming;
 pub(crate) mod coordination;
 pub(crate) mod embedded_files;
 pub(crate) mod grader_files;

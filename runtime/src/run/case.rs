@@ -15,6 +15,7 @@ use crate::run::case_setup::CaseSetup;
 use crate::run::dependencies::Unmet;
 use crate::run::plan::Plan;
 use crate::run::settings::Settings;
+use crate::run::trials::confirming::confirm;
 use crate::run::trials::{CaseTrials, run_trials};
 use crate::run::{dependencies, earlier_records, requirements, reuse};
 
@@ -59,7 +60,8 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
         None => {
             plan.report_progress(|| ProgressStep::CaseStarted {});
             let mut setup = CaseSetup::begin(&plan).map_err(|error| plan.unwritable(error))?;
-            let trials = run_trials(&plan, &mut setup).map_err(|error| plan.unwritable(error))?;
+            let mut trials = run_trials(&plan, &mut setup).map_err(|error| plan.unwritable(error))?;
+            confirm(&plan, &mut setup, &mut trials).map_err(|error| plan.unwritable(error))?;
             let end = CaseEnd::of(&plan, &trials);
             let is_last = !end.fails_test(&plan) || plan.settings.runner.is_last_attempt();
             for problem in setup.end(is_last) {

@@ -36,7 +36,8 @@ impl CaseEnd {
     }
 
     /// Of a case whose trials ran.
-    pub(crate) fn of(plan: &Plan<'_>, CaseTrials { counted: trials, end, .. }: &CaseTrials) -> Self {
+    pub(crate) fn of(plan: &Plan<'_>, case_trials: &CaseTrials) -> Self {
+        let CaseTrials { counted: trials, end, .. } = case_trials;
         let is_cost_limited = *end != TrialsEnd::Decided;
         let is_truncated = trials.len() < plan.planned as usize;
         if let TrialsEnd::Prevented(reason) = end {
@@ -45,23 +46,28 @@ impl CaseEnd {
         let (outcome, score) = decide_case(plan.rule, plan.threshold, &results(trials));
         let reason = (outcome != Status::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
         let end = Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None };
-        end.in_view_of_baseline(plan)
+        let mut record = plan.case_record();
+        add_trials(&mut record, case_trials);
+        end.in_view_of_baseline(plan, &record)
     }
 
     /// Of a case whose result is that of another run.
     pub(crate) fn of_record(plan: &Plan<'_>, record: &CaseRecord) -> Self {
         let (outcome, reason, score) = (record.outcome, record.reason.clone(), record.score);
         let (is_truncated, is_cost_limited) = (record.truncated, record.cost_limited);
-        Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None }.in_view_of_baseline(plan)
+        Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None }.in_view_of_baseline(plan, record)
     }
 
     /// With what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
-    fn in_view_of_baseline(mut self, plan: &Plan<'_>) -> Self {
+    /// `record` has the trials.
+    fn in_view_of_baseline(mut self, plan: &Plan<'_>, trials: &CaseRecord) -> Self {
         if plan.suite_data.kind != Kind::Capability || self.outcome == Status::Error {
             return self;
         }
         let mut record = plan.case_record();
         record.outcome = self.outcome;
+        (record.passed, record.completed) = (trials.passed, trials.completed);
+        record.confirming.clone_from(&trials.confirming);
         match result_of(&baseline_file(&package_directory(plan.suite), plan.suite.name), &record) {
             Ok(result) => self.baseline = result,
             Err(error) => {
@@ -105,18 +111,27 @@ pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut end: CaseEnd
     let record = plan.redactor.redacted(case_record(plan, &trials, end)?)?;
     dependencies::mark_unreported(plan)?;
     write_json(&plan.directory.join("case.json"), &record, &Redactor::default())?;
-    plan.report_case_end(&record, trials::cost(trials.counted.iter().chain(&trials.surplus)));
+    plan.report_case_end(&record, trials::cost(trials.counted.iter().chain(trials.uncounted())));
     Ok(plan.report(record, trials.counted))
 }
 
-fn case_record(
-    plan: &Plan<'_>,
-    CaseTrials { counted: trials, surplus, .. }: &CaseTrials,
-    end: CaseEnd,
-) -> io::Result<CaseRecord> {
-    let count = |outcome| trials.iter().filter(|trial| trial.outcome == outcome).count();
-    let (passed, failed, errors) = (count(Status::Passed), count(Status::Failed), count(Status::Error));
-    let completed = passed + failed;
+/// Adds the trials and how many of them ended how.
+fn add_trials(record: &mut CaseRecord, CaseTrials { counted, surplus, confirming, .. }: &CaseTrials) {
+    let summaries = |trials: &[TrialRecord]| trials.iter().map(summarise).collect();
+    record.trials = summaries(counted);
+    record.surplus = summaries(surplus);
+    record.confirming = summaries(confirming);
+    let count = |outcome| number(counted.iter().filter(|trial| trial.outcome == outcome).count());
+    record.passed = count(Status::Passed);
+    record.completed = record.passed + count(Status::Failed);
+    record.errors = count(Status::Error);
+}
+
+fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> io::Result<CaseRecord> {
+    let trials = &case_trials.counted;
+    let mut record = plan.case_record();
+    add_trials(&mut record, case_trials);
+    let (completed, passed) = (record.completed as usize, record.passed as usize);
     let scores: Vec<f64> = trials
         .iter()
         .filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed))
@@ -125,7 +140,6 @@ fn case_record(
     let is_complete = !end.is_truncated;
     let summary = Summary::of(&scores).filter(|_| is_complete);
 
-    let mut record = plan.case_record();
     record.criteria = plan.case.criteria.clone().or_else(|| plan.case.description.clone());
     record.rule = plan.rule;
     record.program = program();
@@ -133,12 +147,8 @@ fn case_record(
     record.reason = end.reason;
     record.score = end.score;
     record.strategy = plan.case.trials.strategy;
-    record.trials = trials.iter().map(summarise).collect();
-    record.surplus = surplus.iter().map(summarise).collect();
     record.planned = plan.planned;
-    record.completed = number(completed);
-    record.passed = number(passed);
-    record.errors = number(errors);
+    record.stops_early = plan.planned > 1 && !plan.settings.run_all && matches!(plan.rule, Rule::Any | Rule::Every);
     record.truncated = end.is_truncated;
     record.cost_limited = end.is_cost_limited;
     record.pass_at_k = by_k(completed, |k| pass_at_k(completed, passed, k).filter(|_| is_complete));

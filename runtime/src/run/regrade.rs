@@ -43,19 +43,20 @@ pub(crate) struct CaseTrials {
 struct RecordFacts {
     test_name: String,
     mode: Option<String>,
-    surplus: Vec<SurplusTrial>,
+    surplus: Vec<UncountedTrial>,
+    confirming: Vec<UncountedTrial>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-struct SurplusTrial {
+struct UncountedTrial {
     index: u32,
 }
 
 impl EarlierTrials {
     fn of(run_id: String, case: CaseTrials) -> Self {
         let mut trials = 0;
-        let surplus = case.surplus();
-        while case.last_attempts.contains_key(&trials) && !surplus.contains(&trials) {
+        let uncounted = case.uncounted();
+        while case.last_attempts.contains_key(&trials) && !uncounted.contains(&trials) {
             trials += 1;
         }
         Self { run_id, case, trials }
@@ -207,13 +208,13 @@ impl CaseTrials {
         self.last_attempts[&0].join(TRIAL_RECORD).metadata().ok()?.modified().ok()
     }
 
-    /// Trials that ran in parallel with the one that ended the case, and do not count. The first one is never among them.
-    fn surplus(&self) -> Vec<u32> {
+    /// Trials that ran in parallel with the one that ended the case, or repeated it, and do not count. The first one is never among them.
+    fn uncounted(&self) -> Vec<u32> {
         if self.last_attempts.len() == 1 {
             return Vec::new();
         }
         let record = facts(&self.directory.join(CASE_RECORD)).unwrap_or_default();
-        record.surplus.iter().map(|summary| summary.index).collect()
+        record.surplus.iter().chain(&record.confirming).map(|summary| summary.index).collect()
     }
 }
 

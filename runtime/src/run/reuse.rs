@@ -163,7 +163,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 /// The copied records of trials as records of this run; returns those that count.
 fn own_trials(plan: &Plan<'_>, record: &CaseRecord, run: &str) -> io::Result<Vec<TrialRecord>> {
     let mut counted = Vec::new();
-    for (index, summary) in record.trials.iter().chain(&record.surplus).enumerate() {
+    for (index, summary) in record.trials.iter().chain(record.uncounted_trials()).enumerate() {
         let file = plan.directory.join(&summary.path);
         let mut trial: TrialRecord = read_json(&file)?
             .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{} is gone", file.display())))?;

@@ -14,6 +14,7 @@ use crate::model::progress::ProgressListeners;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
 use crate::platform::setting_error::SettingError;
+use crate::record::confirming::DEFAULT_CONFIRMING;
 
 /// The settings of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) echo: Echo,
     /// All trials run, also those that would not change the result.
     pub(crate) run_all: bool,
+    /// Most trials that repeat a case that differs from its baseline.
+    pub(crate) confirm: u32,
     pub(crate) output: Option<PathBuf>,
     pub(crate) run_id: Option<String>,
     pub(crate) trials: Option<u32>,
@@ -117,6 +120,9 @@ impl Settings {
             keep_workspaces: source.flag("EVALSUITE_KEEP"),
             echo: if source.flag("EVALSUITE_VERBOSE") { Echo::On } else { Echo::Off },
             run_all: source.flag("EVALSUITE_RUN_ALL"),
+            confirm: source
+                .number("EVALSUITE_CONFIRM", "an integer from 0 to 100", |n: &u32| *n <= 100)
+                .unwrap_or(DEFAULT_CONFIRMING),
             output: source.value("EVALSUITE_OUTPUT").map(PathBuf::from),
             run_id: source.text("EVALSUITE_RUN_ID"),
             trials: source.number("EVALSUITE_TRIALS", "an integer from 1 to 1000", |n: &u32| (1..=1000).contains(n)),

@@ -69,8 +69,8 @@ pub struct CaseRecord {
     /// other field; what they cost counts in budgets and in summaries of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub surplus: Vec<TrialSummary>,
-    /// Trials that repeat the case because its planned trials differ from its baseline. They count in no other field; what they cost
-    /// counts in budgets and in summaries of the run.
+    /// Trials that repeat the case because its planned trials differ from its baseline. Their indices start at `planned`. They count in no
+    /// field but `baseline`; what they cost counts in budgets and in summaries of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confirming: Vec<TrialSummary>,
     /// Whether trials end as soon as they decide the case. Then later trials depend on how earlier ones ended, and only the first one is a
@@ -170,10 +170,18 @@ impl CaseRecord {
         }
     }
 
+    /// The trials that ran and do not count: they have only cost something.
+    pub fn uncounted_trials(&self) -> impl Iterator<Item = &TrialSummary> {
+        self.surplus.iter().chain(&self.confirming)
+    }
+
     /// Whether the test of the case fails: it ended in an error, or failed other than the baseline of its suite expects.
     pub fn fails_test(&self) -> bool {
         let is_expected = |baseline: &BaselineResult| {
-            matches!(baseline.expectation, Expectation::ExpectedFailure | Expectation::Quarantined)
+            matches!(
+                baseline.expectation,
+                Expectation::ExpectedFailure | Expectation::Quarantined | Expectation::Unconfirmed
+            )
         };
         match self.outcome {
             Status::Passed | Status::Skipped => false,
@@ -213,7 +221,9 @@ pub enum Expectation {
     ExpectedFailure,
     /// It fails, and only some trials of the baseline passed. Its test does not fail.
     Quarantined,
-    /// It fails, and all trials of the baseline passed.
+    /// It fails, all trials of the baseline passed, and a trial that repeated it passed. Its test does not fail.
+    Unconfirmed,
+    /// It fails, and all trials of the baseline passed; or some of them did, and at least three trials failed now and none passed.
     Regression,
     /// It passes, and no trial of the baseline did.
     NewPass,

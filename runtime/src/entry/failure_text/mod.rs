@@ -59,6 +59,9 @@ fn write(out: &mut String, report: &CaseReport) -> std::fmt::Result {
     if let Some(baseline) = &record.baseline {
         writeln!(out, "  baseline: {}", in_baseline(baseline))?;
     }
+    if !record.confirming.is_empty() {
+        writeln!(out, "  repeated, as it passed in the baseline: {}", repeated(record))?;
+    }
     let decisive = report.trials().iter().find(|trial| trial.outcome == record.outcome);
     let file = match decisive {
         Some(trial) => report.directory().join(trial_directory_name(trial.trial, trial.attempt)).join(TRIAL_RECORD),
@@ -116,9 +119,20 @@ fn in_baseline(BaselineResult { expectation, passed, trials, .. }: &BaselineResu
     match expectation {
         Expectation::ExpectedFailure => format!("expected failure, none of {trials} trials passed"),
         Expectation::Quarantined => format!("quarantined as flaky, {passed} of {trials} trials passed"),
+        Expectation::Unconfirmed => format!("not confirmed as a regression, {passed} of {trials} trials passed"),
         Expectation::Regression => format!("regression, {passed} of {trials} trials passed"),
         Expectation::Redefined => "not comparable, its input or graders have changed since".to_owned(),
         _ => format!("{passed} of {trials} trials passed"),
+    }
+}
+
+/// How the trials ended that repeated the case.
+fn repeated(record: &CaseRecord) -> String {
+    let passed = record.confirming.iter().filter(|trial| trial.outcome == Status::Passed).count();
+    match record.confirming.len() {
+        1 if passed == 0 => "one further trial did not pass either".to_owned(),
+        trials if passed == 0 => format!("none of {trials} further trials passed"),
+        trials => format!("{passed} of {trials} further trials passed, so it may be flaky"),
     }
 }
 

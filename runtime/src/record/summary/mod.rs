@@ -69,13 +69,13 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     summary.tag = by_tag(cases);
     summary.metadata = by_metadata(cases);
     // Trials that count in nothing else have cost something.
-    let surplus = || cases.iter().flat_map(|case| &case.record.surplus);
-    summary.usage = total_usage(trials.iter().filter_map(|t| t.usage).chain(surplus().filter_map(|t| t.usage)));
+    let uncounted = || cases.iter().flat_map(|case| case.record.uncounted_trials());
+    summary.usage = total_usage(trials.iter().filter_map(|t| t.usage).chain(uncounted().filter_map(|t| t.usage)));
     summary.judge_usage =
-        total_usage(trials.iter().filter_map(|t| t.judge_usage).chain(surplus().filter_map(|t| t.judge_usage)));
-    summary.cost_usd = total(trials.iter().filter_map(|t| t.cost_usd).chain(surplus().filter_map(|t| t.cost_usd)));
+        total_usage(trials.iter().filter_map(|t| t.judge_usage).chain(uncounted().filter_map(|t| t.judge_usage)));
+    summary.cost_usd = total(trials.iter().filter_map(|t| t.cost_usd).chain(uncounted().filter_map(|t| t.cost_usd)));
     summary.judge_cost_usd =
-        total(trials.iter().filter_map(|t| t.judge_cost_usd).chain(surplus().filter_map(|t| t.judge_cost_usd)));
+        total(trials.iter().filter_map(|t| t.judge_cost_usd).chain(uncounted().filter_map(|t| t.judge_cost_usd)));
     summary.duration_ms = spans(durations);
     summary
 }

@@ -15,6 +15,8 @@ pub(crate) struct StopRule {
     pub(crate) planned: u32,
     /// Whether trials run that cannot change the result.
     pub(crate) run_all: bool,
+    /// Whether no further trial runs after one that ended in an error.
+    pub(crate) ends_with_error: bool,
     /// What the agent may cost in US dollars, in all trials.
     pub(crate) cost_limit_usd: Option<f64>,
 }
@@ -78,14 +80,14 @@ impl CountedTrials {
     }
 
     fn count(&mut self, EndedTrial { record, cost_usd }: EndedTrial) {
-        let StopRule { rule, planned, run_all, cost_limit_usd } = self.stop;
-        let is_skipped = record.outcome == Status::Skipped;
+        let StopRule { rule, planned, run_all, ends_with_error, cost_limit_usd } = self.stop;
+        let is_end = record.outcome == Status::Skipped || ends_with_error && record.outcome == Status::Error;
         self.cost_usd += cost_usd;
         self.counted.push(record);
         let is_last = self.next() >= planned;
         if planned > 1 && cost_limit_usd.is_some_and(|limit| self.cost_usd >= limit) {
             self.end = Some(TrialsEnd::CostLimit);
-        } else if is_last || is_skipped || !run_all && is_settled(rule, &results(&self.counted)) {
+        } else if is_last || is_end || !run_all && is_settled(rule, &results(&self.counted)) {
             self.end = Some(TrialsEnd::Decided);
         }
     }
@@ -98,7 +100,12 @@ impl CountedTrials {
 
     pub(crate) fn into_case_trials(self) -> CaseTrials {
         let surplus = self.waiting.into_values().filter_map(|trial| Some(trial.ok()?.record));
-        CaseTrials { counted: self.counted, surplus: surplus.collect(), end: self.end.unwrap_or(TrialsEnd::Decided) }
+        CaseTrials {
+            counted: self.counted,
+            surplus: surplus.collect(),
+            confirming: Vec::new(),
+            end: self.end.unwrap_or(TrialsEnd::Decided),
+        }
     }
 }
 
@@ -108,7 +115,8 @@ mod tests {
 
     use super::*;
 
-    const FIVE: StopRule = StopRule { rule: Rule::Every, planned: 5, run_all: false, cost_limit_usd: None };
+    const FIVE: StopRule =
+        StopRule { rule: Rule::Every, planned: 5, run_all: false, ends_with_error: false, cost_limit_usd: None };
 
     fn trial(index: u32, outcome: Status) -> Result<EndedTrial, Reason> {
         let mut record = TrialRecord::new();

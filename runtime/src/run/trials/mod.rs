@@ -1,5 +1,6 @@
 //! The trials of a case, until the case is decided or a limit is reached.
 
+pub(crate) mod confirming;
 pub(crate) mod counted_trials;
 pub(crate) mod running_trials;
 
@@ -7,6 +8,7 @@ use std::{io, panic, thread};
 
 use evalsuite_schema::record::{Mode, Reason, TrialRecord};
 
+use self::counted_trials::StopRule;
 use self::running_trials::RunningTrials;
 use crate::grade::scoring::{TrialPoint, is_completed};
 use crate::record::statistics::Summary;
@@ -19,13 +21,20 @@ pub(crate) struct CaseTrials {
     pub(crate) counted: Vec<TrialRecord>,
     /// Trials that ran at the same time as the one that ended the case. They count in nothing but cost.
     pub(crate) surplus: Vec<TrialRecord>,
+    /// Trials that repeat the case because it differs from its baseline. They count in nothing but cost, and in what the baseline says.
+    pub(crate) confirming: Vec<TrialRecord>,
     pub(crate) end: TrialsEnd,
 }
 
 impl CaseTrials {
+    /// Trials that count in nothing but cost.
+    pub(crate) fn uncounted(&self) -> impl Iterator<Item = &TrialRecord> {
+        self.surplus.iter().chain(&self.confirming)
+    }
+
     /// Of a case that must not run.
     pub(crate) fn none() -> Self {
-        Self { counted: Vec::new(), surplus: Vec::new(), end: TrialsEnd::Decided }
+        Self { counted: Vec::new(), surplus: Vec::new(), confirming: Vec::new(), end: TrialsEnd::Decided }
     }
 }
 
@@ -47,7 +56,14 @@ pub(crate) enum TrialsEnd {
 /// If a record or a file that the tests of the run share cannot be written.
 pub(crate) fn run_trials<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>) -> io::Result<CaseTrials> {
     let parallel = most_in_parallel(plan, setup);
-    let trials = RunningTrials::new(plan, setup);
+    let stop = StopRule {
+        rule: plan.rule,
+        planned: plan.planned,
+        run_all: plan.settings.run_all,
+        ends_with_error: false,
+        cost_limit_usd: plan.case.trials.cost_limit_usd,
+    };
+    let trials = RunningTrials::new(plan, setup, stop, 0);
     let name = thread::current().name().unwrap_or("evalsuite").to_owned();
     thread::scope(|scope| {
         let more = (1..parallel).map_while(|_| {

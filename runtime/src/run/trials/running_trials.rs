@@ -29,6 +29,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The trials of a case while they run.
 pub(crate) struct RunningTrials<'a, 's> {
     plan: &'a Plan<'a>,
+    stop: StopRule,
+    /// Index of the first trial in the case.
+    first: u32,
     /// Held by the thread that starts the next trial.
     setup: Mutex<&'s mut CaseSetup<'a>>,
     progress: Mutex<TrialsProgress>,
@@ -61,16 +64,11 @@ enum Permission {
 }
 
 impl<'a, 's> RunningTrials<'a, 's> {
-    pub(crate) fn new(plan: &'a Plan<'a>, setup: &'s mut CaseSetup<'a>) -> Self {
-        let stop = StopRule {
-            rule: plan.rule,
-            planned: plan.planned,
-            run_all: plan.settings.run_all,
-            cost_limit_usd: plan.case.trials.cost_limit_usd,
-        };
+    /// `first`: index of the first trial in the case. All other indices count from there.
+    pub(crate) fn new(plan: &'a Plan<'a>, setup: &'s mut CaseSetup<'a>, stop: StopRule, first: u32) -> Self {
         let trials = CountedTrials::new(stop);
         let progress = TrialsProgress { trials, started: 0, spent: BTreeMap::new(), is_broken: false };
-        Self { plan, setup: Mutex::new(setup), progress: Mutex::new(progress), changed: Condvar::new() }
+        Self { plan, stop, first, setup: Mutex::new(setup), progress: Mutex::new(progress), changed: Condvar::new() }
     }
 
     pub(crate) fn into_case_trials(self) -> CaseTrials {
@@ -95,12 +93,12 @@ impl<'a, 's> RunningTrials<'a, 's> {
     fn start_next(&self) -> io::Result<Option<Start>> {
         let mut setup = self.setup.lock().unwrap_or_else(PoisonError::into_inner);
         let index = self.progress().started;
-        if index >= self.plan.planned {
+        if index >= self.stop.planned {
             return Ok(None);
         }
         let Permission::Given(slot) = self.permission(index)? else { return Ok(None) };
         // Before the first trial: no base is made in vain.
-        let limit = if index == 0 { limits::reached(self.plan, index, 0, 0.0)? } else { None };
+        let limit = if index == 0 { limits::reached(self.plan, self.first + index, 0, 0.0)? } else { None };
         let base = match limit {
             Some(reason) => Err(reason),
             None => setup.base()?.cloned(),
@@ -109,7 +107,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
         if progress.trials.is_over() {
             return Ok(None);
         }
-        let limit = if index > 0 { limits::reached(self.plan, index, 0, 0.0)? } else { None };
+        let limit = if index > 0 { limits::reached(self.plan, self.first + index, 0, 0.0)? } else { None };
         match base.and_then(|base| limit.map_or(Ok(base), Err)) {
             Ok(base) => {
                 progress.started += 1;
@@ -117,7 +115,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
             }
             Err(reason) => {
                 // No further trial starts.
-                progress.started = self.plan.planned;
+                progress.started = self.stop.planned;
                 progress.trials.add(index, Err(reason));
                 self.count(&mut progress)?;
                 Ok(None)
@@ -141,9 +139,9 @@ impl<'a, 's> RunningTrials<'a, 's> {
                         _ => return Ok(None),
                     },
                 };
-                plan.report_progress(|| ProgressStep::TrialStarted { trial: index, attempt });
-                let record = run_trial(plan, &base, index, attempt)?;
-                self.add_to_ledger(&record)?;
+                plan.report_progress(|| ProgressStep::TrialStarted { trial: self.first + index, attempt });
+                let record = run_trial(plan, &base, self.first + index, attempt)?;
+                self.add_to_ledger(index, &record)?;
                 cost_usd += record.cost_usd.unwrap_or(0.0);
                 Ok(Some(record))
             },
@@ -154,7 +152,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
     /// Whether a limit prevents another attempt at a trial. Trials after this one would not have run yet.
     fn is_limit_reached(&self, index: u32, attempt: u32) -> io::Result<bool> {
         let spent_after = self.progress().spent_after(index);
-        Ok(limits::reached(self.plan, index, attempt, spent_after)?.is_some())
+        Ok(limits::reached(self.plan, self.first + index, attempt, spent_after)?.is_some())
     }
 
     /// Adds a trial that has ended, and counts what counts now.
@@ -166,7 +164,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
         self.count(&mut progress)?;
         drop(progress);
         self.plan.report_progress(|| ProgressStep::TrialFinished {
-            trial: index,
+            trial: self.first + index,
             outcome,
             score,
             finished: u32::try_from(points.len()).unwrap_or(u32::MAX),
@@ -182,7 +180,8 @@ impl<'a, 's> RunningTrials<'a, 's> {
         while progress.trials.count_next() {
             let next = progress.trials.next();
             if next < progress.started
-                && let Some(reason) = limits::reached(self.plan, next, 0, progress.spent_after(next.saturating_sub(1)))?
+                && let Some(reason) =
+                    limits::reached(self.plan, self.first + next, 0, progress.spent_after(next.saturating_sub(1)))?
             {
                 progress.trials.prevent_next(reason);
             }
@@ -224,7 +223,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
     }
 
     /// Adds the cost of a trial to what the run has spent. A replay costs nothing; to grade a trial again costs its judges.
-    fn add_to_ledger(&self, record: &TrialRecord) -> io::Result<()> {
+    fn add_to_ledger(&self, index: u32, record: &TrialRecord) -> io::Result<()> {
         if record.mode == Mode::Replay {
             return Ok(());
         }
@@ -240,7 +239,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
         };
         // Both or none, as other threads see it.
         let mut progress = self.progress();
-        *progress.spent.entry(record.trial).or_default() += spend.total();
+        *progress.spent.entry(index).or_default() += spend.total();
         Ledger::of(plan.run.path(), &plan.run.locks()).append(&spend)
     }
 
