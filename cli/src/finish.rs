@@ -138,6 +138,8 @@ pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::R
     let finished = finish(run)?;
     let mut out = anstream::stdout().lock();
     match finished.hooks {
+        // After a run, hooks that are left are the exception.
+        0 if !names_not_started => {}
         0 => writeln!(out, "no hooks were left to run")?,
         1 => writeln!(out, "1 hook was run")?,
         hooks => writeln!(out, "{hooks} hooks were run")?,

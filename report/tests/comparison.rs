@@ -158,7 +158,7 @@ fn only_first_trials_are_compared_where_trials_stop_early() {
     for (index, (base, run)) in cases(&mut base).zip(cases(&mut run)).enumerate() {
         // Two of three trials pass, and the first one in both runs or in neither.
         let first = index % 3 > 0;
-        base.trials = (0..5).map(|number| trial(number, (index as u32 + number) % 3 > 0)).collect();
+        base.trials = (0..5).map(|number| trial(number, !(index as u32 + number).is_multiple_of(3))).collect();
         base.passed = base.trials.iter().filter(|trial| trial.outcome == Status::Passed).count() as u32;
         run.stops_early = true;
         run.trials = if first { vec![trial(0, true)] } else { vec![trial(0, false), trial(1, true)] };
@@ -317,10 +317,12 @@ fn a_comparison_of_several_suites_needs_more_evidence_in_each() {
         data.suites.push(other);
     };
     // Where nothing varies, there is nothing to be wrong about.
-    (add(&mut base, "stable", true), add(&mut run, "stable", true));
+    add(&mut base, "stable", true);
+    add(&mut run, "stable", true);
     let stable = Comparison::new(&base, &run, &CompareOptions::new());
     assert_eq!(stable.suites[0].verdict, ComparisonVerdict::Regressed, "{stable}");
-    (add(&mut base, "varies", true), add(&mut run, "varies", false));
+    add(&mut base, "varies", true);
+    add(&mut run, "varies", false);
     let both = Comparison::new(&base, &run, &CompareOptions::new());
     assert_eq!(both.suites[0].verdict, ComparisonVerdict::Unchanged, "{both}");
     assert!(both.to_string().contains(" (a change from 0.022 down)"), "{both}");

@@ -121,7 +121,14 @@ fn markdown_counts_results_of_earlier_runs() {
     assert!(!markdown(&run).contains("unchanged since"));
     run.suites[0].cases[0].record.reused_run = Some("earlier".to_owned());
     let text = markdown(&run);
-    assert!(text.lines().next().is_some_and(|line| line.ends_with(", 1 unchanged since an earlier run")), "{text}");
+    let headline = text.lines().next().unwrap_or_default();
+    let (cases, trials) = headline.split_once("; ").expect("some trials of the run ended in an error");
+    assert!(cases.ends_with(", 1 unchanged since an earlier run"), "{headline}");
+    let errors = run.suites.iter().flat_map(|suite| &suite.cases).map(|case| case.record.errors).sum::<u32>();
+    assert!(
+        trials.starts_with(&format!("{errors} of ")) && trials.ends_with(" trials ended in an error"),
+        "{headline}"
+    );
 }
 
 #[test]

@@ -143,6 +143,9 @@ fn trials(node: &Node, d: &mut Diagnostics) -> (Trials, Option<Span>) {
     }
     trials.cost_limit_usd =
         fields.get_renamed("cost_limit_usd", d).and_then(|entry| fields::positive(&entry.value, "`cost_limit_usd`", d));
+    if let Some(entry) = fields.get("errors") {
+        trials.errors = fields::count(&entry.value, "`errors`", 0, d).unwrap_or(0);
+    }
     fields.finish(d);
     (trials, strategy_span)
 }

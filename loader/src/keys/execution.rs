@@ -132,6 +132,14 @@ pub(crate) static TRIALS: Table = Table::new(
         .old(&["costLimitUsd"])
         .default("no limit")
         .unit("US dollars"),
+        Key::new(
+            "errors",
+            Type::Integer(0, u32::MAX as u64),
+            "How many trials may end in an error, after their retries, without the case ending in one. They count as if they had not \
+             run. With more of them, the case ends in an error, even if other trials passed.",
+            "1",
+        )
+        .default("`0`"),
     ],
 );
 

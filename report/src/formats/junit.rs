@@ -76,10 +76,11 @@ fn status(case: &CaseData, failure: &FailureText) -> TestCaseStatus {
         }
     }
     if record.outcome != Status::Skipped {
-        // The status of a failed case is that of its first failed trial.
-        let is_shown = usize::from(is_failure(record.outcome));
-        let failed = case.trials.iter().filter(|trial| is_failure(trial.record.outcome));
-        status.add_reruns(failed.skip(is_shown).map(rerun));
+        // The status of a failed case is that of its first trial with the same outcome.
+        let has_outcome = |trial: &TrialData| trial.record.outcome == record.outcome;
+        let shown = case.trials.iter().position(has_outcome).filter(|_| is_failure(record.outcome));
+        let others = case.trials.iter().enumerate().filter(|(index, _)| Some(*index) != shown).map(|(_, trial)| trial);
+        status.add_reruns(others.filter(|trial| is_failure(trial.record.outcome)).map(rerun));
     }
     status
 }

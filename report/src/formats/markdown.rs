@@ -36,11 +36,14 @@ pub fn markdown(run: &RunData) -> String {
             sections.extend(found.into_iter().map(failure));
         }
     }
-    let flaky =
-        cases().filter(|case| case.record.outcome == Status::Passed && case.record.passed < case.record.completed);
+    let flaky = cases().filter(|case| case.record.passed_with_failures());
     list(&mut sections, "Flaky", flaky, |case| {
-        format!("{} of {} trials passed", case.record.passed, case.record.completed)
+        let record = &case.record;
+        let errors = if record.errors > 0 { format!(", {} ended in an error", record.errors) } else { String::new() };
+        format!("{} of {} trials passed{errors}", record.passed, record.completed + record.errors)
     });
+    let tolerated = cases().filter(|case| !case.record.failed_graders.is_empty());
+    list(&mut sections, "Passed although a grader failed", tolerated, |case| case.record.failed_graders.join(", "));
     let skipped = cases().filter(|case| case.record.outcome == Status::Skipped);
     list(&mut sections, "Skipped", skipped, |case| FailureText::of_case(case).message);
     if !run.problems.is_empty() {
@@ -79,6 +82,12 @@ fn headline(run: &RunData) -> String {
         if count > 0 {
             text.push_str(&format!(", {count} {what}"));
         }
+    }
+    let mut trials = OutcomeCounts::default();
+    let of_cases = run.suites.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.record.trials);
+    of_cases.for_each(|trial| trials.add(trial.outcome));
+    if trials.error > 0 {
+        text.push_str(&format!("; {} of {} trials ended in an error", trials.error, trials.run()));
     }
     text
 }

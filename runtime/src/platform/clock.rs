@@ -7,9 +7,9 @@ pub(crate) fn timestamp() -> String {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }
 
-/// Now as `YYYYMMDDTHHMMSSZ`, for names.
-pub(crate) fn compact_timestamp() -> String {
-    humantime::format_rfc3339_seconds(SystemTime::now()).to_string().replace(['-', ':'], "")
+/// A time as `YYYYMMDDTHHMMSSZ`, for names.
+pub(crate) fn compact_timestamp(time: SystemTime) -> String {
+    humantime::format_rfc3339_seconds(time).to_string().replace(['-', ':'], "")
 }
 
 #[cfg(test)]
@@ -22,6 +22,6 @@ mod tests {
     fn timestamps_are_rfc3339() {
         assert!(rfc3339::parse(&timestamp()).is_some(), "{}", timestamp());
         assert_eq!(timestamp().len(), "2026-01-04T09:15:00.123Z".len());
-        assert_eq!(compact_timestamp().len(), "20260104T091500Z".len());
+        assert_eq!(compact_timestamp(SystemTime::now()).len(), "20260104T091500Z".len());
     }
 }

@@ -16,4 +16,10 @@ pub(crate) mod trajectory;
 
 #[doc(hidden)]
 pub use self::baseline::{accepted_answers_file, baseline_file};
+#[doc(hidden)]
+pub use self::confirming::{DEFAULT_CONFIRMING, RepeatedCases};
+#[doc(hidden)]
+pub use self::run_directory::run_id::run_id_or_new;
+#[doc(hidden)]
+pub use self::statistics::{bounded_interval, t_quantile};
 pub use evalsuite_schema::record::*;

@@ -1,10 +1,11 @@
 //! The record of a case: how its trials decided it.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use evalsuite_schema::Kind;
 use evalsuite_schema::record::{
-    BaselineResult, CaseRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary,
+    BaselineResult, CaseRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary, Verdict,
 };
 
 use crate::grade::scoring::decide_case;
@@ -43,7 +44,7 @@ impl CaseEnd {
         if let TrialsEnd::Prevented(reason) = end {
             return Self { is_truncated, is_cost_limited, ..Self::prevented(Status::Error, reason.clone()) };
         }
-        let (outcome, score) = decide_case(plan.rule, plan.threshold, &results(trials));
+        let (outcome, score) = decide_case(plan.standard(), &results(trials));
         let reason = (outcome != Status::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
         let end = Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None };
         let mut record = plan.case_record();
@@ -160,9 +161,23 @@ fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> io::R
     record.ci95_lower = summary.map(|summary| summary.lower);
     record.ci95_upper = summary.map(|summary| summary.upper);
     record.stability = stability(completed, passed).filter(|_| is_complete);
+    if record.outcome == Status::Passed {
+        record.failed_graders = failed_graders(trials);
+    }
     record.baseline = end.baseline;
     record.conditions = reuse::conditions(plan)?;
     Ok(record)
+}
+
+/// The graders that failed in trials that passed.
+fn failed_graders(trials: &[TrialRecord]) -> Vec<String> {
+    let passed = trials.iter().filter(|trial| trial.outcome == Status::Passed);
+    let graders = passed.flat_map(|trial| {
+        let of_turns = trial.turns.iter().flatten().flat_map(|turn| &turn.graders);
+        trial.graders.iter().chain(of_turns)
+    });
+    let failed = graders.filter(|grader| grader.verdict == Some(Verdict::Fail) && grader.advisory.is_none());
+    failed.map(|grader| grader.name.clone()).collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 fn summarise(trial: &TrialRecord) -> TrialSummary {

@@ -10,7 +10,7 @@ use evalsuite_schema::digest::CaseDigests;
 use evalsuite_schema::record::{CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions};
 use evalsuite_schema::{Case, Hooks, Location, Suite, Workspace};
 
-use crate::grade::scoring::case_rule;
+use crate::grade::scoring::{CaseStandard, case_rule};
 use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
 use crate::judge::judge_options::KEYS;
 use crate::model::dependency::Dependencies;
@@ -256,6 +256,12 @@ impl<'a> Plan<'a> {
         record.requested_by = self.requested_by.map(str::to_owned);
         record.threshold = self.threshold;
         record
+    }
+
+    /// What the trials of the case are measured by.
+    pub(crate) fn standard(&self) -> CaseStandard {
+        let tolerated_errors = self.case.trials.errors;
+        CaseStandard { rule: self.rule, threshold: self.threshold, tolerated_errors }
     }
 
     /// Number of trials of the suite that may run in parallel, if there is a limit.

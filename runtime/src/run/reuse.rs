@@ -14,6 +14,7 @@ use crate::model::suite_location::{SuiteLocation, program};
 use crate::platform::digest::{file_key, sha256, sha256_of};
 use crate::platform::environment;
 use crate::platform::files::{read_json, write_json};
+use crate::platform::notice;
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::{EntryKind, UntrustedDirectory};
 use crate::platform::url::without_credentials;
@@ -117,7 +118,15 @@ fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(P
     for run in other_runs(plan.run)?.iter() {
         let cases = run.path().join(SUITES).join(file_key(plan.suite.name)).join(CASES);
         let Some(case) = regrade::newest_of_case(&cases, &plan.case_key, &test) else { continue };
-        let Some(record) = read_json::<CaseRecord>(&case.directory.join(CASE_RECORD))? else { continue };
+        let file = case.directory.join(CASE_RECORD);
+        let record = match read_json::<CaseRecord>(&file) {
+            Ok(Some(record)) => record,
+            Ok(None) => continue,
+            Err(error) => {
+                notice::say(&format!("{test}: the result in {} is not used: {error}", file.display()));
+                continue;
+            }
+        };
         let digests = [&record.case_digest, &record.input_digest, &record.grader_digest];
         let is_same = digests == [&plan.digests.case, &plan.digests.input, &plan.digests.graders];
         if is_same && record.conditions.as_ref() == Some(conditions) {

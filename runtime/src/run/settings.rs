@@ -335,8 +335,11 @@ mod tests {
 
     #[test]
     fn without_variables_settings_have_their_defaults() {
-        let plain =
-            Settings { runner: Runner { attempt: 1, total_attempts: 1, ..Runner::default() }, ..Settings::default() };
+        let plain = Settings {
+            confirm: DEFAULT_CONFIRMING,
+            runner: Runner { attempt: 1, total_attempts: 1, ..Runner::default() },
+            ..Settings::default()
+        };
         assert_eq!(read(&[]), Ok(plain.clone()));
         assert_eq!(read(&[("EVALSUITE_REQUIRE", ""), ("EVALSUITE_MODE", "live")]), Ok(plain));
     }

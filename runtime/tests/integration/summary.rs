@@ -76,11 +76,11 @@ fn rates_count_what_they_say() {
         ("evalsuite.suite_summary/1", 5, 1)
     );
     let target = &summary.targets[0];
-    // a and c pass, b fails, d breaks, e fails because nothing is decided.
-    assert_eq!((target.cases.passed, target.cases.failed, target.cases.error, target.cases.skipped), (2, 2, 1, 0));
+    // a passes, b fails, c has a trial in error, which is missing evidence, d breaks, e fails because nothing is decided.
+    assert_eq!((target.cases.passed, target.cases.failed, target.cases.error, target.cases.skipped), (1, 2, 2, 0));
     assert_eq!((target.trials.passed, target.trials.failed, target.trials.error), (3, 7, 2));
-    close(target.case_pass_rate, 2.0 / 5.0);
-    close(target.completed_pass_rate, 2.0 / 4.0);
+    close(target.case_pass_rate, 1.0 / 5.0);
+    close(target.completed_pass_rate, 1.0 / 3.0);
     close(target.trial_pass_rate, 3.0 / 12.0);
 }
 
@@ -95,8 +95,13 @@ fn the_mean_is_clustered_by_case() {
     assert_eq!(target.scored_cases, 4);
     close(target.mean_score, mean);
     close(target.stderr, spread / 2.0);
-    close(target.ci95_lower, (mean - 3.182 * spread / 2.0).max(0.0));
-    close(target.ci95_upper, (mean + 3.182 * spread / 2.0).min(1.0));
+    // The interval is that of the four scores and 0, 0, 1, 1, with Student's quantile of 7 degrees of freedom.
+    let with_ends = [&means[..], &[0.0, 0.0, 1.0, 1.0]].concat();
+    let center = with_ends.iter().sum::<f64>() / 8.0;
+    let spread = (with_ends.iter().map(|m| (m - center).powi(2)).sum::<f64>() / 7.0).sqrt();
+    let half = 2.365 * spread / 8.0_f64.sqrt();
+    let is_near = |found: Option<f64>, expected: f64| found.is_some_and(|found| (found - expected).abs() < 1e-3);
+    assert!(is_near(target.ci95_lower, center - half) && is_near(target.ci95_upper, center + half), "{target:?}");
 }
 
 #[test]
@@ -129,8 +134,8 @@ fn graders_buckets_and_metadata_are_summed() {
         (rates[name].passed, rates[name].cases, rates[name].rate)
     };
     assert_eq!(rate(&target.bucket, "dates"), (1, 2, Some(0.5)));
-    assert_eq!(rate(&target.bucket, "names"), (1, 1, Some(1.0)));
-    assert_eq!(rate(&target.metadata["level"], "1"), (2, 2, Some(1.0)));
+    assert_eq!(rate(&target.bucket, "names"), (0, 1, Some(0.0)));
+    assert_eq!(rate(&target.metadata["level"], "1"), (1, 2, Some(0.5)));
     assert_eq!(rate(&target.metadata["level"], "2"), (0, 2, Some(0.0)));
     assert_eq!(rate(&target.metadata["topics"], "y"), (1, 2, Some(0.5)));
     assert!(!target.metadata.contains_key("nested"), "objects are no groups");
@@ -145,13 +150,14 @@ fn what_trials_took_is_summed() {
     assert_eq!((target.cost_usd, target.judge_cost_usd), (Some(2.0), None));
     assert!(target.duration_ms.p50 <= target.duration_ms.p95);
     let lines = shown.lines().collect::<Vec<_>>();
-    assert_eq!(lines[0], "x: 2 passed, 2 failed, 1 error, 0 skipped, 2 flaky");
+    assert_eq!(lines[0], "x: 1 passed, 2 failed, 2 error, 0 skipped, 2 flaky");
     assert_eq!(lines[1], "  target   passed  failed  error  score  95 % interval", "{shown}");
-    assert_eq!(lines[2], "  default       2       2      1   0.45   0.00 to 1.00", "{shown}");
+    assert_eq!(lines[2], "  default       1       2      2   0.45   0.08 to 0.87", "{shown}");
     assert!(lines[3].starts_with("  target   tokens     USD"), "{shown}");
     assert!(lines[4].starts_with("  default     110  2.0000"), "{shown}");
-    assert_eq!(lines[5], "  pass@4 1.00, pass^4 0.00 (over 1 of 5 cases)");
-    assert_eq!(lines[7], "  is-json  1.00       10          0       0");
+    assert_eq!(lines[5], "  trials   2 of 12 ended in an error");
+    assert_eq!(lines[6], "  pass@4 1.00, pass^4 0.00 (in 1 of 5 cases; the others have fewer than 4 results)");
+    assert_eq!(lines[8], "  is-json  1.00       10          0       0");
 }
 
 #[test]

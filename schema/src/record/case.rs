@@ -107,6 +107,9 @@ pub struct CaseRecord {
     pub ci95_upper: Option<f64>,
     /// Whether trials agree; `None` with fewer than two, or when truncated.
     pub stability: Option<Stability>,
+    /// Names of graders that failed in a trial that passed, sorted: the threshold lets it pass without them. Only of a case that passed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_graders: Vec<String>,
     /// The case in the baseline of its suite, if that says something about it; only in suites of kind `capability`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineResult>,
@@ -168,6 +171,11 @@ impl CaseRecord {
             planned: trial.trials_planned,
             ..Self::new()
         }
+    }
+
+    /// Whether the case passed, and a trial of it failed or ended in an error.
+    pub fn passed_with_failures(&self) -> bool {
+        self.outcome == Status::Passed && self.passed < self.completed.saturating_add(self.errors)
     }
 
     /// The trials that ran and do not count: they have only cost something.

@@ -90,7 +90,7 @@ pub struct TargetSummary {
     /// Number M of cases in `mean_score`.
     pub scored_cases: u32,
     /// Standard error of `mean_score`: the standard deviation (M − 1) of the case means, divided by √M. Cases are the
-    /// clusters, because trials of one case are not independent; 0 for one case.
+    /// clusters, because trials of one case are not independent; `None` for fewer than two cases.
     pub stderr: Option<f64>,
     /// Lower end of the 95 % confidence interval of `mean_score`: Student's t for the scores of the cases and four more, two of 0 and
     /// two of 1 (as Agresti and Coull add to rates), cut to 0 to 1. It has a width even where all cases have the same score.

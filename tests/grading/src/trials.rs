@@ -200,8 +200,8 @@ fn decide(json: &Value, attempts: &[Value]) -> CaseResult {
         _ => scores.iter().copied().reduce(f64::max),
     };
     let outcome = match () {
-        () if !by_mean && passed => Status::Passed,
         () if errors > 0 => Status::Error,
+        () if !by_mean && passed => Status::Passed,
         () if by_mean && score.is_some_and(|score| score >= threshold) => Status::Passed,
         () => Status::Failed,
     };
@@ -217,7 +217,7 @@ fn is_wrong(code: Code, trials: &Value) -> bool {
                 || trials["cost_limit_usd"].as_f64().is_some_and(|limit| limit <= 0.0)
         }
         Code::UnknownKey => {
-            let known = ["count", "strategy", "cost_limit_usd", "costLimitUsd"];
+            let known = ["count", "strategy", "cost_limit_usd", "costLimitUsd", "errors"];
             trials.as_object().is_some_and(|trials| trials.keys().any(|key| !known.contains(&key.as_str())))
         }
         Code::MissingKey => count.is_null(),

@@ -71,6 +71,9 @@ impl Generator {
             if self.has() {
                 trials = trials.renamed("cost_limit_usd", &["costLimitUsd"], number("0.5").rule(POSITIVE));
             }
+            if self.has() {
+                trials = trials.put("errors", integer(1, 0, UNBOUNDED));
+            }
             node = node.put("trials", trials);
         }
         if self.has() {

@@ -12,6 +12,15 @@ pub(crate) struct TrialPoint {
     pub(crate) score: Option<f64>,
 }
 
+/// What the trials of a case are measured by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CaseStandard {
+    pub(crate) rule: Rule,
+    pub(crate) threshold: f64,
+    /// How many trials may end in an error without the case ending in one.
+    pub(crate) tolerated_errors: u32,
+}
+
 /// How the trials of a case decide it.
 pub(crate) fn case_rule(kind: Kind, strategy: Option<Strategy>) -> Rule {
     match (strategy, kind) {
@@ -23,18 +32,25 @@ pub(crate) fn case_rule(kind: Kind, strategy: Option<Strategy>) -> Rule {
 }
 
 /// Whether further trials cannot change the case.
-pub(crate) fn is_settled(rule: Rule, trials: &[TrialPoint]) -> bool {
-    trials.iter().any(|trial| match rule {
-        Rule::Any => trial.outcome == Status::Passed,
-        Rule::Every => matches!(trial.outcome, Status::Failed | Status::Error),
+pub(crate) fn is_settled(CaseStandard { rule, tolerated_errors, .. }: CaseStandard, trials: &[TrialPoint]) -> bool {
+    let has = |outcome| trials.iter().any(|trial| trial.outcome == outcome);
+    match rule {
+        Rule::Any => has(Status::Passed),
+        Rule::Every => has(Status::Failed) || errors(trials) > tolerated_errors as usize,
         Rule::Mean | Rule::ConfidenceInterval => false,
-    })
+    }
 }
 
-/// Outcome and score of a case. Skipped trials do not count; a case of nothing else is skipped.
-pub(crate) fn decide_case(rule: Rule, threshold: f64, trials: &[TrialPoint]) -> (Status, Option<f64>) {
+fn errors(trials: &[TrialPoint]) -> usize {
+    trials.iter().filter(|trial| trial.outcome == Status::Error).count()
+}
+
+/// Outcome and score of a case. Skipped trials do not count; a case of nothing else is skipped. A trial that ended in an error is missing
+/// evidence: with more of them than are tolerated, the case is not passed, whatever the others show.
+pub(crate) fn decide_case(standard: CaseStandard, trials: &[TrialPoint]) -> (Status, Option<f64>) {
+    let CaseStandard { rule, threshold, tolerated_errors } = standard;
     let count = |outcome| trials.iter().filter(|trial| trial.outcome == outcome).count();
-    let (passed, failed, errors) = (count(Status::Passed), count(Status::Failed), count(Status::Error));
+    let (passed, failed, errors) = (count(Status::Passed), count(Status::Failed), errors(trials));
     if passed + failed + errors == 0 {
         return (Status::Skipped, None);
     }
@@ -47,9 +63,9 @@ pub(crate) fn decide_case(rule: Rule, threshold: f64, trials: &[TrialPoint]) -> 
         Rule::ConfidenceInterval => summary.lower,
     });
     let outcome = match rule {
-        Rule::Any if passed > 0 => Status::Passed,
         Rule::Every if failed > 0 => Status::Failed,
-        _ if errors > 0 => Status::Error,
+        _ if errors > tolerated_errors as usize || passed + failed == 0 => Status::Error,
+        Rule::Any if passed > 0 => Status::Passed,
         Rule::Any => Status::Failed,
         Rule::Every => Status::Passed,
         Rule::Mean | Rule::ConfidenceInterval if score.is_some_and(|score| score >= threshold) => Status::Passed,
@@ -65,6 +81,11 @@ pub(crate) fn is_completed(outcome: Status) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A rule with threshold 0.8, without tolerance for errors.
+    fn by(rule: Rule) -> CaseStandard {
+        CaseStandard { rule, threshold: 0.8, tolerated_errors: 0 }
+    }
 
     fn passed(score: f64) -> TrialPoint {
         TrialPoint { outcome: Status::Passed, score: Some(score) }
@@ -86,37 +107,60 @@ mod tests {
 
     #[test]
     fn one_pass_decides_a_capability() {
-        let decide = |trials: &[TrialPoint]| decide_case(Rule::Any, 0.8, trials);
-        assert_eq!(decide(&[failed(0.2), ERROR, passed(0.9)]), (Status::Passed, Some(0.9)));
+        let decide = |trials: &[TrialPoint]| decide_case(by(Rule::Any), trials);
+        assert_eq!(decide(&[failed(0.2), passed(0.9)]), (Status::Passed, Some(0.9)));
         assert_eq!(decide(&[failed(0.2), failed(0.5)]), (Status::Failed, Some(0.5)));
         assert_eq!(decide(&[failed(0.2), ERROR]), (Status::Error, Some(0.2)));
-        assert!(is_settled(Rule::Any, &[failed(0.2), passed(1.0)]));
-        assert!(!is_settled(Rule::Any, &[failed(0.2), ERROR]));
+        assert!(is_settled(by(Rule::Any), &[failed(0.2), passed(1.0)]));
+        assert!(!is_settled(by(Rule::Any), &[failed(0.2), ERROR]));
     }
 
     #[test]
     fn one_failure_decides_a_regression() {
-        let decide = |trials: &[TrialPoint]| decide_case(Rule::Every, 0.8, trials);
+        let decide = |trials: &[TrialPoint]| decide_case(by(Rule::Every), trials);
         assert_eq!(decide(&[passed(1.0), passed(0.9)]), (Status::Passed, Some(0.9)));
         assert_eq!(decide(&[ERROR, failed(0.1)]), (Status::Failed, Some(0.1)));
         assert_eq!(decide(&[passed(1.0), ERROR]), (Status::Error, Some(1.0)));
-        assert!(is_settled(Rule::Every, &[passed(1.0), ERROR]));
-        assert!(!is_settled(Rule::Every, &[passed(1.0)]));
+        assert!(is_settled(by(Rule::Every), &[passed(1.0), ERROR]));
+        assert!(!is_settled(by(Rule::Every), &[passed(1.0)]));
     }
 
     #[test]
     fn a_mean_or_its_lower_bound_is_compared_with_the_threshold() {
         let trials = [failed(0.6), passed(0.8), passed(1.0)];
         let mean = (0.6 + 0.8 + 1.0) / 3.0;
-        assert_eq!(decide_case(Rule::Mean, 0.7, &trials), (Status::Passed, Some(mean)));
-        assert_eq!(decide_case(Rule::ConfidenceInterval, 0.7, &trials).0, Status::Failed);
-        assert_eq!(decide_case(Rule::Mean, 0.1, &[passed(1.0), ERROR]).0, Status::Error);
-        assert!(!is_settled(Rule::Mean, &trials));
+        assert_eq!(
+            decide_case(CaseStandard { threshold: 0.7, ..by(Rule::Mean) }, &trials),
+            (Status::Passed, Some(mean))
+        );
+        assert_eq!(
+            decide_case(CaseStandard { threshold: 0.7, ..by(Rule::ConfidenceInterval) }, &trials).0,
+            Status::Failed
+        );
+        assert_eq!(
+            decide_case(CaseStandard { threshold: 0.1, ..by(Rule::Mean) }, &[passed(1.0), ERROR]).0,
+            Status::Error
+        );
+        assert!(!is_settled(by(Rule::Mean), &trials));
+    }
+
+    #[test]
+    fn more_errors_than_are_tolerated_are_no_pass() {
+        for rule in [Rule::Any, Rule::Every, Rule::Mean, Rule::ConfidenceInterval] {
+            let decide = |tolerated_errors, trials: &[TrialPoint]| {
+                decide_case(CaseStandard { tolerated_errors, ..by(rule) }, trials).0
+            };
+            let trials = [ERROR, passed(0.9), passed(0.9)];
+            assert_eq!((decide(0, &trials), decide(1, &trials)), (Status::Error, Status::Passed), "{rule:?}");
+            assert_eq!(decide(5, &[ERROR, ERROR]), Status::Error, "nothing was measured");
+        }
+        let one = CaseStandard { tolerated_errors: 1, ..by(Rule::Every) };
+        assert!(!is_settled(one, &[ERROR, passed(1.0)]) && is_settled(one, &[ERROR, ERROR]));
     }
 
     #[test]
     fn nothing_but_skips_is_a_skip() {
-        assert_eq!(decide_case(Rule::Every, 0.8, &[SKIPPED]), (Status::Skipped, None));
-        assert_eq!(decide_case(Rule::Every, 0.8, &[passed(1.0), SKIPPED]).0, Status::Passed);
+        assert_eq!(decide_case(by(Rule::Every), &[SKIPPED]), (Status::Skipped, None));
+        assert_eq!(decide_case(by(Rule::Every), &[passed(1.0), SKIPPED]).0, Status::Passed);
     }
 }

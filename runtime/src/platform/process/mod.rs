@@ -2,6 +2,7 @@
 //!
 //! Hand-written: crates for process groups such as `command-group` end a group when asked, but not when this process is killed.
 
+pub(crate) mod cargo_parent;
 pub(crate) mod echo;
 mod group;
 #[cfg(target_os = "linux")]

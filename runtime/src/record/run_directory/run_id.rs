@@ -4,16 +4,19 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::SystemTime;
 
 use crate::platform::clock::compact_timestamp;
-use crate::platform::digest::safe;
+use crate::platform::digest::{safe, sha256};
+use crate::platform::process::cargo_parent::CargoParent;
 
-/// The run id that the user or the test runner gives, else the one of this process.
+/// The run id that the user or the test runner gives, else the one of the cargo process that started this test program: all test programs of
+/// one `cargo test` are one run. Without either, the one of this process.
 pub(crate) fn run_id(given: Option<&str>) -> String {
     static OWN: OnceLock<String> = OnceLock::new();
     match given {
         Some(id) => directory_name(id),
-        None => OWN.get_or_init(new_run_id).clone(),
+        None => OWN.get_or_init(|| CargoParent::find().map_or_else(new_run_id, |cargo| of_cargo(&cargo))).clone(),
     }
 }
 
@@ -31,6 +34,12 @@ fn directory_name(id: &str) -> String {
     }
 }
 
+/// The time when cargo started and 6 hexadecimal digits that no other process of cargo has.
+fn of_cargo(cargo: &CargoParent) -> String {
+    let digest = sha256(cargo.identity());
+    format!("{}-{}", compact_timestamp(cargo.started), &digest[..6])
+}
+
 /// An id that no other run has: the time and 6 random hexadecimal digits.
 pub(crate) fn new_run_id() -> String {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
@@ -38,7 +47,7 @@ pub(crate) fn new_run_id() -> String {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(process::id());
     hasher.write_u32(COUNTER.fetch_add(1, Ordering::Relaxed));
-    format!("{}-{:06x}", compact_timestamp(), hasher.finish() & 0x00ff_ffff)
+    format!("{}-{:06x}", compact_timestamp(SystemTime::now()), hasher.finish() & 0x00ff_ffff)
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn values_that_agree_have_an_interval() {
-        for (count, least, most) in [(1, 0.01, 0.99), (5, 0.4, 0.6), (20, 0.79, 0.81), (100, 0.94, 0.96)] {
+        for (count, least, most) in [(1, 0.0, 0.01), (5, 0.4, 0.6), (20, 0.79, 0.81), (100, 0.94, 0.96)] {
             let (lower, upper) = bounded_interval(&vec![1.0; count], None, SCORES).unwrap();
             assert_eq!(upper, 1.0);
             assert!((least..most).contains(&lower), "{count} values: from {lower}");
@@ -73,8 +73,8 @@ mod tests {
     #[test]
     fn it_is_students_interval_of_the_sample_and_four_more_values() {
         let values = [0.5, 0.75, 1.0, 0.25, 0.5, 0.0];
-        // Of 0.5, 0.75, 1, 0.25, 0.5, 0, 0, 0, 1, 1: mean 0.5, s 0.40825, t(9) 2.262.
-        let half = 2.262 * 0.408_25 / 10_f64.sqrt();
+        // Of 0.5, 0.75, 1, 0.25, 0.5, 0, 0, 0, 1, 1: mean 0.5, s² 1.625/9, s 0.42492, t(9) 2.262.
+        let half = 2.262 * 0.424_92 / 10_f64.sqrt();
         let found = bounded_interval(&values, None, SCORES).unwrap();
         assert!(is_near(found, (0.5 - half, 0.5 + half)), "{found:?}");
     }
@@ -90,9 +90,17 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_tables() {
-        for (degrees, expected) in
-            [(4.0, 2.776), (5.0, 2.571), (6.0, 2.447), (9.0, 2.262), (19.0, 2.093), (29.0, 2.045), (1e6, 1.960)]
-        {
+        for (degrees, expected) in [
+            (1.0, 12.706),
+            (3.0, 3.182),
+            (4.0, 2.776),
+            (5.0, 2.571),
+            (6.0, 2.447),
+            (9.0, 2.262),
+            (19.0, 2.093),
+            (29.0, 2.045),
+            (1e6, 1.960),
+        ] {
             assert!((t_quantile(degrees) - expected).abs() < 2e-3, "{degrees}: {}", t_quantile(degrees));
         }
     }

@@ -58,7 +58,7 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     summary.trial_pass_rate = share(trial_counts.passed, trial_counts.run());
     summary.mean_score = spread.map(|spread| spread.mean);
     summary.scored_cases = number(means.len());
-    summary.stderr = spread.map(|spread| spread.stddev / root(means.len()));
+    summary.stderr = spread.filter(|_| means.len() > 1).map(|spread| spread.stddev / root(means.len()));
     let interval = statistics::bounded_interval(&means, None, [0.0, 1.0]);
     summary.ci95_lower = interval.map(|(lower, _)| lower);
     summary.ci95_upper = interval.map(|(_, upper)| upper);

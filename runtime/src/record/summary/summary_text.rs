@@ -71,8 +71,10 @@ impl fmt::Display for SummaryText<'_> {
             )?;
         }
         targets(&summary.targets).write(width, f)?;
+        errors(&summary.targets, f)?;
         pass_at_k(&summary.targets, f)?;
         graders(&summary.targets).write(width, f)?;
+        failed_graders(&summary.cases, f)?;
         slowest(&summary.cases).write(width, f)?;
         skipped(&summary.cases, f)
     }
@@ -124,6 +126,29 @@ fn targets(targets: &[TargetSummary]) -> TextTable {
     table
 }
 
+/// The trials without a result.
+fn errors(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let sum = |of: fn(&TargetSummary) -> u32| targets.iter().map(of).fold(0, u32::saturating_add);
+    let (errors, trials) = (sum(|target| target.trials.error), sum(|target| target.trials.run()));
+    if errors == 0 { Ok(()) } else { writeln!(f, "  trials   {errors} of {trials} ended in an error") }
+}
+
+/// The cases that passed although a grader failed, which a threshold below 1 allows.
+fn failed_graders(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let passed: Vec<&CaseRecord> = cases.iter().filter(|case| !case.failed_graders.is_empty()).collect();
+    if passed.is_empty() {
+        return Ok(());
+    }
+    let named = passed.iter().take(NAMED).map(|case| format!("{} ({})", case.case_id, case.failed_graders.join(", ")));
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = match passed.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let cases = if passed.len() == 1 { "1 case".to_owned() } else { format!("{} cases", passed.len()) };
+    writeln!(f, "  {cases} passed although a grader failed: {named}{more}")
+}
+
 /// For the largest k above 1 of each target.
 fn pass_at_k(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let last = |estimates: &BTreeMap<u32, Estimate>| estimates.iter().next_back().map(|(k, e)| (*k, *e));
@@ -132,7 +157,11 @@ fn pass_at_k(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Resu
             && k > 1
         {
             let name = if targets.len() > 1 { format!("{}: ", target.target) } else { String::new() };
-            let of = format!("over {} of {} cases", at.cases, target.cases.run());
+            let of = match target.cases.run() {
+                1 if at.cases == 1 => "of 1 case".to_owned(),
+                all if all == at.cases => format!("over all {all} cases"),
+                all => format!("in {} of {all} cases; the others have fewer than {k} results", at.cases),
+            };
             writeln!(f, "  {name}pass@{k} {:.2}, pass^{k} {:.2} ({of})", at.value, hat.value)?;
         }
     }
@@ -272,6 +301,8 @@ mod tests {
         let skipped = ["c", "d", "e", "f"].map(|id| case(id, Status::Skipped, &[]));
         let mut cases = vec![case("a", Status::Passed, &[1000, 1000]), case("b", Status::Failed, &[2500])];
         cases[0].stability = Some(Stability::Flaky);
+        cases[0].failed_graders = vec!["tone".to_owned()];
+        small.trials.error = 1;
         cases.extend(skipped);
         let expected = "\
 shop: 1 passed, 1 failed, 0 error, 4 skipped, 1 flaky
@@ -281,9 +312,11 @@ shop: 1 passed, 1 failed, 0 error, 4 skipped, 1 flaky
   target  cached  judge tokens     USD  judge USD   time    p50    p95
   small     9000            55  0.2500     0.0100  4.5 s  1.0 s  2.5 s
   large        –             –       –          –      –      –      –
-  large: pass@3 1.00, pass^3 0.50 (over 1 of 1 cases)
+  trials   1 of 1 ended in an error
+  large: pass@3 1.00, pass^3 0.50 (of 1 case)
   grader    target  mean  decided  undecided  errors
   contains   small  0.50        3          0       1
+  1 case passed although a grader failed: a (tone)
   slowest   time  trials
   shop::b  2.5 s       1
   shop::a  2.0 s       2

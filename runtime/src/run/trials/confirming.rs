@@ -4,7 +4,7 @@ use std::io;
 
 use evalsuite_schema::record::{BaselineCase, Mode, PassState, Rule, Status};
 
-use crate::grade::scoring::decide_case;
+use crate::grade::scoring::{CaseStandard, decide_case};
 use crate::model::suite_location::package_directory;
 use crate::record::baseline::{accepted_result, baseline_file};
 use crate::record::confirming::RepeatedCases;
@@ -48,7 +48,8 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
         return Ok(());
     }
     let cost_limit_usd = plan.case.trials.cost_limit_usd;
-    let stop = StopRule { rule, planned: allowed, run_all: false, ends_with_error: true, cost_limit_usd };
+    let standard = CaseStandard { rule, tolerated_errors: 0, ..plan.standard() };
+    let stop = StopRule { standard, planned: allowed, run_all: false, ends_with_error: true, cost_limit_usd };
     let running = RunningTrials::new(plan, setup, stop, plan.planned);
     running.work()?;
     trials.confirming = running.into_case_trials().counted;
@@ -65,7 +66,7 @@ impl Repetition {
         if passed + u32::try_from(count(Status::Failed)).unwrap_or(u32::MAX) < u32::try_from(points.len()).ok()? {
             return None;
         }
-        match decide_case(plan.rule, plan.threshold, &points).0 {
+        match decide_case(plan.standard(), &points).0 {
             Status::Failed if passed == 0 && accepted.passed > 0 => Some(Self::Failed),
             Status::Passed if count(Status::Failed) == 0 && accepted.state() == PassState::Flaky => {
                 accepted.trials.checked_sub(passed).filter(|missing| *missing > 0).map(Self::Unflaky)

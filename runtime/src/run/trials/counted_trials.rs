@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::{Reason, Rule, Status, TrialRecord};
+use evalsuite_schema::record::{Reason, Status, TrialRecord};
 
-use crate::grade::scoring::is_settled;
+use crate::grade::scoring::{CaseStandard, is_settled};
 use crate::run::trials::{CaseTrials, TrialsEnd, results};
 
 /// When trials stop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StopRule {
-    pub(crate) rule: Rule,
+    pub(crate) standard: CaseStandard,
     /// Number of trials planned.
     pub(crate) planned: u32,
     /// Whether trials run that cannot change the result.
@@ -75,19 +75,19 @@ impl CountedTrials {
 
     /// Ends the case before the next trial.
     pub(crate) fn prevent_next(&mut self, reason: Reason) {
-        let is_settled = is_settled(self.stop.rule, &results(&self.counted));
+        let is_settled = is_settled(self.stop.standard, &results(&self.counted));
         self.end = Some(if is_settled { TrialsEnd::CostLimit } else { TrialsEnd::Prevented(reason) });
     }
 
     fn count(&mut self, EndedTrial { record, cost_usd }: EndedTrial) {
-        let StopRule { rule, planned, run_all, ends_with_error, cost_limit_usd } = self.stop;
+        let StopRule { standard, planned, run_all, ends_with_error, cost_limit_usd } = self.stop;
         let is_end = record.outcome == Status::Skipped || ends_with_error && record.outcome == Status::Error;
         self.cost_usd += cost_usd;
         self.counted.push(record);
         let is_last = self.next() >= planned;
         if planned > 1 && cost_limit_usd.is_some_and(|limit| self.cost_usd >= limit) {
             self.end = Some(TrialsEnd::CostLimit);
-        } else if is_last || is_end || !run_all && is_settled(rule, &results(&self.counted)) {
+        } else if is_last || is_end || !run_all && is_settled(standard, &results(&self.counted)) {
             self.end = Some(TrialsEnd::Decided);
         }
     }
@@ -111,12 +111,13 @@ impl CountedTrials {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::record::{ReasonCode, Stage};
+    use evalsuite_schema::record::{ReasonCode, Rule, Stage};
 
     use super::*;
 
+    const EVERY: CaseStandard = CaseStandard { rule: Rule::Every, threshold: 0.8, tolerated_errors: 0 };
     const FIVE: StopRule =
-        StopRule { rule: Rule::Every, planned: 5, run_all: false, ends_with_error: false, cost_limit_usd: None };
+        StopRule { standard: EVERY, planned: 5, run_all: false, ends_with_error: false, cost_limit_usd: None };
 
     fn trial(index: u32, outcome: Status) -> Result<EndedTrial, Reason> {
         let mut record = TrialRecord::new();
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(counted(FIVE, ended(&order)), (vec![0, 1], vec![2, 3, 4], TrialsEnd::Decided));
         let order = [(4, Passed), (3, Passed), (2, Passed), (1, Passed), (0, Passed)];
         assert_eq!(counted(FIVE, ended(&order)), (vec![0, 1, 2, 3, 4], vec![], TrialsEnd::Decided));
-        let any = StopRule { rule: Rule::Any, ..FIVE };
+        let any = StopRule { standard: CaseStandard { rule: Rule::Any, ..EVERY }, ..FIVE };
         assert_eq!(counted(any, ended(&[(1, Passed), (0, Failed)])), (vec![0, 1], vec![], TrialsEnd::Decided));
         let all = StopRule { run_all: true, ..any };
         assert_eq!(counted(all, ended(&order)).0, [0, 1, 2, 3, 4]);

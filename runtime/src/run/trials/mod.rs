@@ -57,7 +57,7 @@ pub(crate) enum TrialsEnd {
 pub(crate) fn run_trials<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>) -> io::Result<CaseTrials> {
     let parallel = most_in_parallel(plan, setup);
     let stop = StopRule {
-        rule: plan.rule,
+        standard: plan.standard(),
         planned: plan.planned,
         run_all: plan.settings.run_all,
         ends_with_error: false,

@@ -118,7 +118,7 @@ const KEYS: &[(&str, &[&str])] = &[
             "evaluators",
         ],
     ),
-    ("`trials`", &["count", "strategy", "cost_limit_usd", "costLimitUsd"]),
+    ("`trials`", &["count", "strategy", "cost_limit_usd", "costLimitUsd", "errors"]),
     ("a message", &["role", "content", "tool_calls", "name"]),
     ("a content part", &["type", "value"]),
     ("a tool call", &["tool", "input", "output", "id"]),

@@ -1,0 +1,79 @@
+//! The cargo process that started this test program.
+
+use std::time::{Duration, SystemTime};
+
+/// A process of cargo. Two programs that it starts see the same values, and no other process of this machine has them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CargoParent {
+    id: u32,
+    /// Clock ticks since the machine was started.
+    start_ticks: u64,
+    pub(crate) started: SystemTime,
+}
+
+impl CargoParent {
+    /// The parent of this process, if it is `cargo`; elsewhere than on Linux: `None`, because the standard library cannot tell when another
+    /// process started, and ids of processes are used again.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn find() -> Option<Self> {
+        let id = std::os::unix::process::parent_id();
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        let since_boot = std::fs::read_to_string("/proc/stat").ok()?;
+        let per_second = rustix::param::clock_ticks_per_second();
+        Self::parse(id, &stat, &since_boot, per_second)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn find() -> Option<Self> {
+        None
+    }
+
+    /// Reads `/proc/ID/stat` and `/proc/stat`.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has these files"))]
+    fn parse(id: u32, stat: &str, of_machine: &str, ticks_per_second: u64) -> Option<Self> {
+        // The name is in parentheses, and may have some itself.
+        let (name, fields) = stat.split_once('(')?.1.rsplit_once(')')?;
+        if name != "cargo" {
+            return None;
+        }
+        // The 22nd field of the file, of which the third is the first one here.
+        let start_ticks: u64 = fields.split_ascii_whitespace().nth(19)?.parse().ok()?;
+        let booted: u64 = of_machine.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
+        let seconds = booted.checked_add(start_ticks.checked_div(ticks_per_second)?)?;
+        Some(Self { id, start_ticks, started: SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))? })
+    }
+
+    /// What no other process of the machine has.
+    pub(crate) fn identity(&self) -> String {
+        format!("{} {} {:?}", self.id, self.start_ticks, self.started)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MACHINE: &str = "cpu  1 2 3\nbtime 1764000000\nprocesses 5\n";
+
+    fn stat(name: &str) -> String {
+        format!("77 ({name}) S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 3 0 4250 1000 50\n")
+    }
+
+    #[test]
+    fn a_cargo_is_known_by_its_start() {
+        let found = CargoParent::parse(77, &stat("cargo"), MACHINE, 100).unwrap();
+        assert_eq!(found.started, SystemTime::UNIX_EPOCH + Duration::from_secs(1_764_000_042));
+        let later = CargoParent::parse(77, &stat("cargo").replace("4250", "4251"), MACHINE, 100).unwrap();
+        assert_ne!(found.identity(), later.identity());
+    }
+
+    #[test]
+    fn other_parents_and_other_texts_are_none() {
+        for name in ["bash", "cargo-nextest", "my (cargo)", "cargo) S"] {
+            assert_eq!(CargoParent::parse(77, &stat(name), MACHINE, 100), None, "{name}");
+        }
+        assert_eq!(CargoParent::parse(77, "77 (cargo) S 1", MACHINE, 100), None);
+        assert_eq!(CargoParent::parse(77, &stat("cargo"), "", 100), None);
+        assert_eq!(CargoParent::parse(77, &stat("cargo"), MACHINE, 0), None);
+    }
+}
