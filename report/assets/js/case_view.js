@@ -132,6 +132,8 @@ class CaseView {
         fact('Agent', el('code', {}, it.agent || NONE)), fact('Target', it.target),
         record?.mode && record.mode !== 'live' && fact('Mode', record.mode, record.regraded_run && ` of ${record.regraded_run}`),
         fact('Rule', ruleText(it)),
+        it.confirming[1] > 0 && fact('Repeated', `${it.confirming[0]} of ${plural(it.confirming[1], 'further trial')} passed, because it fails and passed in its baseline`),
+        it.failedGraders.length > 0 && fact('Passed without', `${it.failedGraders.join(', ')}: the threshold allows it`),
         it.surplus > 0 && fact('Surplus', `${plural(it.surplus, 'trial')} ran at the same time and ${it.surplus === 1 ? 'does' : 'do'} not count`),
         it.interval && it.completed > 1 && fact('95 % interval', `${score(it.interval[0])} to ${score(it.interval[1])}`),
         it.tags.length > 0 && fact('Tags', it.tags.map((tag) => tagLink(tag))),

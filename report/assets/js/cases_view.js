@@ -51,7 +51,8 @@ class CasesView {
     let cases = report.cases.filter(filter.test);
     if (route.different && past) cases = cases.filter((it) => it.change(past).kind !== 'same');
     if (found) cases = cases.filter((it) => found.has(it));
-    const rank = SORTS[route.sort === 'change' && !past ? 'outcome' : route.sort] || SORTS.outcome;
+    const sort = route.sort === 'change' && !past ? 'outcome' : route.sort;
+    const rank = Object.hasOwn(SORTS, sort) ? SORTS[sort] : SORTS.outcome;
     const ranked = cases.map((it) => [it, rank(it, past)]);
     ranked.sort((a, b) => (route.dir === 'down' ? -1 : 1) * compareKeys(a[1], b[1]) || a[0].i - b[0].i);
     return { filter, cases: ranked.map(([it]) => it) };
@@ -193,23 +194,46 @@ function pastRate(past) {
   return { ...cases, rate: cases.n ? cases.p / cases.n : null };
 }
 
+const VERDICTS = { regressed: 'Regressed', undecided: 'Undecided', improved: 'Improved', unchanged: 'No evidence of a change', same: 'The same' };
+/** Most suites whose comparison is in the headline. */
+const COMPARED = 3;
+
+/** What `cargo evalsuite diff` says about this run and the one that is compared with, the worst suite first. */
+function versus(past) {
+  const words = Object.keys(VERDICTS);
+  const suites = [...past.compared].sort((a, b) => words.indexOf(a.verdict) - words.indexOf(b.verdict) || b.pairs - a.pairs);
+  if (!suites.length) return null;
+  const line = (it) => el('div', { class: 'versus-suite' },
+    suites.length > 1 && el('strong', {}, `${it.suite} · ${it.target} `),
+    suites.length > 1 && `${VERDICTS[it.verdict].toLowerCase()}: `,
+    it.pairs > 0 && `score ${signed(it.difference, (value) => value.toFixed(3))}`,
+    it.interval && el('span', { class: 'muted', title: '95 % interval of the mean difference' }, ` [${it.interval.map((end) => signed(end, (value) => value.toFixed(3))).join(', ')}], p ${it.pValue.toFixed(3)}, ${plural(it.pairs, 'case')}`),
+    it.errors > 0 && `, ${it.errors === 1 ? '1 ends' : `${count(it.errors)} end`} in an error now`,
+    it.missing > 0 && el('span', { class: 'muted' }, `, ${count(it.missing)} without a result`));
+  return el('div', { class: 'versus' },
+    el('div', {}, el('span', { class: `verdict ${suites[0].verdict}` }, VERDICTS[suites[0].verdict]), el('span', { class: 'muted' }, ` against ${past.label}`)),
+    suites.slice(0, COMPARED).map(line),
+    suites.length > COMPARED && el('div', { class: 'muted' }, `and ${plural(suites.length - COMPARED, 'suite')} more: cargo evalsuite diff`));
+}
+
 function summary(report, past) {
   const { cases } = report;
   const counts = tally(cases);
   const interval = wilson(counts.p, counts.run);
-  const before = past && pastRate(past).rate;
-  const delta = past && counts.rate !== null && before !== null ? counts.rate - before : null;
+  const trials = cases.flatMap((it) => it.trials);
+  const errors = trials.filter((trial) => trial.outcome === 'e').length;
+  const tolerated = cases.filter((it) => it.failedGraders.length > 0).length;
   const tests = report.suites.reduce((all, suite) => all + (suite.tests || 0), 0);
   const legend = [['p', counts.p - Math.min(counts.flaky, counts.p), 's:passed -s:flaky'], ['~', counts.flaky, 's:flaky'], ['f', counts.f, 's:failed'], ['e', counts.e, 's:error'], ['s', counts.s, 's:skipped']];
   return el('section', { class: 'summary', 'aria-label': 'Summary' },
     el('div', { class: 'headline' },
       el('div', { class: 'figure' },
         el('span', { class: 'big' }, percent(counts.rate)),
-        el('span', { class: 'caption' }, `${count(counts.p)} of ${plural(counts.run, 'case')} passed`,
-          interval && el('span', { class: 'muted' }, ` · 95 % interval ${percent(interval[0], 0)}–${percent(interval[1], 0)}`))),
-      delta !== null && el('div', { class: 'versus' },
-        el('span', { class: before >= interval[0] && before <= interval[1] ? 'delta' : delta > 0 ? 'delta up' : 'delta down' }, `${delta > 0.0005 ? '▲' : delta < -0.0005 ? '▼' : '='} ${signed(delta * 100, (value) => value.toFixed(1))} points`),
-        el('span', { class: 'muted' }, ` against ${past.label}`, before >= interval[0] && before <= interval[1] && delta !== 0 && ', within the interval')),
+        el('div', { class: 'captions' }, el('span', { class: 'caption' }, `${count(counts.p)} of ${plural(counts.run, 'case')} passed`,
+          interval && el('span', { class: 'muted' }, ` · 95 % interval ${percent(interval[0], 0)}–${percent(interval[1], 0)}`)),
+        errors > 0 && el('span', { class: 'caption' }, `${count(errors)} of ${plural(trials.length, 'trial')} ended in an error`),
+        tolerated > 0 && el('span', { class: 'caption' }, `${plural(tolerated, 'case')} passed although a grader failed`))),
+      past && versus(past),
       report.past.length > 1 && sparkline([...report.past.map((it) => pastRate(it).rate), counts.rate])),
     el('div', { class: 'distribution' }, outcomeBar(counts),
       el('div', { class: 'legend' }, legend.filter(([code, number]) => number > 0 || code === 'p' || code === 'f').map(([code, number, q]) =>

@@ -87,16 +87,18 @@ class Case {
     this.graders = report.graderLists[columns.graders[i]].map(name);
     this.attempt = columns.runnerAttempt[i];
     this.answers = columns.answers[i];
-    const [surplus, surplusCost, surplusJudgeCost] = columns.surplus[i] || [0, null, null];
-    this.surplus = surplus;
+    const uncounted = columns.uncounted[i] || { surplus: 0, confirming: [0, 0], cost: null, judgeCost: null };
+    this.surplus = uncounted.surplus;
+    this.confirming = uncounted.confirming;
+    this.failedGraders = columns.failedGraders[i].map(name);
     this.detailsAt = columns.details[i];
     const first = columns.firstTrial[i];
     const end = i + 1 < columns.firstTrial.length ? columns.firstTrial[i + 1] : report.trials.index.length;
     this.trials = [];
     for (let t = first; t < end; t++) this.trials.push(trialAt(report.trials, t, name));
     this.ms = mean(this.trials.map((it) => it.ms));
-    this.cost = sum([...this.trials.map((it) => it.cost), surplusCost]);
-    this.judgeCost = sum([...this.trials.map((it) => it.judgeCost), surplusJudgeCost]);
+    this.cost = sum([...this.trials.map((it) => it.cost), uncounted.cost]);
+    this.judgeCost = sum([...this.trials.map((it) => it.judgeCost), uncounted.judgeCost]);
     this.tokens = sum(this.trials.map((it) => it.tokens && it.tokens[0] + it.tokens[1] + it.tokens[2]));
     this.bucket = typeof this.metadata.failure_bucket === 'string' ? this.metadata.failure_bucket : null;
   }

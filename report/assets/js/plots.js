@@ -3,9 +3,10 @@
 function sparkline(values) {
   const known = values.filter((value) => value !== null);
   if (known.length < 2) return null;
-  const width = 120, height = 34, low = Math.min(...known), high = Math.max(...known), span = Math.max(high - low, 0.04);
+  const width = 120, height = 34;
   const x = (at) => 3 + at / (values.length - 1) * (width - 8);
-  const y = (value) => height - 5 - (value - low) / span * (height - 10);
+  // From 0 to 1: a tenth looks like a tenth.
+  const y = (value) => height - 5 - value * (height - 10);
   const points = values.map((value, at) => (value === null ? null : [x(at), y(value)])).filter(Boolean);
   const last = points[points.length - 1];
   return svg('svg', { class: 'sparkline', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': `Pass rate of the last ${known.length} runs: ${known.map((value) => percent(value, 0)).join(', ')}` },

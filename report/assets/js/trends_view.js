@@ -27,7 +27,7 @@ class TrendsView {
     const costs = runs.map((totals) => sum(totals.map((it) => it.costUsd)));
     const plots = [
       linePlot({ title: 'Pass rate of cases', labels, show: (value) => percent(value, 0), to: 1, series: [{ values: rates, intervals: counts.map(({ p, n }) => wilson(p, n)) }] }),
-      linePlot({ title: 'Mean score', labels, show: score, series: [{ values: weighted('score') }] }),
+      linePlot({ title: 'Mean score', labels, show: score, from: 0, to: 1, series: [{ values: weighted('score') }] }),
       linePlot({ title: 'Cost of the agent', labels, show: dollars, from: 0, series: [{ values: costs }] }),
       linePlot({ title: 'Mean time of a trial', labels, show: duration, from: 0, series: [{ values: weighted('ms') }] }),
     ].filter(Boolean);

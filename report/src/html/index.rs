@@ -123,12 +123,25 @@ struct CaseColumns {
     runner_attempt: Vec<u32>,
     /// The first of its trials.
     first_trial: Vec<usize>,
-    /// Trials that do not count: their number, and the cost of agent and judges in US dollars.
-    surplus: Vec<Option<(usize, f64, f64)>>,
+    uncounted: Vec<Option<UncountedTrials>>,
+    /// Graders that failed in trials that passed.
+    failed_graders: Vec<Vec<usize>>,
     /// Number of different answers of its trials.
     answers: Vec<usize>,
     /// Chunk, and place in it.
     details: Vec<Option<ChunkPlace>>,
+}
+
+/// Trials of a case that do not count, and what they cost in US dollars.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct UncountedTrials {
+    /// Those that ran at the same time as the one that ended the case.
+    surplus: usize,
+    /// Of those that repeated the case, how many passed, and all.
+    confirming: [usize; 2],
+    cost: f64,
+    judge_cost: f64,
 }
 
 /// One entry per trial, in the order of cases.
@@ -188,7 +201,7 @@ impl Index {
             judged_rates: judged_rates(run),
             totals: totals(run),
             base: base.and_then(|base| past.iter().position(|past| past.run_id == base.run_id)),
-            past: past.iter().map(|past| PastRun::new(past, &records)).collect(),
+            past: past.iter().map(|past| PastRun::new(past, run, &records)).collect(),
             names: names.texts,
             grader_lists,
             cases,
@@ -255,11 +268,16 @@ impl CaseColumns {
         self.tags.push(first.map(|trial| trial.tags.iter().map(|tag| names.index(tag)).collect()).unwrap_or_default());
         self.metadata.push(first.map(|trial| trial.metadata.clone()).unwrap_or_default());
         self.runner_attempt.push(record.runner_attempt);
-        let cost = |of: fn(&TrialSummary) -> Option<f64>| record.surplus.iter().filter_map(of).sum::<f64>();
-        self.surplus.push(
-            (!record.surplus.is_empty())
-                .then(|| (record.surplus.len(), cost(|trial| trial.cost_usd), cost(|trial| trial.judge_cost_usd))),
-        );
+        let cost = |of: fn(&TrialSummary) -> Option<f64>| record.uncounted_trials().filter_map(of).sum::<f64>();
+        let (surplus, confirming) = (record.surplus.len(), record.confirming.len());
+        let passed = record.confirming.iter().filter(|trial| trial.outcome == Status::Passed).count();
+        self.uncounted.push((surplus + confirming > 0).then(|| UncountedTrials {
+            surplus,
+            confirming: [passed, confirming],
+            cost: cost(|trial| trial.cost_usd),
+            judge_cost: cost(|trial| trial.judge_cost_usd),
+        }));
+        self.failed_graders.push(record.failed_graders.iter().map(|name| names.index(name)).collect());
         let mut answers: Vec<&Option<String>> = trials.iter().map(|trial| &trial.answer).collect();
         answers.sort();
         answers.dedup();

@@ -4,6 +4,7 @@ use evalsuite_schema::record::{CaseRecord, OutcomeCounts, Status};
 use serde::Serialize;
 
 use super::index::{RunInfo, outcome_code};
+use crate::comparison::{CompareOptions, Comparison, ComparisonVerdict, SuiteComparison};
 use crate::run_data::{CaseLookup, RunData};
 
 /// An earlier run: its totals, and one entry per case of the report's run.
@@ -13,6 +14,8 @@ pub(super) struct PastRun {
     run: RunInfo,
     /// Its totals by suite and target.
     totals: Vec<Totals>,
+    /// What `diff` says about the report's run and this one, by suite and target.
+    compared: Vec<ComparedSuite>,
     /// Outcome by case of the report's run; `-` where the case has not run.
     outcomes: String,
     scores: Vec<Option<f64>>,
@@ -25,6 +28,38 @@ pub(super) struct PastRun {
     definitions: String,
     /// Ids of cases that the report's run does not have, with their suite and target.
     removed: Vec<[String; 3]>,
+}
+
+/// The comparison of a suite and target, without its cases.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ComparedSuite {
+    suite: String,
+    target: String,
+    verdict: ComparisonVerdict,
+    pairs: usize,
+    missing: usize,
+    /// Cases that had a result and end in an error now.
+    errors: usize,
+    difference: f64,
+    interval: Option<(f64, f64)>,
+    p_value: f64,
+}
+
+impl From<SuiteComparison> for ComparedSuite {
+    fn from(suite: SuiteComparison) -> Self {
+        Self {
+            suite: suite.suite,
+            target: suite.target,
+            verdict: suite.verdict,
+            pairs: suite.pairs,
+            missing: suite.missing,
+            errors: suite.errors,
+            difference: suite.difference,
+            interval: suite.interval,
+            p_value: suite.p_value,
+        }
+    }
 }
 
 /// Numbers of one suite and target in one run.
@@ -42,11 +77,14 @@ pub(super) struct Totals {
 }
 
 impl PastRun {
-    pub(super) fn new(run: &RunData, cases: &[&CaseRecord]) -> Self {
+    /// `ours` is the report's run, with these cases.
+    pub(super) fn new(run: &RunData, ours: &RunData, cases: &[&CaseRecord]) -> Self {
         let lookup = CaseLookup::new(run);
+        let comparison = Comparison::new(run, ours, &CompareOptions::new());
         let mut past = Self {
             run: RunInfo::new(run),
             totals: totals(run),
+            compared: comparison.suites.into_iter().map(ComparedSuite::from).collect(),
             outcomes: String::new(),
             scores: Vec::new(),
             passed: Vec::new(),

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use evalsuite_report::{Details, HtmlReport, RunData, judged_rates};
-use evalsuite_schema::record::{CalibrationRecord, GraderRecord, SampleRecord};
+use evalsuite_report::{CompareOptions, Comparison, ComparisonVerdict, Details, HtmlReport, RunData, judged_rates};
+use evalsuite_schema::record::{CalibrationRecord, GraderRecord, SampleRecord, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{ROWS, assert_quiet, browser, report};
@@ -225,5 +225,69 @@ fn paper_has_all_rows() {
     assert_eq!(paper, "rgb(255, 255, 255)", "the dark theme is not printed");
     browser.evaluate("dispatchEvent(new Event('afterprint'))");
     assert!(browser.evaluate(ROWS).as_u64().unwrap() <= 60);
+    assert_quiet(&browser);
+}
+
+/// The headline of the report says what `diff` says, for each run that can be compared with.
+#[test]
+fn the_headline_is_the_paired_comparison() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let mut earlier = SyntheticRun::new("run-a", 40, 3);
+    earlier.started_at = "2026-11-18T08:00:00.000Z".to_owned();
+    let earlier = RunData::read(earlier.write(directory.path())).unwrap();
+    let mut later = SyntheticRun::new("run-b", 40, 3);
+    later.started_at = "2026-11-19T08:00:00.000Z".to_owned();
+    let mut run = RunData::read(later.write(directory.path())).unwrap();
+    for case in run.suites.iter_mut().flat_map(|suite| &mut suite.cases) {
+        for trial in &mut case.record.trials {
+            trial.score = trial.score.map(|score| score / 2.0);
+        }
+    }
+    let comparison = Comparison::new(&earlier, &run, &CompareOptions::new());
+    assert_eq!(comparison.verdict(), ComparisonVerdict::Regressed);
+    let file = directory.path().join("report.html");
+    HtmlReport::new(run).with_history(vec![earlier]).write_file(&file).unwrap();
+    browser.open(&file, "");
+    let text = |of: &str| format!("document.querySelector('{of}').textContent");
+    assert_eq!(browser.evaluate(&text(".versus .verdict")), "Regressed");
+    let shown = browser.evaluate(&text(".versus")).as_str().unwrap().to_owned();
+    let worst = comparison.suites.iter().find(|suite| suite.verdict == ComparisonVerdict::Regressed).unwrap();
+    for part in [format!("−{:.3}", worst.difference.abs()), format!("p {:.3}", worst.p_value)] {
+        assert!(shown.contains(&part), "{part} is missing in: {shown}");
+    }
+    browser.evaluate("go({ base: 'none' })");
+    browser.wait("!document.querySelector('.versus')");
+    assert_quiet(&browser);
+}
+
+#[test]
+fn the_headline_counts_trials_without_a_result_and_passes_with_a_failed_grader() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let mut run = RunData::read(SyntheticRun::new("run", 40, 3).write(directory.path())).unwrap();
+    let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
+    let errors = cases().flat_map(|case| &case.trials).filter(|trial| trial.record.outcome == Status::Error).count();
+    let trials = cases().map(|case| case.trials.len()).sum::<usize>();
+    assert!(errors > 0, "the made-up run has trials in error");
+    run.suites[0].cases[0].record.failed_graders = vec!["tone".to_owned()];
+    let file = directory.path().join("report.html");
+    HtmlReport::new(run).write_file(&file).unwrap();
+    browser.open(&file, "");
+    let shown =
+        browser.evaluate("document.querySelector('.headline .figure').textContent").as_str().unwrap().to_owned();
+    let ended = format!("{errors} of {trials} trials ended in an error");
+    assert!(shown.contains(&ended) && shown.contains("1 case passed although a grader failed"), "{shown}");
+    assert_quiet(&browser);
+}
+
+#[test]
+fn an_address_with_the_name_of_a_property_of_all_objects_sorts_by_outcome() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["__proto__", "constructor", "toString"] {
+        browser.open(&report(directory.path(), 12), &format!("#/?sort={name}&group={name}&base={name}"));
+        assert_eq!(browser.evaluate("page.views.cases.order.length"), 12, "{name}");
+    }
     assert_quiet(&browser);
 }
