@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use evalsuite_codegen::expansion;
-use evalsuite_loader::{Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, render};
+use evalsuite_loader::{
+    Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, registered_graders, render,
+};
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::command_line::{Check, Format};
@@ -40,7 +42,7 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
         }
         checked = check(&suites, &includes)?;
     }
-    let (Found { mut diagnostics, tests, is_denied, .. }, roots) = checked;
+    let (Found { mut diagnostics, tests, is_denied, unchecked, .. }, roots) = checked;
     // Suites share targets files, and a suite may be included twice: each problem is printed once.
     diagnostics.sort();
     let mut out = anstream::AutoStream::auto(io::stdout().lock());
@@ -53,6 +55,12 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
         writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), count(tests, "test"))?;
     }
     out.flush()?;
+    if !unchecked.is_empty() {
+        anstream::eprintln!(
+            "note: no Rust code includes these suites, so graders that are not built in were not checked:"
+        );
+        unchecked.iter().for_each(|grader| anstream::eprintln!("  {grader}"));
+    }
     for call in &includes.unread {
         anstream::eprintln!("note: the arguments of a call are not known: {call}");
     }
@@ -81,6 +89,8 @@ struct Found {
     tests: usize,
     /// Whether the arguments of an include make an error of a warning.
     is_denied: bool,
+    /// Graders that are not built in, of suites that nothing includes: a line each.
+    unchecked: Vec<String>,
     /// The targets files of suites that nothing includes. Suites of a package often share one.
     targets_files: BTreeMap<PathBuf, TargetsUse>,
 }
@@ -90,7 +100,8 @@ impl Found {
     fn check_suite(&mut self, suite: &Path, request: Request, includes: &Includes) {
         let includes = includes.of_suite(suite);
         if includes.is_empty() {
-            let Loaded { suite: loaded, diagnostics, files, .. } = load(&request);
+            let Loaded { suite: loaded, diagnostics, files, user_graders, .. } = load(&request);
+            self.unchecked.extend(registered_graders::unchecked(&user_graders, &files));
             self.diagnostics.append(diagnostics.grouped());
             if let Some(loaded) = &loaded {
                 self.tests += loaded.tests.len();

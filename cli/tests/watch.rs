@@ -173,9 +173,49 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
         broken.iter().any(|line| line.starts_with("tests/evals.rs:6:8: error: cannot find macro `fromat`")),
         "{broken:?}"
     );
+    let summary = broken.last().expect("a line");
+    assert!(summary.starts_with("evalsuite: 0 passed, 0 FAILED, 0 skipped, 3 outdated; "), "{broken:?}");
     package.write("tests/evals.rs", &TESTS.replace("{} {note}", "{} {note} after"));
     let mended = watching.change();
-    assert_eq!(mended, ["evalsuite: 3 passed, 0 FAILED, 0 skipped; 0 problems"], "failures run again after a build");
+    assert_eq!(mended, ["evalsuite: 3 passed, 0 FAILED, 0 skipped; 0 problems"], "every case runs again after a build");
+
+    // What the edit breaks is not green any more, although nothing failed before.
+    package.write("tests/evals.rs", &TESTS.replace("{} {note}", "nothing"));
+    let worse = watching.change();
+    assert_eq!(worse.last().expect("a line"), "evalsuite: 0 passed, 3 FAILED, 0 skipped; 0 problems");
+}
+
+#[test]
+fn the_compilers_end_with_the_screen() {
+    let package = package("watched_build");
+    let marker = package.root().join("compiler.pid");
+    // The compiler of the build never ends, and says which process it is.
+    package.write("tests/evals.rs", "").write(
+        "build.rs",
+        &format!(
+            "fn main() {{\n    std::fs::write({:?}, std::process::id().to_string()).unwrap();\n    \
+         std::thread::sleep(std::time::Duration::from_secs(3600));\n}}\n",
+            marker
+        ),
+    );
+    for key in ["q", "\u{3}"] {
+        let mut watching = Watching::on_screen(&package, "evals", "true");
+        watching.shows(&["building"]);
+        let process = loop {
+            match fs::read_to_string(&marker) {
+                Ok(text) if !text.is_empty() => break text,
+                _ => thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        watching.press(key);
+        assert_eq!(watching.child.wait().expect("it ends").code(), Some(0));
+        let proc = Path::new("/proc").join(process.trim()).join("cmdline");
+        // A process that has ended may be there without a command line until its parent looks at it.
+        while fs::read(&proc).is_ok_and(|line| !line.is_empty()) {
+            thread::sleep(Duration::from_millis(20));
+        }
+        fs::remove_file(&marker).expect("the marker");
+    }
 }
 
 #[test]

@@ -29,8 +29,9 @@ pub fn unknown(registered: &[String], uses: &[GraderUse], files: &Files) -> Diag
     let folded_names = all_folded(registered);
     let unknown: Vec<&GraderUse> = uses.iter().filter(|grader| !folded_names.contains(&folded(&grader.name))).collect();
     let known = || registered.iter().map(String::as_str).chain(BUILT_IN.iter().copied());
-    let meant = |name: &str| suggest::did_you_mean(name, known());
-    let fix = |name: &str| suggest::certain(name, known()).map(|meant| Fix::Replace(meant.to_owned()));
+    let meant = |name: &str| negated(name).or_else(|| suggest::did_you_mean(name, known()));
+    let certain = |name: &str| if negated(name).is_some() { None } else { suggest::certain(name, known()) };
+    let fix = |name: &str| certain(name).map(|meant| Fix::Replace(meant.to_owned()));
     let missing: BTreeSet<&str> =
         unknown.iter().map(|grader| grader.name.as_str()).filter(|name| meant(name).is_none()).collect();
     let mut diagnostics: Diagnostics = unknown
@@ -49,6 +50,28 @@ pub fn unknown(registered: &[String], uses: &[GraderUse], files: &Files) -> Diag
         None => diagnostic.help_if(registration.take()),
     };
     diagnostics.grouped().into_iter().map(with_help).collect()
+}
+
+/// How to write `not-contains` and the like.
+fn negated(name: &str) -> Option<String> {
+    let folded = folded(name);
+    let type_name = folded.strip_prefix("not-").filter(|rest| BUILT_IN.contains(rest))?;
+    Some(format!("write `type: {type_name}` with `negate: true`"))
+}
+
+/// A line per grader that is not built in, with its first place and what was probably meant: what can be said where no
+/// program is known that registers graders.
+pub fn unchecked(uses: &[GraderUse], files: &Files) -> Vec<String> {
+    let mut first: BTreeMap<&str, Location> = BTreeMap::new();
+    for grader in uses {
+        first.entry(&grader.name).or_insert_with(|| files.location(grader.span));
+    }
+    let meant = |name: &str| negated(name).or_else(|| suggest::did_you_mean(name, BUILT_IN.iter().copied()));
+    let line = |(name, place): (&str, Location)| {
+        let meant = meant(name).map(|meant| format!(": {meant}")).unwrap_or_default();
+        format!("`{name}` ({}:{}:{}){meant}", place.file, place.line, place.column)
+    };
+    first.into_iter().map(line).collect()
 }
 
 fn with_registered(meant: String, registered: &[String]) -> String {

@@ -96,7 +96,7 @@ fn files(layout: LayoutName, name: &str, test: &str) -> Vec<(&'static str, Strin
             (
                 "EVAL.yaml",
                 format!(
-                    "# What all cases share. Each case has a file of its own below cases/.\nname: {name}\ndescription: First cases of the agent.\nexecution: {{ timeout_seconds: 60 }}\n"
+                    "# What all cases share. Each case has a file of its own below cases/.\nname: {name}\ndescription: First cases of the agent.\n# With threshold 1, every grader has to pass. The default is a mean of at least 0.8.\nexecution: {{ timeout_seconds: 60, threshold: 1 }}\n"
                 ),
             ),
             (

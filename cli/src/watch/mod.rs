@@ -4,6 +4,7 @@ mod changes;
 mod event;
 mod output;
 mod programs;
+mod running_cargo;
 mod screen;
 mod state;
 mod suites;
@@ -21,6 +22,7 @@ use std::time::Duration;
 use self::changes::FileWatcher;
 use self::event::Event;
 use self::programs::TestBuild;
+use self::running_cargo::RunningCargo;
 use self::screen::{Screen, Wish};
 use self::state::State;
 use self::suites::Suites;
@@ -47,7 +49,8 @@ pub(crate) fn run(command: &Watch) -> io::Result<ExitCode> {
         Some(format) => format == WatchFormat::Screen,
         None => io::stdout().is_terminal() && io::stdin().is_terminal(),
     };
-    let build = TestBuild { options: command.build.clone(), features, output };
+    let cargo = RunningCargo::new(on_screen);
+    let build = TestBuild { options: command.build.clone(), features, output, cargo };
     let mut state = State::new(suites, build, command.filters.clone(), sender);
     let mut screen = if on_screen { Some(Screen::open()?) } else { None };
     let watched = watch(&mut state, &mut files, &events, screen.as_mut());

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 use std::{env, fs, io};
 
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
 use evalsuite_schema::Value;
 use toml_edit::{DocumentMut, Item};
 
+use super::running_cargo::RunningCargo;
 use super::suites::Touched;
 use crate::command_line::{Build, Run};
 use crate::run::cargo_commands::cargo_test;
@@ -22,6 +24,8 @@ const EVALSUITE: [&str; 2] = ["evalsuite", "evalsuite-dynamic"];
 #[derive(Debug, Clone)]
 pub(super) struct Program {
     executable: PathBuf,
+    /// When it was linked.
+    built: Option<SystemTime>,
     package_root: PathBuf,
     /// Where its records go.
     pub(super) output: PathBuf,
@@ -76,9 +80,16 @@ pub(super) struct TestBuild {
     pub(super) features: Vec<String>,
     /// Where records go.
     pub(super) output: PathBuf,
+    /// The cargo that builds.
+    pub(super) cargo: RunningCargo,
 }
 
 impl TestBuild {
+    /// Ends the build, if there is one, with all compilers.
+    pub(super) fn stop(&self) {
+        self.cargo.stop();
+    }
+
     /// Builds the tests, and asks them for their suites.
     ///
     /// # Errors
@@ -87,7 +98,9 @@ impl TestBuild {
     pub(super) fn run(&self) -> io::Result<Result<Vec<Program>, BuildProblems>> {
         let mut run = Run { build: self.options.clone(), ..Run::default() };
         run.build.features.extend(self.features.iter().cloned());
-        let built = cargo_test(&run).args(["--no-run", "--message-format=json"]).stdin(Stdio::null()).output()?;
+        let mut built = cargo_test(&run);
+        built.args(["--no-run", "--message-format=json"]).stdin(Stdio::null());
+        let built = self.cargo.output(built)?;
         let text = String::from_utf8_lossy(&built.stdout);
         let messages: Vec<Value> =
             text.lines().filter_map(|line| evalsuite_schema::json::from_str(line).ok()).collect();
@@ -105,8 +118,14 @@ impl TestBuild {
             if message["profile"]["test"] == true {
                 let package_root = manifest.parent().unwrap_or(&manifest).to_path_buf();
                 let libraries = libraries(&executable, &sysroot)?;
-                let mut program =
-                    Program { executable, package_root, output: self.output.clone(), libraries, suites: Vec::new() };
+                let mut program = Program {
+                    built: built_at(&executable),
+                    executable,
+                    package_root,
+                    output: self.output.clone(),
+                    libraries,
+                    suites: Vec::new(),
+                };
                 program.suites = program.describe()?;
                 programs.push(program);
             }
@@ -161,7 +180,16 @@ const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
     "LD_LIBRARY_PATH"
 };
 
+fn built_at(executable: &Path) -> Option<SystemTime> {
+    fs::metadata(executable).and_then(|metadata| metadata.modified()).ok()
+}
+
 impl Program {
+    /// Whether a build left the program as it was.
+    pub(super) fn is_same_build(&self, other: &Self) -> bool {
+        self.executable == other.executable && self.built.is_some() && self.built == other.built
+    }
+
     /// The program in its package, as cargo runs it.
     pub(super) fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
         let mut command = Command::new(&self.executable);

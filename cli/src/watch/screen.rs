@@ -210,7 +210,7 @@ impl Screen {
 fn result_line(test: &str, result: &LastResult) -> Line {
     let text = format!("{:8} {test}", result.verdict.word());
     match result.verdict {
-        Verdict::Running => Line::plain(text),
+        Verdict::Running | Verdict::Outdated => Line::plain(text),
         Verdict::Passed => Line::colored(text, Color::Green),
         Verdict::Failed => Line::colored(text, Color::Red),
         Verdict::Skipped => Line::colored(text, Color::Yellow),

@@ -25,6 +25,10 @@ pub(super) struct State {
     activity: Activity,
     /// Cases that run as soon as nothing else is under way.
     wanted: BTreeSet<Touched>,
+    /// Cases that run after those.
+    wanted_later: BTreeSet<Touched>,
+    /// Whether a Rust file has changed since the last build that succeeded began.
+    is_edited: bool,
     /// Whether there is something to build as soon as nothing else is under way.
     is_outdated: bool,
     build: TestBuild,
@@ -50,6 +54,8 @@ impl State {
             left_out: BTreeSet::new(),
             activity: Activity::Nothing,
             wanted: BTreeSet::new(),
+            wanted_later: BTreeSet::new(),
+            is_edited: false,
             is_outdated: true,
             build,
             events,
@@ -74,7 +80,11 @@ impl State {
         let of = |verdict: Verdict| format!("{} {}", self.verdicts.count(verdict), verdict.word());
         let problems = self.suites.diagnostics().len() + self.build_problems.lines.len();
         let counts = [Verdict::Passed, Verdict::Failed, Verdict::Skipped].map(of).join(", ");
-        format!("{counts}; {problems} problem{}", if problems == 1 { "" } else { "s" })
+        let outdated = match self.verdicts.count(Verdict::Outdated) {
+            0 => String::new(),
+            outdated => format!(", {outdated} outdated"),
+        };
+        format!("{counts}{outdated}; {problems} problem{}", if problems == 1 { "" } else { "s" })
     }
 
     /// Checks what files changed.
@@ -86,7 +96,8 @@ impl State {
         if files.iter().any(|file| needs_build(file)) {
             self.suites = Suites::find()?;
             self.is_outdated = true;
-            self.want_failures();
+            self.is_edited = true;
+            self.verdicts.outdate();
         }
         self.wanted.extend(self.suites.change(files));
         if !self.suites.have_errors() {
@@ -110,8 +121,7 @@ impl State {
 
     /// Runs the cases again that failed.
     pub(super) fn want_failures(&mut self) {
-        let failed = self.verdicts.shown().into_iter().filter(|(_, result)| result.verdict == Verdict::Failed);
-        self.wanted.extend(failed.map(|(_, result)| result.case.clone()));
+        self.wanted.extend(self.verdicts.failed().cloned());
     }
 
     /// Starts what there is to do, if nothing is under way: first a build, then tests.
@@ -137,10 +147,20 @@ impl State {
         if !self.build_problems.text.is_empty() {
             return Ok(());
         }
-        let wanted = std::mem::take(&mut self.wanted);
+        let first = std::mem::take(&mut self.wanted);
+        self.wanted_later.retain(|case| !first.contains(case));
+        self.run_tests(&first)?;
+        if self.is_idle() {
+            let later = std::mem::take(&mut self.wanted_later);
+            self.run_tests(&later)?;
+        }
+        Ok(())
+    }
+
+    fn run_tests(&mut self, wanted: &BTreeSet<Touched>) -> io::Result<()> {
         let mut children = Vec::new();
         for (index, program) in self.programs.iter().enumerate() {
-            let tests = program.tests(&wanted, &self.filters);
+            let tests = program.tests(wanted, &self.filters);
             if !tests.is_empty() {
                 self.verdicts.start(&tests);
                 children.push((index, verdicts::start(program, index, &tests, &self.events)?));
@@ -159,6 +179,11 @@ impl State {
         self.activity = Activity::Nothing;
         match built? {
             Ok(programs) => {
+                // An edit while it was built needs another build.
+                if self.is_edited && !self.is_outdated {
+                    self.is_edited = false;
+                    self.want_cases_of_edit(&programs);
+                }
                 self.programs = programs;
                 self.build_problems = BuildProblems::default();
                 self.left_out = self.not_built();
@@ -166,6 +191,22 @@ impl State {
             Err(problems) => self.build_problems = problems,
         }
         Ok(())
+    }
+
+    /// Runs the cases of programs that an edit changed: first those that failed or are new, then the others.
+    fn want_cases_of_edit(&mut self, programs: &[Program]) {
+        let (unchanged, changed): (Vec<&Program>, Vec<&Program>) =
+            programs.iter().partition(|program| self.programs.iter().any(|known| known.is_same_build(program)));
+        let unchanged: BTreeSet<Touched> = unchanged.into_iter().flat_map(Program::cases).collect();
+        self.verdicts.confirm(|case| unchanged.contains(case));
+        for case in changed.into_iter().flat_map(Program::cases) {
+            if self.verdicts.has_run(&case) {
+                self.wanted_later.insert(case);
+            } else {
+                self.wanted.insert(case);
+            }
+        }
+        self.wanted.extend(self.verdicts.failed().filter(|case| !unchanged.contains(*case)).cloned());
     }
 
     /// # Errors
@@ -189,6 +230,7 @@ impl State {
     ///
     /// As [`program_ended`](Self::program_ended).
     pub(super) fn stop(&mut self) -> io::Result<()> {
+        self.build.stop();
         if let Activity::Tests(children) = &mut self.activity {
             for (_, child) in children {
                 child.kill()?;

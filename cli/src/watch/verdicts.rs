@@ -20,6 +20,8 @@ pub(super) enum Verdict {
     Passed,
     Failed,
     Skipped,
+    /// A Rust file has changed since.
+    Outdated,
 }
 
 impl Verdict {
@@ -29,6 +31,7 @@ impl Verdict {
             Self::Passed => "passed",
             Self::Failed => "FAILED",
             Self::Skipped => "skipped",
+            Self::Outdated => "outdated",
         }
     }
 }
@@ -37,6 +40,8 @@ impl Verdict {
 #[derive(Debug, Clone)]
 pub(super) struct LastResult {
     pub(super) verdict: Verdict,
+    /// The one that is outdated, or the same.
+    earlier: Verdict,
     pub(super) case: Touched,
     /// What it printed, if it failed.
     pub(super) text: String,
@@ -55,8 +60,13 @@ impl Verdicts {
     pub(super) fn start(&mut self, tests: &[(String, Touched)]) {
         for (test, case) in tests {
             self.started += 1;
-            let result =
-                LastResult { verdict: Verdict::Running, case: case.clone(), text: String::new(), number: self.started };
+            let result = LastResult {
+                verdict: Verdict::Running,
+                earlier: Verdict::Running,
+                case: case.clone(),
+                text: String::new(),
+                number: self.started,
+            };
             self.last.insert(test.clone(), result);
         }
     }
@@ -64,10 +74,35 @@ impl Verdicts {
     pub(super) fn end(&mut self, test: &str, verdict: Verdict) {
         if let Some(result) = self.last.get_mut(test)
             // The line about a skipped test comes before libtest counts it as passed.
-            && result.verdict != Verdict::Skipped
+            && result.earlier != Verdict::Skipped
         {
-            result.verdict = verdict;
+            result.earlier = verdict;
+            // A Rust file may have changed while it ran.
+            if result.verdict != Verdict::Outdated {
+                result.verdict = verdict;
+            }
         }
+    }
+
+    /// Every result is that of another program than the one that is built next.
+    pub(super) fn outdate(&mut self) {
+        self.last.values_mut().for_each(|result| result.verdict = Verdict::Outdated);
+    }
+
+    /// The results of cases whose program the build left as it was are those of the sources.
+    pub(super) fn confirm(&mut self, is_unchanged: impl Fn(&Touched) -> bool) {
+        let outdated = self.last.values_mut().filter(|result| result.verdict == Verdict::Outdated);
+        outdated.filter(|result| is_unchanged(&result.case)).for_each(|result| result.verdict = result.earlier);
+    }
+
+    /// The cases whose last result is a failure, also an outdated one.
+    pub(super) fn failed(&self) -> impl Iterator<Item = &Touched> {
+        self.last.values().filter(|result| result.earlier == Verdict::Failed).map(|result| &result.case)
+    }
+
+    /// Whether a case has a result.
+    pub(super) fn has_run(&self, case: &Touched) -> bool {
+        self.last.values().any(|result| result.case == *case)
     }
 
     pub(super) fn fail(&mut self, test: &str, text: String) {
@@ -79,7 +114,7 @@ impl Verdicts {
     /// Tests whose program ended without a word about them have failed.
     pub(super) fn end_all(&mut self) {
         for result in self.last.values_mut().filter(|result| result.verdict == Verdict::Running) {
-            result.verdict = Verdict::Failed;
+            (result.verdict, result.earlier) = (Verdict::Failed, Verdict::Failed);
             result.text = "the test program ended before this test".to_owned();
         }
     }
@@ -96,7 +131,7 @@ impl Verdicts {
         let rank = |verdict: Verdict| match verdict {
             Verdict::Running => 0,
             Verdict::Failed => 1,
-            Verdict::Passed | Verdict::Skipped => 2,
+            Verdict::Passed | Verdict::Skipped | Verdict::Outdated => 2,
         };
         all.sort_by_key(|(_, result)| (rank(result.verdict), usize::MAX - result.number));
         all

@@ -55,6 +55,9 @@ impl Case<'_> {
             report.dropped(&test.place, "nothing is left that grades it");
             return None;
         }
+        if graders.is_empty() {
+            report.approximated(&test.place, "nothing grades it: it passes always there, and is skipped here");
+        }
         let (assertions, threshold) = decide(graders, test, report);
         let mut entries = vec![("input".to_owned(), prompts::input(&input.text, &prompt.place, report))];
         if is_first {
@@ -132,10 +135,10 @@ fn decide(graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Va
             if threshold > 1.0 {
                 report.approximated(&test.place, "its threshold is above 1, and 1 here");
             }
-            let passes_always = graders.is_empty() || threshold <= 0.0;
+            let (is_empty, passes_always) = (graders.is_empty(), threshold <= 0.0);
             let mut written: Vec<Value> = graders.into_iter().map(|grader| names.write(grader, false, false)).collect();
-            if !is_weighed {
-                // Without weights the score is 0; without assertions, 1.
+            if !is_weighed && !is_empty {
+                // Without weights the score is 0.
                 written.push(constant("nothing-is-weighed", passes_always));
             }
             (written, Some(threshold.clamp(0.0, 1.0)))
@@ -145,9 +148,9 @@ fn decide(graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Va
             let has_partial = graders.iter().any(Grader::passes_below_one);
             let mut written: Vec<Value> =
                 graders.into_iter().map(|grader| names.write(grader, true, has_partial)).collect();
-            if !is_weighed {
-                let name = if written.is_empty() { "no-assertions" } else { "nothing-is-weighed" };
-                written.push(constant(name, true));
+            // Without assertions every answer passes there; here the case is skipped.
+            if !is_weighed && !written.is_empty() {
+                written.push(constant("nothing-is-weighed", true));
             }
             (written, has_partial.then_some(0.0))
         }

@@ -170,7 +170,15 @@ pub(crate) fn read(
         fields.missing(Code::MissingInput, "input", d);
     }
     let gradable = has_graders || criteria.is_some() || expected_entry.is_some() || conversation.is_conversation;
-    if !gradable && !fields.misspells(&["assertions", "criteria", "expected_output", "turns"]) {
+    let is_without_graders = written.is_some_and(|entry| entry.value.as_sequence().is_some_and(<[Node]>::is_empty));
+    if !gradable && is_without_graders {
+        d.report(
+            Code::UngradedCase,
+            node.span,
+            "nothing grades the case: it is skipped when it runs",
+            "add a grader to `assertions`, or `criteria`",
+        );
+    } else if !gradable && !fields.misspells(&["assertions", "criteria", "expected_output", "turns"]) {
         d.report(
             Code::NothingToGrade,
             node.span,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use evalsuite_schema::{Target, Trials};
 
 use super::hooks;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
@@ -132,6 +132,16 @@ fn common<'n>(fields: &mut Fields<'n>, d: &mut Diagnostics) -> CommonExecution<'
 
 fn trials(node: &Node, d: &mut Diagnostics) -> (Trials, Option<Span>) {
     let mut trials = Trials::default();
+    if let Data::Number(number) = &node.data {
+        d.push(
+            Diagnostic::new(Code::WrongType, "`trials` must be a mapping, found a number")
+                .at(node.span)
+                .help(format!("write `trials: {{ count: {number} }}`"))
+                // With quotes also for JSON.
+                .fix_if(Some(Fix::Replace(format!("{{ \"count\": {number} }}")))),
+        );
+        return (trials, None);
+    }
     let Some(mut fields) = Fields::new(node, &TRIALS, d) else { return (trials, None) };
     if let Some(entry) = fields.require("count", d) {
         trials.count = fields::count(&entry.value, "`count`", 1, d).unwrap_or(1);

@@ -1,5 +1,6 @@
 //! `input`, `input_files` and messages.
 
+use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, media_type};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -27,7 +28,7 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Opti
             fields::reject(Code::MissingInput, node.span, "`input` is empty", "write what the agent gets", d)
         }
         Data::String(text) => {
-            warn_of_role_markers(text, node, d);
+            check_text(text, node, d)?;
             Some(WrittenInput::Text(text.clone()))
         }
         Data::Sequence(items) if items.is_empty() => fields::reject(
@@ -141,7 +142,7 @@ fn role(node: &Node, d: &mut Diagnostics) -> Option<Role> {
 pub(crate) fn content(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Content> {
     match &node.data {
         Data::String(text) => {
-            warn_of_role_markers(text, node, d);
+            check_text(text, node, d)?;
             Some(Content::Text(text.clone()))
         }
         Data::Mapping(_) => Some(Content::Data(node.to_json())),
@@ -160,7 +161,7 @@ pub(crate) fn content(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
 
 fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
     if let Some(text) = node.as_str() {
-        warn_of_role_markers(text, node, d);
+        check_text(text, node, d)?;
         return Some(Part::Text(text.to_owned()));
     }
     let invalid = |place: &Node, message: String, d: &mut Diagnostics| {
@@ -188,7 +189,7 @@ fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
     };
     match kind.value.as_str() {
         Some("text") => {
-            warn_of_role_markers(text, &value.value, d);
+            check_text(text, &value.value, d)?;
             Some(Part::Text(text.to_owned()))
         }
         Some("file") => text_file(&value.value, "a `file` part", scope, d).map(Part::File),
@@ -230,6 +231,32 @@ fn tool_call(node: &Node, d: &mut Diagnostics) -> Option<ToolCall> {
     let mut call = ToolCall::new(tool?);
     (call.input, call.output, call.id) = (input, output, id);
     Some(call)
+}
+
+/// Checks a text that the agent gets as it is. `None`: it is certainly not meant.
+fn check_text(text: &str, node: &Node, d: &mut Diagnostics) -> Option<()> {
+    warn_of_role_markers(text, node, d);
+    for name in Syntax::TemplateBesideVariables.names(text) {
+        d.report(
+            Code::UnknownTemplateVariable,
+            node.span,
+            format!("`{{{{ {name} }}}}` is not filled in: the agent gets the text as it is written"),
+            "write the value where it is used; `${{ NAME }}` is filled in from the environment",
+        );
+    }
+    let Some(path) = text.trim().strip_prefix("file://") else { return Some(()) };
+    if path.contains(char::is_whitespace) {
+        return Some(());
+    }
+    fields::reject(
+        Code::InvalidInput,
+        node.span,
+        format!("`file://{path}` is the name of a file, which is not read here"),
+        format!(
+            "write `input_files: [{path}]` beside `input`, or `{{type: file, value: {path}}}` in the `content` of a message"
+        ),
+        d,
+    )
 }
 
 fn warn_of_role_markers(text: &str, node: &Node, d: &mut Diagnostics) {

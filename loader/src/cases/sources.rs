@@ -213,6 +213,26 @@ pub(crate) fn directory(path: &Path, span: Span, scope: Scope<'_>, sources: &mut
     }
 }
 
+/// Reports case directories in `cases/` of a suite whose `tests`, at `span`, name nothing there.
+pub(crate) fn check_directory(span: Span, sources: &CaseSources, scope: Scope<'_>, d: &mut Diagnostics) {
+    let directory = scope.roots.suite_root.join("cases");
+    let is_there = |source: &CaseSource| match source {
+        CaseSource::Inline(_) => false,
+        CaseSource::Directory { file, .. } | CaseSource::List { file, .. } => file.starts_with(&directory),
+    };
+    if !directory.is_dir() || sources.list.iter().any(is_there) {
+        return;
+    }
+    let left_out = evalsuite_discovery::list(&directory, &scope.roots.boundary, "directories", "").files.len();
+    if left_out > 0 {
+        let shown = scope.files.shown(&directory);
+        let cases = if left_out == 1 { "case" } else { "cases" };
+        let message = format!("`tests` leaves out {left_out} {cases} in `{shown}`");
+        let help = "move the cases of `tests` to directories there and delete `tests`, or rename the directory";
+        d.report(Code::InvalidTests, span, message, help);
+    }
+}
+
 fn is_error(problem: &evalsuite_discovery::Problem) -> bool {
     problem.kind != ProblemKind::NoCaseFile
 }

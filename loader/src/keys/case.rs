@@ -87,7 +87,7 @@ static CASE_KEYS: &[Key] = &[
         "What the agent gets: text, which becomes a message of the user, or a list of messages. Required, except in a conversation.",
         "Order 1182 arrived broken.",
     )
-    .codes(&[Code::MissingInput, Code::InvalidInput, Code::RoleMarker]),
+    .codes(&[Code::MissingInput, Code::InvalidInput, Code::RoleMarker, Code::UnknownTemplateVariable]),
     Key::new(
         "input_files",
         Type::List(&Type::File),
@@ -97,7 +97,13 @@ static CASE_KEYS: &[Key] = &[
     .codes(&[Code::InputFilesWithMessages, Code::EmptyFile]),
     Key::new("assertions", ASSERTIONS, "The graders of the case, before those of the suite.", "[{type: contains, value: \"19.90\"}]")
         .old(OLD_ASSERTIONS)
-        .codes(&[Code::NothingToGrade, Code::ZeroTotalWeight, Code::RepeatedGraderName]),
+        .codes(&[
+            Code::NothingToGrade,
+            Code::UngradedCase,
+            Code::GraderLikeCriterion,
+            Code::ZeroTotalWeight,
+            Code::RepeatedGraderName,
+        ]),
     Key::new("rubrics", CRITERIA, "Criteria of a judge.", "[Names the order]").replaced("assertions` with `type: rubrics"),
     Key::new("evaluator", Type::Choice(&words(EVALUATORS)), "How the case is graded.", "llm-grader").replaced("assertions"),
     Key::new(

@@ -43,7 +43,7 @@ pub(crate) static MESSAGE: Table = Table::new(
             "Text, an object, or a list of parts. A message with `tool_calls` can do without.",
             "Where is my order?",
         )
-        .codes(&[Code::InvalidMessage, Code::RoleMarker]),
+        .codes(&[Code::InvalidMessage, Code::InvalidInput, Code::RoleMarker]),
         Key::new("name", Type::AnyText, "Name of the speaker.", "support"),
     ],
 );

@@ -55,7 +55,7 @@ pub(crate) static EVAL_FILE: Table = Table::new(
             .default("the directories between package and eval file, without `evals`"),
         Key::new("requires", Type::Object(&SUITE_REQUIRES), "What every case needs.", "{env: [API_KEY]}"),
         Key::new("input", INPUT, "Messages that precede the input of every case.", "You are the support of a shop.")
-            .codes(&[Code::MissingInput, Code::InvalidInput, Code::RoleMarker]),
+            .codes(&[Code::MissingInput, Code::InvalidInput, Code::RoleMarker, Code::UnknownTemplateVariable]),
         Key::new("input_files", Type::List(&Type::File), "Input files of every case with a text `input`.", "[./terms.txt]")
             .codes(&[Code::InputFilesWithMessages, Code::EmptyFile]),
         Key::new("execution", Type::Object(&SUITE_EXECUTION), "How the cases run.", "{threshold: 0.9}"),

@@ -213,7 +213,15 @@ fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Ou
     eval.defaults.targets.extend(scope.request.targets.iter().cloned());
     let tests = tests.map(|entry| entry.key_span).and_then(|key| root.take_entry(key));
     let sources = match tests {
-        Some(entry) => sources::read(entry, scope, d),
+        Some(entry) => {
+            let place = entry.value.span;
+            let sources = sources::read(entry, scope, d);
+            // Other eval files may share the directory with the one whose cases these are.
+            if paths::file_stem(path).eq_ignore_ascii_case("eval") {
+                sources::check_directory(place, &sources, scope, d);
+            }
+            sources
+        }
         None => {
             let directory = scope.roots.suite_root.join("cases");
             let mut sources = CaseSources::default();

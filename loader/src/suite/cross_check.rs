@@ -156,9 +156,10 @@ fn dependencies(cases: &[PlacedCase], d: &mut Diagnostics) {
                 d.report(Code::UnknownDependency, *span, format!("`{id}` depends on itself"), "delete it");
             } else if !index.contains_key(id.as_str()) {
                 // Searching all ids is slow: it is skipped if there are many mistakes.
-                let near = if are_many(d) { None } else { suggest::did_you_mean(id, index.keys().copied()) };
+                let others = || index.keys().copied().filter(|other| *other != case.checked.case.id);
+                let near = if are_many(d) { None } else { suggest::did_you_mean(id, others()) };
                 // Without a near id none is certain.
-                let meant = near.as_ref().and_then(|_| suggest::certain(id, index.keys().copied()));
+                let meant = near.as_ref().and_then(|_| suggest::certain(id, others()));
                 let help = near.unwrap_or_else(|| "name the id of a case of this suite".to_owned());
                 d.push(
                     Diagnostic::new(Code::UnknownDependency, format!("`depends_on` names `{id}`, which is not a case"))

@@ -9,6 +9,7 @@ pub(crate) mod long_cases;
 mod missing_features;
 pub(crate) mod rated_samples;
 pub(crate) mod reload;
+pub(crate) mod replay_notice;
 pub(crate) mod report;
 pub(crate) mod run_error;
 pub(crate) mod run_options;

@@ -10,7 +10,7 @@ use evalsuite_schema::record::{CaseRecord, Expectation, ReasonCode, Status};
 use crate::entry::long_cases::LongCases;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::skip_notice::SkippedTest;
-use crate::entry::{reload, suite_check, suite_description};
+use crate::entry::{reload, replay_notice, suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::notice;
@@ -57,6 +57,7 @@ fn run(evals: Evals, index: usize) -> Result<CaseReport, RunError> {
     };
     let location = SuiteLocation::of(evals.suite());
     let run = RunDirectory::new(settings.output.as_deref(), &location, run_id(settings.run_id()))?;
+    replay_notice::show(settings, &run);
     let evals = reload::for_case(evals, case, settings, &run)?;
     let case = &evals.suite().cases[index];
     let test = SessionTest::begin(&evals, case, settings, &run)?;

@@ -21,6 +21,7 @@ pub(crate) enum Requirement<'c> {
     Variable(&'c str),
     Program(&'c str),
     Judge,
+    Grader,
 }
 
 /// The requirement of a case that is not met, if there is one.
@@ -32,6 +33,9 @@ pub(crate) fn missing<'c>(
 ) -> Option<Requirement<'c>> {
     if case.workspace.as_ref().is_some_and(|workspace| workspace.docker) {
         return Some(Requirement::NoDocker);
+    }
+    if is_ungraded(case) {
+        return Some(Requirement::Grader);
     }
     // A replay needs neither the agent's keys nor a judge.
     let is_unset = |name: &&String| environment::var_os(name).is_none_or(|value| value.is_empty());
@@ -64,6 +68,9 @@ impl Requirement<'_> {
             Self::Program(program) => reason(format!("program `{program}` is not on PATH"))
                 .with_help(format!("install `{program}`, or add its directory to PATH")),
             Self::Judge => reason("needs a judge".to_owned()).with_help(judge_help(suite)),
+            Self::Grader => {
+                reason("nothing grades the case".to_owned()).with_help("add a grader to `assertions`, or `criteria`")
+            }
         }
     }
 }
@@ -106,6 +113,11 @@ pub(crate) fn compares_with_baseline(case: &Case) -> bool {
         _ => false,
     };
     case.graders.iter().any(|grader| grader.with_members().any(is_one))
+}
+
+/// Whether there is neither a grader nor anything that a judge could grade by.
+fn is_ungraded(case: &Case) -> bool {
+    case.graders.is_empty() && case.conversation.is_none() && case.criteria.is_none() && case.expected_output.is_empty()
 }
 
 fn any_asks(case: &Case, registry: &Registry, is_wanted: fn(AskedJudge<'_>) -> bool) -> bool {
@@ -200,9 +212,20 @@ mod tests {
             aggregator: Aggregator::Threshold { threshold: 0.5 },
         });
         assert_eq!(in_live_mode(&case(|case| case.graders.push(grader(composite)))), Some(Requirement::Judge));
+        let criteria = case(|case| {
+            case.graders.clear();
+            case.criteria = Some("Answers politely.".into());
+        });
+        assert_eq!(in_live_mode(&criteria), Some(Requirement::Judge));
+        assert_eq!(in_mode(&criteria, Mode::Replay), None);
+    }
+
+    #[test]
+    fn a_case_that_nothing_grades_is_skipped_in_every_mode() {
         let nothing = case(|case| case.graders.clear());
-        assert_eq!(in_live_mode(&nothing), Some(Requirement::Judge));
-        assert_eq!(in_mode(&nothing, Mode::Replay), None);
+        for mode in [Mode::Live, Mode::Record, Mode::Replay, Mode::Regrade] {
+            assert_eq!(in_mode(&nothing, mode), Some(Requirement::Grader));
+        }
     }
 
     #[test]

@@ -274,6 +274,10 @@ codes! {
     UnjudgedCriteria = "W021", "unjudged-criteria";
     /// A plain YAML text ends at a `#` that is followed by a letter or digit.
     TextCutByComment = "W022", "text-cut-by-comment";
+    /// A case with an empty list of assertions and nothing else to grade.
+    UngradedCase = "W023", "ungraded-case";
+    /// A plain text among assertions, which a judge decides, starts like a grader.
+    GraderLikeCriterion = "W024", "grader-like-criterion";
 }
 
 impl Serialize for Code {

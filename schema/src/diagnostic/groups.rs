@@ -37,6 +37,7 @@ impl Code {
                 | Code::UnknownTemplateVariable
                 | Code::EmptyFile
                 | Code::ArgumentNotFound
+                | Code::UngradedCase
         )
     }
 }

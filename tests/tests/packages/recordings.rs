@@ -56,7 +56,8 @@ fn what_is_recorded_is_replayed_without_the_agent_until_the_input_changes() {
     package.cargo(["test", "--test", "evals"]).env("EVALSUITE_MODE", "record").run().succeeds("the trial is recorded");
     let cassettes = package.root().join(".evalsuite/cassettes");
     assert!(cassettes.is_dir(), "expected cassettes below the package");
-    replay().run().succeeds("the recorded answer and file pass");
+    let replayed = replay().run();
+    replayed.succeeds("the recorded answer and file pass").says("does not run the agent");
     let build = package.build(["--test", "evals"]).succeeds("nothing changed");
     assert_eq!(build.rebuilt(), [] as [&str; 0], "cassettes are not inputs of the build");
 

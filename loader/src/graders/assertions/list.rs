@@ -4,10 +4,10 @@ use evalsuite_schema::grader::{Criterion, Grader, GraderConfig, Rubrics};
 
 use super::{ParsedGrader, entry, include};
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields;
 use crate::graders::{GraderContext, plain_criterion};
 use crate::read::node::{Data, Node};
 use crate::source::Span;
+use crate::{fields, graders};
 
 /// What the plain strings of a list become.
 #[derive(Clone, Copy)]
@@ -82,6 +82,14 @@ impl Reading {
             self.parsed.push(ParsedGrader::broken(node, cx.scope));
             return;
         }
+        if let Some(name) = grader_at_start(text) {
+            d.report(
+                Code::GraderLikeCriterion,
+                node.span,
+                format!("a judge decides about this text; it is not the grader `{name}`"),
+                format!("write `{{ type: {name}, … }}` for the grader, or start the criterion with another word"),
+            );
+        }
         self.position.get_or_insert((self.parsed.len(), node.span));
         let id = format!("{}-{}", self.group.id, self.criteria.len() + 1);
         self.criteria.push(plain_criterion(id, text.to_owned(), self.group.is_required));
@@ -98,4 +106,14 @@ impl Reading {
         }
         self.parsed
     }
+}
+
+/// The built-in type that a text starts with, as a grader would be written. Words that begin sentences, such as `cost`, are
+/// one only before a colon.
+fn grader_at_start(text: &str) -> Option<&'static str> {
+    const COMPARING: [&str; 4] = ["contains", "icontains", "equals", "regex"];
+    let end = text.find(|character: char| character == ':' || character.is_whitespace()).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let name = graders::built_in(word)?.object.id;
+    (rest.starts_with(':') || name.contains('-') || COMPARING.contains(&name)).then_some(name)
 }

@@ -12,6 +12,7 @@ pub(super) fn add(breaks: &mut Breaks<'_>) {
     repeated_ids(breaks);
     dependencies(breaks);
     nothing_to_grade(breaks);
+    grader_like_texts(breaks);
     references(breaks);
     leftovers(breaks);
     tasks(breaks);
@@ -113,17 +114,15 @@ fn nothing_to_grade(breaks: &mut Breaks<'_>) {
         added.follow_ups = &[Code::MissingReferenceSolution];
         let (path, file) = (case.path.clone(), case.file.to_owned());
         let added = breaks.push(
-            Code::NothingToGrade,
+            Code::UngradedCase,
             "a case with an empty list of assertions",
             vec![file.clone()],
             move |project| {
                 let entries = project.data_mut(&file).root.entries_at(&path);
-                entries.retain(|entry| entry.key != "criteria" && entry.key != "expected_output");
-                for entry in entries.iter_mut().filter(|entry| entry.key == "assertions") {
-                    entry.value.body = Body::List(Vec::new());
-                }
+                entries.retain(|entry| !["criteria", "expected_output", "assertions"].contains(&entry.key.as_str()));
+                entries.push(entry("assertions", crate::tree::list([])));
                 vec![Expected {
-                    code: Code::NothingToGrade,
+                    code: Code::UngradedCase,
                     file: file.clone(),
                     place: Place::At(path.clone(), Part::Value, 0),
                 }]
@@ -147,6 +146,24 @@ fn references(breaks: &mut Breaks<'_>) {
         added.follow_ups = &[Code::FieldNotInExpected];
         // suite.json says so.
         added.is_local = false;
+    }
+}
+
+/// A plain text that looks like a grader, at the end of the list of a case.
+fn grader_like_texts(breaks: &mut Breaks<'_>) {
+    for case in breaks.tagged("case") {
+        let Some((index, Body::List(items))) = case.node.find("assertions").map(|(index, node)| (index, &node.body))
+        else {
+            continue;
+        };
+        let (path, file, last) = (join(&case.path, index), case.file.to_owned(), items.len());
+        breaks.push(Code::GraderLikeCriterion, "a text like a grader", vec![file.clone()], move |project| {
+            if let Body::List(items) = &mut project.data_mut(&file).root.at_mut(&path).body {
+                items.push(any_text("contains hello"));
+            }
+            let place = Place::At(join(&path, last), Part::Value, 0);
+            vec![Expected { code: Code::GraderLikeCriterion, file: file.clone(), place }]
+        });
     }
 }
 

@@ -355,6 +355,15 @@ fn tests(breaks: &mut Breaks<'_>) {
     let Some((index, value)) = root.node.find("tests") else { return };
     breaks.remove(Code::MissingTests, "no `tests`", &root, &["tests"]).is_local = false;
     let site = super::Site { path: vec![index], node: value, ..root.clone() };
+    if root.file.ends_with("EVAL.yaml") && matches!(value.body, Body::List(_)) {
+        let (file, added) = (root.file.to_owned(), breaks.project.inside("cases/left-out/case.yaml"));
+        let files = vec![file.clone(), added.clone()];
+        breaks.push(Code::InvalidTests, "a directory of cases beside a list", files, move |project| {
+            project.add_text(&added, "input: Hello\ncriteria: Answers\n");
+            let place = Place::At(vec![index], Part::Value, 0);
+            vec![Expected { code: Code::InvalidTests, file: file.clone(), place }]
+        });
+    }
     let bad = [
         (Code::InvalidTests, number("3")),
         (Code::InvalidTests, map([("id", text("a"))])),

@@ -27,7 +27,8 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         },
         Code::InvalidInput => {
             let is_other = claim.place.text.as_deref().is_some_and(super::values::is_other_number);
-            ensure(is_other || value.is_some_and(|value| !value.is_string() && !value.is_array()), || {
+            let names_file = value.and_then(Value::as_str).is_some_and(|text| text.trim().starts_with("file://"));
+            ensure(is_other || names_file || value.is_some_and(|value| !value.is_string() && !value.is_array()), || {
                 "that is an input".to_owned()
             })
         }
