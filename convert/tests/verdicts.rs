@@ -46,6 +46,25 @@ fn sources_decide_as_in_promptfoo() {
     compare("sources.yaml", SOURCES);
 }
 
+/// There every answer passes; here nobody looks at it.
+#[test]
+fn a_test_without_assertions_is_skipped() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = directory.path().join("promptfooconfig.yaml");
+    let config = "prompts: ['Say {{word}}']\nproviders: [echo]\ntests:\n  - vars: {word: hello}\n  - vars: {word: bye}\n    \
+                  assert: [{type: contains, value: bye}]\n";
+    std::fs::write(&source, config).unwrap();
+    for layout in [Layout::File, Layout::Directories] {
+        let outcomes = outcomes(&from_promptfoo(&source).unwrap().in_layout(layout));
+        let mut shown: Vec<char> = outcomes.iter().map(|(_, outcome, _)| *outcome).collect();
+        shown.sort_unstable();
+        assert_eq!(shown, ['+', '?'], "{outcomes:?}");
+        assert!(outcomes.iter().any(|(_, _, text)| text.contains("nothing grades the case")), "{outcomes:?}");
+    }
+    let tasks = from_promptfoo(&source).unwrap().as_tasks();
+    assert_eq!(outcomes(&tasks).len(), 1, "{}", tasks.report);
+}
+
 /// Converts a configuration in every layout, and compares the outcomes of its cases with recorded verdicts.
 fn compare(file: &str, recorded: &str) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo").join(file);
