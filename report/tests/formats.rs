@@ -151,3 +151,47 @@ fn markdown_is_cut_before_github_refuses_it() {
     assert!(text.len() < MARKDOWN_LIMIT + 200, "{}", text.len());
     assert!(text.contains("more entries are left out"), "{}", &text[text.len() - 200..]);
 }
+
+#[test]
+fn a_trial_is_in_junit_once_whatever_decided_its_case() {
+    let (_output, mut run) = run(|run| run.hostile = None);
+    run.suites.truncate(1);
+    run.suites[0].cases.truncate(1);
+    let case = &mut run.suites[0].cases[0];
+    case.trials.truncate(2);
+    assert_eq!(case.trials.len(), 2, "trials of the made-up run");
+    for (outcomes, elements) in [
+        ([Status::Error, Status::Failed], ["<failure", "<rerunError"]),
+        ([Status::Failed, Status::Error], ["<failure", "<rerunError"]),
+        ([Status::Error, Status::Error], ["<error", "<rerunError"]),
+    ] {
+        let case = &mut run.suites[0].cases[0];
+        for (trial, outcome) in case.trials.iter_mut().zip(outcomes) {
+            trial.record.outcome = outcome;
+        }
+        case.record.outcome = if outcomes.contains(&Status::Failed) { Status::Failed } else { Status::Error };
+        let xml = junit(&run).expect("XML");
+        for element in elements {
+            assert_eq!(xml.matches(element).count(), 1, "{outcomes:?}: {element}\n{xml}");
+        }
+    }
+}
+
+#[test]
+fn a_passed_case_with_a_broken_trial_is_flaky_in_junit_and_in_markdown() {
+    let (_output, mut run) = run(|run| run.hostile = None);
+    run.suites.truncate(1);
+    run.suites[0].cases.truncate(1);
+    let case = &mut run.suites[0].cases[0];
+    case.trials.truncate(2);
+    (case.trials[0].record.outcome, case.trials[1].record.outcome) = (Status::Error, Status::Passed);
+    case.record.outcome = Status::Passed;
+    (case.record.passed, case.record.completed, case.record.errors) = (1, 1, 1);
+    case.record.failed_graders = vec!["tone".to_owned()];
+    let (xml, text) = (junit(&run).expect("XML"), markdown(&run));
+    assert!(xml.contains("<flakyError") && xml.contains(r#"name="trial_errors" value="1""#), "{xml}");
+    assert!(text.contains("### Flaky\n") && text.contains("1 of 2 trials passed, 1 ended in an error"), "{text}");
+    let first = text.lines().next().unwrap_or_default();
+    assert!(first.contains("; 1 of 2 trials ended in an error; 1 case passed although a grader failed"), "{first}");
+    assert!(text.contains("### Passed although a grader failed\n"), "{text}");
+}

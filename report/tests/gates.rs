@@ -32,7 +32,21 @@ fn verdict(run: &RunData, gate: &str) -> GateVerdict {
 
 /// The results of a gate, without the gate.
 fn shown(run: &RunData, gate: &str) -> Vec<String> {
-    report(run, &[gate]).to_string().lines().map(|line| line.replace(gate, "…")).collect()
+    let text = report(run, &[gate]).to_string();
+    text.lines().filter(|line| !line.starts_with("note: ")).map(|line| line.replace(gate, "…")).collect()
+}
+
+#[test]
+fn trials_that_ended_in_an_error_are_counted() {
+    let mut run = run();
+    let report = report(&run, &["pass_rate >= 80%"]);
+    assert_eq!((report.trials, report.trial_errors), (39, 1), "{report}");
+    assert!(report.to_string().ends_with("note: 1 of 39 trials ended in an error\n"), "{report}");
+    for case in run.suites[0].cases.iter_mut().take(10) {
+        case.record.outcome = Status::Error;
+    }
+    let report = shown(&run, "score >= 0");
+    assert!(report[0].starts_with("undecided"), "what is not known meets nothing: {report:?}");
 }
 
 #[test]

@@ -73,5 +73,28 @@ fn a_judge_that_panics_has_measured_nothing() {
     assert_eq!(report.record().counts.errors, 4, "{report}");
     assert!(report.to_string().contains("nobody judges"), "{report}");
     let report = run_with(&evals, directory.path(), RunOptions::new());
-    assert_eq!(only(&report).status(), Status::Passed, "the text decides: {report}");
+    assert_eq!(only(&report).status(), Status::Error, "a judge that was asked and does not answer: {report}");
+}
+
+#[test]
+fn a_judge_that_does_not_answer_is_an_error_that_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let suite = calibrated(directory.path(), json!([judge_grader()]), &calibration(json!({"kappa": 0.6}), samples()));
+    let unreachable = |_: JudgeRequest| Err::<JudgeReply, _>(std::io::Error::other("connection refused"));
+    let report =
+        run_with(&Evals::new(suite).with_agent(agent).with_judge(unreachable), directory.path(), RunOptions::new());
+    let reason = only(&report).record().reason.clone().unwrap();
+    assert_eq!(only(&report).status(), Status::Error, "not a skip: {report}");
+    assert!(reason.message.contains("connection refused"), "{reason:?}");
+
+    // It answers the case, and not one of the rated samples.
+    let moody = |request: JudgeRequest| match request.user().contains("worth") {
+        true => Err(std::io::Error::other("connection refused")),
+        false => Ok(JudgeReply::new(r#"{"score": 1}"#)),
+    };
+    let report = run_with(&Evals::new(suite).with_agent(agent).with_judge(moody), directory.path(), RunOptions::new());
+    let reason = only(&report).record().reason.clone().unwrap();
+    assert_eq!(only(&report).status(), Status::Error, "nobody knows what its verdict is worth: {report}");
+    let expected = "grader `tone`: the judge cannot be measured: ";
+    assert!(reason.message.starts_with(expected) && reason.message.contains("connection refused"), "{reason:?}");
 }

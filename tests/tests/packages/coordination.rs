@@ -150,32 +150,3 @@ fn infrastructure_errors_are_retried_and_can_stop_the_run_of_all_processes() {
         assert_eq!(steps.calls(), ["b-flaky"], "expected no trial after the error");
     }
 }
-
-#[test]
-#[cfg(target_os = "linux")]
-fn all_test_programs_of_one_cargo_are_one_run() {
-    let package = suites::package_with_suite("one_run", "greetings", GREETINGS);
-    package.write("suites/greetings/cases/hello/case.yaml", &suites::case("hello", "hello"));
-    package.write("tests/more.rs", GREETINGS);
-    package.write("src/lib.rs", "//! ```\n//! assert!(std::env::args().count() > 0);\n//! ```\n");
-    let records = package.records();
-    records.clear();
-    package.cargo(["test"]).run().succeeds("both programs pass");
-    let [run] = <[String; 1]>::try_from(records.runs()).expect("two programs, one run");
-    assert_eq!((records.cases().len(), records.newest_run()), (2, run));
-    package.cargo(["test"]).run().succeeds("they pass again");
-    assert_eq!(records.runs().len(), 2, "the next cargo is another run");
-    let program = package.build(["--test", "more"]).succeeds("it is built").executable("test", "more");
-    for _ in 0..2 {
-        Call::program(&program, &package).run().succeeds("a program without cargo is a run of its own");
-    }
-    assert_eq!(records.runs().len(), 4);
-}
-
-const GREETINGS: &str = r#"
-fn echo(trial: &mut evalsuite::Trial<'_>) -> Result<String, std::convert::Infallible> {
-    Ok(trial.prompt().to_owned())
-}
-
-evalsuite::include_eval_suite!("suites/greetings", agent = echo);
-"#;

@@ -23,6 +23,8 @@ mod readme;
 mod rebuilds;
 mod recordings;
 mod reload;
+#[cfg(target_os = "linux")]
+mod runs_of_cargo;
 mod same_agent;
 mod strict_crates;
 #[cfg(target_os = "linux")]

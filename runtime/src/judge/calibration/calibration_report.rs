@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use evalsuite_schema::record::{CalibrationRecord, SampleRecord};
+use evalsuite_schema::record::{CalibrationRecord, ReasonCode, SampleRecord};
 
 use crate::judge::calibration::{agreement, calibration_record};
 use crate::platform::excerpt::{escaped, first_chars};
@@ -50,6 +50,14 @@ impl CalibrationReport {
     /// Whether the judges reach the suite's `minimum`; true where the suite has none.
     pub fn is_trusted(&self) -> bool {
         self.record.shortfalls.is_empty()
+    }
+
+    /// The first error of a judge that was asked, and did not find out that there is no recording.
+    pub(crate) fn failed_call(&self) -> Option<(ReasonCode, &str)> {
+        let errors = self.record.samples.iter().filter_map(|sample| Some((sample.code?, sample.error.as_deref()?)));
+        let mut of_calls =
+            errors.filter(|(code, _)| !matches!(code, ReasonCode::RecordingMissing | ReasonCode::RecordingStale));
+        of_calls.next()
     }
 
     /// The measures that miss the `minimum`, on one line.

@@ -1,7 +1,8 @@
-//! Graders whose judge is below the suite's `minimum` are advisory: they are shown, and decide nothing.
+//! Graders whose judge is below the suite's `minimum` are advisory: they are shown, and decide nothing. If the judge did not answer when it
+//! was measured, they are errors.
 
 use evalsuite_schema::grader::built_in_kind;
-use evalsuite_schema::record::{GraderKind, GraderRecord, Note};
+use evalsuite_schema::record::{GraderKind, GraderRecord, GraderState, Note, ReasonCode};
 
 use crate::model::evals::Evals;
 use crate::record::run_directory::RunDirectory;
@@ -15,7 +16,16 @@ fn is_judged(grader: &GraderRecord) -> bool {
         || grader.members.iter().any(is_judged)
 }
 
-/// Makes graders that ask judges advisory if the judges are below the suite's `minimum`; returns a note that says why.
+/// Why the judges of a suite decide nothing.
+enum Shortfall {
+    /// They agree too little with people, or there are none.
+    BelowBar(String),
+    /// They were asked and did not answer.
+    NoAnswer(ReasonCode, String),
+}
+
+/// Makes graders that ask judges advisory if the judges are below the suite's `minimum`, and errors if the judges do not answer; returns a
+/// note that says why graders are advisory.
 pub(crate) fn advise(
     graders: &mut [GraderRecord],
     evals: &Evals,
@@ -25,23 +35,37 @@ pub(crate) fn advise(
     if evals.suite().calibration.is_none() || !graders.iter().any(is_judged) {
         return None;
     }
-    let shortfall = shortfall(evals, settings, run)?;
-    for grader in graders.iter_mut().filter(|grader| is_judged(grader)) {
-        grader.advisory = Some(shortfall.clone());
-    }
+    let judged = graders.iter_mut().filter(|grader| is_judged(grader));
+    let shortfall = match shortfall(evals, settings, run)? {
+        Shortfall::BelowBar(shortfall) => shortfall,
+        Shortfall::NoAnswer(code, message) => {
+            // The own error of a grader says more.
+            judged.filter(|grader| grader.state != GraderState::Error).for_each(|grader| {
+                (grader.state, grader.value, grader.verdict) = (GraderState::Error, None, None);
+                (grader.code, grader.error) = (Some(code), Some(message.clone()));
+            });
+            return None;
+        }
+    };
+    judged.for_each(|grader| grader.advisory = Some(shortfall.clone()));
     Some(Note::new("judge_below_bar", format!("graders that ask a judge decide nothing: {shortfall}")))
 }
 
 /// Why the judges of a suite decide nothing; `None` if they may decide.
-fn shortfall(evals: &Evals, settings: &Settings, run: &RunDirectory) -> Option<String> {
+fn shortfall(evals: &Evals, settings: &Settings, run: &RunDirectory) -> Option<Shortfall> {
     let demands = evals.suite().decode_calibration().is_ok_and(|found| found.is_some_and(|found| found.bar.is_set()));
     if !demands {
         return None;
     }
+    let unmeasured = |problem: &str| format!("the judge cannot be measured: {problem}");
     match measured(evals, settings, run) {
         Ok(None) => None,
-        Ok(Some(Ok(report))) => (!report.is_trusted()).then(|| report.shortfalls()),
-        Ok(Some(Err(reason))) => Some(format!("the judge cannot be measured: {}", reason.message)),
-        Err(problem) => Some(format!("the judge cannot be measured: {problem}")),
+        Ok(Some(Ok(report))) if report.is_trusted() => None,
+        Ok(Some(Ok(report))) => Some(match report.failed_call() {
+            Some((code, error)) if !report.is_measured() => Shortfall::NoAnswer(code, unmeasured(error)),
+            _ => Shortfall::BelowBar(report.shortfalls()),
+        }),
+        Ok(Some(Err(reason))) => Some(Shortfall::BelowBar(unmeasured(&reason.message))),
+        Err(problem) => Some(Shortfall::BelowBar(unmeasured(&problem.to_string()))),
     }
 }
