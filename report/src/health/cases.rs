@@ -1,6 +1,6 @@
 //! What the results of cases over several runs say about them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::Kind;
 
@@ -22,14 +22,15 @@ pub(super) struct Seen {
     pub(super) commit: Option<String>,
 }
 
-/// The results of a suite's cases with one target, by id, the newest first.
+/// The results of a suite's cases with one target, by id, the newest first, and the ids of cases that ran without a result.
 #[derive(Debug, Default)]
-pub(super) struct CaseRuns(BTreeMap<String, Vec<Seen>>);
+pub(super) struct CaseRuns(BTreeMap<String, Vec<Seen>>, BTreeSet<String>);
 
 impl CaseRuns {
     /// Adds an older result; one of another definition is ignored, as is a run without a decided trial.
     pub(super) fn add(&mut self, case: &str, seen: Seen) {
         if seen.trials == 0 {
+            self.1.insert(case.to_owned());
             return;
         }
         let runs = self.0.entry(case.to_owned()).or_default();
@@ -51,12 +52,14 @@ impl CaseRuns {
         }
         let is_mature = |seen: &Seen| rate(seen.passed, seen.trials) >= options.mature;
         let mature = self.0.values().filter(|runs| runs.first().is_some_and(is_mature)).count();
+        let without_result = self.1.iter().filter(|case| !self.0.contains_key(*case)).count();
         let mut health = SuiteHealth {
             suite: suite.to_owned(),
             target: target.to_owned(),
             cases: self.0.len(),
             mature,
-            is_saturated: share(mature, self.0.len()) >= options.saturated,
+            without_result,
+            is_saturated: share(mature, self.0.len() + without_result) >= options.saturated,
             histogram: [0; 6],
             graduates: Vec::new(),
             broken: Vec::new(),

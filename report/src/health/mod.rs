@@ -75,6 +75,8 @@ pub struct SuiteHealth {
     pub target: String,
     /// Number of cases with results.
     pub cases: usize,
+    /// Number of other cases that ran: none of their trials passed or failed.
+    pub without_result: usize,
     /// Number of cases that are mature in the newest run with a result of theirs.
     pub mature: usize,
     /// Whether so many cases are mature that the suite no longer tells good agents from better ones.

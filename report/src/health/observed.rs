@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::Kind;
-use evalsuite_schema::record::{CalibrationRecord, CaseRecord, GraderRecord, GraderState};
+use evalsuite_schema::record::{CalibrationRecord, CaseRecord, GraderRecord, GraderState, Status};
 
 use super::cases::{CaseRuns, Seen};
 use super::judges::Judge;
@@ -90,6 +90,9 @@ impl Suite {
     }
 
     fn add_case(&mut self, record: &CaseRecord, run: &str, commit: Option<&str>) {
+        if record.outcome == Status::Skipped {
+            return;
+        }
         let seen = Seen {
             passed: record.passed,
             trials: record.completed,

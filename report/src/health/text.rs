@@ -37,6 +37,9 @@ impl fmt::Display for Health {
 impl fmt::Display for SuiteHealth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} @ {}: {} of {} cases mature", self.suite, self.target, self.mature, self.cases)?;
+        if self.without_result > 0 {
+            write!(f, ", {} more without a result", self.without_result)?;
+        }
         writeln!(f, "{}", if self.is_saturated { ", saturated: add harder cases" } else { "" })?;
         let mut histogram =
             TextTable::new(&["share of passed trials", "<20%", "<40%", "<60%", "<80%", "<95%", "≤100%"]);
