@@ -51,6 +51,12 @@ struct EndedSuite {
     error: usize,
     /// Number of cases that were skipped.
     skipped: usize,
+    /// Number of trials that passed, failed or ended in an error.
+    trials: u32,
+    /// Number of trials that ended in an error.
+    trial_errors: u32,
+    /// Number of cases that passed although a grader failed.
+    passed_with_failed_grader: u32,
     /// Cases without a record, because their process died.
     problems: Vec<String>,
     /// Paths of the tests that were not started.
@@ -65,6 +71,9 @@ impl EndedSuite {
             failed: count(Status::Failed),
             error: count(Status::Error),
             skipped: count(Status::Skipped),
+            trials: suite.targets.iter().map(|target| target.trials.run()).sum(),
+            trial_errors: suite.targets.iter().map(|target| target.trials.error).sum(),
+            passed_with_failed_grader: suite.targets.iter().map(|target| target.passed_with_failed_grader).sum(),
             suite: suite.suite,
             problems: suite.problems,
             not_started: suite.not_started,
@@ -129,18 +138,18 @@ pub(crate) enum RunEnd {
 /// Most tests that are listed.
 const SHOWN: usize = 10;
 
-/// Finishes a run and prints its summary. `names_not_started`: prints the tests that were not started, too.
+/// Finishes a run and prints its summary. `is_asked`: the user asked for it, and not for a run; prints that no hooks were left, and the
+/// tests that were not started, too.
 ///
 /// # Errors
 ///
 /// If the run's files cannot be read or written.
-pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::Result<RunEnd> {
+pub(crate) fn finish_and_summarize(run: &Path, is_asked: bool) -> io::Result<RunEnd> {
     let finished = finish(run)?;
     let mut out = anstream::stdout().lock();
     match finished.hooks {
-        // After a run, hooks that are left are the exception.
-        0 if !names_not_started => {}
-        0 => writeln!(out, "no hooks were left to run")?,
+        0 if is_asked => writeln!(out, "no hooks were left to run")?,
+        0 => {}
         1 => writeln!(out, "1 hook was run")?,
         hooks => writeln!(out, "{hooks} hooks were run")?,
     }
@@ -155,7 +164,7 @@ pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::R
             writeln!(out, "{}: {} without a record", suite.suite, count(suite.problems.len(), "case"))?;
         }
         // A run of selected cases does not start the others.
-        if names_not_started && !suite.not_started.is_empty() {
+        if is_asked && !suite.not_started.is_empty() {
             let tests = suite.not_started.iter().map(String::as_str).take(SHOWN).collect::<Vec<_>>().join(", ");
             let more = if suite.not_started.len() > SHOWN { ", …" } else { "" };
             let count = count(suite.not_started.len(), "test");

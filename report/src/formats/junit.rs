@@ -13,8 +13,9 @@ use crate::run_data::{CaseData, RunData, TrialData};
 /// The run as JUnit XML: a `testsuite` per suite and target, a `testcase` per case with `suite@target` as its class name.
 ///
 /// A case that failed is a `failure`, one that broke an `error`, each with `file` and `line` of the first grader that did not pass.
-/// Failed trials of a case that passed are `flakyFailure`s, further failed trials of one that did not are `rerunFailure`s. Scores,
-/// cost and tags are properties.
+/// Trials that did not pass of a case that passed are `flakyFailure`s and `flakyError`s, further ones of a case that did not are
+/// `rerunFailure`s and `rerunError`s. Scores, cost and tags are properties. `time` is that of agent, changes of the workspace, and graders,
+/// without setup and hooks.
 ///
 /// # Errors
 ///
@@ -76,11 +77,11 @@ fn status(case: &CaseData, failure: &FailureText) -> TestCaseStatus {
         }
     }
     if record.outcome != Status::Skipped {
-        // The status of a failed case is that of its first trial with the same outcome.
-        let has_outcome = |trial: &TrialData| trial.record.outcome == record.outcome;
-        let shown = case.trials.iter().position(has_outcome).filter(|_| is_failure(record.outcome));
-        let others = case.trials.iter().enumerate().filter(|(index, _)| Some(*index) != shown).map(|(_, trial)| trial);
-        status.add_reruns(others.filter(|trial| is_failure(trial.record.outcome)).map(rerun));
+        // The status of a case that did not pass is that of its first trial with the same outcome.
+        let shown = case.trials.iter().position(|trial| trial.record.outcome == record.outcome);
+        let shown = shown.filter(|_| is_failure(record.outcome));
+        let failed = case.trials.iter().enumerate().filter(|(_, trial)| is_failure(trial.record.outcome));
+        status.add_reruns(failed.filter(|(index, _)| Some(*index) != shown).map(|(_, trial)| rerun(trial)));
     }
     status
 }
@@ -97,8 +98,11 @@ fn rerun(trial: &TrialData) -> TestRerun {
     rerun
 }
 
+/// Without what comes before the agent is called and after it is graded: workspaces, repositories and hooks.
 fn duration(trial: &TrialData) -> Duration {
-    Duration::from_millis(trial.record.timings.total_ms)
+    let timings = trial.record.timings;
+    let around = timings.setup_ms.saturating_add(timings.teardown_ms);
+    Duration::from_millis(timings.total_ms.saturating_sub(around))
 }
 
 fn place_of(location: &Location, mut add: impl FnMut(&str, &str)) {
@@ -115,6 +119,12 @@ fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, S
     properties.extend(record.score.map(|score| ("score", format!("{score:.4}"))));
     properties.push(("threshold", format!("{:.4}", record.threshold)));
     properties.push(("trials", format!("{} of {} passed", record.passed, record.trials.len())));
+    if record.errors > 0 {
+        properties.push(("trial_errors", record.errors.to_string()));
+    }
+    if !record.failed_graders.is_empty() {
+        properties.push(("failed_graders", record.failed_graders.join(", ")));
+    }
     let cost: Vec<f64> = trials.iter().filter_map(|trial| trial.record.cost_usd).collect();
     if !cost.is_empty() {
         properties.push(("cost_usd", format!("{:.6}", cost.iter().sum::<f64>())));

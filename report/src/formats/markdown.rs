@@ -36,14 +36,15 @@ pub fn markdown(run: &RunData) -> String {
             sections.extend(found.into_iter().map(failure));
         }
     }
-    let flaky = cases().filter(|case| case.record.passed_with_failures());
-    list(&mut sections, "Flaky", flaky, |case| {
-        let record = &case.record;
-        let errors = if record.errors > 0 { format!(", {} ended in an error", record.errors) } else { String::new() };
-        format!("{} of {} trials passed{errors}", record.passed, record.completed + record.errors)
+    list(&mut sections, "Flaky", cases().filter(|case| case.is_flaky()), |case| {
+        let errors = match case.record.errors {
+            0 => String::new(),
+            errors => format!(", {errors} ended in an error"),
+        };
+        format!("{} of {} trials passed{errors}", case.record.passed, case.record.completed + case.record.errors)
     });
-    let tolerated = cases().filter(|case| !case.record.failed_graders.is_empty());
-    list(&mut sections, "Passed although a grader failed", tolerated, |case| case.record.failed_graders.join(", "));
+    let hidden = cases().filter(|case| !case.record.failed_graders.is_empty());
+    list(&mut sections, "Passed although a grader failed", hidden, |case| case.record.failed_graders.join(", "));
     let skipped = cases().filter(|case| case.record.outcome == Status::Skipped);
     list(&mut sections, "Skipped", skipped, |case| FailureText::of_case(case).message);
     if !run.problems.is_empty() {
@@ -83,11 +84,16 @@ fn headline(run: &RunData) -> String {
             text.push_str(&format!(", {count} {what}"));
         }
     }
-    let mut trials = OutcomeCounts::default();
-    let of_cases = run.suites.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.record.trials);
-    of_cases.for_each(|trial| trials.add(trial.outcome));
-    if trials.error > 0 {
-        text.push_str(&format!("; {} of {} trials ended in an error", trials.error, trials.run()));
+    let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
+    let errors: u32 = cases().map(|case| case.record.errors).sum();
+    let trials: u32 = cases().map(|case| case.record.completed + case.record.errors).sum();
+    if errors > 0 && trials > counts.run() {
+        text.push_str(&format!("; {errors} of {trials} trials ended in an error"));
+    }
+    match cases().filter(|case| !case.record.failed_graders.is_empty()).count() {
+        0 => {}
+        1 => text.push_str("; 1 case passed although a grader failed"),
+        count => text.push_str(&format!("; {count} cases passed although a grader failed")),
     }
     text
 }

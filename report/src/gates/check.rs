@@ -42,7 +42,14 @@ impl GateOptions {
 pub fn check_gates(run: &RunData, gates: &[Gate], options: GateOptions) -> GateReport {
     let checked = Checked { run, broken: broken(run), options };
     let results = gates.iter().flat_map(|gate| checked.gate(gate)).collect();
-    GateReport { schema: GateReport::SCHEMA, run: run.run_id.clone(), results }
+    let cases = || run.suites.iter().flat_map(|suite| &suite.cases).map(|case| &case.record);
+    GateReport {
+        schema: GateReport::SCHEMA,
+        run: run.run_id.clone(),
+        results,
+        trials: cases().map(|case| case.completed.saturating_add(case.errors)).sum(),
+        trial_errors: cases().map(|case| case.errors).sum(),
+    }
 }
 
 struct Checked<'a> {

@@ -29,7 +29,10 @@ impl Measured {
             }
             Measure::Score => {
                 let means: Vec<f64> = cases.iter().filter_map(|case| mean_score(case)).collect();
-                Self { value: (!means.is_empty()).then(|| mean(&means)), unknown: cases.len() - means.len() }
+                // The other trials of a case with an error say nothing about those that broke.
+                let is_known = |case: &&&CaseData| case.record.outcome != Status::Error && mean_score(case).is_some();
+                let unknown = cases.len() - cases.iter().filter(is_known).count();
+                Self { value: (!means.is_empty()).then(|| mean(&means)), unknown }
             }
             Measure::Cost => {
                 let costs: Vec<f64> = trials().filter_map(cost).collect();

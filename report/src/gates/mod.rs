@@ -21,6 +21,10 @@ pub struct GateReport {
     pub run: String,
     /// The gates in their order, one for each value of a gate with `per`.
     pub results: Vec<GateResult>,
+    /// Number of trials of the run that passed, failed or ended in an error.
+    pub trials: u32,
+    /// Number of them that ended in an error.
+    pub trial_errors: u32,
 }
 
 /// What a gate says about the cases it is about.

@@ -18,7 +18,11 @@ impl fmt::Display for GateVerdict {
 
 impl fmt::Display for GateReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.results.iter().try_for_each(|result| writeln!(f, "{result}"))
+        self.results.iter().try_for_each(|result| writeln!(f, "{result}"))?;
+        match self.trial_errors {
+            0 => Ok(()),
+            errors => writeln!(f, "note: {errors} of {} trials ended in an error", self.trials),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ mod trial_files;
 use std::path::PathBuf;
 
 use evalsuite::record::run_directory::CaseDirectoryName;
-use evalsuite_schema::record::{CalibrationRecord, CaseRecord, RunRecord, SuiteRecord, TrialRecord};
+use evalsuite_schema::record::{CalibrationRecord, CaseRecord, RunRecord, Status, SuiteRecord, TrialRecord};
 
 pub(crate) use self::answer::answer_of;
 pub(crate) use self::case_lookup::CaseLookup;
@@ -81,6 +81,14 @@ pub struct CaseData {
     pub trials: Vec<TrialData>,
     /// Earlier runner attempts, the first one first.
     pub earlier: Vec<CaseRecord>,
+}
+
+impl CaseData {
+    /// Whether it passed although a trial failed or ended in an error.
+    pub fn is_flaky(&self) -> bool {
+        let counts = &self.record;
+        counts.outcome == Status::Passed && (counts.passed < counts.completed || counts.errors > 0)
+    }
 }
 
 /// A trial of a run.

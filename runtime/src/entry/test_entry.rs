@@ -36,7 +36,8 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
         Err(error) => fail(setup_error(&error)),
         Ok(report) if report.fails_test() => fail(report.to_string()),
         Ok(report) => {
-            if let Some(line) = notice_line(report.record()) {
+            let record = report.record();
+            for line in baseline_line(record).into_iter().chain(lines_of_pass(record)) {
                 notice::say(&line);
             }
             match report.status() {
@@ -165,8 +166,27 @@ fn with_lines_of_long_cases(settings: &Settings) -> Settings {
     settings
 }
 
-/// What is said of a test that did not fail and yet is more than a pass.
-fn notice_line(record: &CaseRecord) -> Option<String> {
+/// What a pass hides: graders that failed, and trials that ended in an error.
+fn lines_of_pass(record: &CaseRecord) -> Vec<String> {
+    let mut lines = Vec::new();
+    if record.outcome != Status::Passed {
+        return lines;
+    }
+    let name = &record.test_name;
+    if !record.failed_graders.is_empty() {
+        let score = record.score.map(|score| format!(" at {score:.2}")).unwrap_or_default();
+        lines.push(format!("PASSED{score} ALTHOUGH A GRADER FAILED {name}: {}", record.failed_graders.join(", ")));
+    }
+    if record.errors > 0 {
+        let (errors, trials, tolerated) = (record.errors, record.trials.len(), record.tolerated_errors);
+        let line = format!("{errors} of {trials} trials ended in an error; `trials.errors` is {tolerated}");
+        lines.push(format!("PASSED WITH ERRORS {name}: {line}"));
+    }
+    lines
+}
+
+/// What is said of a test that did not fail and yet is more than a pass in view of its baseline.
+fn baseline_line(record: &CaseRecord) -> Option<String> {
     let name = &record.test_name;
     let baseline = record.baseline?;
     let (passed, trials) = (baseline.passed, baseline.trials);

@@ -149,6 +149,7 @@ fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> io::R
     record.score = end.score;
     record.strategy = plan.case.trials.strategy;
     record.planned = plan.planned;
+    record.tolerated_errors = plan.case.trials.errors;
     record.stops_early = plan.planned > 1 && !plan.settings.run_all && matches!(plan.rule, Rule::Any | Rule::Every);
     record.truncated = end.is_truncated;
     record.cost_limited = end.is_cost_limited;

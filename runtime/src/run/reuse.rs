@@ -122,15 +122,24 @@ fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(P
         let record = match read_json::<CaseRecord>(&file) {
             Ok(Some(record)) => record,
             Ok(None) => continue,
-            Err(error) => {
-                notice::say(&format!("{test}: the result in {} is not used: {error}", file.display()));
+            // A damaged record of another run says nothing about this one: the case runs.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                notice::say(&format!("{test} is not taken over from run {}: {error}", run.id()));
                 continue;
             }
+            Err(error) => return Err(error),
         };
         let digests = [&record.case_digest, &record.input_digest, &record.grader_digest];
         let is_same = digests == [&plan.digests.case, &plan.digests.input, &plan.digests.graders];
-        if is_same && record.conditions.as_ref() == Some(conditions) {
-            return Ok(Some((case.directory, record)));
+        if !is_same || record.conditions.as_ref() != Some(conditions) {
+            continue;
+        }
+        let mut trials = record.trials.iter().chain(&record.surplus).map(|trial| case.directory.join(&trial.path));
+        match trials.find_map(|file| {
+            read_json::<TrialRecord>(&file).map(|found| found.is_none()).unwrap_or(true).then_some(file)
+        }) {
+            None => return Ok(Some((case.directory, record))),
+            Some(file) => notice::say(&format!("{test} is not taken over: {} is missing or damaged", file.display())),
         }
     }
     Ok(None)

@@ -151,12 +151,12 @@ fn what_trials_took_is_summed() {
     assert!(target.duration_ms.p50 <= target.duration_ms.p95);
     let lines = shown.lines().collect::<Vec<_>>();
     assert_eq!(lines[0], "x: 1 passed, 2 failed, 2 error, 0 skipped, 2 flaky");
-    assert_eq!(lines[1], "  target   passed  failed  error  score  95 % interval", "{shown}");
-    assert_eq!(lines[2], "  default       1       2      2   0.45   0.08 to 0.87", "{shown}");
-    assert!(lines[3].starts_with("  target   tokens     USD"), "{shown}");
-    assert!(lines[4].starts_with("  default     110  2.0000"), "{shown}");
-    assert_eq!(lines[5], "  trials   2 of 12 ended in an error");
-    assert_eq!(lines[6], "  pass@4 1.00, pass^4 0.00 (in 1 of 5 cases; the others have fewer than 4 results)");
+    assert_eq!(lines[1], "  errors   2 of 12 trials ended in an error", "{shown}");
+    assert_eq!(lines[2], "  target   passed  failed  error  score  95 % interval", "{shown}");
+    assert_eq!(lines[3], "  default       1       2      2   0.45   0.08 to 0.87", "{shown}");
+    assert!(lines[4].starts_with("  target   tokens     USD"), "{shown}");
+    assert!(lines[5].starts_with("  default     110  2.0000"), "{shown}");
+    assert_eq!(lines[6], "  pass@4 1.00, pass^4 0.00 (over 1 of 5 cases; left out: 4 with fewer than 4 graded trials)");
     assert_eq!(lines[8], "  is-json  1.00       10          0       0");
 }
 

@@ -119,3 +119,18 @@ fn without_a_digest_of_the_agent_nothing_is_reused() {
     let refused = runtime.block_on(evals.run(&RunOptions::new().with_only_changed(true))).unwrap_err();
     assert_eq!(refused.to_string(), "without a digest of the agent, nothing tells whether it has changed");
 }
+
+#[test]
+fn a_damaged_record_of_an_earlier_run_is_no_result_and_no_error() {
+    for file in ["case.json", "trial-000/result.json"] {
+        let changing = Changing::new();
+        // Files beside a single case would be its own.
+        let cases = ["a", "b"].map(|id| case(id, "hello", json!({})));
+        let (report, _) = changing.run("1", &cases, version("v"));
+        fs::write(report.cases()[0].directory().join(file), "{\"schema\": \"evalsuite.ca").unwrap();
+        let (report, called) = changing.run("2", &cases, version("v"));
+        assert_eq!(called, ["a"], "{file}");
+        assert_eq!((report.problems().len(), report.count(Status::Passed)), (0, 2), "{file}: {report}");
+        assert_eq!(changing.run("3", &cases, version("v")).1, [""; 0], "run 2 has the result: {file}");
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Reason, Status, TrialRecord, Usage};
-use crate::{Kind, Layout, Location, Strategy};
+use crate::{Kind, Layout, Location, Strategy, is_default};
 
 /// `case.json`: the result of a case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -85,6 +85,12 @@ pub struct CaseRecord {
     pub passed: u32,
     /// Trials with an error.
     pub errors: u32,
+    /// Number of trials that may end in an error without making the case an error.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tolerated_errors: u32,
+    /// Of a case that passed: names of graders that count, and failed in a trial that passed all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_graders: Vec<String>,
     /// Whether planned trials did not run, because the case was decided or a cost limit was reached.
     pub truncated: bool,
     /// Whether the cost of the trials reached its limit. All planned trials may have run nevertheless, see `truncated`.
@@ -107,9 +113,6 @@ pub struct CaseRecord {
     pub ci95_upper: Option<f64>,
     /// Whether trials agree; `None` with fewer than two, or when truncated.
     pub stability: Option<Stability>,
-    /// Names of graders that failed in a trial that passed, sorted: the threshold lets it pass without them. Only of a case that passed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub failed_graders: Vec<String>,
     /// The case in the baseline of its suite, if that says something about it; only in suites of kind `capability`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineResult>,
@@ -171,11 +174,6 @@ impl CaseRecord {
             planned: trial.trials_planned,
             ..Self::new()
         }
-    }
-
-    /// Whether the case passed, and a trial of it failed or ended in an error.
-    pub fn passed_with_failures(&self) -> bool {
-        self.outcome == Status::Passed && self.passed < self.completed.saturating_add(self.errors)
     }
 
     /// The trials that ran and do not count: they have only cost something.

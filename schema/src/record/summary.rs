@@ -77,6 +77,9 @@ pub struct TargetSummary {
     pub reused: u32,
     /// Number of trials by outcome.
     pub trials: OutcomeCounts,
+    /// Number of cases that passed although a grader failed in one of their passed trials, see [`CaseRecord::failed_graders`].
+    #[serde(default)]
+    pub passed_with_failed_grader: u32,
     /// passed / (passed + failed + error) over cases: the share of the suite that the agent masters. A case with an
     /// error counts as not mastered.
     pub case_pass_rate: Option<f64>,
@@ -90,7 +93,7 @@ pub struct TargetSummary {
     /// Number M of cases in `mean_score`.
     pub scored_cases: u32,
     /// Standard error of `mean_score`: the standard deviation (M − 1) of the case means, divided by √M. Cases are the
-    /// clusters, because trials of one case are not independent; `None` for fewer than two cases.
+    /// clusters, because trials of one case are not independent. `None` for fewer than two cases: nothing is known of the spread.
     pub stderr: Option<f64>,
     /// Lower end of the 95 % confidence interval of `mean_score`: Student's t for the scores of the cases and four more, two of 0 and
     /// two of 1 (as Agresti and Coull add to rates), cut to 0 to 1. It has a width even where all cases have the same score.
@@ -104,7 +107,8 @@ pub struct TargetSummary {
     /// By k, the mean probability that all of k trials of a case pass (unbiased, `C(c,k)/C(n,k)`, as in τ-bench), over
     /// the same cases.
     pub pass_hat_k: BTreeMap<u32, Estimate>,
-    /// Results of each grader in all trials, by name.
+    /// Results of each grader, by name. Of a case whose trials stop as soon as they decide it, only the first trial counts: which other
+    /// trials there are depends on their results.
     pub grader_mean: BTreeMap<String, GraderMean>,
     /// Pass rates of cases, by `metadata.failure_bucket`.
     pub bucket: BTreeMap<String, PassRate>,
@@ -173,7 +177,7 @@ impl Estimate {
     }
 }
 
-/// Results of one grader in all trials.
+/// Results of one grader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GraderMean {

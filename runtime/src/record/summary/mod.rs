@@ -53,6 +53,8 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     summary.cases = case_counts;
     summary.reused = number(cases.iter().filter(|case| case.record.reused_run.is_some()).count());
     summary.trials = trial_counts;
+    summary.passed_with_failed_grader =
+        number(cases.iter().filter(|case| !case.record.failed_graders.is_empty()).count());
     summary.case_pass_rate = share(case_counts.passed, case_counts.run());
     summary.completed_pass_rate = share(case_counts.passed, case_counts.run() - case_counts.error);
     summary.trial_pass_rate = share(trial_counts.passed, trial_counts.run());
@@ -64,7 +66,7 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     summary.ci95_upper = interval.map(|(_, upper)| upper);
     summary.pass_at_k = over_cases(cases, pass_at_k);
     summary.pass_hat_k = over_cases(cases, pass_hat_k);
-    summary.grader_mean = grader_means(&trials);
+    summary.grader_mean = grader_means(cases);
     summary.bucket = buckets(cases);
     summary.tag = by_tag(cases);
     summary.metadata = by_metadata(cases);
@@ -122,9 +124,16 @@ fn over_cases(cases: &[SummedCase<'_>], value: impl Fn(usize, usize, usize) -> O
     ks.into_iter().filter_map(estimate).collect()
 }
 
-fn grader_means(trials: &[&TrialRecord]) -> BTreeMap<String, GraderMean> {
+/// The trials of a case that are a fair sample of what the agent does: where trials stop as soon as the case is decided, whether there is
+/// a second one depends on the first.
+fn sampled<'a>(case: &SummedCase<'a>) -> &'a [TrialRecord] {
+    let stops = case.record.truncated || case.record.stops_early && case.record.planned > 1;
+    &case.trials[..if stops { case.trials.len().min(1) } else { case.trials.len() }]
+}
+
+fn grader_means(cases: &[SummedCase<'_>]) -> BTreeMap<String, GraderMean> {
     let mut values: BTreeMap<&str, (GraderMean, Vec<f64>)> = BTreeMap::new();
-    for grader in trials.iter().flat_map(|trial| &trial.graders) {
+    for grader in cases.iter().flat_map(sampled).flat_map(|trial| &trial.graders) {
         let (mean, decided) = values.entry(&grader.name).or_default();
         match grader.state {
             GraderState::Decided => decided.extend(grader.value),

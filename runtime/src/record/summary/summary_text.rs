@@ -70,14 +70,40 @@ impl fmt::Display for SummaryText<'_> {
                 "  reused   {reused} unchanged {cases} of earlier runs; time and cost are those of the runs then"
             )?;
         }
-        targets(&summary.targets).write(width, f)?;
-        errors(&summary.targets, f)?;
-        pass_at_k(&summary.targets, f)?;
-        graders(&summary.targets).write(width, f)?;
+        trial_errors(&summary.targets, f)?;
         failed_graders(&summary.cases, f)?;
+        targets(&summary.targets).write(width, f)?;
+        pass_at_k(summary, f)?;
+        graders(&summary.targets).write(width, f)?;
         slowest(&summary.cases).write(width, f)?;
         skipped(&summary.cases, f)
     }
+}
+
+fn trial_errors(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let errors: u32 = targets.iter().map(|target| target.trials.error).sum();
+    let trials: u32 = targets.iter().map(|target| target.trials.run()).sum();
+    // Of a single trial, the line above says the same.
+    if errors == 0 || trials < 2 {
+        return Ok(());
+    }
+    writeln!(f, "  errors   {errors} of {trials} trials ended in an error")
+}
+
+/// `2 cases passed although a grader failed: shop::refund (tool-trajectory), shop::order (tone)`.
+fn failed_graders(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let found: Vec<&CaseRecord> = cases.iter().filter(|case| !case.failed_graders.is_empty()).collect();
+    if found.is_empty() {
+        return Ok(());
+    }
+    let name = |case: &&CaseRecord| format!("{} ({})", case.test_name, case.failed_graders.join(", "));
+    let named = found.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
+    let more = match found.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let cases = if found.len() == 1 { "case" } else { "cases" };
+    writeln!(f, "  graders  {} {cases} passed although a grader failed: {named}{more}", found.len())
 }
 
 /// One row per target with cases that were run.
@@ -126,43 +152,34 @@ fn targets(targets: &[TargetSummary]) -> TextTable {
     table
 }
 
-/// The trials without a result.
-fn errors(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let sum = |of: fn(&TargetSummary) -> u32| targets.iter().map(of).fold(0, u32::saturating_add);
-    let (errors, trials) = (sum(|target| target.trials.error), sum(|target| target.trials.run()));
-    if errors == 0 { Ok(()) } else { writeln!(f, "  trials   {errors} of {trials} ended in an error") }
-}
-
-/// The cases that passed although a grader failed, which a threshold below 1 allows.
-fn failed_graders(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let passed: Vec<&CaseRecord> = cases.iter().filter(|case| !case.failed_graders.is_empty()).collect();
-    if passed.is_empty() {
-        return Ok(());
-    }
-    let named = passed.iter().take(NAMED).map(|case| format!("{} ({})", case.case_id, case.failed_graders.join(", ")));
-    let named = named.collect::<Vec<_>>().join(", ");
-    let more = match passed.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let cases = if passed.len() == 1 { "1 case".to_owned() } else { format!("{} cases", passed.len()) };
-    writeln!(f, "  {cases} passed although a grader failed: {named}{more}")
-}
-
-/// For the largest k above 1 of each target.
-fn pass_at_k(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// For the largest k above 1 of each target, with what keeps the other cases out of it.
+fn pass_at_k(summary: &SuiteSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let targets = &summary.targets;
     let last = |estimates: &BTreeMap<u32, Estimate>| estimates.iter().next_back().map(|(k, e)| (*k, *e));
     for target in targets {
         if let (Some((k, at)), Some((_, hat))) = (last(&target.pass_at_k), last(&target.pass_hat_k))
             && k > 1
         {
             let name = if targets.len() > 1 { format!("{}: ", target.target) } else { String::new() };
-            let of = match target.cases.run() {
-                1 if at.cases == 1 => "of 1 case".to_owned(),
-                all if all == at.cases => format!("over all {all} cases"),
-                all => format!("in {} of {all} cases; the others have fewer than {k} results", at.cases),
-            };
-            writeln!(f, "  {name}pass@{k} {:.2}, pass^{k} {:.2} ({of})", at.value, hat.value)?;
+            let of = format!("over {} of {} cases", at.cases, target.cases.run());
+            let cases = summary.cases.iter().filter(|case| case.target == target.target);
+            let (mut stopped, mut fewer) = (0, 0);
+            for case in cases.filter(|case| case.outcome != Status::Skipped) {
+                match case.truncated {
+                    true => stopped += 1,
+                    false => fewer += u32::from(case.completed < k),
+                }
+            }
+            let mut left_out = Vec::new();
+            if stopped > 0 {
+                left_out.push(format!("{stopped} stopped early"));
+            }
+            if fewer > 0 {
+                left_out.push(format!("{fewer} with fewer than {k} graded trials"));
+            }
+            let left_out =
+                if left_out.is_empty() { String::new() } else { format!("; left out: {}", left_out.join(", ")) };
+            writeln!(f, "  {name}pass@{k} {:.2}, pass^{k} {:.2} ({of}{left_out})", at.value, hat.value)?;
         }
     }
     Ok(())
@@ -233,9 +250,9 @@ fn score(value: f64) -> String {
     format!("{value:.2}")
 }
 
-/// Without those that were read from a cache, which cost little.
+/// All of them, as everywhere; the column `cached` says how many of them were read from a cache.
 fn tokens(usage: Usage) -> String {
-    usage.input.saturating_add(usage.output).to_string()
+    usage.input.saturating_add(usage.cached).saturating_add(usage.output).to_string()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
@@ -302,21 +319,21 @@ mod tests {
         let mut cases = vec![case("a", Status::Passed, &[1000, 1000]), case("b", Status::Failed, &[2500])];
         cases[0].stability = Some(Stability::Flaky);
         cases[0].failed_graders = vec!["tone".to_owned()];
-        small.trials.error = 1;
+        (small.trials.passed, small.trials.error) = (2, 1);
         cases.extend(skipped);
         let expected = "\
 shop: 1 passed, 1 failed, 0 error, 4 skipped, 1 flaky
+  errors   1 of 3 trials ended in an error
+  graders  1 case passed although a grader failed: shop::a (tone)
   target  passed  failed  skipped  score  95 % interval  tokens
-  small        1       1        4   0.50   0.25 to 0.75    1280
+  small        1       1        4   0.50   0.25 to 0.75   10280
   large        1       0        0   1.00              –       –
   target  cached  judge tokens     USD  judge USD   time    p50    p95
   small     9000            55  0.2500     0.0100  4.5 s  1.0 s  2.5 s
   large        –             –       –          –      –      –      –
-  trials   1 of 1 ended in an error
-  large: pass@3 1.00, pass^3 0.50 (of 1 case)
+  large: pass@3 1.00, pass^3 0.50 (over 1 of 1 cases)
   grader    target  mean  decided  undecided  errors
   contains   small  0.50        3          0       1
-  1 case passed although a grader failed: a (tone)
   slowest   time  trials
   shop::b  2.5 s       1
   shop::a  2.0 s       2
