@@ -78,7 +78,8 @@ fn the_finished_run_is_printed_as_json() {
     let finished = package.json("finish", &output.out);
     assert_eq!((&finished["run_id"], &finished["hooks"]), (&json!("r"), &json!(0)), "{finished}");
     let suite = json!({
-        "suite": "s", "passed": 0, "failed": 0, "error": 0, "skipped": 0, "problems": [], "not_started": ["evals::a"],
+        "suite": "s", "passed": 0, "failed": 0, "error": 0, "skipped": 0,
+        "trials": 0, "trial_errors": 0, "passed_with_failed_grader": 0, "problems": [], "not_started": ["evals::a"],
     });
     assert_eq!(finished["suites"], json!([suite]));
     assert!(finished["summary"].as_str().is_some_and(|path| path.ends_with("runs/r/summary.json")), "{finished}");

@@ -5,7 +5,7 @@ use std::io;
 
 use evalsuite_schema::Kind;
 use evalsuite_schema::record::{
-    BaselineResult, CaseRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary, Verdict,
+    BaselineResult, CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary, Verdict,
 };
 
 use crate::grade::scoring::decide_case;
@@ -177,7 +177,8 @@ fn failed_graders(trials: &[TrialRecord]) -> Vec<String> {
         let of_turns = trial.turns.iter().flatten().flat_map(|turn| &turn.graders);
         trial.graders.iter().chain(of_turns)
     });
-    let failed = graders.filter(|grader| grader.verdict == Some(Verdict::Fail) && grader.advisory.is_none());
+    let counts = |grader: &&GraderRecord| grader.weight > 0.0 && grader.advisory.is_none();
+    let failed = graders.filter(counts).filter(|grader| grader.verdict == Some(Verdict::Fail));
     failed.map(|grader| grader.name.clone()).collect::<BTreeSet<String>>().into_iter().collect()
 }
 

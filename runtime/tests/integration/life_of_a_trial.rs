@@ -290,7 +290,8 @@ fn requirements_skip_a_case_before_its_agent_runs() {
         (json!([contains("x")]), json!({"requires": {"commands": ["no-such-program"]}}), "no-such-program"),
         (json!([contains("x")]), json!({"workspace": {"docker": true}}), "docker"),
         (json!([judge]), json!({}), "needs a judge"),
-        (json!([]), json!({}), "needs a judge"),
+        (json!([]), json!({"criteria": "Is polite"}), "needs a judge"),
+        (json!([]), json!({}), "nothing grades the case"),
     ];
     for (graders, more, text) in missing {
         let (evals, directory) = one(case_json("c", graders, more));

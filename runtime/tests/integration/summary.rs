@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evalsuite::record::SuiteSummary;
-use evalsuite::{AgentError, Evals, Evidence, Outcome, RunOptions, Trial, Usage};
+use evalsuite::{AgentError, Evals, Evidence, Outcome, RunOptions, Status, Trial, Usage};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, grader, run_with, suite};
@@ -165,4 +165,42 @@ fn a_summary_is_read_as_it_was_written() {
     let (summary, _) = summary();
     let text = serde_json::to_string(&summary).unwrap();
     assert_eq!(evalsuite_schema::json::from_str::<SuiteSummary>(&text).unwrap(), summary);
+}
+
+#[test]
+fn errors_in_trials_are_no_pass_unless_they_are_tolerated() {
+    let directory = tempfile::tempdir().unwrap();
+    let says = json!([1.0, "broken", 1.0, 1.0]);
+    let strict = case("strict", says.clone(), json!({}));
+    let mut tolerant = case("tolerant", says, json!({}));
+    tolerant["trials"]["errors"] = json!(1);
+    let evals = Evals::new(suite("cases", "capability", directory.path(), &[strict, tolerant]))
+        .with_agent(recorded)
+        .with_grader("value", value);
+    let report = run_with(&evals, directory.path(), RunOptions::new().with_run_all(true));
+    let [strict, tolerant] = report.cases() else { panic!("{report}") };
+    assert_eq!((strict.status(), tolerant.status()), (Status::Error, Status::Passed), "{report}");
+    assert_eq!((tolerant.record().errors, tolerant.record().tolerated_errors), (1, 1));
+    let shown = report.to_string();
+    assert!(shown.starts_with("x: 1 passed, 0 failed, 1 error, 0 skipped\n  errors   2 of 8 trials ended in an error\n"), "{shown}");
+}
+
+#[test]
+fn a_pass_with_a_failed_grader_is_counted_and_named_and_one_case_has_no_standard_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let graders = json!([
+        grader("says-hello", 7, json!({"contains": {"value": "hello"}})),
+        grader("says-bye", 8, json!({"contains": {"value": "bye"}})),
+        {"name": "advice", "weight": 0.0, "location": {"file": "suites/x/tasks/a.json", "line": 9, "column": 5}, "config": {"contains": {"value": "bye"}}},
+    ]);
+    let polite = case_json("polite", graders, json!({"threshold": 0.5}));
+    let evals = Evals::new(suite("cases", "capability", directory.path(), &[polite]))
+        .with_agent(|_: &mut Trial<'_>| Ok::<_, AgentError>("hello"));
+    let report = run_with(&evals, directory.path(), RunOptions::new());
+    let [polite] = report.cases() else { panic!("{report}") };
+    assert_eq!((polite.status(), &polite.record().failed_graders[..]), (Status::Passed, &["says-bye".to_owned()][..]));
+    let summary = report.summary();
+    assert_eq!((summary.targets[0].passed_with_failed_grader, summary.targets[0].stderr), (1, None));
+    let shown = report.to_string();
+    assert!(shown.contains("\n  graders  1 case passed although a grader failed: evals::x::polite (says-bye)\n"), "{shown}");
 }
