@@ -171,9 +171,11 @@ fn trials_that_do_not_count_cost_all_the_same() {
     let record = &mut run.suites[0].cases[0].record;
     let mut surplus = record.trials[0].clone();
     (surplus.cost_usd, surplus.judge_cost_usd) = (Some(0.5), Some(0.25));
-    record.surplus = vec![surplus.clone(), surplus];
+    record.surplus = vec![surplus.clone(), surplus.clone()];
+    record.confirming = vec![surplus];
     let page = Page::of(&HtmlReport::new(run));
-    assert_eq!(page.index["cases"]["surplus"], evalsuite_schema::json::json!([[2, 1.0, 0.5], null, null]));
+    let uncounted = evalsuite_schema::json::json!({ "surplus": 2, "confirming": [1, 1], "cost": 1.5, "judgeCost": 0.75 });
+    assert_eq!(page.index["cases"]["uncounted"], evalsuite_schema::json::json!([uncounted, null, null]));
 }
 
 #[test]
