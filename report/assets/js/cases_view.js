@@ -82,7 +82,7 @@ class CasesView {
       past && el('label', { class: 'check' }, el('input', { type: 'checkbox', checked: route.different === '1', on: { change: (event) => go({ different: event.target.checked ? '1' : '' }, { replace: true }) } }), 'Different only'),
       this.hits);
     this.empty = el('div', { class: 'empty', hidden: true });
-    replace(this.element, summary(report, past), this.toolbar, this.problems, this.table.element, this.empty);
+    replace(this.element, summary(report, past), this.toolbar, this.problems, this.table.element, this.table.unprinted, this.empty);
     // The controls are new, the one that was used keeps the focus.
     controls()[focused]?.focus({ preventScroll: true });
     this.update();

@@ -1,6 +1,8 @@
 // The table of cases. Only the rows near the window are in the document: at most 60.
 
-const ROW = 38, MOST_ROWS = 60, MOST_PRINTED = 2000;
+const ROW = 38, MOST_ROWS = 60;
+/** Browsers take minutes to lay out thousands of rows on paper. */
+const MOST_PRINTED = 500;
 
 const COLUMNS = [
   { id: 'outcome', label: '', title: 'Outcome' },
@@ -24,6 +26,7 @@ class CaseTable {
     this.columns = COLUMNS.filter((column) => (!column.compares || past) && (!column.costs || costs));
     this.head = el('div', { class: 'row head', role: 'row' }, this.columns.map((column) => this.heading(column)));
     this.body = el('div', { class: 'rows', role: 'rowgroup' });
+    this.unprinted = el('p', { class: 'unprinted' });
     this.element = el('div', { class: ['table', past && 'compares', costs && 'costs'].filter(Boolean).join(' '), role: 'grid', 'aria-label': 'Cases', 'aria-colcount': this.columns.length },
       el('div', { role: 'rowgroup', class: 'headgroup' }, this.head), this.body);
     this.paint = () => this.draw();
@@ -31,10 +34,12 @@ class CaseTable {
     addEventListener('resize', this.paint);
   }
 
-  /** Paper has no window: all rows are there while it is printed. */
+  /** Paper has no window: while it is printed, the first rows are there, and a sentence about the others. */
   print(printing) {
     this.printing = printing;
     this.draw();
+    const left = this.rows.filter((row, index) => row.it && !this.shown.has(index)).length;
+    replace(this.unprinted, printing && left > 0 && `${plural(left, 'more case')} not printed: the rows above are the first of ${plural(this.cases.length, 'case')} in the order of the table. A filter chooses others.`);
   }
 
   remove() {
@@ -90,11 +95,16 @@ class CaseTable {
       this.shown.delete(index);
     }
     // From the last to the first, so that each stands before its successor: readers follow the order of the document.
+    const below = [...this.shown.keys()].filter((index) => index >= to);
+    let next = below.length ? this.shown.get(Math.min(...below)) : null;
     for (let index = to - 1; index >= from; index--) {
-      if (this.shown.has(index)) continue;
-      const element = this.row(index);
-      this.shown.set(index, element);
-      this.body.insertBefore(element, this.shown.get(index + 1) ?? null);
+      let element = this.shown.get(index);
+      if (!element) {
+        element = this.row(index);
+        this.shown.set(index, element);
+        this.body.insertBefore(element, next);
+      }
+      next = element;
     }
   }
 

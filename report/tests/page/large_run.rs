@@ -9,12 +9,7 @@ use super::{HITS, ROWS, assert_quiet, browser};
 fn a_run_of_15_000_trials_opens_at_once_and_has_60_rows_in_the_document() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    let mut run = RunData::read(SyntheticRun::new("run", 50, 3).write(directory.path())).unwrap();
-    // The same cases a hundred times: writing 100,000 files is not what is tested.
-    for suite in &mut run.suites {
-        let cases = suite.cases.clone();
-        suite.cases = (0..100).flat_map(|copy| cases.iter().map(move |case| copy_of(case, copy))).collect();
-    }
+    let run = hundredfold(RunData::read(SyntheticRun::new("run", 50, 3).write(directory.path())).unwrap());
     let file = directory.path().join("report.html");
     let written = HtmlReport::new(run).with_details(Details::NotPassed).write_file(&file).unwrap();
 
@@ -40,6 +35,15 @@ fn a_run_of_15_000_trials_opens_at_once_and_has_60_rows_in_the_document() {
     browser.press("Enter");
     browser.wait("Boolean(document.querySelector('#answer'))");
     assert_quiet(&browser);
+}
+
+/// The same cases a hundred times: writing 100,000 files is not what is tested.
+pub(super) fn hundredfold(mut run: RunData) -> RunData {
+    for suite in &mut run.suites {
+        let cases = suite.cases.clone();
+        suite.cases = (0..100).flat_map(|copy| cases.iter().map(move |case| copy_of(case, copy))).collect();
+    }
+    run
 }
 
 fn copy_of(case: &CaseData, copy: usize) -> CaseData {

@@ -6,6 +6,7 @@ mod filters;
 mod hostile_texts;
 mod keyboard;
 mod large_run;
+mod printing;
 mod transcripts;
 mod views;
 
