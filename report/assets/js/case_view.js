@@ -34,7 +34,7 @@ class CaseView {
     const at = order.indexOf(it);
     const step = (by, label, name) => {
       const other = order[at + by];
-      return el('a', { class: 'step-link', href: other ? hrefTo({ case: other.key, trial: '' }) : null, 'aria-label': label, 'aria-disabled': other ? null : 'true' }, icon(name));
+      return el('a', { class: 'step-link', role: 'link', href: other ? hrefTo({ case: other.key, trial: '' }) : null, 'aria-label': label, 'aria-disabled': other ? null : 'true' }, icon(name));
     };
     return el('header', { class: 'case-head' },
       el('div', { class: 'crumbs' },

@@ -226,6 +226,7 @@ function summary(report, past) {
   const tests = report.suites.reduce((all, suite) => all + (suite.tests || 0), 0);
   const legend = [['p', counts.p - Math.min(counts.flaky, counts.p), 's:passed -s:flaky'], ['~', counts.flaky, 's:flaky'], ['f', counts.f, 's:failed'], ['e', counts.e, 's:error'], ['s', counts.s, 's:skipped']];
   return el('section', { class: 'summary', 'aria-label': 'Summary' },
+    el('h1', { class: 'hidden' }, 'Cases'),
     el('div', { class: 'headline' },
       el('div', { class: 'figure' },
         el('span', { class: 'big' }, percent(counts.rate)),
@@ -237,7 +238,7 @@ function summary(report, past) {
       report.past.length > 1 && sparkline([...report.past.map((it) => pastRate(it).rate), counts.rate])),
     el('div', { class: 'distribution' }, outcomeBar(counts),
       el('div', { class: 'legend' }, legend.filter(([code, number]) => number > 0 || code === 'p' || code === 'f').map(([code, number, q]) =>
-        el('a', { 'data-filter': q, class: number ? '' : 'none' }, sign(code, { label: false, size: 14 }), el('strong', {}, count(number)), ` ${OUTCOMES[code].label.toLowerCase()}`)),
+        el('a', { 'data-filter': q }, sign(code, { label: false, size: 14 }), el('strong', {}, count(number)), ` ${OUTCOMES[code].label.toLowerCase()}`)),
         tests > cases.length && el('span', { class: 'muted' }, `${plural(tests - cases.length, 'test')} not run`))),
     el('dl', { class: 'measures' }, measures(report, cases)));
 }

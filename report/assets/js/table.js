@@ -69,6 +69,8 @@ class CaseTable {
     const kept = this.rows.findIndex((row) => row.it && row.it === focused);
     this.current = kept >= 0 ? kept : Math.min(this.current, Math.max(0, this.rows.length - 1));
     this.body.style.height = `${this.rows.length * ROW}px`;
+    // Rows that open and close are of a tree.
+    this.element.setAttribute('role', groups.some((group) => group.name !== undefined) ? 'treegrid' : 'grid');
     this.element.setAttribute('aria-rowcount', this.rows.length + 1);
     replace(this.body);
     this.shown.clear();

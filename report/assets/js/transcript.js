@@ -54,8 +54,8 @@ function callItem(call, results, longest) {
     ms !== undefined && el('span', { class: 'took' },
       el('span', { class: 'took-bar', 'aria-hidden': 'true' }, el('span', { style: { width: `${Math.max(2, ms / longest * 100)}%` } })), duration(ms))];
   return fold(title, () => [
-    el('h4', {}, 'Arguments'), textBlock(json(call.arguments ?? {}), { lines: 30, label: 'Arguments' }),
-    results.length > 0 && el('h4', {}, 'Result'),
+    el('h3', {}, 'Arguments'), textBlock(json(call.arguments ?? {}), { lines: 30, label: 'Arguments' }),
+    results.length > 0 && el('h3', {}, 'Result'),
     results.map((result) => textBlock(contentText(result.content) || '(empty)', { lines: 30, label: 'Result' })),
   ], { className: 'call' });
 }

@@ -9,7 +9,7 @@ class TrendsView {
   draw() {
     const { report } = this;
     if (!report.past.length) {
-      replace(this.element, el('div', { class: 'empty' }, el('h2', {}, 'No earlier runs'), el('p', {}, 'Trends need at least two runs of a suite in the same output directory. ', el('code', {}, '--history N'), ' says how many are shown.')));
+      replace(this.element, el('h1', { class: 'hidden' }, 'Trends'), el('div', { class: 'empty' }, el('h2', {}, 'No earlier runs'), el('p', {}, 'Trends need at least two runs of a suite in the same output directory. ', el('code', {}, '--history N'), ' says how many are shown.')));
       return;
     }
     const suites = [...new Set(report.totals.map((it) => it.suite))];
@@ -36,7 +36,7 @@ class TrendsView {
         suites.length > 1 && pick('Suite', [['', 'All'], ...suites.map((suite) => [suite, suite])], chosen, (measure) => go({ measure: measure || DEFAULTS.measure }, { replace: true }))),
       el('p', { class: 'note' }, 'Shaded: 95 % interval of the rate (Wilson). Runs may differ in their cases; the grid shows which.'),
       el('div', { class: 'plots' }, plots),
-      el('div', { class: 'scroll' }, el('table', { class: 'plain' },
+      el('div', { class: 'scroll', role: 'region', 'aria-label': 'Runs', tabindex: 0 }, el('table', { class: 'plain' },
         el('thead', {}, el('tr', {}, ['Run', 'Started', 'Commit', 'Passed', 'Rate', 'Score', 'Cost'].map((label) => el('th', { scope: 'col' }, label)))),
         el('tbody', {}, [...report.past.map((past) => past.run), report.run].map((run, at) => [run, at]).reverse().map(([run, at]) => el('tr', {},
           el('td', {}, el('code', {}, run.id), run === report.run && el('span', { class: 'chip' }, 'this run')), el('td', {}, moment(run.startedAt, true)), el('td', {}, run.git ? el('code', {}, run.git.commit.slice(0, 7)) : NONE),

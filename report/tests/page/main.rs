@@ -2,6 +2,7 @@
 //!
 //! Without a browser these tests are skipped with a message; in CI they fail.
 
+mod accessibility;
 mod filters;
 mod hostile_texts;
 mod keyboard;
