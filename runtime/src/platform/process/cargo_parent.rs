@@ -2,6 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
+/// `USER_HZ`: the clock ticks of `/proc`, on every architecture on which Rust has a standard library for Linux.
+const TICKS_PER_SECOND: u64 = 100;
+
 /// A process of cargo. Two programs that it starts see the same values, and no other process of this machine has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CargoParent {
@@ -19,8 +22,7 @@ impl CargoParent {
         let id = std::os::unix::process::parent_id();
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
         let since_boot = std::fs::read_to_string("/proc/stat").ok()?;
-        let per_second = rustix::param::clock_ticks_per_second();
-        Self::parse(id, &stat, &since_boot, per_second)
+        Self::parse(id, &stat, &since_boot)
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -30,7 +32,7 @@ impl CargoParent {
 
     /// Reads `/proc/ID/stat` and `/proc/stat`.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has these files"))]
-    fn parse(id: u32, stat: &str, of_machine: &str, ticks_per_second: u64) -> Option<Self> {
+    fn parse(id: u32, stat: &str, of_machine: &str) -> Option<Self> {
         // The name is in parentheses, and may have some itself.
         let (name, fields) = stat.split_once('(')?.1.rsplit_once(')')?;
         if name != "cargo" {
@@ -39,7 +41,7 @@ impl CargoParent {
         // The 22nd field of the file, of which the third is the first one here.
         let start_ticks: u64 = fields.split_ascii_whitespace().nth(19)?.parse().ok()?;
         let booted: u64 = of_machine.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
-        let seconds = booted.checked_add(start_ticks.checked_div(ticks_per_second)?)?;
+        let seconds = booted.checked_add(start_ticks / TICKS_PER_SECOND)?;
         Some(Self { id, start_ticks, started: SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))? })
     }
 
@@ -61,19 +63,18 @@ mod tests {
 
     #[test]
     fn a_cargo_is_known_by_its_start() {
-        let found = CargoParent::parse(77, &stat("cargo"), MACHINE, 100).unwrap();
+        let found = CargoParent::parse(77, &stat("cargo"), MACHINE).unwrap();
         assert_eq!(found.started, SystemTime::UNIX_EPOCH + Duration::from_secs(1_764_000_042));
-        let later = CargoParent::parse(77, &stat("cargo").replace("4250", "4251"), MACHINE, 100).unwrap();
+        let later = CargoParent::parse(77, &stat("cargo").replace("4250", "4251"), MACHINE).unwrap();
         assert_ne!(found.identity(), later.identity());
     }
 
     #[test]
     fn other_parents_and_other_texts_are_none() {
         for name in ["bash", "cargo-nextest", "my (cargo)", "cargo) S"] {
-            assert_eq!(CargoParent::parse(77, &stat(name), MACHINE, 100), None, "{name}");
+            assert_eq!(CargoParent::parse(77, &stat(name), MACHINE), None, "{name}");
         }
-        assert_eq!(CargoParent::parse(77, "77 (cargo) S 1", MACHINE, 100), None);
-        assert_eq!(CargoParent::parse(77, &stat("cargo"), "", 100), None);
-        assert_eq!(CargoParent::parse(77, &stat("cargo"), MACHINE, 0), None);
+        assert_eq!(CargoParent::parse(77, "77 (cargo) S 1", MACHINE), None);
+        assert_eq!(CargoParent::parse(77, &stat("cargo"), ""), None);
     }
 }
