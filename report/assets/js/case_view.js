@@ -81,7 +81,7 @@ class CaseView {
     return [
       this.why(it, record),
       this.section('prompt', 'Prompt', inputBlock(details.input, details.turns)),
-      this.section('answer', 'Answer', record.answer ? textBlock(record.answer, { lines: 40, label: 'Answer', className: 'prose answer' }) : el('p', { class: 'none' }, 'There is no answer.'),
+      this.section('answer', 'Answer', record.answer ? answerBlock(record.answer, { lines: 40, label: 'Answer' }) : el('p', { class: 'none' }, 'There is no answer.'),
         record.answer_truncated && el('p', { class: 'note' }, 'The record has its first 64 KiB.')),
       this.section('scores', 'Scores', gradersView(record.graders, texts)),
       (record.turns || []).length > 0 && this.section('turns', 'Turns', record.turns.map((one) => el('div', { class: 'turn' }, el('h3', {}, sign(CODE_OF[one.outcome]), ` Turn ${one.index + 1}`, el('span', { class: 'muted' }, ` ${score(one.score)}`)),

@@ -6,9 +6,11 @@ function verdictCode(grader) {
   return grader.verdict === 'pass' ? 'p' : 'f';
 }
 
+/** The graders, those first that explain why a trial did not pass. */
 function gradersView(graders, texts) {
   if (!graders?.length) return el('p', { class: 'none' }, 'No grader ran.');
-  return el('div', { class: 'graders' }, graders.map((grader) => graderView(grader, texts)));
+  const rank = (grader) => 'efup'.indexOf(verdictCode(grader));
+  return el('div', { class: 'graders' }, [...graders].sort((a, b) => rank(a) - rank(b)).map((grader) => graderView(grader, texts)));
 }
 
 function graderView(grader, texts, depth = 0) {

@@ -47,13 +47,14 @@ function withCode(message) {
   return message.split(/`([^`\n]+)`/).map((part, at) => (at % 2 ? el('code', {}, part) : part));
 }
 
-async function copy(text, from) {
+/** Copies a text; `blockOf` gives the element to select where the clipboard is closed. */
+async function copy(text, from, blockOf = () => from.closest('.text')?.querySelector('pre') || from.previousElementSibling) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
     // Pages opened from a disk may not write to the clipboard in every browser: the text is selected instead.
     const range = document.createRange();
-    const block = from.closest('.text')?.querySelector('pre') || from.previousElementSibling;
+    const block = blockOf();
     if (!block) return;
     range.selectNodeContents(block);
     getSelection().removeAllRanges();

@@ -14,6 +14,7 @@ const SCRIPT_FILES: &[&str] = &[
     include_str!("../../assets/js/table.js"),
     include_str!("../../assets/js/cases_view.js"),
     include_str!("../../assets/js/text_block.js"),
+    include_str!("../../assets/js/markdown.js"),
     include_str!("../../assets/js/transcript.js"),
     include_str!("../../assets/js/diff_view.js"),
     include_str!("../../assets/js/grader_view.js"),

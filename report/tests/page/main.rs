@@ -3,6 +3,7 @@
 //! Without a browser these tests are skipped with a message; in CI they fail.
 
 mod accessibility;
+mod case_page;
 mod filters;
 mod hostile_texts;
 mod keyboard;

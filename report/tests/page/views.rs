@@ -128,7 +128,7 @@ fn a_directory_loads_its_chunks_when_they_are_needed() {
     let page = out.join("index.html");
     browser.open(&page, "");
     browser.evaluate("go({ view: 'case', case: page.report.cases[0].key })");
-    browser.wait("Boolean(document.querySelector('#answer pre'))");
+    browser.wait("Boolean(document.querySelector('#answer .markdown'))");
     assert_quiet(&browser);
     fs::remove_dir_all(out.join("data")).unwrap();
     browser.open(&page, "");
