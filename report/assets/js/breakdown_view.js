@@ -7,15 +7,32 @@ class BreakdownView {
     this.element = el('section', { class: 'breakdown' });
   }
 
-  draw() {
+  async draw() {
     const { report } = this;
-    const cases = this.order();
+    const turn = {};
+    this.turn = turn;
+    const filter = parseFilter(route.q, report, basePast(report));
+    let cases = this.order();
+    // The table looks up texts in quotes; a page that was opened here did not show it.
+    if (filter.deep.length && page.views.cases.queried !== route.q) {
+      replace(this.element, el('div', { class: 'view-head' }, el('h1', {}, 'Breakdown'), el('p', { class: 'muted', role: 'status' }, 'Searching…')));
+      const found = await searchDetails(report, cases, filter.deep, () => {}, () => this.turn !== turn);
+      if (!found) return;
+      cases = cases.filter((it) => found.has(it));
+    }
+    this.show(cases, filter.problems);
+  }
+
+  show(cases, problems) {
+    const { report } = this;
     const groups = [['suite', 'Suite', (it) => [it.suite], (name) => `suite:${quoted(name)}`]];
     if (report.targets.length > 1) groups.push(['target', 'Target', (it) => [it.target], (name) => `target:${quoted(name)}`]);
     if (report.tags.length) groups.push(['tag', 'Tag', (it) => it.tags, (name) => `@${quoted(name)}`]);
     for (const name of report.keys) groups.push([name, name, (it) => groupNames(it, `metadata.${name}`), (value) => `metadata.${quoted(name)}:${quoted(value)}`]);
     replace(this.element,
-      el('div', { class: 'view-head' }, el('h1', {}, 'Breakdown'), route.q && el('span', { class: 'muted' }, 'Filter ', el('code', {}, route.q))),
+      el('div', { class: 'view-head' }, el('h1', {}, 'Breakdown'), this.scope(cases)),
+      el('div', { class: 'filter-problems' }, problems.map((problem) => el('p', {}, problem))),
+      report.cases.length > 0 && !cases.length && el('div', { class: 'empty' }, el('h2', {}, 'No case matches')),
       el('div', { class: 'panels' },
         this.graders(cases),
         groups.map(([, label, of, query]) => this.rates(cases, label, of, query)),
@@ -25,8 +42,18 @@ class BreakdownView {
         this.reasons(cases), this.judges(), this.judgedRates()));
   }
 
+  /** Which cases the numbers cover, in words. */
+  scope(cases) {
+    if (!isNarrowed(this.report)) return null;
+    const differ = route.different && basePast(this.report);
+    const all = this.report.cases.length;
+    return el('p', { class: 'muted scope', role: 'status' }, `Covers the ${count(cases.length)} of ${plural(all, 'case')} that `,
+      route.q && ['match the filter ', el('code', {}, clip(route.q))], route.q && differ && ' and ', differ && `differ from ${differ.label}`, '. ',
+      el('a', { href: hrefTo({ q: '', different: '' }) }, `Cover all ${count(all)}`));
+  }
+
   panel(title, ...content) {
-    return el('section', { class: 'panel' }, el('h2', {}, title), content);
+    return el('section', { class: 'panel' }, el('h2', {}, nameText(title)), content);
   }
 
   graders(cases) {
@@ -45,7 +72,7 @@ class BreakdownView {
     const sorted = [...rows.values()].sort((a, b) => (mean(a.values) ?? 2) - (mean(b.values) ?? 2));
     return this.panel('Graders', el('table', { class: 'plain rates' },
       el('thead', {}, el('tr', {}, [el('th', { scope: 'col' }, el('span', { class: 'hidden' }, 'Grader')), ...['Mean', 'Passed', 'Undecided'].map((label) => el('th', { scope: 'col', class: 'number' }, label))])),
-      el('tbody', {}, sorted.slice(0, 40).map((row) => el('tr', {}, el('th', { scope: 'row' }, el('a', { href: hrefTo({ view: 'cases', q: `grader:${quoted(row.name)}:fail` }) }, row.name)),
+      el('tbody', {}, sorted.slice(0, 40).map((row) => el('tr', {}, el('th', { scope: 'row' }, el('a', { href: hrefTo({ view: 'cases', q: within(`grader:${quoted(row.name)}:fail`) }) }, nameText(row.name))),
         el('td', {}, scoreBar(mean(row.values), null)), el('td', { class: 'number' }, `${count(row.p)} / ${count(row.p + row.f)}`), el('td', { class: 'number' }, row.u + row.e || NONE))))));
   }
 
@@ -62,14 +89,14 @@ class BreakdownView {
     const rows = [...groups].map(([name, members]) => ({ name, counts: tally(members) })).sort((a, b) => (a.counts.rate ?? 2) - (b.counts.rate ?? 2) || b.counts.run - a.counts.run);
     return this.panel(label, el('table', { class: 'plain rates' },
       el('thead', {}, el('tr', {}, [el('th', { scope: 'col' }, el('span', { class: 'hidden' }, label)), el('th', { scope: 'col' }, 'Pass rate'), el('th', { scope: 'col' }, 'Cases')])),
-      el('tbody', {}, rows.slice(0, 12).map(({ name, counts }) => el('tr', {}, el('th', { scope: 'row' }, el('a', { href: hrefTo({ view: 'cases', q: query(name) }) }, clip(name))),
+      el('tbody', {}, rows.slice(0, 12).map(({ name, counts }) => el('tr', {}, el('th', { scope: 'row' }, el('a', { href: hrefTo({ view: 'cases', q: within(query(name)) }) }, nameText(name))),
         el('td', {}, rateBar(counts)), el('td', { class: 'number' }, `${count(counts.p)} / ${count(counts.run)}`))))),
     rows.length > 12 && el('p', { class: 'note' }, `${plural(rows.length - 12, 'more value')}; group the table of cases by ${label} to see all.`));
   }
 
   board(title, cases, value) {
     if (!cases.length) return null;
-    return this.panel(title, el('ol', { class: 'board' }, cases.slice(0, 8).map((it) => el('li', {}, sign(it.shown), el('a', { href: hrefTo({ view: 'case', case: it.key, trial: '' }) }, clip(it.id)), el('span', { class: 'board-value' }, value(it))))));
+    return this.panel(title, el('ol', { class: 'board' }, cases.slice(0, 8).map((it) => el('li', {}, sign(it.shown), el('a', { href: hrefTo({ view: 'case', case: it.key, trial: '' }), title: plain(clip(it.id)) }, clip(it.id)), el('span', { class: 'board-value' }, value(it))))));
   }
 
   /** Errors and skips by reason. */
@@ -84,7 +111,7 @@ class BreakdownView {
     }
     if (!groups.size) return null;
     return this.panel('Reasons', el('ul', { class: 'reasons' }, [...groups.values()].sort((a, b) => b.cases.length - a.cases.length).map((group) => el('li', {}, sign(group.outcome),
-      el('div', {}, el('a', { href: hrefTo({ view: 'cases', q: `code:${group.code} s:${OUTCOMES[group.outcome].name}` }) }, group.code.replaceAll('_', ' ')), el('span', { class: 'muted' }, ` ${plural(group.cases.length, 'case')}`),
+      el('div', {}, el('a', { href: hrefTo({ view: 'cases', q: within(`code:${group.code} s:${OUTCOMES[group.outcome].name}`) }) }, group.code.replaceAll('_', ' ')), el('span', { class: 'muted' }, ` ${plural(group.cases.length, 'case')}`),
         el('p', { class: 'note' }, withCode([...group.messages][0])), group.messages.size > 1 && el('p', { class: 'note' }, `and ${plural(group.messages.size - 1, 'other message')}`))))));
   }
 
@@ -93,8 +120,8 @@ class BreakdownView {
     if (!rows.length) return null;
     return this.panel('Judges', el('table', { class: 'plain' },
       el('thead', {}, el('tr', {}, ['Suite', 'Judges', 'Agreement', 'κ', 'Samples'].map((label) => el('th', { scope: 'col' }, label)))),
-      el('tbody', {}, rows.map(({ name, calibration }) => [el('tr', {}, el('th', { scope: 'row' }, name), el('td', {}, calibration.judges.join(', ')), el('td', { class: 'number' }, percent(calibration.agreement, 0)), el('td', { class: 'number' }, score(calibration.kappa)), el('td', { class: 'number' }, `${calibration.valid} / ${calibration.samples}`)),
-        calibration.shortfalls.map((text) => el('tr', {}, el('td', { colspan: 5, class: 'problem' }, text)))]))));
+      el('tbody', {}, rows.map(({ name, calibration }) => [el('tr', {}, el('th', { scope: 'row' }, nameText(name)), el('td', {}, calibration.judges.join(', ')), el('td', { class: 'number' }, percent(calibration.agreement, 0)), el('td', { class: 'number' }, score(calibration.kappa)), el('td', { class: 'number' }, `${calibration.valid} / ${calibration.samples}`)),
+        calibration.shortfalls.map((text) => el('tr', {}, el('td', { colspan: 5, class: 'problem' }, text)))]))), wholeRunNote(this.report));
   }
 
   /** How often judges let answers pass, and how often people would, as far as the calibration tells. */
@@ -104,10 +131,24 @@ class BreakdownView {
     const place = (rate) => [this.report.suites.length > 1 && rate.suite, this.report.targets.length > 1 && rate.target].filter(Boolean).join(' · ');
     return this.panel('Judged graders, corrected by calibration', el('table', { class: 'plain judged' },
       el('thead', {}, el('tr', {}, ['Grader', 'Judge', 'Corrected', 'Rated answers'].map((label) => el('th', { scope: 'col' }, label)))),
-      el('tbody', {}, rates.map((rate) => el('tr', {}, el('th', { scope: 'row' }, clip(rate.grader), el('span', { class: 'muted' }, ` ${place(rate)}`)),
+      el('tbody', {}, rates.map((rate) => el('tr', {}, el('th', { scope: 'row' }, nameText(rate.grader), el('span', { class: 'muted' }, ` ${place(rate)}`)),
         el('td', { class: 'number', title: `${rate.judge}, over ${plural(rate.cases, 'case')}` }, percent(rate.judge_rate, 0)), el('td', {}, intervalBar(rate.corrected_rate, [rate.lower, rate.upper])), el('td', { class: 'number' }, count(rate.samples)))))),
-    el('p', { class: 'note' }, 'Judge: the share that passes by the judge. Corrected: the share that people would let pass.'));
+    el('p', { class: 'note' }, 'Judge: the share that passes by the judge. Corrected: the share that people would let pass.'), wholeRunNote(this.report));
   }
+}
+
+function isNarrowed(report) {
+  return route.q !== '' || route.different !== '' && Boolean(basePast(report));
+}
+
+/** A filter inside the one that holds: what is counted here is what it lists. */
+function within(term) {
+  return route.q ? `${route.q} ${term}` : term;
+}
+
+/** Calibrations belong to suites, whatever the filter lets through. */
+function wholeRunNote(report) {
+  return isNarrowed(report) && el('p', { class: 'note' }, 'Of the whole run, not only of the cases that the filter lets through.');
 }
 
 /** The pass rate of some cases. */

@@ -39,11 +39,11 @@ class CaseView {
     return el('header', { class: 'case-head' },
       el('div', { class: 'crumbs' },
         el('a', { href: hrefTo({ view: 'cases', case: '', trial: '' }), class: 'back' }, icon('back'), 'Cases'),
-        el('span', { class: 'muted' }, `${it.suite}${this.report.targets.length > 1 ? ` · ${it.target}` : ''}`),
+        el('span', { class: 'muted' }, nameText(it.suite), this.report.targets.length > 1 && [' · ', nameText(it.target)]),
         el('span', { class: 'spacer' }),
         at >= 0 && el('span', { class: 'muted position' }, `${count(at + 1)} of ${count(order.length)}`),
         step(-1, 'Previous case', 'back'), step(1, 'Next case', 'next')),
-      el('div', { class: 'title' }, el('h1', {}, clip(it.id, 1000)), pill(it.shown), scoreFact(it), locationMark({ file: it.file, line: it.line })));
+      el('div', { class: 'title' }, el('h1', {}, nameText(it.id, 1000)), pill(it.shown), scoreFact(it), locationMark({ file: it.file, line: it.line })));
   }
 
   withoutDetails(it, problem) {
@@ -128,8 +128,8 @@ class CaseView {
         record?.judge_cost_usd !== undefined && fact('Cost of judges', dollars(record.judge_cost_usd)),
         record?.usage && fact('Tokens', usage(record.usage)),
         record?.judge_usage && fact('Tokens of judges', usage(record.judge_usage)),
-        record?.model && fact('Model', record.model),
-        fact('Agent', el('code', {}, it.agent || NONE)), fact('Target', it.target),
+        record?.model && fact('Model', nameText(record.model)),
+        fact('Agent', el('code', {}, nameText(it.agent || NONE))), fact('Target', nameText(it.target)),
         record?.mode && record.mode !== 'live' && fact('Mode', record.mode, record.regraded_run && ` of ${record.regraded_run}`),
         fact('Rule', ruleText(it)),
         it.confirming[1] > 0 && fact('Repeated', `${it.confirming[0]} of ${plural(it.confirming[1], 'further trial')} passed, because it fails and passed in its baseline`),
@@ -140,8 +140,8 @@ class CaseView {
         Object.entries(it.metadata).map(([name, value]) => fact(name, typeof value === 'object' ? el('code', {}, clip(JSON.stringify(value), 2000))
           : el('a', { href: hrefTo({ view: 'cases', case: '', trial: '', q: `metadata.${quoted(name)}:${quoted(String(value))}` }) }, clip(String(value))))),
         record?.started_at && fact('Started', moment(record.started_at, true)),
-        fact('Test', el('code', {}, it.test || NONE)),
-        trial && fact('Records', el('code', { class: 'path' }, trial.directory))),
+        fact('Test', el('code', {}, nameText(it.test || NONE))),
+        trial && fact('Records', el('code', { class: 'path' }, nameText(trial.directory, 2000)))),
       details.earlier.length > 0 && [el('h3', {}, 'Earlier attempts of the test runner'), el('ul', { class: 'attempts' }, details.earlier.map((one) => el('li', {}, sign(CODE_OF[one.outcome]), ` Attempt ${one.attempt}`, one.reason && el('span', { class: 'muted' }, ` ${one.reason.message}`))))]);
   }
 
@@ -195,7 +195,7 @@ class CaseView {
     const trials = details.trials;
     const matrix = graders.length > 0 && el('div', { class: 'scroll' }, el('table', { class: 'matrix' },
       el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Grader'), trials.map((trial) => el('th', { scope: 'col' }, `Trial ${trial.record.trial + 1}`)))),
-      el('tbody', {}, graders.map((name, at) => el('tr', {}, el('th', { scope: 'row' }, name), this.it.trials.map((trial) => el('td', {},
+      el('tbody', {}, graders.map((name, at) => el('tr', {}, el('th', { scope: 'row' }, nameText(name)), this.it.trials.map((trial) => el('td', {},
         trial.verdicts[at] === '-' ? NONE : [sign(trial.verdicts[at], { size: 14 }), ' ', score(trial.values[at])])))))));
     return [this.section('answers', 'Answers', groups.length === 1 && details.trials.length > 1 && el('p', { class: 'note' }, 'All trials gave the same answer.'), el('div', { class: 'answers' }, columns)),
       matrix && this.section('matrix', 'Scores by trial', matrix)];

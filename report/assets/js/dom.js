@@ -67,6 +67,12 @@ function clip(text, most = 300) {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
+/** A name; a line may end after its separators only, never inside a word. What has no room ends in an ellipsis. */
+function nameText(text, most = 300) {
+  const name = clip(text, most);
+  return el('span', { class: 'name-text', title: plain(name) }, name.split(/(?<=[/@_-]|::)/).map((part, at) => [at > 0 && el('wbr'), part]));
+}
+
 /** The same escapes in a plain text, for titles and labels. */
 function plain(text) {
   if (!UNSEEN.test(text)) return String(text);

@@ -23,7 +23,7 @@ function graderView(grader, texts, depth = 0) {
     grader.advisory && el('span', { class: 'chip', title: plain(grader.advisory) }, 'does not count'),
   ];
   const head = el('div', { class: 'grader-head' }, sign(code),
-    el('strong', { class: 'name' }, grader.name), grader.type !== grader.name && el('span', { class: 'muted' }, grader.type), facts,
+    el('strong', { class: 'name' }, nameText(grader.name)), grader.type !== grader.name && el('span', { class: 'muted' }, grader.type), facts,
     el('span', { class: 'spacer' }),
     grader.value !== null && grader.value !== undefined ? el('span', { class: 'value' }, scoreBar(grader.value, grader.pass_mark)) : el('span', { class: 'muted' }, grader.state),
     locationMark(grader.location));

@@ -1,6 +1,6 @@
 // Cases by runs, or by trials: one cell each, drawn on a canvas so that thousands of cases fit.
 
-const CELL = 16, GAP = 2, LABELS = 230;
+const CELL = 16, GAP = 2, LABELS = 230, LAST_LABEL = 60;
 
 class GridView {
   constructor(report, order) {
@@ -9,10 +9,13 @@ class GridView {
     this.element = el('section', { class: 'grid-view' });
     this.repaint = () => this.paint();
     addEventListener('themechange', this.repaint);
+    this.resized = () => this.element.isConnected && this.draw();
+    addEventListener('resize', this.resized);
   }
 
   remove() {
     removeEventListener('themechange', this.repaint);
+    removeEventListener('resize', this.resized);
   }
 
   draw() {
@@ -23,6 +26,11 @@ class GridView {
     this.columns = byTrial
       ? Array.from({ length: trials }, (_, at) => ({ label: `Trial ${at + 1}`, of: (it) => trialCell(it.trials[at]) }))
       : [...report.past.map((past) => ({ label: past.label, of: (it) => pastCell(it, past) })), { label: 'This run', of: (it) => ({ code: it.shown, share: rateOf(it.passed, it.completed), text: `${OUTCOMES[it.shown].label}, ${it.passed} of ${it.completed}, score ${score(it.score)}` }) }];
+    // Without room for all columns, those of the oldest runs are out of sight, not the newest.
+    this.room = this.element.clientWidth || 1300;
+    this.labels = Math.min(LABELS, Math.floor(this.room * 0.4));
+    this.newestFirst = !byTrial && this.labels + this.columns.length * (CELL + GAP) * 2 + LAST_LABEL > this.room;
+    if (this.newestFirst) this.columns.reverse();
     this.canvas = el('canvas', { tabindex: 0, role: 'img', 'aria-label': `Outcomes of ${plural(this.cases.length, 'case')} in ${plural(this.columns.length, byTrial ? 'trial' : 'run')}. The table of cases has the same data.`,
       on: { mousemove: (event) => this.hover(event), mouseleave: () => this.point(null), click: (event) => this.pick(event), keydown: (event) => this.keyed(event), focus: () => this.point(this.at || [0, 0]) } });
     this.readout = el('p', { class: 'readout', 'aria-live': 'polite' });
@@ -31,7 +39,7 @@ class GridView {
       el('div', { class: 'view-head' }, el('h1', {}, byTrial ? 'Cases by trial' : 'Cases by run'),
         report.past.length > 0 && pick('Columns', options, byTrial ? 'trials' : 'rate', (measure) => go({ measure }, { replace: true })),
         route.q && el('span', { class: 'muted' }, 'Filter ', el('code', {}, route.q))),
-      el('div', { class: 'grid-legend' }, ['p', '~', 'f', 'e', 's', '-'].map((code) => el('span', {}, sign(code, { label: false, size: 14 }), OUTCOMES[code].label.toLowerCase())), el('span', { class: 'muted' }, 'The fuller a cell, the more trials passed.')),
+      el('div', { class: 'grid-legend' }, ['p', '~', 'f', 'e', 's', '-'].map((code) => el('span', {}, sign(code, { label: false, size: 14 }), OUTCOMES[code].label.toLowerCase())), el('span', { class: 'muted' }, `The fuller a cell, the more trials passed.${this.newestFirst ? ' The newest run comes first.' : ''}`)),
       this.readout,
       this.cases.length ? el('div', { class: 'scroll canvas-box' }, this.canvas) : el('div', { class: 'empty' }, el('h2', {}, 'No case matches')));
     this.paint();
@@ -44,10 +52,10 @@ class GridView {
     const row = Math.max(2, Math.min(CELL + GAP, Math.floor(16_000 / scale / this.cases.length)));
     this.row = row;
     this.head = 86;
-    const wide = Math.max(CELL + GAP, Math.min(110, Math.floor(980 / this.columns.length)));
+    this.left = row >= 12 ? this.labels : 12;
+    const wide = Math.max((CELL + GAP) * (this.newestFirst ? 2 : 1), Math.min(110, Math.floor((Math.min(this.room, 1270) - this.left - LAST_LABEL) / this.columns.length)));
     this.wide = wide;
-    this.left = row >= 12 ? LABELS : 12;
-    const width = this.left + this.columns.length * wide + 60, height = this.head + this.cases.length * row + 8;
+    const width = this.left + this.columns.length * wide + LAST_LABEL, height = this.head + this.cases.length * row + 8;
     Object.assign(this.canvas, { width: width * scale, height: height * scale });
     this.canvas.style.width = `${width}px`;
     this.canvas.style.height = `${height}px`;
@@ -68,8 +76,7 @@ class GridView {
       const y = this.head + line * row;
       if (row >= 12) {
         paper.fillStyle = colour('ink');
-        const name = plain(clip(it.id));
-        paper.fillText(name.length > 32 ? `${name.slice(0, 31)}…` : name, 0, y + 12);
+        paper.fillText(fitted(paper, plain(clip(it.id)), this.left - 10), 0, y + 12);
       }
       this.columns.forEach((column, at) => cellMark(paper, column.of(it), this.left + at * wide, y, wide - GAP, Math.max(1, row - GAP), colour));
     });
@@ -95,7 +102,7 @@ class GridView {
     this.at = at;
     if (at) {
       const it = this.cases[at[1]], column = this.columns[at[0]];
-      replace(this.readout, el('strong', {}, clip(it.id)), ` · ${column.label} · ${column.of(it).text}`);
+      replace(this.readout, el('strong', {}, nameText(it.id)), ` · ${column.label} · ${column.of(it).text}`);
     } else replace(this.readout, 'Point at a cell, or move with the arrow keys. Enter opens the case.');
     this.paint();
   }
@@ -113,6 +120,14 @@ class GridView {
       this.point([Math.max(0, Math.min(next[0], this.columns.length - 1)), Math.max(0, Math.min(next[1], this.cases.length - 1))]);
     } else if (event.key === 'Enter') go({ view: 'case', case: this.cases[line].key, trial: '' });
   }
+}
+
+/** The beginning of a label that has this much room. */
+function fitted(paper, text, room) {
+  if (paper.measureText(text).width <= room) return text;
+  let most = Math.min(text.length, 60);
+  while (most > 1 && paper.measureText(`${text.slice(0, most)}…`).width > room) most--;
+  return `${text.slice(0, most)}…`;
 }
 
 function rateOf(passed, completed) {

@@ -27,7 +27,7 @@ function transcriptPage(transcripts, at) {
   const fact = (label, value) => value !== undefined && value !== null && el('div', {}, el('dt', {}, label), el('dd', {}, value));
   const verdict = trajectory.extra?.evalsuite || trajectory.extra?.reward;
   return [
-    el('header', { class: 'case-head' }, el('div', { class: 'title' }, el('h1', { class: 'path' }, name), verdict && verdictPill(verdict))),
+    el('header', { class: 'case-head' }, el('div', { class: 'title' }, el('h1', { class: 'path' }, nameText(name, 2000)), verdict && verdictPill(verdict))),
     transcripts.length > 1 && el('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Transcripts' }, transcripts.map((it, number) => el('a', { role: 'tab', href: `#/${number + 1}`, 'aria-selected': String(number === at), tabindex: number === at ? 0 : -1 }, it.name.split('/').slice(-2).join('/')))),
     el('div', { class: 'columns' },
       el('div', { class: 'main' }, el('section', { class: 'part' }, el('h2', {}, 'Transcript'), transcript(trajectory)), subagents(trajectory)),

@@ -1,4 +1,4 @@
-//! The page of a case: what explains its outcome comes first, and answers can be read as they were meant.
+//! The page of a case: what explains its outcome comes first, and answers can be read as they were meant. Names and views on a phone.
 
 use std::path::{Path, PathBuf};
 
@@ -129,5 +129,73 @@ fn texts_made_to_be_slow_come_through_whole() {
         );
         assert_eq!(browser.evaluate(&lost), json!(0), "{piece}");
     }
+    assert_quiet(&browser);
+}
+
+#[test]
+fn names_break_after_separators_only() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    browser.open(&report(directory.path(), 3), "");
+    // In any width, a line begins where the name does or after a separator.
+    let broken = browser.evaluate(
+        "(() => { const box = el('div', {}, nameText('templates/support@default::greeting_short-words')); page.main.append(box);
+            const nodes = [...box.querySelector('.name-text').childNodes].filter(it => it.nodeType === 3), broken = [];
+            for (let width = 400; width > 10; width -= 7) {
+                box.style.width = `${width}px`;
+                for (const node of nodes) { const range = document.createRange(); range.selectNodeContents(node); if (new Set([...range.getClientRects()].map(it => Math.round(it.top))).size > 1) broken.push([width, node.data]); }
+            }
+            return [nodes.map(it => it.data), broken, box.textContent, box.firstChild.title]; })()",
+    );
+    let name = "templates/support@default::greeting_short-words";
+    assert_eq!(
+        broken,
+        json!([["templates/", "support@", "default::", "greeting_", "short-", "words"], [], name, name])
+    );
+    assert_quiet(&browser);
+}
+
+#[test]
+fn a_phone_shows_the_newest_run_and_the_reasons() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let file = report(directory.path(), 30);
+    browser.set_window(375, 900);
+    browser.open(&file, "#/grid");
+    let newest = "(() => { const { grid } = page.views; const at = grid.columns.findIndex(it => it.label === 'This run'); return [at, document.querySelector('.canvas-box').scrollLeft, grid.left + (at + 1) * grid.wide <= document.querySelector('.canvas-box').clientWidth]; })()";
+    let shown = browser.evaluate(newest);
+    assert_eq!([&shown[1], &shown[2]], [&json!(0), &json!(true)], "{shown}");
+    browser.set_window(1300, 900);
+    browser.wait("page.views.grid.columns.findIndex(it => it.label === 'This run') === 2");
+    browser.set_window(375, 900);
+    browser.open(&file, "#/?q=s:failed");
+    let reason = "(() => { const reason = document.querySelector('.because').getBoundingClientRect(), row = document.querySelector('.row.case').getBoundingClientRect(); return reason.width > 250 && reason.top >= row.top && reason.bottom <= row.bottom; })()";
+    assert_eq!(browser.evaluate(reason), json!(true));
+    assert_quiet(&browser);
+}
+
+#[test]
+fn the_breakdown_covers_what_the_filter_lets_through() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let file = report(directory.path(), 30);
+    browser.open(&file, "#/breakdown");
+    assert_eq!(browser.evaluate("document.querySelector('.scope')"), json!(null));
+    browser.open(&file, "#/breakdown?q=s:failed");
+    let failed = browser.evaluate("page.report.cases.filter(it => it.outcome === 'f').length");
+    let words = format!("Covers the {failed} of 30 cases that match the filter s:failed. Cover all 30");
+    assert_eq!(browser.evaluate("document.querySelector('.scope').textContent"), json!(words));
+    // What a row leads to are the cases that it counts.
+    browser.evaluate("document.querySelectorAll('.rates')[1].querySelector('a').click()");
+    browser.wait("page.shown === 'cases'");
+    assert_eq!(
+        browser.evaluate(
+            "route.q.startsWith('s:failed suite:') && page.views.cases.order.every(it => it.outcome === 'f')"
+        ),
+        json!(true)
+    );
+    // Texts in quotes are looked up here too.
+    browser.open(&file, "#/breakdown?q=%22no%20such%20text%22");
+    browser.wait("document.querySelector('.scope')?.textContent.startsWith('Covers the 0 of 30 cases')");
     assert_quiet(&browser);
 }
