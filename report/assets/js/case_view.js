@@ -85,7 +85,7 @@ class CaseView {
         record.answer_truncated && el('p', { class: 'note' }, 'The record has its first 64 KiB.')),
       this.section('scores', 'Scores', gradersView(record.graders, texts)),
       (record.turns || []).length > 0 && this.section('turns', 'Turns', record.turns.map((one) => el('div', { class: 'turn' }, el('h3', {}, sign(CODE_OF[one.outcome]), ` Turn ${one.index + 1}`, el('span', { class: 'muted' }, ` ${score(one.score)}`)),
-        messageBlock('user', one.input), one.answer && messageBlock('assistant', one.answer), gradersView(one.graders, texts)))),
+        messageBlock('user', one.input), one.answer && el('div', { class: 'message from-assistant' }, el('div', { class: 'who' }, 'Agent'), answerBlock(one.answer, { lines: 24, label: 'Answer' })), gradersView(one.graders, texts)))),
       this.section('transcript', 'Transcript', transcript(trial.trajectory)),
       (trial.patch || changed > 0) && this.section('changes', 'Workspace', trial.patch ? patchView(trial.patch) : workspaceLists(record.workspace)),
       this.rest(record, trial, texts),

@@ -90,6 +90,12 @@ fn answers_are_shown_as_markdown_or_raw() {
     for text in ["[this](javascript:alert(1)), not snake_case_name, not 2 * 3 * 4.", "<b id=hacked>no</b>"] {
         assert!(shown.contains(text), "{shown}");
     }
+    let turn = browser.evaluate(
+        "(() => { const { it, details } = page.views.case, trial = structuredClone(details.trials[0]);
+            trial.record.turns = [{ index: 0, outcome: 'passed', score: 1, input: '*in*', answer: '*out*', graders: [] }];
+            return [...el('div', {}, page.views.case.trialBody(it, trial, details)).querySelectorAll('.turn em')].map(it => it.textContent); })()",
+    );
+    assert_eq!(turn, json!(["out"]), "answers of turns are answers too");
     // The raw text is the whole answer, and stays chosen on the next page.
     browser.evaluate("document.querySelector('#answer .as button:last-child').click()");
     assert_eq!(browser.evaluate("document.querySelector('#answer pre').textContent"), ANSWER);
