@@ -91,6 +91,8 @@ class CasesView {
   typed() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.apply(), 60);
+    // By the time a text is typed, what it is looked up in is there.
+    if (this.input.value.includes('"')) this.report.inflateAll();
   }
 
   /** Filters by what is typed. */

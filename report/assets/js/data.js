@@ -1,11 +1,26 @@
 // The index as cases and trials, and the chunks with everything else, inflated when they are needed.
 
 async function inflate(base64) {
+  const stream = new DecompressionStream('gzip');
+  const writer = stream.writable.getWriter();
+  // What is wrong with the data, the reader below says.
+  writer.write(bytesOf(base64)).catch(() => {});
+  writer.close().catch(() => {});
+  const decoder = new TextDecoder(), parts = [];
+  // Several times as fast as a blob and a response around the stream.
+  for (const reader = stream.readable.getReader(); ;) {
+    const { done, value } = await reader.read();
+    if (done) return parts.join('') + decoder.decode();
+    parts.push(decoder.decode(value, { stream: true }));
+  }
+}
+
+function bytesOf(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
   const packed = atob(base64);
   const bytes = new Uint8Array(packed.length);
   for (let at = 0; at < packed.length; at++) bytes[at] = packed.charCodeAt(at);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Response(stream).text();
+  return bytes;
 }
 
 /** The text of an inert element; null without one. */
@@ -15,6 +30,9 @@ function takeElement(id) {
 
 // Smaller differences of scores are called the same.
 const SCORE_STEP = 0.05;
+
+/** Most characters of inflated chunks that are kept. */
+const MOST_INFLATED = 200_000_000;
 
 class Report {
   constructor(index) {
@@ -29,6 +47,8 @@ class Report {
     this.tags = [...new Set(this.cases.flatMap((it) => it.tags))].sort();
     this.keys = [...new Set(this.cases.flatMap((it) => Object.keys(it.metadata)))].sort();
     this.chunks = new Map();
+    this.inflated = new Map();
+    this.inflatedSize = 0;
   }
 
   add(it) {
@@ -48,11 +68,33 @@ class Report {
     return (await this.chunk(chunk))[entry];
   }
 
+  /** The entries of a chunk as JSON, each on a line of its own; kept for the next search, up to a limit. */
+  async lines(number) {
+    if (this.inflated.has(number)) return this.inflated.get(number);
+    const loading = loadChunk(number).then((text) => {
+      if (this.inflatedSize + text.length > MOST_INFLATED) this.inflated.delete(number);
+      else this.inflatedSize += text.length;
+      return text.slice(1, -1).split('\n,');
+    });
+    this.inflated.set(number, loading);
+    loading.catch(() => this.inflated.delete(number));
+    return loading;
+  }
+
+  /** Inflates all chunks, once. */
+  async inflateAll() {
+    if (this.inflating) return;
+    this.inflating = true;
+    const numbers = new Set(this.cases.filter((it) => it.detailsAt).map((it) => it.detailsAt[0]));
+    // A chunk that cannot be read is reported by what needs it.
+    for (const number of numbers) await this.lines(number).catch(() => {});
+  }
+
   /** A chunk; the last few are kept. */
   async chunk(number) {
     let chunk = this.chunks.get(number);
     this.chunks.delete(number);
-    chunk ||= loadChunk(number).then(JSON.parse);
+    chunk ||= this.lines(number).then((lines) => lines.map((line) => JSON.parse(line)));
     this.chunks.set(number, chunk);
     if (this.chunks.size > 6) this.chunks.delete(this.chunks.keys().next().value);
     return chunk;

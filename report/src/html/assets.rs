@@ -10,6 +10,7 @@ const SCRIPT_FILES: &[&str] = &[
     include_str!("../../assets/js/data.js"),
     include_str!("../../assets/js/route.js"),
     include_str!("../../assets/js/filter.js"),
+    include_str!("../../assets/js/search.js"),
     include_str!("../../assets/js/header.js"),
     include_str!("../../assets/js/table.js"),
     include_str!("../../assets/js/cases_view.js"),

@@ -19,7 +19,7 @@ pub(super) struct Chunks {
     entries: usize,
 }
 
-/// Where a text is: a chunk is a JSON list.
+/// Where a text is: a chunk is a JSON list with a line per entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct ChunkPlace(pub(super) usize, pub(super) usize);
 
@@ -29,7 +29,8 @@ impl Chunks {
         if self.entries > 0 && self.open.len() + json.len() > CHUNK_BYTES {
             self.close();
         }
-        self.open.push(if self.entries == 0 { '[' } else { ',' });
+        // JSON without indentation has no line break: the page finds the entries without parsing them.
+        self.open.push_str(if self.entries == 0 { "[" } else { "\n," });
         self.open.push_str(json);
         self.entries += 1;
         ChunkPlace(self.packed.len(), self.entries - 1)

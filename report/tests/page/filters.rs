@@ -111,3 +111,66 @@ fn outcomes_and_tags_lead_to_their_cases_and_back() {
     browser.wait("page.shown === 'grid' && page.order.length === page.report.cases.length");
     assert_quiet(&browser);
 }
+
+#[test]
+fn a_text_in_quotes_is_found_where_it_is_in_a_value() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    browser.open(&report(directory.path(), 30), "");
+    let both = "globalThis.both = async (text) => {
+        const found = await searchDetails(page.report, page.report.cases, [{ text, negated: false }], () => {}, () => false);
+        const slow = [];
+        for (const it of page.report.cases) if (it.text.includes(text) || textsIn(await page.report.details(it)).join('\\n').toLowerCase().includes(text)) slow.push(it.i);
+        return [[...found].map(it => it.i).sort((a, b) => a - b), slow];
+    }";
+    browser.evaluate(both);
+    for text in [
+        "within 30 days",
+        "no such text",
+        "rationale",
+        "null",
+        "true",
+        "30",
+        "e",
+        ",",
+        "\\",
+        "\"",
+        "n",
+        "u001b",
+        ".*",
+        "états",
+        "日",
+        "case_id",
+        "[",
+        "orders/88213.toml",
+        "refunded = \"24.90\"",
+        "hunter2",
+    ] {
+        let found = browser.evaluate(&format!("both({})", evalsuite_schema::Value::from(text)));
+        assert_eq!(found[0], found[1], "{text:?}");
+    }
+    // Escapes of JSON, and what looks like the space between two texts.
+    for (line, text, is_there) in [
+        (r#"{"a":"one\ntwo"}"#, "ntwo", false),
+        (r#"{"a":"one\ntwo"}"#, "one\ntwo", true),
+        (r#"{"a":"one\\ntwo"}"#, "ntwo", true),
+        (r#"{"a":"say \"hello\", then"}"#, "\"hello\"", true),
+        (r#"{"a":"x","key":1}"#, "key", false),
+        (r#"{"a":"x","key":"A Key"}"#, "key", true),
+        (r#"{"a":[1,2],"b":null}"#, "null", false),
+        (r#"{"a":"null"}"#, "null", true),
+        (r#"{"a":"x:","b":",y"}"#, ",", true),
+        (r#"{"a":"\u001fb"}"#, "001f", false),
+    ] {
+        let text = evalsuite_schema::Value::from(text);
+        let line = evalsuite_schema::Value::from(line);
+        let found = browser.evaluate(&format!("hasText({line}, patternOf({text}), {text})"));
+        assert_eq!(found, is_there, "{text} in {line}");
+    }
+    browser.evaluate("(async () => { page.report.inflated.clear(); await page.report.inflateAll(); })()");
+    assert_eq!(
+        browser.evaluate("page.report.inflated.size === new Set(page.report.cases.map(it => it.detailsAt[0])).size"),
+        true
+    );
+    assert_quiet(&browser);
+}
