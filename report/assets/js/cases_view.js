@@ -52,7 +52,8 @@ class CasesView {
     if (route.different && past) cases = cases.filter((it) => it.change(past).kind !== 'same');
     if (found) cases = cases.filter((it) => found.has(it));
     const sort = route.sort === 'change' && !past ? 'outcome' : route.sort;
-    const rank = Object.hasOwn(SORTS, sort) ? SORTS[sort] : SORTS.outcome;
+    const grader = sort.startsWith('grader:') && report.graders.includes(sort.slice(7)) && sort.slice(7);
+    const rank = grader ? (it) => [graderMean(it, grader) ?? 2] : Object.hasOwn(SORTS, sort) ? SORTS[sort] : SORTS.outcome;
     const ranked = cases.map((it) => [it, rank(it, past)]);
     ranked.sort((a, b) => (route.dir === 'down' ? -1 : 1) * compareKeys(a[1], b[1]) || a[0].i - b[0].i);
     return { filter, cases: ranked.map(([it]) => it) };
@@ -80,6 +81,7 @@ class CasesView {
       pick('Group', groupings(report), route.group, (group) => go({ group }, { replace: true })),
       report.past.length > 0 && pick('Compare with', pastOptions(report), past ? past.run.id : 'none', (base) => go({ base }, { replace: true })),
       past && el('label', { class: 'check' }, el('input', { type: 'checkbox', checked: route.different === '1', on: { change: (event) => go({ different: event.target.checked ? '1' : '' }, { replace: true }) } }), 'Different only'),
+      report.graders.length > 0 && graderPick(report),
       this.hits);
     this.empty = el('div', { class: 'empty', hidden: true });
     replace(this.element, summary(report, past), this.toolbar, this.problems, this.table.element, this.table.unprinted, this.empty);
@@ -177,6 +179,21 @@ function noCases(report, past) {
 function pick(label, options, value, onPick) {
   return el('label', { class: 'pick' }, el('span', {}, label),
     el('select', { on: { change: (event) => onPick(event.target.value) } }, options.map(([id, text]) => el('option', { value: id, selected: id === value }, plain(text)))));
+}
+
+/** Which graders are columns of the table. */
+function graderPick(report) {
+  const chosen = chosenGraders(report);
+  const flip = (name, on) => {
+    const names = report.graders.filter((one) => (one === name ? on : chosen.includes(one)));
+    page.pickingGraders = true;
+    go({ graders: names.map(encodeURIComponent).join(',') }, { replace: true });
+  };
+  const open = page.pickingGraders;
+  page.pickingGraders = false;
+  return el('details', { class: 'grader-pick', open }, el('summary', {}, chosen.length ? `Graders (${chosen.length})` : 'Graders'),
+    el('div', { class: 'grader-list' }, report.graders.map((name) => el('label', { class: 'check' },
+      el('input', { type: 'checkbox', checked: chosen.includes(name), on: { change: (event) => flip(name, event.target.checked) } }), clip(name, 60)))));
 }
 
 function pastOptions(report) {

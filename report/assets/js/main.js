@@ -43,7 +43,7 @@ function show() {
   const chosen = changed('q', 'different', 'base', 'sort', 'dir');
   if (route.view !== 'cases' && (!page.order.length || chosen)) page.order = views.cases.queried === route.q && views.cases.order ? views.cases.order : views.cases.select().cases;
   if (route.view === 'cases') {
-    if (!same || changed('group', 'sort', 'dir', 'base', 'different')) views.cases.draw();
+    if (!same || changed('group', 'sort', 'dir', 'base', 'different', 'graders')) views.cases.draw();
     else views.cases.update();
     if (!same) {
       replace(page.main, views.cases.element);

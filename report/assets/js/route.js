@@ -1,6 +1,6 @@
 // What the page shows, in the hash of its address: any view can be linked, and Back works.
 
-const DEFAULTS = { view: 'cases', case: '', trial: '', q: '', sort: 'outcome', dir: 'up', group: '', base: '', different: '', measure: 'rate' };
+const DEFAULTS = { view: 'cases', case: '', trial: '', q: '', sort: 'outcome', dir: 'up', group: '', base: '', different: '', graders: '', measure: 'rate' };
 
 let route = { ...DEFAULTS };
 

@@ -24,10 +24,12 @@ class CaseTable {
     this.collapsed = new Set();
     const costs = report.cases.some((it) => it.cost !== null);
     this.columns = COLUMNS.filter((column) => (!column.compares || past) && (!column.costs || costs));
+    const graders = chosenGraders(report).map((name, at) => ({ id: `grader:${name}`, kind: 'grader', grader: name, label: clip(name, 40), title: `the grader ${name}`, at }));
+    this.columns.splice(this.columns.findIndex((column) => column.id === 'score') + 1, 0, ...graders);
     this.head = el('div', { class: 'row head', role: 'row' }, this.columns.map((column) => this.heading(column)));
     this.body = el('div', { class: 'rows', role: 'rowgroup' });
     this.unprinted = el('p', { class: 'unprinted' });
-    this.element = el('div', { class: ['table', past && 'compares', costs && 'costs'].filter(Boolean).join(' '), role: 'grid', 'aria-label': 'Cases', 'aria-colcount': this.columns.length },
+    this.element = el('div', { class: ['table', past && 'compares', costs && 'costs'].filter(Boolean).join(' '), style: { '--graders': graders.length ? `repeat(${graders.length}, 76px)` : ' ' }, role: 'grid', 'aria-label': 'Cases', 'aria-colcount': this.columns.length },
       el('div', { role: 'rowgroup', class: 'headgroup' }, this.head), this.body);
     this.paint = () => this.draw();
     addEventListener('scroll', this.paint, { passive: true });
@@ -50,9 +52,9 @@ class CaseTable {
   heading(column) {
     const sorted = route.sort === column.id;
     const flip = () => go({ sort: column.id, dir: sorted && route.dir === 'up' ? 'down' : 'up' }, { replace: true });
-    return el('div', { role: 'columnheader', class: `cell c-${column.id}`, 'aria-sort': sorted ? (route.dir === 'up' ? 'ascending' : 'descending') : 'none' },
+    return el('div', { role: 'columnheader', class: `cell c-${column.kind || column.id}`, 'aria-sort': sorted ? (route.dir === 'up' ? 'ascending' : 'descending') : 'none' },
       button([column.label || el('span', { class: 'hidden' }, column.title), sorted && el('span', { class: 'arrow', 'aria-hidden': 'true' }, route.dir === 'up' ? '↑' : '↓')], flip,
-        { title: `Sort by ${(column.title || column.label).toLowerCase()}` }));
+        { title: plain(`Sort by ${column.grader ? column.title : (column.title || column.label).toLowerCase()}`) }));
   }
 
   /** Shows groups of cases: `[{ name, cases }]`, one without a name for no groups. */
@@ -137,7 +139,7 @@ class CaseTable {
       if (event.target.closest('a') || String(getSelection())) return;
       go({ view: 'case', case: it.key, trial: '' });
     };
-    return el('div', { class: 'row case', role: 'row', on: { click: open } }, this.columns.map((column) => cells[column.id]()));
+    return el('div', { class: 'row case', role: 'row', on: { click: open } }, this.columns.map((column) => (column.grader ? cell('grader', graderCell(it, column.grader)) : cells[column.id]())));
   }
 
   groupRow(group) {
@@ -189,6 +191,35 @@ class CaseTable {
     if (row?.it) go({ view: 'case', case: row.it.key, trial: '' });
     else this.shown.get(this.current)?.click();
   }
+}
+
+/** The graders that the address shows as columns. */
+function chosenGraders(report) {
+  const names = new Set(route.graders.split(',').map(unquoted));
+  return report.graders.filter((name) => names.has(name));
+}
+
+/** A name of the list in the address. */
+function unquoted(name) {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return '';
+  }
+}
+
+/** The mean value of a grader over the trials of a case; null without one. */
+function graderMean(it, name) {
+  const at = it.graders.indexOf(name);
+  return at < 0 ? null : mean(it.trials.map((trial) => trial.values[at]));
+}
+
+/** A number on a colour between that of a failure and that of a pass. */
+function graderCell(it, name) {
+  const value = graderMean(it, name);
+  if (value === null || value === undefined) return el('span', { class: 'muted' }, NONE);
+  const share = Math.round(Math.max(0, Math.min(1, value)) * 100);
+  return el('span', { class: 'heat number', style: { background: `color-mix(in srgb, var(--passed-soft) ${share}%, var(--failed-soft))` } }, score(value));
 }
 
 function stickyHeight() {

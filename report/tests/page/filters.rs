@@ -174,3 +174,24 @@ fn a_text_in_quotes_is_found_where_it_is_in_a_value() {
     );
     assert_quiet(&browser);
 }
+
+#[test]
+fn graders_are_columns_that_the_address_holds() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let file = report(directory.path(), 30);
+    browser.open(&file, "");
+    assert_eq!(browser.evaluate("document.querySelectorAll('.c-grader').length"), 0);
+    browser.evaluate("[...document.querySelectorAll('.grader-list label')].find(it => it.textContent === 'tone').querySelector('input').click()");
+    browser.wait("route.graders === 'tone' && document.querySelectorAll('.row.head .c-grader').length === 1");
+    browser.evaluate("document.querySelector('.row.head .c-grader button').click()");
+    browser.wait("route.sort === 'grader:tone'");
+    let address = browser.evaluate("location.hash").as_str().unwrap().to_owned();
+    browser.open(&file, &address);
+    let values = "page.views.cases.order.map(it => graderMean(it, 'tone')).filter(value => value !== null)";
+    let values: Vec<f64> = evalsuite_schema::json::from_value(browser.evaluate(values)).unwrap();
+    assert!(values.len() > 5 && values.is_sorted(), "{values:?}");
+    let shown = "document.querySelector('.rows .c-grader .heat').textContent === score(graderMean(page.views.cases.order[0], 'tone'))";
+    assert_eq!(browser.evaluate(shown), true);
+    assert_quiet(&browser);
+}
