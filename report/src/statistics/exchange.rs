@@ -8,7 +8,9 @@ const MOST_DRAWS: usize = 50_000;
 /// Fewest random exchanges, however many units there are.
 const FEWEST_DRAWS: usize = 5_000;
 /// Units that are exchanged in all draws together, above which there are fewer draws.
-const WORK: usize = 40_000_000;
+const WORK: usize = 10_000_000;
+/// Units above which the sums of all exchanges are taken to be normal: they are sums of as many independent numbers.
+const MANY: usize = 1_000;
 
 /// What can be exchanged between two runs by itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +62,13 @@ pub(crate) fn places(units: &[Unit], count: usize) -> Vec<Place> {
         }
     }
     places.iter_mut().for_each(|place| place.deviation = place.deviation.sqrt());
+    if varying.len() > MANY {
+        for (place, sum) in places.iter_mut().zip(observed) {
+            let standardised = if place.deviation > 0.0 { sum / place.deviation } else { 0.0 };
+            (place.at_most, place.at_least) = (normal_at_most(standardised), normal_at_most(-standardised));
+        }
+        return places;
+    }
     // Sums of the same numbers in another order differ by rounding.
     let slack = 1e-12 * scale + 1e-12;
     let draws = (WORK / varying.len().max(1)).clamp(FEWEST_DRAWS, MOST_DRAWS);
@@ -193,6 +202,11 @@ fn log_choose(n: usize, k: usize) -> f64 {
     (1..=k).map(|index| ((n - k + index) as f64 / index as f64).ln()).sum()
 }
 
+/// Probability that a standard normal number is at most as large.
+fn normal_at_most(value: f64) -> f64 {
+    0.5 * libm::erfc(-value / std::f64::consts::SQRT_2)
+}
+
 fn mean(values: &[f64]) -> f64 {
     super::mean(values)
 }
@@ -250,6 +264,16 @@ mod tests {
                 && found[2] == Place { at_most: 1.0, at_least: 1.0, deviation: 0.0, smallest: 1.0 }
         );
         assert_eq!(places(&[], 1)[0].at_most, 1.0);
+    }
+
+    #[test]
+    fn of_many_cases_the_normal_distribution_says_the_same() {
+        let unit = |worse: bool| if worse { trials(&[1.0], &[0.0]) } else { trials(&[0.0], &[1.0]) };
+        let of = |count: usize, worse: usize| places(&(0..count).map(|it| unit(it < worse)).collect::<Vec<_>>(), 1)[0];
+        // Of 1,000 cases, 530 became worse: drawn; of 1,001, 530.5 would be as far from the half: z = 1.897 in both.
+        let (drawn, normal) = (of(1_000, 530), of(1_001, 531));
+        assert!((drawn.at_most - normal.at_most).abs() < 0.01, "{drawn:?} {normal:?}");
+        assert!((normal_at_most(-1.959_964) - 0.025).abs() < 1e-6 && (normal_at_most(0.0) - 0.5).abs() < 1e-12);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::io;
 
 use evalsuite_schema::Kind;
 use evalsuite_schema::record::{
-    BaselineResult, CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary, Verdict,
+    BaselineResult, CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary,
+    Verdict,
 };
 
 use crate::grade::scoring::decide_case;

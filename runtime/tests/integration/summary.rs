@@ -182,7 +182,10 @@ fn errors_in_trials_are_no_pass_unless_they_are_tolerated() {
     assert_eq!((strict.status(), tolerant.status()), (Status::Error, Status::Passed), "{report}");
     assert_eq!((tolerant.record().errors, tolerant.record().tolerated_errors), (1, 1));
     let shown = report.to_string();
-    assert!(shown.starts_with("x: 1 passed, 0 failed, 1 error, 0 skipped\n  errors   2 of 8 trials ended in an error\n"), "{shown}");
+    assert!(
+        shown.starts_with("x: 1 passed, 0 failed, 1 error, 0 skipped\n  errors   2 of 8 trials ended in an error\n"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -202,5 +205,8 @@ fn a_pass_with_a_failed_grader_is_counted_and_named_and_one_case_has_no_standard
     let summary = report.summary();
     assert_eq!((summary.targets[0].passed_with_failed_grader, summary.targets[0].stderr), (1, None));
     let shown = report.to_string();
-    assert!(shown.contains("\n  graders  1 case passed although a grader failed: evals::x::polite (says-bye)\n"), "{shown}");
+    assert!(
+        shown.contains("\n  graders  1 case passed although a grader failed: evals::x::polite (says-bye)\n"),
+        "{shown}"
+    );
 }
