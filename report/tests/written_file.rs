@@ -195,3 +195,15 @@ fn the_base_has_its_place_in_time_among_the_earlier_runs() {
         page.index["past"].as_array().unwrap().iter().map(|past| past["run"]["id"].as_str().unwrap()).collect();
     assert_eq!((ids, &page.index["base"]), (vec!["a", "b", "c"], &Value::from(1)));
 }
+
+#[test]
+fn the_interval_of_a_case_has_a_width_where_all_trials_agree() {
+    let root = tempfile::tempdir().unwrap();
+    let mut run = RunData::read(SyntheticRun::new("run", 3, 2).write(root.path())).unwrap();
+    let record = &mut run.suites[0].cases[0].record;
+    record.trials.iter_mut().for_each(|trial| trial.score = Some(1.0));
+    (record.ci95_lower, record.ci95_upper) = (Some(1.0), Some(1.0));
+    let page = Page::of(&HtmlReport::new(run));
+    let [lower, upper] = [0, 1].map(|end| page.index["cases"]["interval"][0][end].as_f64().expect("an end"));
+    assert!(lower < 0.5 && (upper - 1.0).abs() < 1e-9, "[{lower}, {upper}] of two trials");
+}

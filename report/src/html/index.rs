@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use evalsuite::tooling::bounded_interval;
 use evalsuite_schema::record::{
     CalibrationRecord, CaseRecord, CiRun, GitState, GraderState, Stability, Status, TrialRecord, TrialSummary, Usage,
     Verdict,
@@ -235,6 +236,16 @@ impl RunInfo {
     }
 }
 
+/// The interval of a case's mean score. Where all trials agree, the recorded one has no width, and says more than they show.
+fn interval(record: &CaseRecord) -> Option<(f64, f64)> {
+    let recorded = record.ci95_lower.zip(record.ci95_upper)?;
+    if recorded.0 < recorded.1 {
+        return Some(recorded);
+    }
+    let scores: Vec<f64> = record.trials.iter().filter_map(|trial| trial.score).collect();
+    bounded_interval(&scores, None, [0.0, 1.0])
+}
+
 impl CaseColumns {
     fn add(&mut self, record: &CaseRecord, trials: &[&TrialRecord], names: &mut Names) {
         let first = trials.first();
@@ -257,7 +268,7 @@ impl CaseColumns {
         self.passed.push(record.passed);
         self.completed.push(record.completed);
         self.planned.push(record.planned);
-        self.interval.push(record.ci95_lower.zip(record.ci95_upper).map(|(lower, upper)| [lower, upper]));
+        self.interval.push(interval(record).map(|(lower, upper)| [lower, upper]));
         let rule = evalsuite_schema::json::to_value(record.rule).ok();
         self.rule.push(names.index(rule.as_ref().and_then(|rule| rule.as_str()).unwrap_or_default()));
         self.code.push(names.index(record.reason.as_ref().map_or("", |reason| reason.code.as_str())));
