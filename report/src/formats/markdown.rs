@@ -105,7 +105,7 @@ fn rows(suite: &SuiteData) -> Vec<String> {
         let (mut scores, mut costs) = (Vec::new(), Vec::new());
         for case in cases {
             counts.add(case.record.outcome);
-            scores.extend(case.record.mean);
+            scores.extend(case.record.sampled_score());
             let uncounted = case.record.uncounted_trials().filter_map(|trial| trial.cost_usd);
             costs.extend(case.trials.iter().filter_map(|trial| trial.record.cost_usd).chain(uncounted));
         }

@@ -28,9 +28,10 @@ impl Measured {
                 Self { value: if measure == Measure::PassRate { rate } else { lower }, unknown: 0 }
             }
             Measure::Score => {
-                let means: Vec<f64> = cases.iter().filter_map(|case| mean_score(case)).collect();
+                let means: Vec<f64> = cases.iter().filter_map(|case| case.record.sampled_score()).collect();
                 // The other trials of a case with an error say nothing about those that broke.
-                let is_known = |case: &&&CaseData| case.record.outcome != Status::Error && mean_score(case).is_some();
+                let is_known =
+                    |case: &&&CaseData| case.record.outcome != Status::Error && case.record.sampled_score().is_some();
                 let unknown = cases.len() - cases.iter().filter(is_known).count();
                 Self { value: (!means.is_empty()).then(|| mean(&means)), unknown }
             }
@@ -51,12 +52,6 @@ impl Measured {
             }
         }
     }
-}
-
-fn mean_score(case: &CaseData) -> Option<f64> {
-    let completed = |trial: &&TrialSummary| matches!(trial.outcome, Status::Passed | Status::Failed);
-    let scores: Vec<f64> = case.record.trials.iter().filter(completed).filter_map(|trial| trial.score).collect();
-    (!scores.is_empty()).then(|| mean(&scores))
 }
 
 /// What agent and judges cost. With the cost of judges alone, the cost of a trial is unknown.

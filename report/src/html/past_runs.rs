@@ -143,7 +143,7 @@ pub(super) fn totals(run: &RunData) -> Vec<Totals> {
         let (total, scores, durations) = &mut totals[index];
         total.cases.add(record.outcome);
         if matches!(record.outcome, Status::Passed | Status::Failed) {
-            scores.add(record.mean.or(record.score));
+            scores.add(record.sampled_score());
         }
         for trial in &record.trials {
             if let Some(cost) = trial.cost_usd {

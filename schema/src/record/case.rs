@@ -176,6 +176,23 @@ impl CaseRecord {
         }
     }
 
+    /// How many of its first trials are a fair sample of what the agent does. Where trials end as soon as they decide the case, that is one:
+    /// whether there is a second one depends on the first.
+    pub fn sampled_trials(&self) -> usize {
+        let ends_early = self.stops_early || self.truncated && !self.cost_limited;
+        if ends_early { self.trials.len().min(1) } else { self.trials.len() }
+    }
+
+    /// Mean score of these trials, of those that passed or failed; `None` without any.
+    pub fn sampled_score(&self) -> Option<f64> {
+        let sampled = &self.trials[..self.sampled_trials()];
+        let completed = sampled.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
+        let scores: Vec<f64> = completed.filter_map(|trial| trial.score).collect();
+        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 trials")]
+        let count = scores.len() as f64;
+        (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / count)
+    }
+
     /// The trials that ran and do not count: they have only cost something.
     pub fn uncounted_trials(&self) -> impl Iterator<Item = &TrialSummary> {
         self.surplus.iter().chain(&self.confirming)

@@ -88,7 +88,7 @@ pub struct TargetSummary {
     /// passed / (passed + failed + error) over all trials.
     pub trial_pass_rate: Option<f64>,
     /// Mean over cases of the mean score of a case's completed trials, 0 to 1. Every case counts the same, however many
-    /// trials it had.
+    /// trials it had. Of a case whose trials stop as soon as they decide it, only the first trial counts.
     pub mean_score: Option<f64>,
     /// Number M of cases in `mean_score`.
     pub scored_cases: u32,

@@ -45,7 +45,7 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     let trials: Vec<&TrialRecord> = cases.iter().flat_map(|case| case.trials).collect();
     let case_counts = counts(cases.iter().map(|case| case.record.outcome));
     let trial_counts = counts(trials.iter().map(|trial| trial.outcome));
-    let means: Vec<f64> = cases.iter().filter_map(|case| mean_of_case(case.trials)).collect();
+    let means: Vec<f64> = cases.iter().filter_map(|case| case.record.sampled_score()).collect();
     let spread = statistics::Summary::of(&means);
     let durations: Vec<u64> = trials.iter().filter_map(|trial| trial.duration_ms).collect();
     let mut summary = TargetSummary::default();
@@ -101,15 +101,6 @@ fn root(count: usize) -> f64 {
     (count as f64).sqrt()
 }
 
-fn is_completed(trial: &&TrialRecord) -> bool {
-    matches!(trial.outcome, Status::Passed | Status::Failed)
-}
-
-fn mean_of_case(trials: &[TrialRecord]) -> Option<f64> {
-    let scores: Vec<f64> = trials.iter().filter(is_completed).filter_map(|trial| trial.score).collect();
-    statistics::Summary::of(&scores).map(|summary| summary.mean)
-}
-
 /// For every k that some case reports, the mean over the cases with at least k completed trials. Truncated cases are left out:
 /// which of their trials are missing depends on the results of the others, which would bias the mean.
 fn over_cases(cases: &[SummedCase<'_>], value: impl Fn(usize, usize, usize) -> Option<f64>) -> BTreeMap<u32, Estimate> {
@@ -124,11 +115,9 @@ fn over_cases(cases: &[SummedCase<'_>], value: impl Fn(usize, usize, usize) -> O
     ks.into_iter().filter_map(estimate).collect()
 }
 
-/// The trials of a case that are a fair sample of what the agent does: where trials stop as soon as the case is decided, whether there is
-/// a second one depends on the first.
+/// The trials of a case that are a fair sample of what the agent does.
 fn sampled<'a>(case: &SummedCase<'a>) -> &'a [TrialRecord] {
-    let stops = case.record.truncated || case.record.stops_early && case.record.planned > 1;
-    &case.trials[..if stops { case.trials.len().min(1) } else { case.trials.len() }]
+    &case.trials[..case.record.sampled_trials().min(case.trials.len())]
 }
 
 fn grader_means(cases: &[SummedCase<'_>]) -> BTreeMap<String, GraderMean> {
