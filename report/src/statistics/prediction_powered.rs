@@ -33,7 +33,7 @@ pub struct CorrectedRate {
 /// let judged = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0];
 /// let rated = [(1.0, 1.0), (0.0, 1.0), (0.0, 0.0), (1.0, 1.0)];
 /// let corrected = corrected_rate(&judged, &rated).expect("enough answers");
-/// assert!((corrected.rate - 0.53).abs() < 0.01, "{corrected:?}");
+/// assert!((corrected.rate - 0.60).abs() < 0.01, "{corrected:?}");
 /// ```
 pub fn corrected_rate(judged: &[f64], rated: &[(f64, f64)]) -> Option<CorrectedRate> {
     if judged.is_empty() || rated.len() < 2 {
