@@ -209,7 +209,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     line.score = (!scores.is_empty()).then(|| rounded(crate::statistics::mean(&scores)));
     line.spread = crate::statistics::standard_deviation(&scores).map(rounded);
     line.outcomes = completed_outcomes(record);
-    line.stops_early = record.stops_early || record.truncated && !record.cost_limited;
+    line.stops_early = record.ends_early();
     let scores: Vec<f64> = scores.into_iter().map(rounded).collect();
     if scores.windows(2).any(|pair| (pair[0] - pair[1]).abs() > 1e-9) {
         line.scores = scores;

@@ -63,9 +63,9 @@ pub(super) fn case_trials(base: &Observed, run: &Observed, record: &CaseRecord) 
     }
 }
 
-/// Whether the trials of a suite's cases end as soon as they decide the case: records say so, or some trials that were planned are missing.
+/// Whether the trials of a suite's cases end as soon as they decide the case: those of one do.
 pub(super) fn stops_early(records: &[&CaseRecord]) -> bool {
-    records.iter().any(|record| record.stops_early || record.truncated && !record.cost_limited)
+    records.iter().any(|record| record.ends_early())
 }
 
 fn is_completed(outcome: Status) -> bool {

@@ -1,5 +1,7 @@
 //! The table on paper.
 
+use std::path::{Path, PathBuf};
+
 use evalsuite_report::{HtmlReport, RunData};
 use evalsuite_schema::Value;
 use evalsuite_schema::json::json;
@@ -8,14 +10,18 @@ use evalsuite_tests::synthetic_run::SyntheticRun;
 use super::large_run::hundredfold;
 use super::{ROWS, assert_quiet, browser};
 
+fn report_of_5_000_cases(directory: &Path) -> PathBuf {
+    let run = RunData::read(SyntheticRun::new("run", 50, 1).write(directory)).unwrap();
+    let file = directory.join("report.html");
+    HtmlReport::new(hundredfold(run)).write_file(&file).unwrap();
+    file
+}
+
 #[test]
 fn paper_has_the_first_500_of_5_000_rows_and_says_so() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    let run = RunData::read(SyntheticRun::new("run", 50, 1).write(directory.path())).unwrap();
-    let file = directory.path().join("report.html");
-    HtmlReport::new(hundredfold(run)).write_file(&file).unwrap();
-    browser.open(&file, "");
+    browser.open(&report_of_5_000_cases(directory.path()), "");
     let order = "page.views.cases.order.map(it => it.outcome).join('').slice(0, 500)";
     let outcomes = browser.evaluate(order).as_str().unwrap().to_owned();
     assert!(outcomes.starts_with('e') && outcomes.contains('f'), "those that did not pass are first: {outcomes}");
@@ -50,10 +56,7 @@ fn paper_has_the_first_500_of_5_000_rows_and_says_so() {
 fn a_focused_row_far_below_is_printed_after_those_before_it() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    let run = RunData::read(SyntheticRun::new("run", 50, 1).write(directory.path())).unwrap();
-    let file = directory.path().join("report.html");
-    HtmlReport::new(hundredfold(run)).write_file(&file).unwrap();
-    browser.open(&file, "");
+    browser.open(&report_of_5_000_cases(directory.path()), "");
     browser.evaluate("page.views.cases.table.focus(4000)");
     browser.evaluate("dispatchEvent(new Event('beforeprint'))");
     let places = "[...document.querySelectorAll('.rows .row')].map(row => Number(row.getAttribute('aria-rowindex')))";

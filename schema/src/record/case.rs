@@ -176,11 +176,16 @@ impl CaseRecord {
         }
     }
 
+    /// Whether trials ended, or may have ended, because the case was decided: records say so, or planned trials did not run. Older records
+    /// only have the latter.
+    pub fn ends_early(&self) -> bool {
+        self.stops_early || self.truncated && !self.cost_limited
+    }
+
     /// How many of its first trials are a fair sample of what the agent does. Where trials end as soon as they decide the case, that is one:
     /// whether there is a second one depends on the first.
     pub fn sampled_trials(&self) -> usize {
-        let ends_early = self.stops_early || self.truncated && !self.cost_limited;
-        if ends_early { self.trials.len().min(1) } else { self.trials.len() }
+        if self.ends_early() { self.trials.len().min(1) } else { self.trials.len() }
     }
 
     /// Mean score of these trials, of those that passed or failed; `None` without any.
