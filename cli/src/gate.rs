@@ -4,6 +4,7 @@ use std::io;
 use std::io::Write;
 use std::process::ExitCode;
 
+use evalsuite::record::SuiteId;
 use evalsuite::record::run_directory::StoredRun;
 use evalsuite_report::{
     Comparison, ComparisonVerdict, Gate, GateError, GateOptions, GateReport, GateVerdict, RunData, SliceKey,
@@ -105,13 +106,17 @@ impl GatesAfterRun {
     }
 }
 
-/// Checks the gates of a run's suites. `is_complete`: whether all tests of a suite were to run; the gates of others are not checked.
+/// Checks the gates of a run's suites. `names` is what the suites are called. `is_complete`: whether all tests of a suite were to run; the gates of others are not checked.
 ///
 /// # Errors
 ///
 /// If the run cannot be read.
-pub(crate) fn after_run(run: &StoredRun, is_complete: impl Fn(&str) -> bool) -> io::Result<GatesAfterRun> {
-    let run = RunData::read(run.path())?;
+pub(crate) fn after_run(
+    run: &StoredRun,
+    names: &[(SuiteId, String)],
+    is_complete: impl Fn(&str) -> bool,
+) -> io::Result<GatesAfterRun> {
+    let run = RunData::read(run.path())?.with_suite_names(names);
     let (mut checked, mut unchecked) = (Vec::new(), Vec::new());
     for gate in gates_of_suites(&run)? {
         let is_checked = gate.selected().iter().all(|(key, name)| *key != SliceKey::Suite || is_complete(name));

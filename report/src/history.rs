@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use evalsuite::record::run_directory::{OutputDirectory, RUN_RECORD, StoredRun};
-use evalsuite_schema::record::{RunRecord, Status};
+use evalsuite_schema::record::{RunRecord, Status, SuiteId};
 
 use crate::run_data::{RunData, read_record};
 
@@ -22,7 +22,7 @@ pub fn earlier_runs(run: &RunData, count: usize) -> io::Result<Vec<RunData>> {
         if found.len() == count {
             break;
         }
-        let earlier = RunData::read_cases(earlier.path())?;
+        let earlier = RunData::read_cases(earlier.path())?.with_suite_names(&run.suite_names());
         if !suites(&earlier).is_disjoint(&ours) {
             found.push(earlier);
         }
@@ -39,7 +39,7 @@ pub fn earlier_runs(run: &RunData, count: usize) -> io::Result<Vec<RunData>> {
 pub fn earlier_comparable(run: &RunData) -> io::Result<Option<StoredRun>> {
     let ours = completed_cases(run);
     for earlier in before(run)? {
-        if !completed_cases(&RunData::read_cases(earlier.path())?).is_disjoint(&ours) {
+        if !completed_cases(&RunData::read_cases(earlier.path())?.with_suite_names(&run.suite_names())).is_disjoint(&ours) {
             return Ok(Some(earlier));
         }
     }
@@ -57,7 +57,7 @@ pub fn comparable_of_commit(run: &RunData, commit: &str) -> io::Result<Option<St
         // Its cases are read only if it is of the commit: most runs are not.
         let record: Option<RunRecord> = read_record(other.path(), &other.path().join(RUN_RECORD), &mut Vec::new());
         if record.and_then(|record| record.git).is_some_and(|git| git.commit == commit && !git.dirty)
-            && !completed_cases(&RunData::read_cases(other.path())?).is_disjoint(&ours)
+            && !completed_cases(&RunData::read_cases(other.path())?.with_suite_names(&run.suite_names())).is_disjoint(&ours)
         {
             return Ok(Some(other));
         }
@@ -65,14 +65,15 @@ pub fn comparable_of_commit(run: &RunData, commit: &str) -> io::Result<Option<St
     Ok(None)
 }
 
-/// The outcomes of tests, given by suite and path, in the newest run of an output directory that has one that is not *skipped*. Tests
-/// without any are left out.
+/// The outcomes of tests, given by name of the suite and path, in the newest run of an output directory that has one that is not
+/// *skipped*. Tests without any are left out. `suites` says what each suite is called.
 ///
 /// # Errors
 ///
 /// If a run cannot be read.
 pub fn newest_outcomes(
     output: &Path,
+    suites: &[(SuiteId, String)],
     tests: &BTreeSet<(String, String)>,
 ) -> io::Result<BTreeMap<(String, String), Status>> {
     let mut found = BTreeMap::new();
@@ -80,9 +81,8 @@ pub fn newest_outcomes(
         if found.len() == tests.len() {
             break;
         }
-        for record in
-            RunData::read_cases(run.path())?.suites.into_iter().flat_map(|suite| suite.cases).map(|it| it.record)
-        {
+        let run = RunData::read_cases(run.path())?.with_suite_names(suites);
+        for record in run.suites.into_iter().flat_map(|suite| suite.cases).map(|it| it.record) {
             let test = (record.suite, record.test_name);
             if record.outcome != Status::Skipped && tests.contains(&test) {
                 found.entry(test).or_insert(record.outcome);

@@ -63,14 +63,14 @@ impl MergePlan {
             merge.add_part(index)?;
         }
         let Merge { mut plan, problems, .. } = merge;
-        plan.run = merged_run(&runs, plan.suites.values());
+        plan.run = merged_run(&runs, &plan.suites);
         plan.warnings = pending_hooks(&runs, parts);
         Ok(if problems.is_empty() { Ok(plan) } else { Err(problems) })
     }
 
     fn empty(runs: &[RunRecord]) -> Self {
         Self {
-            run: merged_run(runs, []),
+            run: merged_run(runs, &BTreeMap::new()),
             cases: 0,
             warnings: Vec::new(),
             copies: BTreeMap::new(),

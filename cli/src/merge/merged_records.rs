@@ -1,7 +1,7 @@
 //! The records of a merged run and its suites, from those of its parts.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use evalsuite::record::{CaseRecord, GitState, HookState, RunRecord, SuiteRecord, SuiteRun, SuiteTest};
 
@@ -46,10 +46,12 @@ pub(super) fn pending_hooks(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String
 }
 
 /// One record for all parts, which contains theirs.
-pub(super) fn merged_run<'a>(runs: &[RunRecord], suites: impl IntoIterator<Item = &'a SuiteRecord>) -> RunRecord {
+///
+/// `suites` are its suites by the path of their record in the run.
+pub(super) fn merged_run(runs: &[RunRecord], suites: &BTreeMap<PathBuf, SuiteRecord>) -> RunRecord {
     let mut merged = runs[0].clone();
     merged.shards = runs.to_vec();
-    let mut known: BTreeMap<String, SuiteRun> = BTreeMap::new();
+    let mut known: BTreeMap<(String, String), SuiteRun> = BTreeMap::new();
     for run in runs {
         merged.started_at = merged.started_at.min(run.started_at.clone());
         merged.git = match (merged.git, &run.git) {
@@ -61,15 +63,19 @@ pub(super) fn merged_run<'a>(runs: &[RunRecord], suites: impl IntoIterator<Item 
             merged.env.entry(name.clone()).or_insert_with(|| value.clone());
         }
         for suite in &run.suites {
-            let entry = known.entry(suite.name.clone()).or_insert_with(|| suite.clone());
+            let entry = known.entry((suite.name.clone(), suite.directory.clone())).or_insert_with(|| suite.clone());
             entry.tests = entry.tests.max(suite.tests);
             entry.before_all = worse(entry.before_all, suite.before_all);
             entry.after_all = worse(entry.after_all, suite.after_all);
         }
     }
-    for suite in suites {
-        if let Some(entry) = known.get_mut(&suite.name) {
-            entry.tests = u32::try_from(suite.tests.len()).unwrap_or(u32::MAX);
+    for (path, suite) in suites {
+        let directory = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+        // Older versions did not record the directory.
+        for directory in [directory, String::new()] {
+            if let Some(entry) = known.get_mut(&(suite.name.clone(), directory)) {
+                entry.tests = u32::try_from(suite.tests.len()).unwrap_or(u32::MAX);
+            }
         }
     }
     merged.suites = known.into_values().collect();

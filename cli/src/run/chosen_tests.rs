@@ -20,6 +20,8 @@ pub(super) struct SuiteTests {
     pub(super) cases: BTreeSet<String>,
     /// The tests that check the suites of these cases.
     checks: BTreeSet<String>,
+    /// The packages of these suites, if other packages have tests with the same paths; else none.
+    packages: BTreeSet<String>,
 }
 
 impl SuiteTests {
@@ -27,25 +29,44 @@ impl SuiteTests {
     pub(super) fn tests(&self) -> Vec<String> {
         self.cases.union(&self.checks).cloned().collect()
     }
+
+    /// The command for these tests: paths of tests do not say which package they are of.
+    pub(super) fn command(&self, command: &Run) -> Run {
+        let mut command = command.clone();
+        if !self.packages.is_empty() {
+            command.build.workspace = false;
+            command.build.packages = self.packages.iter().cloned().collect();
+        }
+        command
+    }
 }
 
 /// Chooses the tests of cases, and the tests that check their suites.
 pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> ChosenTests {
     let mut chosen = SuiteTests::default();
+    let mut packages = BTreeSet::new();
     for suite in suites {
-        let cases: Vec<&TestDescription> = suite.tests.iter().filter(|case| is_chosen(case, command)).collect();
+        let cases: Vec<&TestDescription> = suite.tests.iter().filter(|case| is_chosen(suite, case, command)).collect();
         if !cases.is_empty() {
             chosen.checks.insert(suite.check.clone());
             chosen.cases.extend(cases.into_iter().map(|case| case.test.clone()));
+            packages.insert(suite.id.package.clone());
         }
+    }
+    let others = suites.iter().filter(|suite| !packages.contains(&suite.id.package)).flat_map(|suite| &suite.tests);
+    if others.into_iter().any(|test| chosen.cases.contains(&test.test)) {
+        chosen.packages = packages;
     }
     if chosen.cases.is_empty() { ChosenTests::None(nothing_chosen(suites)) } else { ChosenTests::Some(chosen) }
 }
 
-fn is_chosen(case: &TestDescription, command: &Run) -> bool {
+fn is_chosen(suite: &SuiteDescription, case: &TestDescription, command: &Run) -> bool {
     let has = |tag: &String| case.tags.contains(tag);
     let is_in = |bucket: &String| case.bucket.as_ref() == Some(bucket);
-    let named = |filter: &String| case.test.contains(filter.as_str()) || case.case_id.contains(filter.as_str());
+    let named = |filter: &String| {
+        let is_suite = *filter == suite.suite || suite.id.is_called(filter);
+        is_suite || case.test.contains(filter.as_str()) || case.case_id.contains(filter.as_str())
+    };
     (command.tags.is_empty() || command.tags.iter().any(has))
         && !command.excluded_tags.iter().any(has)
         && (command.buckets.is_empty() || command.buckets.iter().any(is_in))

@@ -8,6 +8,7 @@ use evalsuite::Status;
 use evalsuite::tooling::{SuiteDescription, TestDescription};
 use evalsuite_report::{Health, HealthOptions, newest_outcomes};
 
+use super::suite_descriptions::names;
 use crate::command_line::Run;
 
 /// The suites with only those tests that the results of earlier runs choose; without such a choice, all of them.
@@ -24,15 +25,14 @@ pub(super) fn chosen_by_results(
     if command.failed {
         let tests =
             suites.iter().flat_map(|suite| suite.tests.iter().map(|test| (suite.suite.clone(), test.test.clone())));
-        let outcomes = newest_outcomes(output, &tests.collect())?;
+        let outcomes = newest_outcomes(output, &names(suites), &tests.collect())?;
         retain(&mut chosen, |suite, test| {
             let outcome = outcomes.get(&(suite.to_owned(), test.test.clone()));
             matches!(outcome, Some(Status::Failed | Status::Error))
         });
     }
     if let Some(window) = command.flaky {
-        let names: Vec<String> = suites.iter().map(|suite| suite.suite.clone()).collect();
-        let health = Health::of_output(output, &names, window, &HealthOptions::default())?;
+        let health = Health::of_suites(output, &names(suites), window, &HealthOptions::default())?;
         let cases = |suite: &evalsuite_report::SuiteHealth| {
             let (name, target) = (suite.suite.clone(), suite.target.clone());
             suite.flaky.iter().map(move |case| (name.clone(), case.case.clone(), target.clone())).collect::<Vec<_>>()

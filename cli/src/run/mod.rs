@@ -71,7 +71,7 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
     };
     let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
     let id = run_id_or_new(given.as_deref());
-    let mut tests = cargo_commands::run_tests(command, &chosen.tests(), progress::colors());
+    let mut tests = cargo_commands::run_tests(&chosen.command(command), &chosen.tests(), progress::colors());
     tests
         .env("EVALSUITE_RUN_ID", &id)
         // Absolute: tests run in the directories of their packages.
@@ -95,7 +95,7 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
         }
         if let Some(run) = StoredRun::open(&run) {
             comparison = compare(&run);
-            gates = gate::after_run(&run, |suite| complete.contains(suite))?;
+            gates = gate::after_run(&run, &suite_descriptions::names(&suites), |suite| complete.contains(suite))?;
         }
     }
     let code = if status.success() { gates.exit_code().unwrap_or(ExitCode::SUCCESS) } else { exit_code(status) };

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::{ExitCode, Output, Stdio};
 use std::{fs, io};
 
+use evalsuite::record::SuiteId;
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
 
 use super::cargo_commands::cargo_test;
@@ -53,8 +54,22 @@ pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<SuiteDescr
     for entry in fs::read_dir(directory.path())? {
         suites.extend(stored_runs::read_record::<SuiteDescription>(&entry?.path())?);
     }
-    suites.sort_by(|left, right| left.check.cmp(&right.check));
+    suites.sort_by(|left, right| (&left.check, &left.id).cmp(&(&right.check, &right.id)));
+    label(&mut suites);
     Ok(Ok(suites))
+}
+
+/// Gives every suite a name that no other one has.
+pub(crate) fn label(suites: &mut [SuiteDescription]) {
+    let ids: Vec<SuiteId> = suites.iter().map(|suite| suite.id.clone()).collect();
+    for (suite, label) in suites.iter_mut().zip(SuiteId::labels(&ids)) {
+        suite.suite = label;
+    }
+}
+
+/// The suites, with their names.
+pub(crate) fn names(suites: &[SuiteDescription]) -> Vec<(SuiteId, String)> {
+    suites.iter().map(|suite| (suite.id.clone(), suite.suite.clone())).collect()
 }
 
 /// Prints the output of a failed call of cargo.

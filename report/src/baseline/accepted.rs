@@ -15,6 +15,8 @@ const FEWEST_FAILED: u32 = 2;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Accepted {
+    /// What the suite is called.
+    pub suite: String,
     /// The baseline, whose header is unchanged if no case changed.
     pub baseline: Baseline,
     /// What happened to each case that is in the run or was in the baseline, sorted by case and target.
@@ -128,7 +130,7 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
     }
     lines.sort_by(|left, right| left.key().cmp(&right.key()));
     cases.sort_by(|left, right| (&left.case, &left.target).cmp(&(&right.case, &right.target)));
-    let mut accepted = Accepted { baseline: Baseline::default(), cases };
+    let mut accepted = Accepted { suite: suite.name.clone(), baseline: Baseline::default(), cases };
     accepted.baseline.header = match before {
         Some(before) if !accepted.is_changed() => before.header.clone(),
         _ => header(run, suite),
@@ -181,7 +183,14 @@ fn is_in_suite(suite: &SuiteData, id: &str, target: &str) -> bool {
 fn header(run: &RunData, suite: &SuiteData) -> BaselineHeader {
     let mut header = BaselineHeader::default();
     header.schema = BaselineHeader::SCHEMA.to_owned();
-    header.suite.clone_from(&suite.name);
+    let is_included_again = |other: &SuiteData| {
+        other.id.module != suite.id.module && (&other.id.package, &other.id.path) == (&suite.id.package, &suite.id.path)
+    };
+    header.suite.clone_from(&suite.id.name);
+    header.path.clone_from(&suite.id.path);
+    if run.suites.iter().any(is_included_again) {
+        header.module.clone_from(&suite.id.module);
+    }
     if let Some(record) = &run.record {
         header.commit = record.git.as_ref().map(|git| format!("{}{}", git.commit, if git.dirty { "+" } else { "" }));
         header.date = record.started_at.chars().take("2026-11-22".len()).collect();

@@ -11,7 +11,7 @@ use crate::run_data::{SuiteData, answer_of};
 /// it has no accepted answer any more. A case whose line is kept keeps its answer. A case with the same result as before keeps its answer,
 /// or takes one if it has none.
 pub fn accept_answers(suite: &SuiteData, accepted: &Accepted, before: Option<&AcceptedAnswers>) -> AcceptedAnswers {
-    let mut answers = AcceptedAnswers::new(&suite.name);
+    let mut answers = AcceptedAnswers::new(&suite.id.name);
     for case in &accepted.cases {
         let (id, target) = (case.case.as_str(), case.target.as_str());
         let old = || before.and_then(|before| before.find(id, target)).cloned();

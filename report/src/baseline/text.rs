@@ -25,7 +25,7 @@ impl fmt::Display for Accepted {
             counts.iter().filter(|(count, _)| *count > 0).map(|(count, it)| format!("{count} {}", it.as_str()));
         let counts: Vec<String> = counts.collect();
         let counts = if counts.is_empty() { "no cases".to_owned() } else { counts.join(", ") };
-        writeln!(f, "{}: {counts}", self.baseline.header.suite)?;
+        writeln!(f, "{}: {counts}", self.suite)?;
         for decision in shown {
             let most = match decision {
                 // Cases whose numbers moved, or that are the same, are in the file.

@@ -28,7 +28,7 @@ pub fn answer_pairs(
             let Some(same) = paired.same_case() else { continue };
             let [in_base, in_run] =
                 [(base_cases, same[0]), (run_cases, same[1])].map(|(cases, record)| answered(cases, record));
-            let mut pair = AnswerPair::new(suite, target.as_str(), same[1].case_id.as_str());
+            let mut pair = AnswerPair::new(suite.as_str(), target.as_str(), same[1].case_id.as_str());
             pair.criteria = criteria.or(same[1].criteria.as_deref()).unwrap_or_default().to_owned();
             // What was asked is the same in both; a pair without an answer in the run is not judged.
             pair.input = in_run.map(|trial| input(run, trial)).unwrap_or_default();

@@ -20,7 +20,7 @@ use evalsuite_schema::record::{Baseline, CaseRecord, PairRecord};
 use serde::Serialize;
 
 use crate::baseline::as_run;
-use crate::run_data::{CaseData, RunData, SuiteData};
+use crate::run_data::{CaseData, RunData, SuiteData, SuiteNames};
 use crate::statistics::holm;
 
 pub use self::answers::{answer_pairs, answer_pairs_with_accepted, judges_of};
@@ -203,12 +203,14 @@ impl Comparison {
     }
 }
 
-/// The cases of base and run by suite and target. Two targets that are compared are one, named after both.
+/// The cases of base and run by suite and target. A suite has the name it has in the run. Two targets that are compared are one, named
+/// after both.
 fn by_suite_and_target<'a>(
     sides: [&'a RunData; 2],
     options: &CompareOptions,
-) -> BTreeMap<(&'a str, String), [Vec<&'a CaseData>; 2]> {
-    let mut keys: BTreeMap<(&str, String), [Vec<&CaseData>; 2]> = BTreeMap::new();
+) -> BTreeMap<(String, String), [Vec<&'a CaseData>; 2]> {
+    let names = [SuiteNames::new(sides[0], &sides[1].suite_names()), SuiteNames::default()];
+    let mut keys: BTreeMap<(String, String), [Vec<&CaseData>; 2]> = BTreeMap::new();
     for (side, data) in sides.into_iter().enumerate() {
         for case in data.suites.iter().flat_map(|suite: &SuiteData| &suite.cases) {
             let target = match &options.targets {
@@ -216,7 +218,8 @@ fn by_suite_and_target<'a>(
                 Some(targets) if case.record.target != *[&targets.0, &targets.1][side] => continue,
                 Some((base, run)) => format!("{base} -> {run}"),
             };
-            keys.entry((&case.record.suite, target)).or_default()[side].push(case);
+            let suite = names[side].of(&case.record.suite).to_owned();
+            keys.entry((suite, target)).or_default()[side].push(case);
         }
     }
     keys

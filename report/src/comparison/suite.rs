@@ -79,7 +79,7 @@ pub(super) struct Sides<'a> {
 
 /// The paired cases of a suite and target, before anything is said about them.
 pub(super) struct SuitePairs<'a> {
-    name: (&'a str, String),
+    name: (String, String),
     standard: Standard,
     pairs: Vec<Pair<'a>>,
     /// Those of `pairs` that are compared, in their order.
@@ -100,7 +100,7 @@ struct Compared {
 }
 
 impl<'a> SuitePairs<'a> {
-    pub(super) fn new(name: (&'a str, String), standard: Standard, sides: &Sides<'a>, groups: &Groups<'_>) -> Self {
+    pub(super) fn new(name: (String, String), standard: Standard, sides: &Sides<'a>, groups: &Groups<'_>) -> Self {
         let Sides { base, run, torn } = sides;
         let stops = [stops_early(base), stops_early(run)];
         let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
@@ -149,7 +149,7 @@ impl<'a> SuitePairs<'a> {
         #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
         let noise = CHANCE * places[0].deviation / all.len().max(1) as f64;
         let mut comparison = SuiteComparison {
-            suite: self.name.0.to_owned(),
+            suite: self.name.0.clone(),
             target: self.name.1.clone(),
             changes,
             pairs: all.len(),

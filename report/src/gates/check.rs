@@ -7,7 +7,7 @@ use evalsuite_schema::record::{ReasonCode, Status, SuiteTest};
 
 use super::measure::Measured;
 use super::{GateReport, GateResult, GateVerdict};
-use crate::run_data::{CaseData, RunData};
+use crate::run_data::{CaseData, RunData, SuiteData};
 use crate::slice::values_of;
 
 /// Share of missing results above which nothing can be said.
@@ -77,11 +77,11 @@ fn broken(run: &RunData) -> Option<String> {
 
 impl<'a> Checked<'a> {
     fn gate(&self, gate: &Gate) -> Vec<GateResult> {
-        let cases: Vec<&CaseData> = self.run.suites.iter().flat_map(|suite| &suite.cases).collect();
         let is_selected = |case: &&CaseData| {
-            gate.selected().iter().all(|(key, wanted)| values_of(key, case).iter().any(|value| value == wanted))
+            let mut others = gate.selected().iter().filter(|(key, _)| *key != SliceKey::Suite);
+            others.all(|(key, wanted)| values_of(key, case).iter().any(|value| value == wanted))
         };
-        let cases: Vec<&CaseData> = cases.into_iter().filter(is_selected).collect();
+        let cases: Vec<&CaseData> = self.suites(gate).flat_map(|suite| &suite.cases).filter(is_selected).collect();
         let Some(key) = gate.per() else { return vec![self.result(gate, None, &cases)] };
         let mut groups: BTreeMap<String, Vec<&CaseData>> = BTreeMap::new();
         for case in cases {
@@ -93,6 +93,18 @@ impl<'a> Checked<'a> {
             return vec![self.result(gate, None, &[])];
         }
         groups.into_iter().map(|(slice, cases)| self.result(gate, Some(slice), &cases)).collect()
+    }
+
+    /// The suites that a gate is about.
+    fn suites(&self, gate: &Gate) -> impl Iterator<Item = &'a SuiteData> {
+        let named: Vec<&str> = gate
+            .selected()
+            .iter()
+            .filter(|(key, _)| *key == SliceKey::Suite)
+            .map(|(_, wanted)| wanted.as_str())
+            .collect();
+        let run = self.run;
+        run.suites.iter().filter(move |suite| named.iter().all(|text| run.is_called(suite, text)))
     }
 
     fn result(&self, gate: &Gate, slice: Option<String>, cases: &[&CaseData]) -> GateResult {
@@ -148,8 +160,7 @@ impl<'a> Checked<'a> {
     fn without_record(&self, gate: &Gate) -> usize {
         let names =
             |key: &SliceKey, value: &str| gate.selected().iter().all(|(other, wanted)| other != key || wanted == value);
-        let suites = self.run.suites.iter().filter(|suite| names(&SliceKey::Suite, &suite.name));
-        let missing = suites.map(|suite| {
+        let missing = self.suites(gate).map(|suite| {
             let ran: BTreeSet<&str> = suite.cases.iter().map(|case| case.record.test_name.as_str()).collect();
             let tests = suite.record.iter().flat_map(|record| &record.tests);
             let is_meant =

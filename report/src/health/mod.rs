@@ -9,10 +9,11 @@ use std::io;
 use std::path::Path;
 
 use evalsuite::record::run_directory::OutputDirectory;
+use evalsuite_schema::record::SuiteId;
 use serde::Serialize;
 
 use self::observed::Observed;
-use crate::run_data::RunData;
+use crate::run_data::{RunData, SuiteData};
 
 /// Limits of the findings.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -154,6 +155,7 @@ impl Health {
         let mut observed = Observed::default();
         let mut window = Vec::new();
         for run in runs {
+            let run = run.with_suite_names(&observed.suite_names());
             observed.add(&run);
             let started_at = run.record.map(|record| record.started_at);
             window.push(WindowRun { run: run.run_id, started_at });
@@ -162,19 +164,45 @@ impl Health {
         Self { schema: Self::SCHEMA, window, suites, undecided_graders, judges }
     }
 
-    /// The health of these suites, or of all if none is named, over the newest `count` runs of an output directory with results of theirs.
+    /// The health of suites that are called so, see [`SuiteId::is_called`](evalsuite_schema::record::SuiteId::is_called), or of all if none is named, over the newest `count` runs of an output directory with results of theirs.
     ///
     /// # Errors
     ///
     /// If a run cannot be read. Records that are missing or torn are left out.
     pub fn of_output(output: &Path, suites: &[String], count: usize, options: &HealthOptions) -> io::Result<Self> {
+        let is_meant = |suite: &SuiteData| suites.is_empty() || suites.iter().any(|text| suite.id.is_called(text));
+        Self::over(output, &[], is_meant, count, options)
+    }
+
+    /// The health of suites that are called so, over the newest `count` runs of an output directory with results of theirs.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`of_output`](Self::of_output).
+    pub fn of_suites(
+        output: &Path,
+        suites: &[(SuiteId, String)],
+        count: usize,
+        options: &HealthOptions,
+    ) -> io::Result<Self> {
+        let is_meant = |suite: &SuiteData| suites.iter().any(|(_, name)| *name == suite.name);
+        Self::over(output, suites, is_meant, count, options)
+    }
+
+    fn over(
+        output: &Path,
+        names: &[(SuiteId, String)],
+        is_meant: impl Fn(&SuiteData) -> bool,
+        count: usize,
+        options: &HealthOptions,
+    ) -> io::Result<Self> {
         let mut error = None;
         let runs = OutputDirectory::new(output).runs_newest_first()?.into_iter().map_while(|stored| {
             let read = RunData::read(stored.path()).map_err(|problem| error = Some(problem));
-            read.ok()
+            read.ok().map(|run| run.with_suite_names(names))
         });
         let of_suites = runs.filter_map(|mut run| {
-            run.suites.retain(|suite| suites.is_empty() || suites.contains(&suite.name));
+            run.suites.retain(&is_meant);
             let mut cases = run.suites.iter().flat_map(|suite| &suite.cases);
             cases.any(|case| case.record.completed > 0).then_some(run)
         });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::Kind;
-use evalsuite_schema::record::{CalibrationRecord, CaseRecord, GraderRecord, GraderState, Status};
+use evalsuite_schema::record::{CalibrationRecord, CaseRecord, GraderRecord, GraderState, Status, SuiteId};
 
 use super::cases::{CaseRuns, Seen};
 use super::judges::Judge;
@@ -16,6 +16,7 @@ pub(super) struct Observed(BTreeMap<String, Suite>);
 
 #[derive(Debug, Default)]
 struct Suite {
+    id: SuiteId,
     kind: Kind,
     /// The ids of its cases in the newest run.
     known: BTreeSet<String>,
@@ -35,6 +36,11 @@ struct Decisions {
 }
 
 impl Observed {
+    /// The suites so far, with their names.
+    pub(super) fn suite_names(&self) -> Vec<(SuiteId, String)> {
+        self.0.iter().map(|(name, suite)| (suite.id.clone(), name.clone())).collect()
+    }
+
     pub(super) fn add(&mut self, run: &RunData) {
         let commit = run.record.as_ref().and_then(|record| record.git.as_ref()).filter(|git| !git.dirty);
         let commit = commit.map(|git| git.commit.as_str());
@@ -66,6 +72,7 @@ impl Observed {
 impl Suite {
     fn add(&mut self, data: &SuiteData, run: &str, commit: Option<&str>) {
         if self.known.is_empty() {
+            self.id.clone_from(&data.id);
             let tests = data.record.iter().flat_map(|record| &record.tests).map(|test| test.case_id.clone());
             self.known = tests.chain(data.cases.iter().map(|case| case.record.case_id.clone())).collect();
             self.kind = data.record.as_ref().map_or(Kind::default(), |record| record.kind);

@@ -79,7 +79,7 @@ impl HtmlReport {
     /// Sets the run that this one is compared with first; its answers are shown beside those of this run. Default: the newest run of
     /// the history.
     pub fn with_base(mut self, base: RunData) -> Self {
-        self.base = Some(base);
+        self.base = Some(base.with_suite_names(&self.run.suite_names()));
         self
     }
 

@@ -32,6 +32,8 @@ pub(super) fn case_without_record(
             case.suite.clone_from(&started.suite);
             case.case_id.clone_from(&started.case_id);
             case.target.clone_from(&started.target);
+            case.test_name.clone_from(&started.test_name);
+            case.module.clone_from(&started.module);
             case
         }
         (None, None) => return None,

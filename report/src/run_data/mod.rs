@@ -6,16 +6,18 @@ mod incomplete;
 mod read_case;
 mod read_run;
 mod record_file;
+mod suite_names;
 mod trial_files;
 
 use std::path::PathBuf;
 
 use evalsuite::record::run_directory::CaseDirectoryName;
-use evalsuite_schema::record::{CalibrationRecord, CaseRecord, RunRecord, Status, SuiteRecord, TrialRecord};
+use evalsuite_schema::record::{CalibrationRecord, CaseRecord, RunRecord, Status, SuiteId, SuiteRecord, TrialRecord};
 
 pub(crate) use self::answer::answer_of;
 pub(crate) use self::case_lookup::CaseLookup;
 pub(crate) use self::record_file::read_record;
+pub(crate) use self::suite_names::SuiteNames;
 pub(crate) use self::trial_files::TrialFiles;
 
 /// The records of a run. A merged run is read like any other.
@@ -38,12 +40,23 @@ pub struct RunData {
     pub problems: Vec<Problem>,
 }
 
+impl RunData {
+    /// Whether a text that a person wrote names a suite of the run: the one with exactly this name, else each that may be meant, see
+    /// [`SuiteId::is_called`].
+    pub fn is_called(&self, suite: &SuiteData, text: &str) -> bool {
+        if self.suites.iter().any(|suite| suite.name == text) { suite.name == text } else { suite.id.is_called(text) }
+    }
+}
+
 /// A suite of a run.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SuiteData {
-    /// Name of the suite.
+    /// What the suite is called: its name, and as much more as it takes to tell it from the other suites of the run, see
+    /// [`SuiteId::labels`]. The records of its cases have the same.
     pub name: String,
+    /// Which suite it is.
+    pub id: SuiteId,
     /// `suite.json`; `None` if it is missing or torn.
     pub record: Option<SuiteRecord>,
     /// `calibration.json`, if judges were calibrated in this run.
@@ -53,6 +66,16 @@ pub struct SuiteData {
 }
 
 impl SuiteData {
+    /// Calls the suite by another name, in all its records.
+    pub(crate) fn rename(&mut self, name: &str) {
+        for case in &mut self.cases {
+            name.clone_into(&mut case.record.suite);
+            case.trials.iter_mut().for_each(|trial| name.clone_into(&mut trial.record.suite));
+            case.earlier.iter_mut().for_each(|record| name.clone_into(&mut record.suite));
+        }
+        name.clone_into(&mut self.name);
+    }
+
     /// Its cases by target, in the order in which the targets first occur.
     pub fn by_target(&self) -> Vec<(&str, Vec<&CaseData>)> {
         let mut targets: Vec<(&str, Vec<&CaseData>)> = Vec::new();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite::record::run_directory::{CASES, RUN_RECORD, SUITE_RECORD, SUITES, StoredRun};
-use evalsuite_schema::record::{CaseRecord, SuiteRecord};
+use evalsuite_schema::record::{CaseRecord, SuiteId, SuiteRecord};
 
 use super::read_case::{CaseAttempt, Depth, read_case};
 use super::{CaseData, Problem, RunData, SuiteData, read_record};
@@ -44,15 +44,26 @@ fn read_run(directory: PathBuf, depth: Depth) -> io::Result<RunData> {
         run.problems.push(Problem::new(&run.directory, &file, "is missing"));
     }
     for path in directories(&run.directory.join(SUITES))? {
-        let suite = read_suite(&run.directory, &path, depth, &mut run.problems)?;
-        run.suites.extend(suite);
+        let suites = read_suite(&run.directory, &path, depth, &mut run.problems)?;
+        run.suites.extend(suites);
+    }
+    // In records of older versions, only `run.json` has the package.
+    let recorded = run.record.iter().flat_map(|record| &record.suites).filter(|suite| suite.directory.is_empty());
+    let packages: BTreeMap<&str, &str> =
+        recorded.map(|suite| (suite.name.as_str(), suite.package.as_str())).collect();
+    for id in run.suites.iter_mut().map(|suite| &mut suite.id).filter(|id| id.package.is_empty()) {
+        id.package = packages.get(id.name.as_str()).copied().unwrap_or_default().to_owned();
+    }
+    let labels = SuiteId::labels(&run.suites.iter().map(|suite| suite.id.clone()).collect::<Vec<_>>());
+    for (suite, label) in run.suites.iter_mut().zip(labels) {
+        suite.rename(&label);
     }
     run.suites.sort_by(|left, right| left.name.cmp(&right.name));
     Ok(run)
 }
 
-/// `None` for a suite without any record.
-fn read_suite(run: &Path, path: &Path, depth: Depth, problems: &mut Vec<Problem>) -> io::Result<Option<SuiteData>> {
+/// The suite as each module includes it; nothing for a suite without any record.
+fn read_suite(run: &Path, path: &Path, depth: Depth, problems: &mut Vec<Problem>) -> io::Result<Vec<SuiteData>> {
     let record: Option<SuiteRecord> = read_record(run, &path.join(SUITE_RECORD), problems);
     let calibration = read_record(run, &path.join(CALIBRATION), problems);
     let mut attempts: BTreeMap<String, Vec<CaseAttempt>> = BTreeMap::new();
@@ -70,14 +81,30 @@ fn read_suite(run: &Path, path: &Path, depth: Depth, problems: &mut Vec<Problem>
     cases.sort_by_key(|case| place(&case.record));
     let recorded = cases.first().map(|case| case.record.suite.clone()).filter(|name| !name.is_empty());
     let name = record.as_ref().map(|record| record.name.clone()).filter(|name| !name.is_empty()).or(recorded);
-    Ok(match name {
-        Some(name) => Some(SuiteData { name, record, calibration, cases }),
-        None if cases.is_empty() => None,
-        None => {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Some(SuiteData { name, record, calibration, cases })
+    let name = match name {
+        Some(name) => name,
+        None if cases.is_empty() => return Ok(Vec::new()),
+        None => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+    };
+    let mut by_module: BTreeMap<String, Vec<CaseData>> =
+        record.iter().flat_map(|record| &record.tests).map(|test| (test.module.clone(), Vec::new())).collect();
+    for case in cases {
+        by_module.entry(case.record.module.clone()).or_default().push(case);
+    }
+    // A suite of which nothing ran.
+    if by_module.is_empty() {
+        by_module.insert(String::new(), Vec::new());
+    }
+    let suite = |(module, cases): (String, Vec<CaseData>)| {
+        let mut record = record.clone();
+        if let Some(record) = &mut record {
+            record.tests.retain(|test| test.module == module);
         }
-    })
+        let mut id = record.as_ref().map_or_else(SuiteId::default, |record| record.id(&module));
+        id.name.clone_from(&name);
+        SuiteData { name: name.clone(), id, record, calibration: calibration.clone(), cases }
+    };
+    Ok(by_module.into_iter().map(suite).collect())
 }
 
 /// The case of the last runner attempt, with the records of the earlier ones.

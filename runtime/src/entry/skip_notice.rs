@@ -8,15 +8,14 @@ use std::sync::{Mutex, PoisonError};
 
 use evalsuite_schema::record::{Reason, ReasonCode};
 
-use crate::platform::digest::file_key;
+use crate::model::suite::EvalSuite;
 use crate::platform::{environment, notice, terminal};
 use crate::record::run_directory::RunDirectory;
 use crate::run::settings::Settings;
 
 /// Where a test was skipped.
 pub(crate) struct SkippedTest<'a> {
-    /// Name of the suite.
-    pub(crate) suite: &'a str,
+    pub(crate) suite: &'a EvalSuite,
     /// What was skipped.
     pub(crate) name: &'a str,
     pub(crate) reason: &'a Reason,
@@ -42,12 +41,12 @@ impl SkippedTest<'_> {
     /// One line per suite and run, where the test runner captures the output of tests that pass.
     fn show_on_terminal(&self, settings: &Settings, run: &RunDirectory) {
         let is_captured = settings.is_nextest() && settings.progress_file.is_none() && !io::stderr().is_terminal();
-        let mark = run.locks().join(format!("skips-shown-{}", file_key(self.suite)));
+        let mark = run.locks().join(format!("skips-shown-{}", self.suite.key()));
         // If the file cannot be made, another test has shown the line.
         if is_captured && File::create_new(mark).is_ok() {
             let Self { suite, name, reason } = self;
             let help = format!("`cargo evalsuite finish {}` lists all that were skipped", run.run_id);
-            terminal::say(&format!("suite {suite} has skipped tests: {name}: {}; {help}", reason.message));
+            terminal::say(&format!("suite {} has skipped tests: {name}: {}; {help}", suite.name, reason.message));
         }
     }
 }

@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use evalsuite_schema::record::SuiteId;
 use serde::{Deserialize, Serialize};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::{SuiteLocation, program};
-use crate::platform::digest::{file_key, sha256};
+use crate::platform::digest::sha256;
 use crate::platform::files::replace_json;
 use crate::platform::redaction::Redactor;
+use crate::record::run_record::package_in_workspace;
 use crate::run::own_directory;
 
 /// Environment variable with a directory for descriptions of suites.
@@ -23,8 +25,10 @@ pub const DESCRIBE_VARIABLE: &str = "EVALSUITE_DESCRIBE";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SuiteDescription {
-    /// Name of the suite.
+    /// What the suite is called: its name, until those who read several descriptions choose [labels](SuiteId::labels).
     pub suite: String,
+    /// Which suite it is.
+    pub id: SuiteId,
     /// Path of its test `suite_check`.
     pub check: String,
     /// The file that defines it, else its directory, relative to the workspace root.
@@ -43,7 +47,8 @@ impl SuiteDescription {
     /// A suite with its name, the path of its test `suite_check`, and the tests of its cases, without its file.
     pub fn new(suite: impl Into<String>, check: impl Into<String>, tests: Vec<TestDescription>) -> Self {
         let (file, directory, files, case_directories) = Default::default();
-        Self { suite: suite.into(), check: check.into(), file, tests, directory, files, case_directories }
+        let id = SuiteId::new(suite);
+        Self { suite: id.name.clone(), id, check: check.into(), file, tests, directory, files, case_directories }
     }
 }
 
@@ -109,11 +114,13 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
     let module = suite.module_path.split_once("::").map(|(_crate_name, module)| format!("{module}::"));
     let check = format!("{}suite_check", module.unwrap_or_default());
     let mut description = SuiteDescription::new(suite.name, check, tests?);
+    description.id = suite.id();
+    description.id.package_directory = package_in_workspace(suite);
     description.file = about.location.file.clone();
     (description.files, description.case_directories) = (files, case_directories);
     description.directory = places.suite_dir;
     let inclusion = sha256(format!("{}\0{}", program(), suite.module_path));
-    let file = Path::new(&directory).join(format!("{}-{}.json", file_key(suite.name), &inclusion[..16]));
+    let file = Path::new(&directory).join(format!("{}-{}.json", suite.key(), &inclusion[..16]));
     replace_json(&file, &description, &Redactor::default())
         .map_err(|error| RunError::records(format!("{} cannot be written", file.display())).with_source(error))
 }

@@ -68,7 +68,7 @@ fn run(evals: Evals, index: usize) -> Result<CaseReport, RunError> {
     }
     let record = report.record();
     if let Some(reason) = record.reason.as_ref().filter(|_| record.outcome == Status::Skipped) {
-        SkippedTest { suite: &record.suite, name: &record.test_name, reason }.show(settings, &run);
+        SkippedTest { suite: evals.suite(), name: &record.test_name, reason }.show(settings, &run);
     }
     Ok(report)
 }
@@ -91,7 +91,7 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
         let evals = reload::whole_suite(evals.clone(), settings)?;
         let measured = calibration::measured(&evals, settings, &run)?;
         if let (Some(Err(reason)), false) = (&measured, settings.require) {
-            SkippedTest { suite: name, name: &format!("judge calibration of {name}"), reason }.show(settings, &run);
+            SkippedTest { suite: evals.suite(), name: &format!("judge calibration of {name}"), reason }.show(settings, &run);
         }
         Ok((measured, settings.require))
     };

@@ -1,12 +1,15 @@
 //! Suites and cases as they are compiled into a program.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use evalsuite_schema::record::SuiteId;
 use evalsuite_schema::{Calibration, Case, Suite};
 
 use crate::model::compiled_json::CompiledJson;
+use crate::platform::digest::name_with_digest;
 use crate::platform::json;
 
 /// A suite as it was compiled into this program.
@@ -135,6 +138,33 @@ impl EvalSuite {
             Some((_crate_name, module)) => format!("{}::{}", module.trim_start_matches(':'), case.test_name),
             None => case.test_name.to_owned(),
         }
+    }
+
+    /// Name of the suite's directory in a run, and part of the names of its locks. It depends on package and path, since suites of other
+    /// packages may have the same name, and not on where the package is.
+    pub(crate) fn key(&self) -> String {
+        name_with_digest(self.name, format!("{}\0{}", self.package, self.path_in_package()))
+    }
+
+    /// What identifies the suite to those who look for its baseline.
+    pub(crate) fn id(&self) -> SuiteId {
+        let mut id = SuiteId::new(self.name);
+        (id.package, id.path) = (self.package.to_owned(), self.path_in_package().into_owned());
+        id.module = self.module_path.to_owned();
+        id
+    }
+
+    /// Directory of the suite relative to the package, with `/` separators; the same on every machine, also for one that lies outside.
+    pub(crate) fn path_in_package(&self) -> Cow<'static, str> {
+        let (root, package) = (Path::new(self.root), Path::new(self.manifest_dir));
+        if !root.is_absolute() {
+            return Cow::Borrowed(self.root);
+        }
+        let shared = root.components().zip(package.components()).take_while(|(one, other)| one == other).count();
+        let up = package.components().skip(shared).map(|_| Component::ParentDir);
+        let down = root.components().skip(shared);
+        let parts = up.chain(down).map(|part| part.as_os_str().to_string_lossy().into_owned());
+        Cow::Owned(parts.collect::<Vec<_>>().join("/"))
     }
 
     /// Root of the package while this program runs: `CARGO_MANIFEST_DIR` if the suite is there, else the root at build time.

@@ -72,7 +72,8 @@ pub(crate) fn file_key(text: &str) -> String {
     key
 }
 
-fn name_with_digest(text: &str, digested: impl AsRef<[u8]>) -> String {
+/// A file name: the text with characters replaced where necessary, and the digest of what identifies it.
+pub(crate) fn name_with_digest(text: &str, digested: impl AsRef<[u8]>) -> String {
     let shown: String = safe(text).chars().take(SHOWN).collect();
     format!("{shown}-{}", &sha256(digested)[..8])
 }

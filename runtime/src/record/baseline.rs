@@ -1,26 +1,64 @@
 //! The baseline of a suite: where it is, and what it says about a case.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_schema::record::{
-    AcceptedAnswers, Baseline, BaselineCase, BaselineError, BaselineResult, CaseRecord, Expectation, PassState, Status,
+    AcceptedAnswers, Baseline, BaselineCase, BaselineError, BaselineHeader, BaselineResult, CaseRecord, Expectation,
+    PassState, Status, SuiteId,
 };
 
-use crate::platform::digest::file_key;
+use crate::platform::digest::{file_key, name_with_digest};
+use crate::platform::json;
+
+/// Largest header of a baseline, in bytes.
+const LARGEST_HEADER: u64 = 64 << 10;
 
 /// The file with the baseline of a suite: in `.evalsuite/baselines` of its package, which is not part of any suite.
-pub fn baseline_file(package_root: &Path, suite: &str) -> PathBuf {
-    file_in(package_root, suite, "jsonl")
+///
+/// It is named after the suite, unless that file is the baseline of another suite of the package, or of another module that includes the
+/// suite. Then its name depends on the suite's directory and module, too. A suite that was moved keeps its baseline.
+pub fn baseline_file(package_root: &Path, suite: &SuiteId) -> PathBuf {
+    file_in(package_root, &stem(package_root, suite), "jsonl")
 }
 
 /// The file with the accepted answers of a suite, next to its baseline.
-pub fn accepted_answers_file(package_root: &Path, suite: &str) -> PathBuf {
-    file_in(package_root, suite, "answers.jsonl")
+pub fn accepted_answers_file(package_root: &Path, suite: &SuiteId) -> PathBuf {
+    file_in(package_root, &stem(package_root, suite), "answers.jsonl")
 }
 
-fn file_in(package_root: &Path, suite: &str, extension: &str) -> PathBuf {
-    package_root.join(".evalsuite").join("baselines").join(format!("{}.{extension}", file_key(suite)))
+/// The files with the baseline and the accepted answers of a suite that cannot have those named after it alone, because another suite
+/// takes them.
+pub fn own_baseline_files(package_root: &Path, suite: &SuiteId) -> [PathBuf; 2] {
+    ["jsonl", "answers.jsonl"].map(|extension| file_in(package_root, &own_stem(suite), extension))
+}
+
+fn file_in(package_root: &Path, stem: &str, extension: &str) -> PathBuf {
+    package_root.join(".evalsuite").join("baselines").join(format!("{stem}.{extension}"))
+}
+
+fn own_stem(suite: &SuiteId) -> String {
+    name_with_digest(&suite.name, format!("{}\0{}", suite.path, suite.module))
+}
+
+fn stem(package_root: &Path, suite: &SuiteId) -> String {
+    let (own, shared) = (own_stem(suite), file_key(&suite.name));
+    let is_own = file_in(package_root, &own, "jsonl").exists()
+        || header(&file_in(package_root, &shared, "jsonl")).is_some_and(|header| {
+            let is_of_other_module = !header.module.is_empty() && header.module != suite.module;
+            let is_other = !header.path.is_empty() && header.path != suite.path;
+            is_of_other_module || is_other && package_root.join(&header.path).is_dir()
+        });
+    if is_own { own } else { shared }
+}
+
+/// The first line of a baseline; `None` if there is none, or if it is not valid, which is an error as soon as it is read.
+fn header(file: &Path) -> Option<BaselineHeader> {
+    let mut line = String::new();
+    BufReader::new(File::open(file).ok()?.take(LARGEST_HEADER)).read_line(&mut line).ok()?;
+    json::decode(line.as_bytes()).ok()
 }
 
 /// Fewest trials, all failed, that show that a flaky case does not pass any more.
@@ -101,7 +139,7 @@ mod tests {
     #[test]
     fn what_a_case_was_says_what_to_make_of_it() {
         let directory = tempfile::tempdir().unwrap();
-        let file = baseline_file(directory.path(), "shop");
+        let file = baseline_file(directory.path(), &SuiteId::new("shop"));
         assert!(file.starts_with(directory.path().join(".evalsuite/baselines")), "{}", file.display());
         let of = |outcome, input: &str| {
             let mut record = CaseRecord::new();

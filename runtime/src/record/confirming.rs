@@ -5,7 +5,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::platform::digest::file_key;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{read_json, write_json};
 use crate::platform::redaction::Redactor;
@@ -52,7 +51,7 @@ impl RepeatedCases {
     ///
     /// If the file exists and cannot be read.
     pub(crate) fn read(locks: &Path, suite: &str) -> io::Result<Self> {
-        Ok(read_json(&locks.join(format!("repeated-{}.json", file_key(suite))))?.unwrap_or_default())
+        Ok(read_json(&locks.join(format!("repeated-{suite}.json")))?.unwrap_or_default())
     }
 
     /// Adds a case to what the tests of a run have written.
@@ -61,11 +60,10 @@ impl RepeatedCases {
     ///
     /// If the file cannot be read or written.
     pub(crate) fn record(locks: &Path, suite: &str, trials: u32, is_confirmed: bool) -> io::Result<()> {
-        let name = file_key(suite);
-        let _lock = FileLock::acquire(&locks.join(format!("repeated-{name}.lock")))?;
+        let _lock = FileLock::acquire(&locks.join(format!("repeated-{suite}.lock")))?;
         let mut repeated = Self::read(locks, suite)?;
         repeated.add(trials, is_confirmed);
-        write_json(&locks.join(format!("repeated-{name}.json")), &repeated, &Redactor::default())
+        write_json(&locks.join(format!("repeated-{suite}.json")), &repeated, &Redactor::default())
     }
 }
 

@@ -8,7 +8,7 @@ use evalsuite_schema::embedded::{ARCHIVE, Header, Kind, Pair};
 
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::{SuiteLocation, extracted_path};
-use crate::platform::digest::{file_key, sha256};
+use crate::platform::digest::sha256;
 use crate::platform::permissions::set_mode;
 use crate::platform::redaction::Redactor;
 use crate::platform::symlinks::make_symlink;
@@ -25,10 +25,10 @@ use crate::record::run_directory::RunDirectory;
 pub(crate) fn suite_location(suite: &EvalSuite, run: &RunDirectory, case_dir: &str) -> io::Result<SuiteLocation> {
     let location = SuiteLocation::of(suite);
     let Some(pairs) = suite.embedded.filter(|_| !location.suite_dir.exists()) else { return Ok(location) };
-    // One run may have several packages, and several inclusions of a suite in one package.
-    let key = &sha256(format!("{}\0{}\0{}", suite.package, suite.module_path, suite.root))[..8];
-    let root = run.suite(suite.name).join("embedded").join(key);
-    let name = format!("embedded-{}-{key}", file_key(suite.name));
+    // A package may include the suite several times.
+    let key = &sha256(suite.module_path)[..8];
+    let root = run.suite(&suite.key()).join("embedded").join(key);
+    let name = format!("embedded-{}-{key}", suite.key());
     let extracted =
         run_once(&run.locks(), &name, &Redactor::default(), || extract(pairs, &root).map_err(|e| e.to_string()));
     let extracted = extracted.unwrap_or_else(|error| Err(error.to_string()));

@@ -15,7 +15,7 @@ pub(crate) mod summary;
 pub(crate) mod trajectory;
 
 #[doc(hidden)]
-pub use self::baseline::{accepted_answers_file, baseline_file};
+pub use self::baseline::{accepted_answers_file, baseline_file, own_baseline_files};
 #[doc(hidden)]
 pub use self::confirming::{DEFAULT_CONFIRMING, RepeatedCases};
 #[doc(hidden)]

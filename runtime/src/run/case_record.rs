@@ -70,7 +70,7 @@ impl CaseEnd {
         record.outcome = self.outcome;
         (record.passed, record.completed) = (trials.passed, trials.completed);
         record.confirming.clone_from(&trials.confirming);
-        match result_of(&baseline_file(&package_directory(plan.suite), plan.suite.name), &record) {
+        match result_of(&baseline_file(&package_directory(plan.suite), &plan.suite.id()), &record) {
             Ok(result) => self.baseline = result,
             Err(error) => {
                 self.outcome = Status::Error;

@@ -5,7 +5,6 @@ use std::{fs, io};
 
 use evalsuite_schema::record::{Note, Reason, ReasonCode, Stage, Status};
 
-use crate::platform::digest::file_key;
 use crate::platform::files::{remove_if_exists, replace_file};
 use crate::record::coordination::Ledger;
 use crate::run::plan::Plan;
@@ -29,7 +28,7 @@ pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32, not_counted: f6
     }
     let spent = Ledger::of(plan.run.path(), &plan.run.locks()).spent()?;
     let counted = |spent: f64| whole_nanodollars(spent - not_counted);
-    let spent = [("run", counted(spent.run)), ("suite", counted(spent.suite(plan.suite.name)))];
+    let spent = [("run", counted(spent.run)), ("suite", counted(spent.suite(&plan.suite.key())))];
     let over = budgets.into_iter().zip(spent).find_map(|((budget, name), (whose, spent))| {
         let budget = budget.filter(|budget| spent >= *budget)?;
         Some(format!("the {whose} has cost {spent:.4} US dollars, and {name} is {budget}"))
@@ -79,7 +78,7 @@ pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: Status, reason: Optio
 
 impl<'a> FirstError<'a> {
     fn of(plan: &'a Plan<'a>) -> Self {
-        Self { plan, file: plan.run.locks().join(format!("first-error-{}", file_key(plan.suite.name))) }
+        Self { plan, file: plan.run.locks().join(format!("first-error-{}", plan.suite.key())) }
     }
 
     fn reason(&self) -> io::Result<Option<Reason>> {

@@ -21,7 +21,7 @@ use crate::model::suite_location::{SuiteLocation, package_directory, program};
 use crate::platform::digest::case_key;
 use crate::platform::redaction::Redactor;
 use crate::record::baseline::{accepted_answer, accepted_answers_file};
-use crate::record::cassette::{AgentInput, ReplayError, cassette_path};
+use crate::record::cassette::{AgentInput, ReplayError, cassette_key, cassette_path};
 use crate::record::embedded_files;
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::record::run_record::SuiteOfRun;
@@ -106,9 +106,10 @@ impl<'a> Plan<'a> {
         let agent = ChosenAgent::of(&target, evals, &suite_data, settings, &places);
         let agent_name = suite.agent_name.map_or_else(|| agent.name(), str::to_owned);
         let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let case_key = case_key(suite.name, &target, entry.id);
+        let suite_key = suite.key();
+        let case_key = case_key(&suite_key, &target, entry.id);
         let place = run
-            .claim_case(suite.name, &case_key, &owner(suite, entry), settings.runner.stress.as_deref())
+            .claim_case(&suite_key, &case_key, &owner(suite, entry), settings.runner.stress.as_deref())
             .map_err(|source| CaseError::unwritable_case(entry, run.path(), source))?;
         let mut variables = BTreeSet::new();
         let has_variables = entry.may_have_variables();
@@ -123,7 +124,7 @@ impl<'a> Plan<'a> {
         let regraded = settings
             .regrade
             .as_deref()
-            .map(|wanted| regrade::find_trials(run, wanted, suite.name, &case_key, &suite.test_path(entry)));
+            .map(|wanted| regrade::find_trials(run, wanted, suite, &target, entry));
         let planned = match &regraded {
             Some(Ok(earlier)) => earlier.trials,
             _ => settings.trials.unwrap_or(case.trials.count),
@@ -221,7 +222,7 @@ impl<'a> Plan<'a> {
     ///
     /// If it would be inside the suite.
     pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, Reason> {
-        cassette_path(self.suite, &self.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
+        cassette_path(self.suite, &cassette_key(self.suite, &self.target, self.entry.id), trial, self.settings.cassettes.as_deref(), &self.places)
             .map_err(|error| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()))
     }
 
@@ -231,7 +232,7 @@ impl<'a> Plan<'a> {
     ///
     /// If the accepted answers of the suite cannot be read.
     pub(crate) fn accepted_answer(&self) -> io::Result<Option<String>> {
-        let file = accepted_answers_file(&package_directory(self.suite), self.suite.name);
+        let file = accepted_answers_file(&package_directory(self.suite), &self.suite.id());
         accepted_answer(&file, &self.case_record())
     }
 
@@ -240,6 +241,7 @@ impl<'a> Plan<'a> {
         let mut record = CaseRecord::new();
         record.run_id = self.run.run_id.clone();
         record.suite = self.suite.name.to_owned();
+        record.module = self.suite.module_path.to_owned();
         record.suite_digest = self.suite_data.digest.clone();
         record.layout = self.suite_data.layout;
         record.kind = self.suite_data.kind;

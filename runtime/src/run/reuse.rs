@@ -11,7 +11,7 @@ use evalsuite_schema::record::{CaseRecord, Conditions, Mode, Status, TrialRecord
 
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, program};
-use crate::platform::digest::{file_key, sha256, sha256_of};
+use crate::platform::digest::{sha256, sha256_of};
 use crate::platform::environment;
 use crate::platform::files::{read_json, write_json};
 use crate::platform::notice;
@@ -116,7 +116,7 @@ pub(crate) fn take_over(plan: &Plan<'_>) -> io::Result<Option<CaseReport>> {
 fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(PathBuf, CaseRecord)>> {
     let test = plan.test_name();
     for run in other_runs(plan.run)?.iter() {
-        let cases = run.path().join(SUITES).join(file_key(plan.suite.name)).join(CASES);
+        let cases = run.path().join(SUITES).join(plan.suite.key()).join(CASES);
         let Some(case) = regrade::newest_of_case(&cases, &plan.case_key, &test) else { continue };
         let file = case.directory.join(CASE_RECORD);
         let record = match read_json::<CaseRecord>(&file) {

@@ -39,6 +39,12 @@ pub struct BaselineHeader {
     pub schema: String,
     /// Name of the suite.
     pub suite: String,
+    /// Directory of the suite relative to its package, with `/` separators; empty in files of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// Rust path of the module whose results these are, such as `evals::shop`, if several modules include the suite; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub module: String,
     /// Commit of the run that was accepted last, hexadecimal, with `+` if files differed from it; `None` outside of a repository.
     pub commit: Option<String>,
     /// Day on which that run started, such as `2026-11-22` (UTC).

@@ -41,6 +41,9 @@ pub struct CaseRecord {
     /// File name of the test program.
     #[serde(default)]
     pub program: String,
+    /// Rust path of the module that includes the suite, such as `evals::shop`; empty in records of older versions.
+    #[serde(default)]
+    pub module: String,
     /// Name of the target.
     pub target: String,
     /// Name or Rust path of the agent.
@@ -165,6 +168,7 @@ impl CaseRecord {
             input_digest: trial.input_digest,
             grader_digest: trial.grader_digest,
             test_name: trial.test_name,
+            module: trial.module,
             target: trial.target,
             agent: trial.agent,
             location: trial.location,

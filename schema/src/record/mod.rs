@@ -11,6 +11,7 @@ mod grader;
 mod keyed_lines;
 mod pair;
 mod run;
+mod suite_id;
 mod summary;
 mod trial;
 
@@ -27,6 +28,7 @@ pub use case::{BaselineResult, CaseRecord, Conditions, Expectation, Rule, Stabil
 pub use grader::{Assertion, CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, Verdict};
 pub use pair::{PairRecord, PairReply, Side};
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
+pub use suite_id::SuiteId;
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};
 pub use trial::{HookRecord, Mode, Note, Started, Timings, TrialRecord, TurnRecord, Usage, Versions, WorkspaceRecord};
 

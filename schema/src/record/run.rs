@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::SuiteId;
 use crate::{Kind, Layout};
 
 /// `run.json`: a run, and the environment it ran in.
@@ -85,6 +86,9 @@ pub struct SuiteRun {
     pub name: String,
     /// Package it belongs to.
     pub package: String,
+    /// Name of its directory in `suites`; empty in records of older versions.
+    #[serde(default)]
+    pub directory: String,
     /// Number of its tests, selected or not: one per case and target, in every test program that includes the suite.
     pub tests: u32,
     /// Hooks before all tests.
@@ -124,6 +128,15 @@ pub struct SuiteRecord {
     pub schema: String,
     /// Name of the suite.
     pub name: String,
+    /// Package that includes it; empty in records of older versions, as the next two.
+    #[serde(default)]
+    pub package: String,
+    /// Directory of that package, see [`SuiteId::package_directory`].
+    #[serde(default)]
+    pub package_directory: String,
+    /// Directory of the suite relative to the package, with `/` separators.
+    #[serde(default)]
+    pub path: String,
     /// How trials decide a case.
     pub kind: Kind,
     /// How the suite's files are laid out.
@@ -147,6 +160,12 @@ impl SuiteRecord {
     /// A record without data.
     pub fn new() -> Self {
         Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
+
+    /// Which suite it is, as a module includes it.
+    pub fn id(&self, module: impl Into<String>) -> SuiteId {
+        let (name, package, path) = (self.name.clone(), self.package.clone(), self.path.clone());
+        SuiteId { name, package, package_directory: self.package_directory.clone(), path, module: module.into() }
     }
 }
 
@@ -179,11 +198,14 @@ pub struct SuiteTest {
     pub case_id: String,
     /// Its target in a matrix.
     pub target: Option<String>,
+    /// Rust path of the module that includes the suite, such as `evals::shop`; empty in records of older versions.
+    #[serde(default)]
+    pub module: String,
 }
 
 impl SuiteTest {
     /// A test in a program, with its path and the id of its case, without a target.
     pub fn new(program: impl Into<String>, test_name: impl Into<String>, case_id: impl Into<String>) -> Self {
-        Self { program: program.into(), test_name: test_name.into(), case_id: case_id.into(), target: None }
+        Self { program: program.into(), test_name: test_name.into(), case_id: case_id.into(), ..Self::default() }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseRecord, Status, Usage};
+use super::{CaseRecord, Status, SuiteId, Usage};
 use crate::is_default;
 
 /// `summary.json`: the aggregates of a run.
@@ -37,8 +37,12 @@ pub struct SuiteSummary {
     pub schema: String,
     /// Id of the run.
     pub run_id: String,
-    /// Name of the suite.
+    /// What the suite is called: its name, and as much more as it takes to tell it from the other suites of the run, see
+    /// [`SuiteId::labels`].
     pub suite: String,
+    /// Which suite it is.
+    #[serde(default)]
+    pub id: SuiteId,
     /// The aggregates, one per target, in the order in which the targets first occur.
     pub targets: Vec<TargetSummary>,
     /// Errors that kept cases from being recorded; these cases are not counted anywhere.

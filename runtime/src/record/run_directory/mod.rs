@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::model::suite_location::SuiteLocation;
-use crate::platform::digest::file_key;
 use crate::platform::setting_error::SettingError;
 
 pub use self::layout::*;
@@ -65,9 +64,9 @@ impl RunDirectory {
         self.path.join(SUITES)
     }
 
-    /// Directory of a suite.
-    pub(crate) fn suite(&self, name: &str) -> PathBuf {
-        self.suites().join(file_key(name))
+    /// Directory of the suite with this [key](crate::model::suite::EvalSuite::key).
+    pub(crate) fn suite(&self, key: &str) -> PathBuf {
+        self.suites().join(key)
     }
 
     /// Directory of lock files and of the results of work done once per run.

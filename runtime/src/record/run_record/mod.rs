@@ -12,12 +12,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use evalsuite_discovery::workspace_around;
 use evalsuite_schema::Suite;
 use evalsuite_schema::record::{RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 
 use self::git_query::GitQuery;
 use crate::model::suite::EvalSuite;
-use crate::model::suite_location::{SuiteLocation, program};
+use crate::model::suite_location::{SuiteLocation, package_directory, program};
 use crate::platform::clock::timestamp;
 use crate::platform::digest::sha256;
 use crate::platform::environment;
@@ -55,7 +56,7 @@ pub(crate) fn register(suite: &SuiteOfRun<'_>) -> io::Result<Option<GitQuery>> {
     Ok(git)
 }
 
-/// Changes the entry of a registered suite in `run.json`.
+/// Changes the entry of a registered suite, given by its directory, in `run.json`.
 ///
 /// # Errors
 ///
@@ -67,7 +68,7 @@ pub(crate) fn update(
     change: impl FnOnce(&mut SuiteRun),
 ) -> io::Result<()> {
     update_run(run, redactor, |record| {
-        if let Some(entry) = record.suites.iter_mut().find(|entry| entry.name == suite) {
+        if let Some(entry) = record.suites.iter_mut().find(|entry| entry.directory == suite) {
             change(entry);
         }
     })
@@ -90,7 +91,7 @@ fn lock(run: &RunDirectory) -> io::Result<FileLock> {
 impl SuiteOfRun<'_> {
     /// The mark of one inclusion of the suite: one or several test programs can include it several times.
     fn mark(&self) -> PathBuf {
-        let place = format!("{}\0{}\0{}", self.suite.name, program(), self.suite.module_path);
+        let place = format!("{}\0{}\0{}", self.suite.key(), program(), self.suite.module_path);
         self.run.locks().join(format!("suite-{}", &sha256(place)[..16]))
     }
 
@@ -107,9 +108,14 @@ impl SuiteOfRun<'_> {
         }
         let mut record = known.unwrap_or_else(|| self.new_run());
         let tests = u32::try_from(self.suite.cases.len()).unwrap_or(u32::MAX);
-        match record.suites.iter_mut().find(|entry| entry.name == self.suite.name) {
+        let directory = self.suite.key();
+        match record.suites.iter_mut().find(|entry| entry.directory == directory) {
             Some(entry) => entry.tests = entry.tests.saturating_add(tests),
-            None => record.suites.push(SuiteRun::new(self.suite.name, self.suite.package, tests)),
+            None => {
+                let mut entry = SuiteRun::new(self.suite.name, self.suite.package, tests);
+                entry.directory = directory;
+                record.suites.push(entry);
+            }
         }
         self.add_tests()?;
         write_json(&path, &record, self.redactor)?;
@@ -134,10 +140,13 @@ impl SuiteOfRun<'_> {
     }
 
     fn add_tests(&self) -> io::Result<()> {
-        let path = self.run.suite(self.suite.name).join(SUITE_RECORD);
+        let path = self.run.suite(&self.suite.key()).join(SUITE_RECORD);
         let mut record = read_json(&path)?.unwrap_or_else(|| {
             let mut record = SuiteRecord::new();
             record.name = self.suite.name.to_owned();
+            record.package = self.suite.package.to_owned();
+            record.package_directory = package_in_workspace(self.suite);
+            record.path = self.suite.path_in_package().into_owned();
             record.kind = self.data.kind;
             record.layout = self.data.layout;
             record.digest = self.data.digest.clone();
@@ -154,8 +163,18 @@ impl SuiteOfRun<'_> {
         record.tests.extend(self.suite.cases.iter().map(|case| {
             let mut test = SuiteTest::new(program.as_str(), self.suite.test_path(case), case.id);
             test.target = case.target.map(str::to_owned);
+            test.module = self.suite.module_path.to_owned();
             test
         }));
         write_json(&path, &record, self.redactor)
     }
+}
+
+/// Directory of the suite's package relative to the workspace around it, with `/` separators; `.` for the workspace itself.
+pub(crate) fn package_in_workspace(suite: &EvalSuite) -> String {
+    let package = package_directory(suite);
+    let workspace = workspace_around(&package);
+    let below = package.strip_prefix(&workspace).unwrap_or(Path::new("")).components();
+    let parts: Vec<_> = below.map(|part| part.as_os_str().to_string_lossy()).collect();
+    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }

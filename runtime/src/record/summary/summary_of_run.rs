@@ -1,12 +1,12 @@
 //! The summary of a run from the records of its tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
 use evalsuite_schema::Object;
 use evalsuite_schema::record::{
-    CaseRecord, ReasonCode, RunSummary, Stage, Started, SuiteRecord, SuiteSummary, SuiteTest, TrialRecord,
+    CaseRecord, ReasonCode, RunSummary, Stage, Started, SuiteId, SuiteRecord, SuiteSummary, SuiteTest, TrialRecord,
 };
 
 use crate::platform::file_lock::FileLock;
@@ -27,6 +27,11 @@ pub(crate) fn of_run(run: &Path, run_id: &str) -> io::Result<RunSummary> {
     for directory in sorted_entries(&run.join(SUITES))? {
         suites.extend(of_suite(&directory, run_id)?);
     }
+    let labels = SuiteId::labels(&suites.iter().map(|suite: &SuiteSummary| suite.id.clone()).collect::<Vec<_>>());
+    for (suite, label) in suites.iter_mut().zip(labels) {
+        suite.cases.iter_mut().for_each(|case| case.suite.clone_from(&label));
+        suite.suite = label;
+    }
     suites.sort_by(|left, right| left.suite.cmp(&right.suite));
     let mut summary = RunSummary::new();
     (summary.run_id, summary.suites) = (run_id.to_owned(), suites);
@@ -40,8 +45,14 @@ struct StoredCase {
     metadata: Object,
 }
 
-/// `None` for a suite without records.
-fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> {
+impl StoredCase {
+    fn summed(&self) -> SummedCase<'_> {
+        SummedCase { record: &self.record, trials: &self.trials, metadata: &self.metadata }
+    }
+}
+
+/// A summary for each module that includes the suite; none for a suite without records.
+fn of_suite(directory: &Path, run_id: &str) -> io::Result<Vec<SuiteSummary>> {
     let known: Option<SuiteRecord> = read_json(&directory.join(SUITE_RECORD))?;
     let mut problems: BTreeMap<String, MissingRecord> = BTreeMap::new();
     let mut cases: BTreeMap<String, StoredCase> = BTreeMap::new();
@@ -80,23 +91,32 @@ fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> 
         };
         cases.iter().any(is_recorded) || problems.values().any(|problem| problem.case_id == test.case_id)
     };
-    let tests = known.iter().flat_map(|known| &known.tests);
-    let not_started = tests.filter(|test| !is_over(test)).map(|test| test.test_name.clone()).collect();
-    let Some(suite) = cases.first().map(|case| case.record.suite.clone()).or_else(|| known.map(|known| known.name))
+    let tests = || known.iter().flat_map(|known| &known.tests);
+    let Some(suite) = cases.first().map(|case| case.record.suite.clone()).or(known.as_ref().map(|it| it.name.clone()))
     else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
-    let summed: Vec<SummedCase<'_>> = cases
-        .iter()
-        .map(|case| SummedCase { record: &case.record, trials: &case.trials, metadata: &case.metadata })
-        .collect();
-    let targets = by_target(&summed);
-    let mut summary = SuiteSummary::new();
-    (summary.run_id, summary.suite, summary.targets) = (run_id.to_owned(), suite, targets);
-    summary.problems = problems.into_values().map(|problem| problem.message).collect();
-    summary.not_started = not_started;
-    summary.cases = cases.into_iter().map(|case| case.record).collect();
-    Ok(Some(summary))
+    let modules = tests().map(|test| test.module.as_str());
+    let modules: BTreeSet<&str> = modules.chain(cases.iter().map(|case| case.record.module.as_str())).collect();
+    let of_module = |(index, module): (usize, &str)| {
+        let mut summary = SuiteSummary::new();
+        summary.run_id = run_id.to_owned();
+        summary.id = known.as_ref().map_or_else(|| SuiteId::new(&suite), |known| known.id(module));
+        let cases: Vec<_> = cases.iter().filter(|case| case.record.module == module).collect();
+        let summed = cases.iter().map(|case| case.summed()).collect::<Vec<_>>();
+        summary.targets = by_target(&summed);
+        let is_of_module = |problem: &&MissingRecord| match &problem.module {
+            Some(name) => name == module,
+            // Nothing says which test it is of.
+            None => index == 0,
+        };
+        summary.problems = problems.values().filter(is_of_module).map(|problem| problem.message.clone()).collect();
+        let not_started = tests().filter(|test| test.module == module && !is_over(test));
+        summary.not_started = not_started.map(|test| test.test_name.clone()).collect();
+        summary.cases = cases.into_iter().map(|case| case.record.clone()).collect();
+        summary
+    };
+    Ok(modules.into_iter().enumerate().map(of_module).collect())
 }
 
 /// The records of a case, or why there are none.
@@ -135,6 +155,8 @@ fn without_attempt(case: &Path) -> String {
 /// Why a case has no record.
 struct MissingRecord {
     case_id: String,
+    /// Module of its test, if it is known.
+    module: Option<String>,
     message: String,
 }
 
@@ -142,7 +164,7 @@ impl MissingRecord {
     /// Something that is not a record is in its place.
     fn unreadable(name: &str, error: &io::Error) -> Self {
         let message = format!("evaluation error (records): case `{name}`  {error}");
-        Self { case_id: name.to_owned(), message }
+        Self { case_id: name.to_owned(), module: None, message }
     }
 }
 
@@ -168,7 +190,7 @@ fn missing_record(case: &Path) -> io::Result<Option<MissingRecord>> {
         let place = if has_ended { "after" } else { "in" };
         format!("evaluation error ({stage}/{code}): {about}  process {pid} died {place} trial {trial}")
     };
-    Ok(Some(MissingRecord { case_id: started.case_id, message }))
+    Ok(Some(MissingRecord { case_id: started.case_id, module: Some(started.module), message }))
 }
 
 /// Whether the case's lock is held. Process ids are reused, and mean nothing on another machine.

@@ -9,7 +9,7 @@ use evalsuite_schema::record::{CalibrationRecord, Mode, Reason};
 use crate::judge::calibration::CalibrationReport;
 use crate::model::evals::Evals;
 use crate::model::suite_location::{SuiteLocation, program};
-use crate::platform::digest::{file_key, sha256};
+use crate::platform::digest::sha256;
 use crate::platform::files::write_json;
 use crate::platform::redaction::Redactor;
 use crate::record::coordination::{Ledger, Spend, run_once};
@@ -101,14 +101,14 @@ fn measured_as(
         judges.default.iter().map(|judge| judge.name()).chain(judges.default_names.clone()).collect();
     let place = format!("{}\0{}", program(), suite.module_path);
     let key = format!("{place}\0{text}\0{judges:?}\0{:?}\0{:?}", settings.judge, settings.mode);
-    let key = format!("{}-{}", file_key(suite.name), &sha256(key)[..8]);
+    let key = format!("{}-{}", suite.key(), &sha256(key)[..8]);
     let mut written = Ok(());
     let result = run_once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
         let measurement = JudgeMeasurement { evals, settings, run, suite: &data, calibration: &calibration, repeat };
         let record = measurement.measure()?;
         // A record that cannot be read again is redacted when it is written.
         let record = Box::new(redactor.redacted(record.clone()).unwrap_or(record));
-        written = write(&record, run, settings, &redactor, &place);
+        written = write(&record, &suite.key(), run, settings, &redactor, &place);
         Ok(record)
     });
     let result: Result<Box<CalibrationRecord>, Reason> = result.map_err(unwritable)?;
@@ -119,12 +119,13 @@ fn measured_as(
 /// Writes `calibration.json`, and the cost to the ledger.
 fn write(
     record: &CalibrationRecord,
+    suite: &str,
     run: &RunDirectory,
     settings: &Settings,
     redactor: &Redactor,
     place: &str,
 ) -> io::Result<()> {
-    let directory = run.suite(&record.suite);
+    let directory = run.suite(suite);
     let first = directory.join("calibration.json");
     let path = match first.exists() {
         false => first,
@@ -135,7 +136,7 @@ fn write(
         return Ok(());
     }
     Ledger::of(run.path(), &run.locks()).append(&Spend {
-        suite: record.suite.clone(),
+        suite: suite.to_owned(),
         case_key: "calibration".to_owned(),
         trial: 0,
         attempt: 0,

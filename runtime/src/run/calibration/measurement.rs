@@ -113,7 +113,7 @@ impl JudgeMeasurement<'_> {
             .map_err(|unset| SampleError { code: ReasonCode::VariableUnset, message: unset.message })?;
         let places =
             embedded_files::suite_location(evals.suite(), run, &case.dir).map_err(|error| broken(error.to_string()))?;
-        let directory = run.suite(evals.suite().name).join(DIRECTORY).join(file_key(&sample.id));
+        let directory = run.suite(&evals.suite().key()).join(DIRECTORY).join(file_key(&sample.id));
         let workspace = directory.join("workspace");
         fs::create_dir_all(&workspace).map_err(|error| broken(format!("{}: {error}", workspace.display())))?;
         let secrets = secrets(sample, self.suite.layout);

@@ -26,7 +26,7 @@ impl CaseSetup<'_> {
         let plan = self.plan;
         let Some(workspace) = &plan.case.workspace else { return Ok(Ok(WorkspaceBase::Template)) };
         let name = own_base_name(plan);
-        let base = plan.run.suite(plan.suite.name).join("base").join(&name);
+        let base = plan.run.suite(&plan.suite.key()).join("base").join(&name);
         let directory = base.join("workspace");
         let pristine = base.join("pristine");
         let call = |hook_name: &str, hook: &Hook| HookCall {

@@ -43,7 +43,7 @@ impl<'a> CaseSetup<'a> {
         let mut shared = None;
         if needs.source == WorkspaceSource::Suite(Isolation::Shared) {
             // For all trials of the case, and before a slot is taken: a test with a slot must not wait for one that needs it.
-            let key = Session::of(plan.suite, plan.settings, plan.run)?.key();
+            let key = Session::of(plan.suite, plan.settings, plan.run).key();
             shared = Some(FileLock::acquire(&plan.run.locks().join(format!("workspace-{key}.lock")))?);
         }
         Ok(Self { plan, needs, session: None, base: None, own_base: None, _shared: shared })

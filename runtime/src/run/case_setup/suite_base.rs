@@ -20,7 +20,7 @@ impl CaseSetup<'_> {
     /// The base of the suite, or that of the target where the target has a hook that changes it.
     pub(crate) fn suite_base(&mut self) -> io::Result<Result<WorkspaceBase, Reason>> {
         let plan = self.plan;
-        let session = Session::of(plan.suite, plan.settings, plan.run)?;
+        let session = Session::of(plan.suite, plan.settings, plan.run);
         let entered = session
             .enter(plan.settings.keep_workspaces && self.needs.source == WorkspaceSource::Suite(Isolation::Shared))?;
         let epoch = entered.epoch;

@@ -18,13 +18,12 @@ use evalsuite_schema::{Isolation, Suite, Workspace};
 
 use self::session_state::SessionState;
 use crate::model::suite::EvalSuite;
-use crate::model::suite_location::SuiteLocation;
-use crate::platform::digest::{file_key, safe, sha256};
+use crate::platform::digest::safe;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::sorted_entries;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::RunDirectory;
-use crate::record::{coordination, run_record};
+use crate::record::run_record;
 use crate::run::hooks::HookCall;
 use crate::run::settings::Settings;
 
@@ -35,8 +34,10 @@ pub(crate) use self::session_test::SessionTest;
 pub(crate) struct Session {
     pub(crate) run: RunDirectory,
     /// Name of the suite.
+    name: String,
+    /// Name of its directory in the run.
     suite: String,
-    /// Suffix that distinguishes this suite from others with the same name; empty for the first one.
+    /// Suffix of a stress run; empty without one.
     label: String,
 }
 
@@ -59,21 +60,11 @@ impl Session {
             || suite.targets.iter().any(|target| around_all(&target.hooks))
     }
 
-    /// The session of a suite's tests. Packages of a workspace may have suites of the same name.
-    ///
-    /// # Errors
-    ///
-    /// If the file that says whose session it is cannot be written.
-    pub(crate) fn of(suite: &EvalSuite, settings: &Settings, run: &RunDirectory) -> io::Result<Self> {
-        let directory = SuiteLocation::of(suite).suite_dir;
-        let owner = &sha256(directory.to_string_lossy().as_bytes())[..8];
-        let claim = run.locks().join(format!("session-{}.owner", file_key(suite.name)));
-        // Tests of one suite start at the same time, and all of them have to find the same name.
-        let mut label = if coordination::claim(&claim, owner)? { String::new() } else { format!(".suite-{owner}") };
-        if let Some(index) = &settings.runner.stress {
-            label.push_str(&format!(".stress-{}", safe(index)));
-        }
-        Ok(Self { run: run.clone(), suite: suite.name.to_owned(), label })
+    /// The session of a suite's tests.
+    pub(crate) fn of(suite: &EvalSuite, settings: &Settings, run: &RunDirectory) -> Self {
+        let stress = settings.runner.stress.as_ref();
+        let label = stress.map(|index| format!(".stress-{}", safe(index))).unwrap_or_default();
+        Self { run: run.clone(), name: suite.name.to_owned(), suite: suite.key(), label }
     }
 
     /// Ends the session of a suite that no test runner runs; returns the problems.
@@ -82,7 +73,7 @@ impl Session {
         if !suite.data().is_ok_and(|data| Self::is_needed(&data)) {
             return Vec::new();
         }
-        match Self::of(suite, settings, run).and_then(|session| session.end(settings.echo)) {
+        match Self::of(suite, settings, run).end(settings.echo) {
             Ok(ended) => ended.problems,
             Err(error) => vec![format!("suite `{}` cannot be ended: {error}", suite.name)],
         }
@@ -90,7 +81,7 @@ impl Session {
 
     /// Name in lock files.
     pub(crate) fn key(&self) -> String {
-        format!("{}{}", file_key(&self.suite), self.label)
+        format!("{}{}", self.suite, self.label)
     }
 
     fn suite_directory(&self) -> PathBuf {
@@ -127,7 +118,7 @@ impl Session {
     pub(crate) fn enter(&self, keep: bool) -> io::Result<EnteredSession> {
         let _lock = self.lock()?;
         let mut state =
-            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.suite, &self.label));
+            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
         if !state.open {
             state.begin(keep);
             state.write(&self.file())?;
@@ -161,7 +152,7 @@ impl Session {
     fn change(&self, change: impl FnOnce(&mut SessionState)) -> io::Result<()> {
         let _lock = self.lock()?;
         let mut state =
-            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.suite, &self.label));
+            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
         change(&mut state);
         self.write(&state)
     }
@@ -194,7 +185,8 @@ impl Session {
                     && name.ends_with(".json")
                     && let Some(state) = SessionState::read(&file)?
                 {
-                    sessions.push(Self { run: run.clone(), suite: state.suite, label: state.label });
+                    let suite = suite.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                    sessions.push(Self { run: run.clone(), name: state.suite, suite, label: state.label });
                 }
             }
         }

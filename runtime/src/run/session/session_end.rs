@@ -75,7 +75,7 @@ impl Session {
         let mut ended = EndedSession::default();
         let Some(mut state) = SessionState::read(&self.file())?.filter(|state| state.open) else { return Ok(ended) };
         let Some(_unused) = FileLock::try_acquire(&self.in_use())? else {
-            ended.problems.push(format!("tests of suite `{}` are still running", self.suite));
+            ended.problems.push(format!("tests of suite `{}` are still running", self.name));
             return Ok(ended);
         };
         // The hooks of targets run inside those of the suite.
@@ -88,7 +88,7 @@ impl Session {
                 _ => HookState::Failed,
             };
             if let Err(failure) = result {
-                ended.problems.push(format!("suite `{}`: {}", self.suite, failure.message));
+                ended.problems.push(format!("suite `{}`: {}", self.name, failure.message));
             }
         }
         state.end();

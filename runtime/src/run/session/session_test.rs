@@ -56,13 +56,12 @@ impl SessionTest {
             return Ok(Self { session, inclusion, test, session_end, may_be_repeated, announces_pending, echo });
         }
         let inclusion = format!("{} {}", program(), suite.module_path);
-        let session = Session::of(suite, settings, run)
-            .and_then(|session| session.join(&inclusion).map(|()| session))
-            .map_err(|source| CaseError::Records {
-                owner: format!("suite `{}`", suite.name),
-                directory: run.path().to_owned(),
-                source,
-            })?;
+        let session = Session::of(suite, settings, run);
+        session.join(&inclusion).map_err(|source| CaseError::Records {
+            owner: format!("suite `{}`", suite.name),
+            directory: run.path().to_owned(),
+            source,
+        })?;
         let session_end = SessionEnd::of(suite, settings);
         // Whoever follows the progress, as `cargo evalsuite run` does, ends the run. One process knows its last test.
         let announces_pending =
@@ -89,7 +88,7 @@ impl SessionTest {
                 }
                 ended.problems
             }
-            Err(error) => vec![format!("suite `{}` cannot be ended: {error}", session.suite)],
+            Err(error) => vec![format!("suite `{}` cannot be ended: {error}", session.name)],
         }
     }
 }
@@ -110,7 +109,7 @@ impl Session {
             notice::say_on_terminal_too(&format!(
                 "`after_all` of suite {} is pending until the last of its tests has run; after a part of them, \
                  `cargo evalsuite finish {}` runs it",
-                self.suite, self.run.run_id
+                self.name, self.run.run_id
             ));
         }
     }
@@ -119,7 +118,7 @@ impl Session {
     fn join(&self, inclusion: &str) -> io::Result<()> {
         let _lock = self.lock()?;
         let mut state =
-            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.suite, &self.label));
+            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
         if state.inclusions.insert(inclusion.to_owned(), false) == Some(false) {
             return Ok(());
         }
@@ -130,7 +129,7 @@ impl Session {
     fn finished(&self, inclusion: &str, test: &str, session_end: &SessionEnd, echo: Echo) -> io::Result<EndedSession> {
         let _lock = self.lock()?;
         let mut state =
-            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.suite, &self.label));
+            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
         if *session_end == SessionEnd::Later {
             return Ok(EndedSession { is_pending: !state.pending.is_empty(), ..EndedSession::default() });
         }

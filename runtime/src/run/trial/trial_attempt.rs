@@ -48,6 +48,7 @@ impl<'a> TrialAttempt<'a> {
         started.suite = plan.suite.name.to_owned();
         started.case_id = plan.entry.id.to_owned();
         started.test_name = plan.test_name();
+        started.module = plan.suite.module_path.to_owned();
         started.target = plan.target.clone();
         started.trial = index;
         started.pid = std::process::id();

@@ -34,12 +34,12 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
         return Ok(());
     }
     // A baseline that is not valid is reported with the outcome of the case.
-    let file = baseline_file(&package_directory(plan.suite), plan.suite.name);
+    let file = baseline_file(&package_directory(plan.suite), &plan.suite.id());
     let Ok(Some(accepted)) = accepted_result(&file, &plan.case_record()) else { return Ok(()) };
     let Some(repetition) = Repetition::of(plan, trials, &accepted) else { return Ok(()) };
     let locks = plan.run.locks();
     let cases = u32::try_from(plan.suite.cases.len()).unwrap_or(u32::MAX);
-    let allowed = RepeatedCases::read(&locks, plan.suite.name)?.allowed(most, cases.saturating_mul(plan.planned));
+    let allowed = RepeatedCases::read(&locks, &plan.suite.key())?.allowed(most, cases.saturating_mul(plan.planned));
     let (rule, allowed) = match repetition {
         Repetition::Failed => (Rule::Any, allowed),
         Repetition::Unflaky(missing) => (Rule::Every, allowed.min(missing)),
@@ -55,7 +55,7 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
     trials.confirming = running.into_case_trials().counted;
     let count = u32::try_from(trials.confirming.len()).unwrap_or(u32::MAX);
     let all_failed = trials.confirming.iter().all(|trial| trial.outcome == Status::Failed);
-    RepeatedCases::record(&locks, plan.suite.name, count, count == most && all_failed)
+    RepeatedCases::record(&locks, &plan.suite.key(), count, count == most && all_failed)
 }
 
 impl Repetition {

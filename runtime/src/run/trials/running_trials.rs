@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use evalsuite_schema::record::{Mode, TrialRecord};
 
 use crate::model::progress::ProgressStep;
-use crate::platform::digest::file_key;
 use crate::platform::jitter::with_jitter;
 use crate::record::coordination::{Ledger, Slot, Spend};
 use crate::run::attempts::run_attempts;
@@ -192,7 +191,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
 
     /// Waits for a slot, if there is a limit of trials that run in parallel.
     fn permission(&self, index: u32) -> io::Result<Permission> {
-        let name = file_key(self.plan.suite.name);
+        let name = self.plan.suite.key();
         let locks = self.plan.run.locks();
         loop {
             let progress = self.progress();
@@ -229,7 +228,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
         }
         let plan = self.plan;
         let spend = Spend {
-            suite: plan.suite.name.to_owned(),
+            suite: plan.suite.key(),
             case_key: plan.case_key.clone(),
             trial: record.trial,
             attempt: record.attempt,
