@@ -39,7 +39,9 @@ pub fn earlier_runs(run: &RunData, count: usize) -> io::Result<Vec<RunData>> {
 pub fn earlier_comparable(run: &RunData) -> io::Result<Option<StoredRun>> {
     let ours = completed_cases(run);
     for earlier in before(run)? {
-        if !completed_cases(&RunData::read_cases(earlier.path())?.with_suite_names(&run.suite_names())).is_disjoint(&ours) {
+        if !completed_cases(&RunData::read_cases(earlier.path())?.with_suite_names(&run.suite_names()))
+            .is_disjoint(&ours)
+        {
             return Ok(Some(earlier));
         }
     }
@@ -57,7 +59,8 @@ pub fn comparable_of_commit(run: &RunData, commit: &str) -> io::Result<Option<St
         // Its cases are read only if it is of the commit: most runs are not.
         let record: Option<RunRecord> = read_record(other.path(), &other.path().join(RUN_RECORD), &mut Vec::new());
         if record.and_then(|record| record.git).is_some_and(|git| git.commit == commit && !git.dirty)
-            && !completed_cases(&RunData::read_cases(other.path())?.with_suite_names(&run.suite_names())).is_disjoint(&ours)
+            && !completed_cases(&RunData::read_cases(other.path())?.with_suite_names(&run.suite_names()))
+                .is_disjoint(&ours)
         {
             return Ok(Some(other));
         }

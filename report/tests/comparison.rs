@@ -310,6 +310,7 @@ fn a_comparison_of_several_suites_needs_more_evidence_in_each() {
     let add = |data: &mut RunData, name: &str, passes: bool| {
         let mut other = data.suites[0].clone();
         other.name = name.into();
+        (other.id.name, other.id.path) = (name.into(), format!("suites/{name}"));
         for (index, case) in other.cases.iter_mut().enumerate() {
             case.record.suite = name.into();
             case.record.trials = vec![trial(0, passes || index > 0)];

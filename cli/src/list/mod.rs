@@ -3,19 +3,20 @@
 mod text;
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fs, io};
 
 use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_loader::{Loaded, load};
 use evalsuite_report::RunData;
 use evalsuite_schema::diagnostic::Severity;
 use evalsuite_schema::grader::LlmGrader;
-use evalsuite_schema::record::OutcomeCounts;
+use evalsuite_schema::record::{OutcomeCounts, SuiteId};
 use evalsuite_schema::{Case, Grader, GraderConfig};
 use schemars::JsonSchema;
 use serde::Serialize;
+use toml_edit::DocumentMut;
 
 use crate::command_line::{List, OutputFormat};
 use crate::{json_output, stored_runs, suite_request};
@@ -35,8 +36,10 @@ pub(crate) struct Listing {
 /// A suite.
 #[derive(Debug, Serialize, JsonSchema)]
 struct SuiteEntry {
-    /// Name of the suite; `null` if it cannot be read.
+    /// Name of the suite, with its package where several suites have the name; `null` if it cannot be read.
     name: Option<String>,
+    /// Name of its package; `null` outside of packages.
+    package: Option<String>,
     /// Path of the suite, from the directory of its package.
     path: String,
     /// Number of errors that `check` reports.
@@ -119,8 +122,11 @@ pub(crate) fn run(command: &List) -> io::Result<ExitCode> {
     let mut suites = Vec::new();
     for path in paths {
         let request = suite_request::request(&path)?;
-        suites.push(suite_entry(request.entry.clone(), load(&request)));
+        let mut suite = suite_entry(request.entry.clone(), load(&request));
+        suite.package = package_name(&request.package_root);
+        suites.push(suite);
     }
+    label(&mut suites);
     let listing = Listing { schema: "evalsuite.list/1", suites, runs: runs()? };
     let mut out = anstream::stdout().lock();
     match command.format {
@@ -131,10 +137,39 @@ pub(crate) fn run(command: &List) -> io::Result<ExitCode> {
     Ok(if is_broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
+/// The name in a package's manifest; `None` without one.
+fn package_name(root: &Path) -> Option<String> {
+    let manifest: DocumentMut = fs::read_to_string(root.join("Cargo.toml")).ok()?.parse().ok()?;
+    manifest.get("package")?.get("name")?.as_str().map(str::to_owned)
+}
+
+/// Gives every suite that can be read a name that no other one has.
+fn label(suites: &mut [SuiteEntry]) {
+    let id = |suite: &SuiteEntry| {
+        let mut id = SuiteId::new(suite.name.clone()?);
+        id.package = suite.package.clone().unwrap_or_default();
+        id.path.clone_from(&suite.path);
+        Some(id)
+    };
+    let ids: Vec<SuiteId> = suites.iter().filter_map(id).collect();
+    let named = suites.iter_mut().filter_map(|suite| suite.name.as_mut());
+    for (name, label) in named.zip(SuiteId::labels(&ids)) {
+        *name = label;
+    }
+}
+
 fn suite_entry(path: String, loaded: Loaded) -> SuiteEntry {
     let errors = loaded.diagnostics.iter().filter(|found| found.severity() == Severity::Error).count();
     let Some(loaded) = loaded.suite else {
-        return SuiteEntry { name: None, path, errors, tags: Vec::new(), targets: Vec::new(), cases: Vec::new() };
+        return SuiteEntry {
+            name: None,
+            package: None,
+            path,
+            errors,
+            tags: Vec::new(),
+            targets: Vec::new(),
+            cases: Vec::new(),
+        };
     };
     let mut tests: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for test in &loaded.tests {
@@ -149,7 +184,7 @@ fn suite_entry(path: String, loaded: Loaded) -> SuiteEntry {
     };
     let cases = loaded.cases.iter().enumerate().map(case).collect();
     let targets = loaded.suite.targets.iter().map(|target| target.name.clone()).collect();
-    SuiteEntry { name: Some(loaded.suite.name), path, errors, tags: loaded.suite.tags, targets, cases }
+    SuiteEntry { name: Some(loaded.suite.name), package: None, path, errors, tags: loaded.suite.tags, targets, cases }
 }
 
 /// The graders of a case and its turns. Without any, a judge grades by the criteria.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use evalsuite::tooling::{SuiteDescription, TestDescription};
 
+use super::progress::TestKey;
 use crate::command_line::Run;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(super) enum ChosenTests {
 pub(super) struct SuiteTests {
     /// The tests of cases.
     pub(super) cases: BTreeSet<String>,
+    /// The same.
+    pub(super) keys: BTreeSet<TestKey>,
     /// The tests that check the suites of these cases.
     checks: BTreeSet<String>,
     /// The packages of these suites, if other packages have tests with the same paths; else none.
@@ -49,6 +52,7 @@ pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> Chosen
         let cases: Vec<&TestDescription> = suite.tests.iter().filter(|case| is_chosen(suite, case, command)).collect();
         if !cases.is_empty() {
             chosen.checks.insert(suite.check.clone());
+            chosen.keys.extend(cases.iter().map(|case| TestKey::new(&suite.id, &case.test)));
             chosen.cases.extend(cases.into_iter().map(|case| case.test.clone()));
             packages.insert(suite.id.package.clone());
         }

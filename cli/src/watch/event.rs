@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::programs::{BuildProblems, Program};
-use super::verdicts::Verdict;
+use super::verdicts::{TestId, Verdict};
 
 pub(super) enum Event {
     /// Files were written, renamed or removed.
@@ -13,9 +13,9 @@ pub(super) enum Event {
     WatchError(String),
     Built(io::Result<Result<Vec<Program>, BuildProblems>>),
     /// A test has ended.
-    Ended(String, Verdict),
+    Ended(TestId, Verdict),
     /// What a failed test printed.
-    Failure(String, String),
+    Failure(TestId, String),
     /// A program with this index has ended.
     ProgramEnded(usize),
 }

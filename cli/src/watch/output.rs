@@ -36,7 +36,7 @@ pub(super) fn end(state: &State) -> io::Result<()> {
     }
     for (test, result) in state.verdicts.shown() {
         if result.verdict == Verdict::Failed {
-            writeln!(out, "{}", failure(test, &result.text, state.suites.place(&result.case)))?;
+            writeln!(out, "{}", failure(&test, &result.text, state.suites.place(&result.case)))?;
         }
     }
     writeln!(out, "evalsuite: {}", state.summary())?;

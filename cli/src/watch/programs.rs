@@ -198,6 +198,14 @@ impl Program {
         command
     }
 
+    /// What identifies it in its package, also after it was built again: its file name without cargo's digest.
+    pub(super) fn id(&self) -> String {
+        let file = self.executable.file_stem().unwrap_or_default().to_string_lossy();
+        let name = file.rsplit_once('-').map_or(&*file, |(name, _)| name);
+        let package = self.package_root.file_name().unwrap_or_default().to_string_lossy();
+        format!("{package}::{name}")
+    }
+
     fn describe(&self) -> io::Result<Vec<SuiteDescription>> {
         let listed = self.command(["--list", "--format", "terse"]).output()?;
         let listed = String::from_utf8_lossy(&listed.stdout).into_owned();

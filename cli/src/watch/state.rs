@@ -162,7 +162,7 @@ impl State {
         for (index, program) in self.programs.iter().enumerate() {
             let tests = program.tests(wanted, &self.filters);
             if !tests.is_empty() {
-                self.verdicts.start(&tests);
+                self.verdicts.start(program, &tests);
                 children.push((index, verdicts::start(program, index, &tests, &self.events)?));
             }
         }

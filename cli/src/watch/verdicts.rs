@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
 
@@ -36,6 +37,14 @@ impl Verdict {
     }
 }
 
+/// A test of a test program. Programs may have tests with the same paths.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TestId {
+    pub(super) test: String,
+    /// [`Program::id`].
+    program: Arc<str>,
+}
+
 /// The last result of a test.
 #[derive(Debug, Clone)]
 pub(super) struct LastResult {
@@ -52,12 +61,13 @@ pub(super) struct LastResult {
 /// The last result of each test that has run.
 #[derive(Debug, Default)]
 pub(super) struct Verdicts {
-    last: BTreeMap<String, LastResult>,
+    last: BTreeMap<TestId, LastResult>,
     started: usize,
 }
 
 impl Verdicts {
-    pub(super) fn start(&mut self, tests: &[(String, Touched)]) {
+    pub(super) fn start(&mut self, program: &Program, tests: &[(String, Touched)]) {
+        let program: Arc<str> = program.id().into();
         for (test, case) in tests {
             self.started += 1;
             let result = LastResult {
@@ -67,11 +77,11 @@ impl Verdicts {
                 text: String::new(),
                 number: self.started,
             };
-            self.last.insert(test.clone(), result);
+            self.last.insert(TestId { test: test.clone(), program: Arc::clone(&program) }, result);
         }
     }
 
-    pub(super) fn end(&mut self, test: &str, verdict: Verdict) {
+    pub(super) fn end(&mut self, test: &TestId, verdict: Verdict) {
         if let Some(result) = self.last.get_mut(test)
             // The line about a skipped test comes before libtest counts it as passed.
             && result.earlier != Verdict::Skipped
@@ -105,7 +115,7 @@ impl Verdicts {
         self.last.values().any(|result| result.case == *case)
     }
 
-    pub(super) fn fail(&mut self, test: &str, text: String) {
+    pub(super) fn fail(&mut self, test: &TestId, text: String) {
         if let Some(result) = self.last.get_mut(test) {
             result.text = text;
         }
@@ -125,9 +135,18 @@ impl Verdicts {
     }
 
     /// The newest first, running tests and failures before the others.
-    pub(super) fn shown(&self) -> Vec<(&str, &LastResult)> {
-        let mut all: Vec<(&str, &LastResult)> =
-            self.last.iter().map(|(test, result)| (test.as_str(), result)).collect();
+    pub(super) fn shown(&self) -> Vec<(String, &LastResult)> {
+        // Tests with one path are beside each other.
+        let tests: Vec<&TestId> = self.last.keys().collect();
+        let is_repeated = |index: usize, test: &TestId| {
+            let others = [index.checked_sub(1), index.checked_add(1)].into_iter().flatten();
+            others.filter_map(|index| tests.get(index)).any(|other| other.test == test.test)
+        };
+        let name = |(index, (test, result)): (usize, (&TestId, _))| match is_repeated(index, test) {
+            true => (format!("{} ({})", test.test, test.program), result),
+            false => (test.test.clone(), result),
+        };
+        let mut all: Vec<(String, &LastResult)> = self.last.iter().enumerate().map(name).collect();
         let rank = |verdict: Verdict| match verdict {
             Verdict::Running => 0,
             Verdict::Failed => 1,
@@ -163,49 +182,67 @@ pub(super) fn start(
         .stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let (of_output, of_errors) = (events.clone(), events.clone());
+    let of_output = TestEvents { program: program.id().into(), events: events.clone() };
+    let of_errors = of_output.clone();
     let errors = thread::spawn(move || stderr.into_iter().for_each(|stream| read_notices(stream, &of_errors)));
     thread::spawn(move || {
         stdout.into_iter().for_each(|stream| read_results(stream, &of_output));
         // A panic there leaves verdicts out, which `end_all` notices.
         let _ = errors.join();
-        let _ = of_output.send(Event::ProgramEnded(index));
+        let _ = of_output.events.send(Event::ProgramEnded(index));
     });
     Ok(child)
 }
 
+/// Where events about the tests of a program are sent. The receiver is gone when `watch` ends.
+#[derive(Debug, Clone)]
+struct TestEvents {
+    program: Arc<str>,
+    events: Sender<Event>,
+}
+
+impl TestEvents {
+    fn test(&self, test: &str) -> TestId {
+        TestId { test: test.to_owned(), program: Arc::clone(&self.program) }
+    }
+
+    fn ended(&self, test: &str, verdict: Verdict) {
+        let _ = self.events.send(Event::Ended(self.test(test), verdict));
+    }
+
+    fn failed(&self, failure: Option<(String, String)>) {
+        if let Some((test, text)) = failure {
+            let _ = self.events.send(Event::Failure(self.test(&test), text.trim_end().to_owned()));
+        }
+    }
+}
+
 /// Reads the lines that evalsuite prints past the test harness.
-fn read_notices(stream: impl Read, events: &Sender<Event>) {
+fn read_notices(stream: impl Read, events: &TestEvents) {
     for line in BufReader::new(stream).lines().map_while(Result::ok) {
         let skipped = line.strip_prefix("evalsuite: SKIPPED ").and_then(|rest| rest.split_once(": "));
         if let Some((test, _)) = skipped {
-            let _ = events.send(Event::Ended(test.to_owned(), Verdict::Skipped));
+            events.ended(test, Verdict::Skipped);
         }
     }
 }
 
 /// Reads what libtest prints: a line per test, then the output of those that failed.
-fn read_results(stream: impl Read, events: &Sender<Event>) {
+fn read_results(stream: impl Read, events: &TestEvents) {
     let mut failure: Option<(String, String)> = None;
     for line in BufReader::new(stream).lines().map_while(Result::ok) {
         if let Some((test, verdict)) = result_of(&line) {
-            let _ = events.send(Event::Ended(test.to_owned(), verdict));
+            events.ended(test, verdict);
         } else if let Some(test) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
-            send_failure(failure.replace((test.to_owned(), String::new())), events);
+            events.failed(failure.replace((test.to_owned(), String::new())));
         } else if line == "failures:" {
-            send_failure(failure.take(), events);
+            events.failed(failure.take());
         } else if let Some((_, text)) = &mut failure {
             text.push_str(&line);
             text.push('\n');
         }
     }
-    send_failure(failure, events);
-}
-
-fn send_failure(failure: Option<(String, String)>, events: &Sender<Event>) {
-    if let Some((test, text)) = failure {
-        let _ = events.send(Event::Failure(test, text.trim_end().to_owned()));
-    }
+    events.failed(failure);
 }
 
 fn result_of(line: &str) -> Option<(&str, Verdict)> {
@@ -229,14 +266,15 @@ mod tests {
         let output = "\nrunning 3 tests\ntest a::b ... ok\ntest c ... FAILED\ntest d ... ignored, slow\n\nfailures:\n\n\
                       ---- c stdout ----\nevaluation failed: c\n  reason\n\n\nfailures:\n    c\n\ntest result: FAILED.\n";
         let (sender, receiver) = mpsc::channel();
-        read_results(output.as_bytes(), &sender);
-        read_notices("evalsuite: SKIPPED e::f: needs a judge\nnoise\n".as_bytes(), &sender);
-        drop(sender);
+        let events = TestEvents { program: "shop::evals".into(), events: sender };
+        read_results(output.as_bytes(), &events);
+        read_notices("evalsuite: SKIPPED e::f: needs a judge\nnoise\n".as_bytes(), &events);
+        drop(events);
         let lines: Vec<String> = receiver
             .into_iter()
             .map(|event| match event {
-                Event::Ended(test, verdict) => format!("{test} {}", verdict.word()),
-                Event::Failure(test, text) => format!("{test}: {text}"),
+                Event::Ended(test, verdict) => format!("{} {}", test.test, verdict.word()),
+                Event::Failure(test, text) => format!("{}: {text}", test.test),
                 _ => panic!("another event"),
             })
             .collect();

@@ -49,8 +49,7 @@ fn read_run(directory: PathBuf, depth: Depth) -> io::Result<RunData> {
     }
     // In records of older versions, only `run.json` has the package.
     let recorded = run.record.iter().flat_map(|record| &record.suites).filter(|suite| suite.directory.is_empty());
-    let packages: BTreeMap<&str, &str> =
-        recorded.map(|suite| (suite.name.as_str(), suite.package.as_str())).collect();
+    let packages: BTreeMap<&str, &str> = recorded.map(|suite| (suite.name.as_str(), suite.package.as_str())).collect();
     for id in run.suites.iter_mut().map(|suite| &mut suite.id).filter(|id| id.package.is_empty()) {
         id.package = packages.get(id.name.as_str()).copied().unwrap_or_default().to_owned();
     }

@@ -58,9 +58,9 @@ pub fn finish_run(run: &Path) -> Result<FinishedRun, RunError> {
         for base in sorted_entries(&suite.join(BASE_WORKSPACES)).map_err(failed)? {
             let name = base.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let Some(case) = name.strip_prefix("case-") else { continue };
-            match FileLock::try_acquire(&run.locks().join(CaseDirectoryName::parse(case).lock_file()))
-                .map_err(failed)?
-            {
+            let suite = suite.file_name().unwrap_or_default().to_string_lossy();
+            let lock = run.locks().join(CaseDirectoryName::parse(case).lock_file(&suite));
+            match FileLock::try_acquire(&lock).map_err(failed)? {
                 Some(_lock) => {
                     let (had_hook, found) = end_own_base(&run.locks(), &base, echo);
                     hooks += u32::from(had_hook);

@@ -52,8 +52,9 @@ mod tests {
     use super::*;
 
     fn event(trials: u32, step: ProgressStep) -> ProgressEvent {
-        let [suite, test_name, case_id, target] = ["s", "s::a", "a", "default"].map(str::to_owned);
-        ProgressEvent { suite, test_name, case_id, target, trials, step }
+        let [suite, package, module, test_name, case_id, target] =
+            ["s", "p", "evals::s", "s::a", "a", "default"].map(str::to_owned);
+        ProgressEvent { suite, package, module, test_name, case_id, target, trials, step }
     }
 
     fn trial(trial: u32) -> ProgressStep {

@@ -91,7 +91,8 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
         let evals = reload::whole_suite(evals.clone(), settings)?;
         let measured = calibration::measured(&evals, settings, &run)?;
         if let (Some(Err(reason)), false) = (&measured, settings.require) {
-            SkippedTest { suite: evals.suite(), name: &format!("judge calibration of {name}"), reason }.show(settings, &run);
+            SkippedTest { suite: evals.suite(), name: &format!("judge calibration of {name}"), reason }
+                .show(settings, &run);
         }
         Ok((measured, settings.require))
     };

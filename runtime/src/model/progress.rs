@@ -23,6 +23,12 @@ use serde::{Deserialize, Serialize};
 pub struct ProgressEvent {
     /// Name of the suite.
     pub suite: String,
+    /// Package that includes the suite.
+    #[serde(default)]
+    pub package: String,
+    /// Rust path of the module that includes the suite, such as `evals::shop`.
+    #[serde(default)]
+    pub module: String,
     /// Path of the case's test, without the crate.
     pub test_name: String,
     /// Id of the case.
@@ -193,6 +199,8 @@ mod tests {
         let text = |text: &str| text.to_owned();
         let event = ProgressEvent {
             suite: text("shop"),
+            package: text("agent"),
+            module: text("evals::shop"),
             test_name: text("shop::late"),
             case_id: text("late"),
             target: text("default"),

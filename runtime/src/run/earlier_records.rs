@@ -22,8 +22,17 @@ pub(crate) fn set_aside(directory: &Path) -> io::Result<EarlierRecords> {
     let earlier = suite.join(EARLIER_CASES).join(directory.file_name().unwrap_or_default());
     if directory.join(CASE_RECORD).is_file() {
         remove_directory(&earlier)?;
-        fs::create_dir_all(suite.join(EARLIER_CASES))?;
-        fs::rename(directory, &earlier)?;
+        loop {
+            match fs::create_dir(suite.join(EARLIER_CASES)) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            match fs::rename(directory, &earlier) {
+                // Another test has removed the directory, because there were no records in it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && directory.is_dir() => {}
+                moved => break moved?,
+            }
+        }
     } else {
         remove_directory(directory)?;
     }
@@ -63,6 +72,24 @@ impl EarlierRecords {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tests_that_run_again_at_the_same_time_do_not_disturb_each_other() {
+        let root = tempfile::tempdir().unwrap();
+        let run_again = |case: PathBuf| {
+            for _ in 0..100 {
+                fs::create_dir_all(&case).unwrap();
+                fs::write(case.join(CASE_RECORD), "").unwrap();
+                set_aside(&case).and_then(EarlierRecords::remove).unwrap();
+            }
+        };
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let case = root.path().join(format!("cases/case-{number}"));
+                scope.spawn(|| run_again(case));
+            }
+        });
+    }
 
     #[test]
     fn records_stay_until_the_new_ones_are_whole() {

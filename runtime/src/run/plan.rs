@@ -21,7 +21,7 @@ use crate::model::suite_location::{SuiteLocation, package_directory, program};
 use crate::platform::digest::case_key;
 use crate::platform::redaction::Redactor;
 use crate::record::baseline::{accepted_answer, accepted_answers_file};
-use crate::record::cassette::{AgentInput, ReplayError, cassette_key, cassette_path};
+use crate::record::cassette::{AgentInput, ReplayError, cassette_path};
 use crate::record::embedded_files;
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::record::run_record::SuiteOfRun;
@@ -106,10 +106,9 @@ impl<'a> Plan<'a> {
         let agent = ChosenAgent::of(&target, evals, &suite_data, settings, &places);
         let agent_name = suite.agent_name.map_or_else(|| agent.name(), str::to_owned);
         let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let suite_key = suite.key();
-        let case_key = case_key(&suite_key, &target, entry.id);
+        let case_key = case_key(suite.name, &target, entry.id);
         let place = run
-            .claim_case(&suite_key, &case_key, &owner(suite, entry), settings.runner.stress.as_deref())
+            .claim_case(&suite.key(), &case_key, &owner(suite, entry), settings.runner.stress.as_deref())
             .map_err(|source| CaseError::unwritable_case(entry, run.path(), source))?;
         let mut variables = BTreeSet::new();
         let has_variables = entry.may_have_variables();
@@ -124,7 +123,7 @@ impl<'a> Plan<'a> {
         let regraded = settings
             .regrade
             .as_deref()
-            .map(|wanted| regrade::find_trials(run, wanted, suite, &target, entry));
+            .map(|wanted| regrade::find_trials(run, wanted, suite, &case_key, &suite.test_path(entry)));
         let planned = match &regraded {
             Some(Ok(earlier)) => earlier.trials,
             _ => settings.trials.unwrap_or(case.trials.count),
@@ -222,7 +221,7 @@ impl<'a> Plan<'a> {
     ///
     /// If it would be inside the suite.
     pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, Reason> {
-        cassette_path(self.suite, &cassette_key(self.suite, &self.target, self.entry.id), trial, self.settings.cassettes.as_deref(), &self.places)
+        cassette_path(self.suite, &self.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
             .map_err(|error| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()))
     }
 

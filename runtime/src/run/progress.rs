@@ -21,6 +21,8 @@ impl Plan<'_> {
         }
         let event = ProgressEvent {
             suite: self.suite.name.to_owned(),
+            package: self.suite.package.to_owned(),
+            module: self.suite.module_path.to_owned(),
             test_name: self.test_name(),
             case_id: self.entry.id.to_owned(),
             target: self.target.clone(),

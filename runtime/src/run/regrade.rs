@@ -8,8 +8,8 @@ use std::{fs, io};
 use evalsuite_schema::record::{ReasonCode, TrialRecord};
 use serde::Deserialize;
 
-use crate::model::suite::{EvalCase, EvalSuite};
-use crate::platform::digest::{case_key, file_key};
+use crate::model::suite::EvalSuite;
+use crate::platform::digest::file_key;
 use crate::platform::files::read_json;
 use crate::platform::json;
 use crate::record::cassette::ReplayError;
@@ -84,20 +84,18 @@ pub(crate) fn find_trials(
     run: &RunDirectory,
     wanted: &str,
     suite: &EvalSuite,
-    target: &str,
-    entry: &EvalCase,
+    case_key: &str,
+    test: &str,
 ) -> Result<EarlierTrials, ReplayError> {
     let missing = |message| ReplayError { code: ReasonCode::RecordingMissing, message };
     let Some(runs) = run.path().parent() else {
         return Err(missing("there are no earlier runs".to_owned()));
     };
-    let test = suite.test_path(entry);
     // Older versions named directories after the suite alone.
-    let names = [suite.key(), file_key(suite.name)].into_iter().zip([suite.key(), suite.name.to_owned()]);
-    let keys: Vec<_> = names.map(|(directory, of)| (directory, case_key(&of, target, entry.id))).collect();
+    let directories = [suite.key(), file_key(suite.name)];
     let of = |run: &Path| {
-        let cases = |directory: &str| run.join(SUITES).join(directory).join(CASES);
-        keys.iter().find_map(|(directory, case_key)| newest_of_case(&cases(directory), case_key, &test))
+        let cases = |suite: &String| run.join(SUITES).join(suite).join(CASES);
+        directories.iter().find_map(|suite| newest_of_case(&cases(suite), case_key, test))
     };
     if wanted != LATEST {
         let directory = runs.join(wanted);

@@ -87,7 +87,8 @@ fn a_dependency_that_its_own_test_runs_again_is_waited_for() {
     let report = run_with(&evals, directory.path(), options("start"));
     let start = of(&report, "start").directory();
     // As the test of `start` holds it while its records are moved away.
-    let lock = format!("{}.lock", start.file_name().unwrap().to_str().unwrap());
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let lock = format!("{}.{}.lock", name(start.parent().unwrap().parent().unwrap()), name(start));
     let lock = File::options().write(true).open(directory.path().join("runs/again/locks").join(lock)).unwrap();
     lock.lock().unwrap();
     let (record, moved) = (start.join("trial-000/result.json"), directory.path().join("moved.json"));

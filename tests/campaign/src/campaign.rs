@@ -7,7 +7,7 @@ use std::{fs, io, thread};
 
 use crate::findings::Findings;
 use crate::fuzz::{Job, TARGETS};
-use crate::{attacks, faults, fuzz, kills};
+use crate::{attacks, faults, fuzz, kills, reruns};
 
 /// How much of everything is done.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +16,8 @@ pub struct Extent {
     pub loads: u64,
     /// Test processes that are killed.
     pub kills: usize,
+    /// Test processes that run again with one run id.
+    pub reruns: usize,
     /// Calls that fail.
     pub faults: usize,
     /// One of how many attacks is run.
@@ -23,12 +25,12 @@ pub struct Extent {
 }
 
 /// What is done in CI.
-pub const SHORT: Extent = Extent { loads: 4_000, kills: 25, faults: 19, every_attack: 6 };
+pub const SHORT: Extent = Extent { loads: 4_000, kills: 25, reruns: 24, faults: 19, every_attack: 6 };
 /// What one command does.
-pub const LONG: Extent = Extent { loads: 10_000_000, kills: 1_200, faults: 400, every_attack: 1 };
+pub const LONG: Extent = Extent { loads: 10_000_000, kills: 1_200, reruns: 20_000, faults: 400, every_attack: 1 };
 
 /// The parts of the campaign.
-pub const PARTS: [&str; 4] = ["fuzz", "kills", "faults", "attacks"];
+pub const PARTS: [&str; 5] = ["fuzz", "kills", "reruns", "faults", "attacks"];
 
 /// Names of the targets of the part `fuzz`, which can be run as parts of their own.
 pub fn fuzz_targets() -> impl Iterator<Item = &'static str> {
@@ -74,6 +76,11 @@ pub fn run(program: &Path, parts: &[&str], extent: Extent, seed: u64, kept: &Pat
         let (began, mut findings) = (Instant::now(), Findings::new(kept));
         let (killed, runs) = kills::run(program, extent.kills, seed, &mut findings)?;
         table.row(&format!("kills, in {runs} runs"), killed, &findings.lines, ["", ""], began);
+    }
+    if is_wanted("reruns") {
+        let (began, mut findings) = (Instant::now(), Findings::new(kept));
+        let started = reruns::run(program, extent.reruns, seed, &mut findings)?;
+        table.row("processes that run again", started, &findings.lines, ["", ""], began);
     }
     if is_wanted("faults") {
         let (began, mut findings) = (Instant::now(), Findings::new(kept));

@@ -17,7 +17,7 @@ const WAVES: usize = 3;
 /// Longest life of a process that is killed. Most need less for all that they do.
 const LIFE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 250 } else { 60 });
 /// Longest time of a process that is not killed.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Kills at least `kills` processes. Returns how many, and in how many runs.
 ///
@@ -40,7 +40,7 @@ pub(crate) fn run(program: &Path, kills: usize, seed: u64, findings: &mut Findin
             findings.report(&format!("kills {seed}, run {runs}, wave {wave}"), &records.problems, &run);
         }
         let mut problems = Vec::new();
-        for (index, mut test) in start_all(program, &package, &id, &mut rng)? {
+        for (index, mut test) in start_all(program, &package, &id, "record", &mut rng)? {
             if !wait(&mut test, PATIENCE)? {
                 problems.push(format!("case {} did not pass after the kills", CASES[index].0));
             }
@@ -58,7 +58,7 @@ pub(crate) fn run(program: &Path, kills: usize, seed: u64, findings: &mut Findin
 /// Runs all tests at once, and kills most of them; returns how many were killed before they ended.
 fn wave(program: &Path, package: &Package, id: &str, rng: &mut Rng) -> io::Result<usize> {
     let mut tests: Vec<(Duration, Child)> = Vec::new();
-    for (_, test) in start_all(program, package, id, rng)? {
+    for (_, test) in start_all(program, package, id, "record", rng)? {
         let life = LIFE.mul_f64(rng.f64());
         tests.push((if rng.u8(0..4) == 0 { PATIENCE } else { life }, test));
     }
@@ -78,10 +78,16 @@ fn wave(program: &Path, package: &Package, id: &str, rng: &mut Rng) -> io::Resul
 }
 
 /// The processes of all tests of a run, in any order.
-fn start_all(program: &Path, package: &Package, id: &str, rng: &mut Rng) -> io::Result<Vec<(usize, Child)>> {
+pub(crate) fn start_all(
+    program: &Path,
+    package: &Package,
+    id: &str,
+    mode: &str,
+    rng: &mut Rng,
+) -> io::Result<Vec<(usize, Child)>> {
     let mut order: Vec<usize> = (0..CASES.len()).collect();
     rng.shuffle(&mut order);
-    order.into_iter().map(|index| Ok((index, package.test(program, index, id, "record").spawn()?))).collect()
+    order.into_iter().map(|index| Ok((index, package.test(program, index, id, mode).spawn()?))).collect()
 }
 
 /// Whether the process passed within the limit.

@@ -11,6 +11,7 @@ mod faults;
 mod findings;
 mod fuzz;
 mod kills;
+mod reruns;
 mod static_suite;
 mod victim;
 

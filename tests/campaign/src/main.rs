@@ -10,7 +10,7 @@ const USAGE: &str = "\
 usage: evalsuite-campaign [--long] [--only PART] [--seed N] [--loads N] [--findings DIRECTORY]
        evalsuite-campaign --replay TARGET:SEED:NUMBER
 
-PART is fuzz, kills, faults, attacks, or a target of fuzz, such as suites. Without --long, the short form runs.
+PART is fuzz, kills, reruns, faults, attacks, or a target of fuzz, such as suites. Without --long, the short form runs.
 --replay runs one execution of a fuzz target again, and writes its input to DIRECTORY.";
 
 fn main() -> io::Result<ExitCode> {

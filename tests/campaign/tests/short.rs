@@ -27,6 +27,11 @@ fn killed_tests_lose_no_record() {
     assert_no_findings("kills");
 }
 
+#[test]
+fn tests_that_run_again_find_their_records() {
+    assert_no_findings("reruns");
+}
+
 /// Without a C compiler, this fails in CI and is skipped elsewhere.
 #[test]
 fn failing_calls_lose_no_record() {

@@ -17,6 +17,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use self::child_output::ChildOutput;
 use self::progress_file::ProgressFile;
 use self::run_state::RunState;
+pub(super) use self::run_state::TestKey;
 use crate::command_line::OutputFormat;
 use crate::progress::is_live;
 use crate::run::cargo_commands::Colors;
@@ -36,7 +37,7 @@ pub(super) fn colors() -> Colors {
 /// # Errors
 ///
 /// If it cannot be started, or the file of the progress cannot be made.
-pub(super) fn run(mut command: Command, tests: BTreeSet<String>, format: OutputFormat) -> io::Result<ExitStatus> {
+pub(super) fn run(mut command: Command, tests: BTreeSet<TestKey>, format: OutputFormat) -> io::Result<ExitStatus> {
     let directory = tempfile::tempdir()?;
     // A file that the user has named gets the lines, too.
     let path = env::var_os("EVALSUITE_PROGRESS").filter(|path| !path.is_empty());

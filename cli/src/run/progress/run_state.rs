@@ -3,32 +3,52 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use evalsuite::record::OutcomeCounts;
+use evalsuite::record::{OutcomeCounts, SuiteId};
 use evalsuite::{ProgressEvent, ProgressStep, Status};
 
 /// Largest number of running cases that are shown.
 const SHOWN: usize = 8;
 
+/// What identifies a test: packages and test programs may have tests with the same paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TestKey {
+    /// Path of the test, which the keys are sorted by.
+    test: String,
+    package: String,
+    module: String,
+}
+
+impl TestKey {
+    /// A test of a suite.
+    pub(crate) fn new(suite: &SuiteId, test: &str) -> Self {
+        Self { test: test.to_owned(), package: suite.package.clone(), module: suite.module.clone() }
+    }
+
+    fn of_event(event: &ProgressEvent) -> Self {
+        Self { test: event.test_name.clone(), package: event.package.clone(), module: event.module.clone() }
+    }
+}
+
 /// The cases of a run: those that have ended, and those that are running. It is displayed in several lines.
 pub(super) struct RunState {
     /// Tests of cases that were chosen or have run.
-    tests: BTreeSet<String>,
+    tests: BTreeSet<TestKey>,
     /// By test.
-    ended: BTreeMap<String, Status>,
+    ended: BTreeMap<TestKey, Status>,
     /// The last step of each case that is running, by test.
-    running: BTreeMap<String, ProgressEvent>,
+    running: BTreeMap<TestKey, ProgressEvent>,
     /// Cost in US dollars of each case so far, by test.
-    cost: BTreeMap<String, f64>,
+    cost: BTreeMap<TestKey, f64>,
 }
 
 impl RunState {
-    pub(super) fn new(tests: BTreeSet<String>) -> Self {
+    pub(super) fn new(tests: BTreeSet<TestKey>) -> Self {
         Self { tests, ended: BTreeMap::new(), running: BTreeMap::new(), cost: BTreeMap::new() }
     }
 
     /// Adds a step; returns the line about a case that has ended.
     pub(super) fn add(&mut self, event: &ProgressEvent) -> Option<String> {
-        let test = &event.test_name;
+        let test = &TestKey::of_event(event);
         // Dependencies of chosen cases run, too.
         self.tests.insert(test.clone());
         if let ProgressStep::TrialFinished { cost_usd: Some(cost), .. }
@@ -87,7 +107,8 @@ mod tests {
 
     #[test]
     fn running_cases_are_shown_below_what_has_ended() {
-        let mut state = RunState::new(["s::a", "s::b", "s::c"].map(str::to_owned).into());
+        let mut state =
+            RunState::new(["s::a", "s::b", "s::c"].map(|test| TestKey::new(&SuiteId::default(), test)).into());
         assert_eq!(state.to_string(), "0/3 cases: 0 passed, 0 failed, 0 error, 0 skipped");
         let started = || json!({"case_started": {}});
         assert_eq!(state.add(&event("s::a", 3, started())), None);

@@ -4,14 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::{SuiteLocation, package_directory};
-use crate::platform::digest::{case_key, file_key};
+use crate::platform::digest::file_key;
 use crate::platform::setting_error::SettingError;
 use crate::record::run_directory::layout::trial_directory_name;
-
-/// The directory of the cassettes of a case, below that of its suite: cassettes are in the package of the suite.
-pub(crate) fn cassette_key(suite: &EvalSuite, target: &str, case_id: &str) -> String {
-    case_key(suite.name, target, case_id)
-}
 
 /// The file of a trial's cassette.
 ///

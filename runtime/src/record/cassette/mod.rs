@@ -19,7 +19,7 @@ use crate::record::cassette::cassette_file::StoredCassette;
 use crate::record::cassette::recorded_replies::RecordedReplies;
 
 pub(crate) use crate::record::cassette::cassette_file::{AgentCall, CassetteFile};
-pub(crate) use crate::record::cassette::cassette_path::{cassette_directory, cassette_key, cassette_path};
+pub(crate) use crate::record::cassette::cassette_path::{cassette_directory, cassette_path};
 pub(crate) use crate::record::cassette::recorded_input::{AgentInput, diff};
 pub(crate) use crate::workspace::value_placeholders::Placeholders;
 

@@ -12,6 +12,8 @@ use crate::record::run_directory::layout::{CASE_RECORD, CASES, CaseDirectoryName
 /// Where the case of one test is recorded and locked.
 #[derive(Debug, Clone)]
 pub(crate) struct CaseDirectory {
+    /// Key of the suite.
+    suite: String,
     cases: PathBuf,
     locks: PathBuf,
     /// Of the first runner attempt.
@@ -35,14 +37,14 @@ impl RunDirectory {
     ) -> io::Result<CaseDirectory> {
         let owner = &sha256(owner)[..8];
         let locks = self.locks();
-        let is_first = claim(&locks.join(format!("{case_key}.owner")), owner)?;
+        let is_first = claim(&locks.join(format!("{suite}.{case_key}.owner")), owner)?;
         let name = CaseDirectoryName {
             case_key: case_key.to_owned(),
             test: (!is_first).then(|| owner.to_owned()),
             attempt: 1,
             stress: stress.map(safe),
         };
-        Ok(CaseDirectory { cases: self.suite(suite).join(CASES), locks, name })
+        Ok(CaseDirectory { suite: suite.to_owned(), cases: self.suite(suite).join(CASES), locks, name })
     }
 }
 
@@ -69,7 +71,7 @@ impl CaseDirectory {
 
     /// Name of the lock file of the case. Stress runs of a case share it.
     pub(crate) fn lock_file(&self) -> String {
-        self.name.lock_file()
+        self.name.lock_file(&self.suite)
     }
 
     /// Waits until no test runs the case.
@@ -83,7 +85,7 @@ impl CaseDirectory {
 
     /// Marks a result of the case that was made for a case that depends on it, and that its own test has not reported yet.
     pub(crate) fn unreported_mark(&self) -> PathBuf {
-        self.locks.join(format!("{}.unreported", self.name))
+        self.locks.join(format!("{}.{}.unreported", self.suite, self.name))
     }
 }
 

@@ -116,10 +116,11 @@ impl CaseDirectoryName {
         Self { case_key: case_key.to_owned(), test, attempt, stress }
     }
 
-    /// Name of the file that is locked while a test runs the case. All attempts and stress runs of the test share it.
-    pub fn lock_file(&self) -> String {
+    /// Name of the file that is locked while a test runs the case of a suite, which is given by the name of its directory. All attempts and
+    /// stress runs of the test share it.
+    pub fn lock_file(&self, suite: &str) -> String {
         let name = Self { attempt: 1, stress: None, ..self.clone() };
-        format!("{name}.{LOCK_EXTENSION}")
+        format!("{suite}.{name}.{LOCK_EXTENSION}")
     }
 }
 

@@ -117,8 +117,7 @@ impl Session {
     /// If its state cannot be read or written.
     pub(crate) fn enter(&self, keep: bool) -> io::Result<EnteredSession> {
         let _lock = self.lock()?;
-        let mut state =
-            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
+        let mut state = SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
         if !state.open {
             state.begin(keep);
             state.write(&self.file())?;
@@ -151,8 +150,7 @@ impl Session {
 
     fn change(&self, change: impl FnOnce(&mut SessionState)) -> io::Result<()> {
         let _lock = self.lock()?;
-        let mut state =
-            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
+        let mut state = SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
         change(&mut state);
         self.write(&state)
     }

@@ -117,8 +117,7 @@ impl Session {
     /// Records that tests of an inclusion have begun, so that the last test of another inclusion does not end the session.
     fn join(&self, inclusion: &str) -> io::Result<()> {
         let _lock = self.lock()?;
-        let mut state =
-            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
+        let mut state = SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
         if state.inclusions.insert(inclusion.to_owned(), false) == Some(false) {
             return Ok(());
         }
@@ -128,8 +127,7 @@ impl Session {
     /// Records that a test is done, and ends the session if it was the last one.
     fn finished(&self, inclusion: &str, test: &str, session_end: &SessionEnd, echo: Echo) -> io::Result<EndedSession> {
         let _lock = self.lock()?;
-        let mut state =
-            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
+        let mut state = SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
         if *session_end == SessionEnd::Later {
             return Ok(EndedSession { is_pending: !state.pending.is_empty(), ..EndedSession::default() });
         }
