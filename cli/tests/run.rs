@@ -128,9 +128,10 @@ fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
     assert_eq!(chosen.package.records().cases().len(), 8, "each of them has its records");
     assert_eq!(chosen.package.records().runs().len(), 1, "all test programs are one run");
     assert_eq!(chosen.hooks(), ["before_all", "after_all"], "{}", ran.transcript());
-    ran.says("] shop::rude: failed, score 0.00").says("evalsuite: [4/4] shop::");
-    ran.says("1 hook was run").says("shop: 4 passed, 2 failed, 0 error, 2 skipped").says("summary.json");
-    ran.says("  skipped  judged, judged: needs a judge\n    help: add `judge = …` to the suite's macro, or set EVALSUITE_JUDGE");
+    ran.says("] shop::rude: failed, score 0.00").says("evalsuite: [8/8] shop::");
+    ran.says("1 hook was run").says("summary.json");
+    ran.says("shop (chosen::shop): 2 passed, 1 failed, 0 error, 1 skipped");
+    ran.says("  skipped  judged: needs a judge\n    help: add `judge = …` to the suite's macro, or set EVALSUITE_JUDGE");
     ran.says("warning: 2 cases were skipped and count as passed; EVALSUITE_REQUIRE=1 turns skipped cases into errors");
     ran.says("  target   passed  failed  skipped  score").says("  grader").says("  contains");
     ran.is_silent_about("is_no_evaluation").says("test shop::suite_check ... ok");

@@ -97,7 +97,11 @@ fn of_suite(directory: &Path, run_id: &str) -> io::Result<Vec<SuiteSummary>> {
         return Ok(Vec::new());
     };
     let modules = tests().map(|test| test.module.as_str());
-    let modules: BTreeSet<&str> = modules.chain(cases.iter().map(|case| case.record.module.as_str())).collect();
+    let mut modules: BTreeSet<&str> = modules.chain(cases.iter().map(|case| case.record.module.as_str())).collect();
+    // A suite without tests.
+    if modules.is_empty() {
+        modules.insert("");
+    }
     let of_module = |(index, module): (usize, &str)| {
         let mut summary = SuiteSummary::new();
         summary.run_id = run_id.to_owned();
