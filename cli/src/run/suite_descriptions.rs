@@ -2,14 +2,15 @@
 //! know them.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{ExitCode, Output, Stdio};
 use std::{fs, io};
 
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
 
 use super::cargo_commands::cargo_test;
+use crate::CANNOT_WORK;
 use crate::command_line::Run;
-use crate::{CANNOT_WORK, stored_runs};
 
 /// Name of a test that every suite has.
 const CHECK: &str = "suite_check";
@@ -49,12 +50,25 @@ pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<SuiteDescr
         io::stderr().write_all(&output.stderr)?;
         return Ok(Err(failed(&output)?));
     }
-    let mut suites = Vec::new();
-    for entry in fs::read_dir(directory.path())? {
-        suites.extend(stored_runs::read_record::<SuiteDescription>(&entry?.path())?);
-    }
+    let mut suites = described_in(directory.path())?;
     suites.sort_by(|left, right| left.check.cmp(&right.check));
     Ok(Ok(suites))
+}
+
+/// The suites that test programs have described in a directory of ours.
+///
+/// # Errors
+///
+/// If a file cannot be read, or is not a description.
+pub(crate) fn described_in(directory: &Path) -> io::Result<Vec<SuiteDescription>> {
+    let mut suites = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let file = entry?.path();
+        let suite = evalsuite_schema::json::from_slice(&fs::read(&file)?);
+        let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", file.display()));
+        suites.push(suite.map_err(invalid)?);
+    }
+    Ok(suites)
 }
 
 /// Prints the output of a failed call of cargo.

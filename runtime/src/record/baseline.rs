@@ -1,13 +1,15 @@
 //! The baseline of a suite: where it is, and what it says about a case.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use evalsuite_schema::record::{
     AcceptedAnswers, Baseline, BaselineCase, BaselineError, BaselineResult, CaseRecord, Expectation, PassState, Status,
 };
 
 use crate::platform::digest::file_key;
+use crate::platform::untrusted::directory::read as read_to_limit;
+use crate::platform::untrusted::regular_file;
 
 /// The file with the baseline of a suite: in `.evalsuite/baselines` of its package, which is not part of any suite.
 pub fn baseline_file(package_root: &Path, suite: &str) -> PathBuf {
@@ -22,6 +24,9 @@ pub fn accepted_answers_file(package_root: &Path, suite: &str) -> PathBuf {
 fn file_in(package_root: &Path, suite: &str, extension: &str) -> PathBuf {
     package_root.join(".evalsuite").join("baselines").join(format!("{}.{extension}", file_key(suite)))
 }
+
+/// Largest file of a baseline, in bytes.
+const LARGEST: u64 = 256 << 20;
 
 /// Fewest trials, all failed, that show that a flaky case does not pass any more.
 const FEWEST_FAILED: u32 = 3;
@@ -80,7 +85,11 @@ pub(crate) fn accepted_answer(file: &Path, record: &CaseRecord) -> io::Result<Op
 
 /// The text of a file; `None` if it does not exist.
 fn read(file: &Path) -> io::Result<Option<String>> {
-    match fs::read_to_string(file) {
+    let text = regular_file(file)
+        .and_then(|file| read_to_limit(file, LARGEST))
+        .map_err(io::Error::from)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+    match text {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => {
@@ -96,6 +105,8 @@ fn invalid(file: &Path, error: &BaselineError) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -1,12 +1,12 @@
 //! Limits that prevent trials: budgets, and `fail_on_error`.
 
+use std::io;
 use std::path::PathBuf;
-use std::{fs, io};
 
 use evalsuite_schema::record::{Note, Reason, ReasonCode, Stage, Status};
 
 use crate::platform::digest::file_key;
-use crate::platform::files::{remove_if_exists, replace_file};
+use crate::platform::files::{read_text, remove_if_exists, replace_file};
 use crate::record::coordination::Ledger;
 use crate::run::plan::Plan;
 
@@ -99,11 +99,7 @@ impl<'a> FirstError<'a> {
     }
 
     fn read(&self) -> io::Result<Option<String>> {
-        match fs::read_to_string(&self.file) {
-            Ok(id) => Ok(Some(id)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        read_text(&self.file)
     }
 
     fn write(&self) -> io::Result<()> {

@@ -171,6 +171,9 @@ pub struct Started {
     /// Path of the test.
     #[serde(default)]
     pub test_name: String,
+    /// File name of the test program.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub program: String,
     /// Name of the target.
     pub target: String,
     /// Index of the trial, from 0.

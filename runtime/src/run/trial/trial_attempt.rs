@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use evalsuite_schema::record::{Started, WorkspaceRecord};
 
+use crate::model::suite_location::program;
 use crate::platform::clock::timestamp;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{TRIAL_STARTED, trial_directory_name};
@@ -48,6 +49,7 @@ impl<'a> TrialAttempt<'a> {
         started.suite = plan.suite.name.to_owned();
         started.case_id = plan.entry.id.to_owned();
         started.test_name = plan.test_name();
+        started.program = program();
         started.target = plan.target.clone();
         started.trial = index;
         started.pid = std::process::id();
