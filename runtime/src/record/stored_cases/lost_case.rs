@@ -63,6 +63,12 @@ pub(super) fn lost_case(
             record.test_name.clone_from(&started.test_name);
         }
         record.program.clone_from(&started.program);
+        if !started.input_digest.is_empty() {
+            record.case_digest.clone_from(&started.case_digest);
+            record.input_digest.clone_from(&started.input_digest);
+            record.grader_digest.clone_from(&started.grader_digest);
+            record.location = started.location.clone();
+        }
     }
     record.case_key.clone_from(&name.case_key);
     record.runner_attempt = name.attempt;
