@@ -14,7 +14,7 @@ use crate::record::run_directory::layout::{CaseDirectoryName, TRIAL_RECORD};
 pub(super) enum LostTrial {
     Ended(Box<StoredTrial>),
     /// It started, and has no record.
-    Open(Started, PathBuf),
+    Open(Box<Started>, PathBuf),
 }
 
 impl LostTrial {

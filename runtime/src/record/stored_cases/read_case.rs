@@ -85,7 +85,7 @@ fn without_record(
         started = own.clone().or(started);
         match (result, own) {
             (Some(record), _) => trials.push(LostTrial::Ended(Box::new(StoredTrial { directory: path, record }))),
-            (None, Some(own)) => trials.push(LostTrial::Open(own, path)),
+            (None, Some(own)) => trials.push(LostTrial::Open(Box::new(own), path)),
             (None, None) => {}
         }
     }
