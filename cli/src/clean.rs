@@ -64,7 +64,7 @@ fn clean(output: &OutputDirectory, keep: usize) -> io::Result<CleanedRuns> {
         progress.step();
         let id = run.id();
         if index < keep || run.is_in_use()? {
-            run.remove_temporary_files()?;
+            run.remove_leftovers()?;
             cleaned.kept.push(id);
             continue;
         }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::{env, io};
 
 use evalsuite::Status;
-use evalsuite::record::{CaseRecord, ReasonCode, RunSummary};
+use evalsuite::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage};
 use evalsuite::tooling::{FinishedRun, finish_run};
 use evalsuite_report::{RunData, SuiteText};
 use evalsuite_schema::record::SuiteSummary;
@@ -57,7 +57,7 @@ struct EndedSuite {
     trial_errors: u32,
     /// Number of cases that passed although a grader failed.
     passed_with_failed_grader: u32,
-    /// Cases without a record, because their process died.
+    /// Records that are missing, because their process died, or cannot be read.
     problems: Vec<String>,
     /// Paths of the tests that were not started.
     not_started: Vec<String>,
@@ -160,8 +160,8 @@ pub(crate) fn finish_and_summarize(run: &Path, is_asked: bool) -> io::Result<Run
         for problem in &suite.problems {
             writeln!(out, "{}: {problem}", suite.suite)?;
         }
-        if !suite.problems.is_empty() {
-            writeln!(out, "{}: {} without a record", suite.suite, count(suite.problems.len(), "case"))?;
+        if let lost @ 1.. = suite.cases.iter().filter(|case| is_lost(case)).count() {
+            writeln!(out, "{}: {} without a record", suite.suite, count(lost, "case"))?;
         }
         // A run of selected cases does not start the others.
         if is_asked && !suite.not_started.is_empty() {
@@ -195,6 +195,12 @@ fn run_end(finished: &FinishedRun) -> RunEnd {
     } else {
         RunEnd::Complete
     }
+}
+
+/// Whether a case has no record: its process died, or the record cannot be read.
+fn is_lost(case: &CaseRecord) -> bool {
+    let is_death = |reason: &Reason| (reason.stage, reason.code) == (Stage::Agent, ReasonCode::ProcessDied);
+    case.reason.as_ref().is_some_and(is_death)
 }
 
 fn count(count: usize, what: &str) -> String {

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{env, fs, io};
+use std::{env, io};
 
 use evalsuite::record::run_directory::{LATEST, OutputDirectory, StoredRun};
-use serde::de::DeserializeOwned;
 
 use crate::{CANNOT_WORK, cargo_process};
 
@@ -60,22 +59,6 @@ pub(crate) fn run_or_newest(path: &Path) -> io::Result<Option<StoredRun>> {
     }
     let output = OutputDirectory::new(path);
     Ok(newest(&output)?.and_then(|id| output.run(&id)))
-}
-
-/// Reads a record; `None` if the file does not exist.
-///
-/// # Errors
-///
-/// If the file cannot be read, or is not such a record.
-pub(crate) fn read_record<T: DeserializeOwned>(file: &Path) -> io::Result<Option<T>> {
-    let bytes = match fs::read(file) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    evalsuite_schema::json::from_slice(&bytes)
-        .map(Some)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", file.display())))
 }
 
 /// Path of the output directory of the workspace here.

@@ -34,6 +34,10 @@ pub(crate) fn below(directory: &Path) -> FoundSuites {
 }
 
 fn search(directory: &Path, found: &mut FoundSuites) {
+    // Whatever is in place of the record.
+    if directory.join(RUN_RECORD).symlink_metadata().is_ok() {
+        return;
+    }
     let mut eval_files = Vec::new();
     let mut has_suite_json = false;
     let mut directories = Vec::new();
@@ -43,8 +47,6 @@ fn search(directory: &Path, found: &mut FoundSuites) {
             directories.push(name);
         } else if kind.is_symlink() && directory.join(&name).is_dir() {
             linked_directories.push(name);
-        } else if name == RUN_RECORD {
-            return;
         } else if name.eq_ignore_ascii_case("suite.json") {
             has_suite_json = true;
         } else if is_eval_file(&name) {

@@ -2,6 +2,7 @@
 
 mod package;
 
+use evalsuite::record::TrialRecord;
 use evalsuite_schema::json::json;
 use package::{Package, TASK};
 
@@ -50,7 +51,9 @@ fn what_died_and_what_was_not_started_is_counted_and_named() {
     }
     let trial = package.root().join("runs/r/suites/s/cases/a-12345678/trial-000");
     // All trials ended, and then the process died.
-    std::fs::write(trial.join("result.json"), "{}").unwrap();
+    let mut record = TrialRecord::new();
+    (record.suite, record.case_id, record.target) = ("s".to_owned(), "a".to_owned(), "default".to_owned());
+    std::fs::write(trial.join("result.json"), evalsuite_schema::json::to_string(&record).unwrap()).unwrap();
     let output = package.run(&["finish", "runs/r"]);
     assert_eq!(output.code, 1, "{}", output.out);
     assert!(output.out.contains("case `a` (target `default`)  process 1 died after trial 0\n"), "{}", output.out);

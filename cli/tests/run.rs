@@ -131,7 +131,9 @@ fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
     ran.says("] shop::rude: failed, score 0.00").says("evalsuite: [8/8] shop::");
     ran.says("1 hook was run").says("summary.json");
     ran.says("shop (chosen::shop): 2 passed, 1 failed, 0 error, 1 skipped");
-    ran.says("  skipped  judged: needs a judge\n    help: add `judge = …` to the suite's macro, or set EVALSUITE_JUDGE");
+    ran.says(
+        "  skipped  judged: needs a judge\n    help: add `judge = …` to the suite's macro, or set EVALSUITE_JUDGE",
+    );
     ran.says("warning: 2 cases were skipped and count as passed; EVALSUITE_REQUIRE=1 turns skipped cases into errors");
     ran.says("  target   passed  failed  skipped  score").says("  grader").says("  contains");
     ran.is_silent_about("is_no_evaluation").says("test shop::suite_check ... ok");

@@ -1,18 +1,17 @@
 //! The plan of a merge, complete before anything is written.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use evalsuite::record::run_directory::{
     BASE_WORKSPACES, CASE_RECORD, CASES, CaseDirectoryName, LEDGER, LOCKS, RUN_RECORD, SHARDS, SUITE_RECORD, SUITES,
-    SUMMARY, is_session_file,
+    SUMMARY, is_session_file, read_run_file, read_run_record, run_directory_entries,
 };
 use evalsuite::record::{CaseRecord, RunRecord, SuiteRecord};
 
 use super::file_tree::has_same_content;
 use super::merged_records::{add_tests, contradictions, merged_run, pending_hooks, test_of};
-use crate::stored_runs::read_record;
 
 /// A merge of parts that do not contradict each other.
 #[derive(Debug)]
@@ -49,9 +48,10 @@ impl MergePlan {
             if parts[..index].contains(part) {
                 problems.push(format!("{} is given twice", part.display()));
             }
-            match read_record::<RunRecord>(&part.join(RUN_RECORD))? {
-                Some(run) => runs.push(run),
-                None => problems.push(format!("{} has no run.json", part.display())),
+            match read_run_record::<RunRecord>(part, Path::new(RUN_RECORD)) {
+                Ok(Some(run)) => runs.push(run),
+                Err(error) => problems.push(format!("{}: {error}", part.join(RUN_RECORD).display())),
+                Ok(None) => problems.push(format!("{} has no run.json", part.display())),
             }
         }
         if !problems.is_empty() {
@@ -64,7 +64,7 @@ impl MergePlan {
         }
         let Merge { mut plan, problems, .. } = merge;
         plan.run = merged_run(&runs, &plan.suites);
-        plan.warnings = pending_hooks(&runs, parts);
+        plan.warnings.extend(pending_hooks(&runs, parts));
         Ok(if problems.is_empty() { Ok(plan) } else { Err(problems) })
     }
 
@@ -90,16 +90,20 @@ struct Merge<'a> {
 
 impl Merge<'_> {
     fn add_part(&mut self, part: usize) -> io::Result<()> {
-        for name in names(&self.parts[part])? {
+        for name in self.names(part, Path::new("")) {
             match name.as_str() {
                 // Locks are those of processes on the machine of the part. The others are written anew.
                 LOCKS | SUMMARY | RUN_RECORD | SHARDS => {}
                 LEDGER => {
-                    let lines = fs::read_to_string(self.parts[part].join(&name))?;
+                    let lines = read_run_file(&self.parts[part], Path::new(&name)).unwrap_or_else(|error| {
+                        self.warn(part, Path::new(&name), &error);
+                        Vec::new()
+                    });
+                    let lines = String::from_utf8_lossy(&lines);
                     self.plan.ledger.extend(lines.split_inclusive('\n').filter(|line| line.ends_with('\n')));
                 }
                 SUITES => {
-                    for suite in names(&self.parts[part].join(SUITES))? {
+                    for suite in self.names(part, Path::new(SUITES)) {
                         self.add_suite(part, &Path::new(SUITES).join(suite))?;
                     }
                 }
@@ -109,8 +113,22 @@ impl Merge<'_> {
         Ok(())
     }
 
+    /// The names of the directories and regular files in a directory of a part.
+    fn names(&mut self, part: usize, path: &Path) -> BTreeSet<String> {
+        let (directories, files) = run_directory_entries(&self.parts[part], path).unwrap_or_else(|error| {
+            self.warn(part, path, &error);
+            Default::default()
+        });
+        directories.iter().chain(&files).map(|name| name.to_string_lossy().into_owned()).collect()
+    }
+
+    /// What cannot be read of a part is left out.
+    fn warn(&mut self, part: usize, path: &Path, error: &io::Error) {
+        self.plan.warnings.push(format!("{}: {error}", self.parts[part].join(path).display()));
+    }
+
     fn add_suite(&mut self, part: usize, suite: &Path) -> io::Result<()> {
-        for name in names(&self.parts[part].join(suite))? {
+        for name in self.names(part, suite) {
             let path = suite.join(&name);
             match name.as_str() {
                 // Base workspaces are removed at the end of a run.
@@ -119,7 +137,7 @@ impl Merge<'_> {
                 name if is_session_file(name) => {}
                 SUITE_RECORD => self.add_suite_record(part, &path)?,
                 CASES => {
-                    for case in names(&self.parts[part].join(&path))? {
+                    for case in self.names(part, &path) {
                         self.add_case(part, &path.join(case))?;
                     }
                 }
@@ -130,7 +148,11 @@ impl Merge<'_> {
     }
 
     fn add_suite_record(&mut self, part: usize, path: &Path) -> io::Result<()> {
-        let Some(suite) = read_record::<SuiteRecord>(&self.parts[part].join(path))? else { return Ok(()) };
+        let suite = read_run_record::<SuiteRecord>(&self.parts[part], path).unwrap_or_else(|error| {
+            self.warn(part, path, &error);
+            None
+        });
+        let Some(suite) = suite else { return Ok(()) };
         match self.plan.suites.get_mut(path) {
             None => {
                 self.plan.suites.insert(path.to_owned(), suite);
@@ -147,7 +169,11 @@ impl Merge<'_> {
 
     fn add_case(&mut self, part: usize, path: &Path) -> io::Result<()> {
         let here = self.parts[part].join(path);
-        let case = read_record::<CaseRecord>(&here.join(CASE_RECORD))?;
+        let record = path.join(CASE_RECORD);
+        let case = read_run_record::<CaseRecord>(&self.parts[part], &record).unwrap_or_else(|error| {
+            self.warn(part, &record, &error);
+            None
+        });
         let is_requested = case.as_ref().is_some_and(|case| case.requested_by.is_some());
         let test = case.as_ref().map(test_of);
         // Where a suite is included several times, the first test of a case gets the directory without a test in its name:
@@ -223,8 +249,4 @@ const TEST_LENGTH: usize = 100;
 /// The path in the merged run of a part's file whose own path has different content from another part.
 fn shard_path(part: usize, path: &Path) -> PathBuf {
     Path::new(SHARDS).join((part + 1).to_string()).join(path)
-}
-
-fn names(directory: &Path) -> io::Result<BTreeSet<String>> {
-    fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }

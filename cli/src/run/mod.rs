@@ -5,7 +5,7 @@ mod chosen_tests;
 mod earlier_results;
 mod progress;
 mod source_digest;
-mod suite_descriptions;
+pub(crate) mod suite_descriptions;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -2,6 +2,7 @@
 //! know them.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{ExitCode, Output, Stdio};
 use std::{fs, io};
 
@@ -9,8 +10,8 @@ use evalsuite::record::SuiteId;
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
 
 use super::cargo_commands::cargo_test;
+use crate::CANNOT_WORK;
 use crate::command_line::Run;
-use crate::{CANNOT_WORK, stored_runs};
 
 /// Name of a test that every suite has.
 const CHECK: &str = "suite_check";
@@ -50,26 +51,34 @@ pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<SuiteDescr
         io::stderr().write_all(&output.stderr)?;
         return Ok(Err(failed(&output)?));
     }
-    let mut suites = Vec::new();
-    for entry in fs::read_dir(directory.path())? {
-        suites.extend(stored_runs::read_record::<SuiteDescription>(&entry?.path())?);
-    }
+    let mut suites = described_in(directory.path())?;
     suites.sort_by(|left, right| (&left.check, &left.id).cmp(&(&right.check, &right.id)));
-    label(&mut suites);
-    Ok(Ok(suites))
-}
-
-/// Gives every suite a name that no other one has.
-pub(crate) fn label(suites: &mut [SuiteDescription]) {
     let ids: Vec<SuiteId> = suites.iter().map(|suite| suite.id.clone()).collect();
     for (suite, label) in suites.iter_mut().zip(SuiteId::labels(&ids)) {
         suite.suite = label;
     }
+    Ok(Ok(suites))
 }
 
-/// The suites, with their names.
+/// The suites, with names that differ.
 pub(crate) fn names(suites: &[SuiteDescription]) -> Vec<(SuiteId, String)> {
     suites.iter().map(|suite| (suite.id.clone(), suite.suite.clone())).collect()
+}
+
+/// The suites that test programs have described in a directory of ours.
+///
+/// # Errors
+///
+/// If a file cannot be read, or is not a description.
+pub(crate) fn described_in(directory: &Path) -> io::Result<Vec<SuiteDescription>> {
+    let mut suites = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let file = entry?.path();
+        let suite = evalsuite_schema::json::from_slice(&fs::read(&file)?);
+        let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", file.display()));
+        suites.push(suite.map_err(invalid)?);
+    }
+    Ok(suites)
 }
 
 /// Prints the output of a failed call of cargo.

@@ -1,13 +1,18 @@
 //! A trial of a case as text: what was asked, what the agent did, how it was graded.
 
-use std::fs;
+use std::io;
+use std::io::Read;
 use std::path::Path;
 
+use evalsuite::record::run_directory::{EVIDENCE, open_run_file, read_run_record};
 use evalsuite_report::{CaseData, RunData, TrialData};
 use evalsuite_schema::record::{GraderRecord, GraderState, Status, TrialRecord, Verdict};
 use evalsuite_schema::{Content, Input, Value};
 
 use super::{add_indented, steps};
+
+/// The most bytes of a text file that are shown.
+const MOST_BYTES: u64 = 2 << 20;
 
 /// Adds a trial, by default the first that did not pass; with `step` only that step of its transcript.
 ///
@@ -32,11 +37,11 @@ pub(super) fn add(
         let number = trial.unwrap_or_default();
         return Err(format!("case `{}` has no trial {number}: it has {}", case.record.case_id, case.trials.len()));
     };
-    let directory = run.directory.join(directory);
-    let transcript = record.trajectory.as_ref().and_then(|file| read_json(&directory.join(file)));
+    let mut files = TrialFiles { run: &run.directory, trial: directory, problems: Vec::new() };
+    let transcript = record.trajectory.as_ref().and_then(|file| files.json(file));
     if step.is_none() {
         add_head(text, run, case, record);
-        if let Some(prompt) = prompt(&directory) {
+        if let Some(prompt) = prompt(&mut files) {
             text.push_str("\nprompt\n");
             add_indented(text, "  ", &prompt);
         }
@@ -47,7 +52,8 @@ pub(super) fn add(
         None => {}
     }
     if step.is_none() {
-        add_results(text, record, &directory, transcript.is_none());
+        add_results(text, record, &mut files, transcript.is_none());
+        files.problems.iter().for_each(|problem| text.push_str(&format!("\nproblem  {problem}\n")));
     }
     Ok(())
 }
@@ -64,7 +70,7 @@ fn add_head(text: &mut String, run: &RunData, case: &CaseData, record: &TrialRec
     }
 }
 
-fn add_results(text: &mut String, record: &TrialRecord, directory: &Path, needs_answer: bool) {
+fn add_results(text: &mut String, record: &TrialRecord, files: &mut TrialFiles<'_>, needs_answer: bool) {
     if let Some(answer) = record.answer.as_ref().filter(|_| needs_answer) {
         text.push_str("\nanswer\n");
         add_indented(text, "  ", answer);
@@ -76,7 +82,7 @@ fn add_results(text: &mut String, record: &TrialRecord, directory: &Path, needs_
         graders.iter().for_each(|grader| add_grader(text, grader, "  "));
     }
     let patch = record.workspace.as_ref().and_then(|workspace| workspace.patch.as_ref());
-    if let Some(patch) = patch.and_then(|file| fs::read_to_string(directory.join(file)).ok()) {
+    if let Some(patch) = patch.and_then(|file| files.text(file)) {
         text.push_str("\nchanges\n");
         add_indented(text, "  ", &patch);
     }
@@ -123,8 +129,8 @@ fn add_grader(text: &mut String, grader: &GraderRecord, indent: &str) {
 }
 
 /// What the agent was asked, from the evidence of the trial.
-fn prompt(directory: &Path) -> Option<String> {
-    let mut evidence = read_json(&directory.join("evidence.json"))?;
+fn prompt(files: &mut TrialFiles<'_>) -> Option<String> {
+    let mut evidence = files.json(EVIDENCE)?;
     let input: Input = evalsuite_schema::json::from_value(evidence["seen"]["input"].take()).ok()?;
     let messages = match input {
         Input::Data(data) => return serde_json::to_string_pretty(&data).ok(),
@@ -141,9 +147,47 @@ fn prompt(directory: &Path) -> Option<String> {
     Some(texts.collect::<Vec<_>>().join("\n"))
 }
 
-/// `None` if the file is missing or torn: what is there is shown.
-fn read_json(file: &Path) -> Option<Value> {
-    evalsuite_schema::json::from_slice(&fs::read(file).ok()?).ok()
+/// The files of a trial. What cannot be read is a problem: what is there is shown.
+struct TrialFiles<'a> {
+    run: &'a Path,
+    /// Directory of the trial, relative to the run.
+    trial: &'a Path,
+    problems: Vec<String>,
+}
+
+impl TrialFiles<'_> {
+    /// `None` if the file is missing or cannot be read.
+    fn json(&mut self, file: &str) -> Option<Value> {
+        let read = read_run_record(self.run, &self.trial.join(file));
+        self.problem_of(file, read)
+    }
+
+    /// The beginning of a text; `None` if the file is missing or cannot be read.
+    fn text(&mut self, file: &str) -> Option<String> {
+        let read = || -> io::Result<Option<String>> {
+            let opened = match open_run_file(self.run, &self.trial.join(file)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                opened => opened?,
+            };
+            let size = opened.metadata()?.len();
+            let mut bytes = Vec::new();
+            opened.take(MOST_BYTES).read_to_end(&mut bytes)?;
+            let mut text = String::from_utf8_lossy(&bytes).into_owned();
+            if size > MOST_BYTES {
+                text.push_str(&format!("\n[{} more bytes]\n", size - MOST_BYTES));
+            }
+            Ok(Some(text))
+        };
+        let read = read();
+        self.problem_of(file, read)
+    }
+
+    fn problem_of<T>(&mut self, file: &str, read: io::Result<Option<T>>) -> Option<T> {
+        read.unwrap_or_else(|error| {
+            self.problems.push(format!("{}: {error}", self.trial.join(file).display()));
+            None
+        })
+    }
 }
 
 #[cfg(test)]

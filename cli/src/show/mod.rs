@@ -4,17 +4,21 @@ mod case_text;
 mod steps;
 
 use std::error::Error;
-use std::io::Write;
+use std::io;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::{fs, io};
 
+use evalsuite::record::run_directory::open_regular_file;
 use evalsuite_loader::suggest;
 use evalsuite_report::{CaseData, RunData, Transcript, write_transcripts};
 use evalsuite_schema::Value;
 
 use crate::command_line::Show;
 use crate::{CANNOT_WORK, pager, stored_runs};
+
+/// The largest transcript that is shown, in bytes.
+const LARGEST: u64 = 64 << 20;
 
 pub(crate) fn run(command: &Show) -> io::Result<ExitCode> {
     let [name] = command.names.as_slice() else { return show_files(command) };
@@ -25,7 +29,7 @@ fn show_files(command: &Show) -> io::Result<ExitCode> {
     let (mut transcripts, mut documents) = (Vec::new(), Vec::new());
     for name in &command.names {
         let file = Path::new(name);
-        let text = fs::read(file).map_err(|error| at(file, error.kind(), &error))?;
+        let text = read(file).map_err(|error| at(file, error.kind(), &error))?;
         let invalid = |error: &dyn Error| at(file, io::ErrorKind::InvalidData, error);
         transcripts.push(Transcript::parse(name.clone(), &text).map_err(|error| invalid(&error))?);
         documents.push(evalsuite_schema::json::from_slice::<Value>(&text).map_err(|error| invalid(&error))?);
@@ -42,6 +46,16 @@ fn show_files(command: &Show) -> io::Result<ExitCode> {
     write_transcripts(&transcripts, page).map_err(|error| at(page, error.kind(), &error))?;
     writeln!(anstream::stdout().lock(), "{}", page.display())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A file that the user names.
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    open_regular_file(file)?.take(LARGEST + 1).read_to_end(&mut text)?;
+    match text.len() as u64 {
+        0..=LARGEST => Ok(text),
+        _ => Err(io::Error::other(format!("it has more than {LARGEST} bytes"))),
+    }
 }
 
 fn show_case(command: &Show, name: &str) -> io::Result<ExitCode> {

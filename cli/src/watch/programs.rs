@@ -15,7 +15,7 @@ use super::running_cargo::RunningCargo;
 use super::suites::Touched;
 use crate::command_line::{Build, Run};
 use crate::run::cargo_commands::cargo_test;
-use crate::stored_runs;
+use crate::run::suite_descriptions::described_in;
 
 /// Names of the packages that are evalsuite, also under another name.
 const EVALSUITE: [&str; 2] = ["evalsuite", "evalsuite-dynamic"];
@@ -223,11 +223,7 @@ impl Program {
                 self.executable.display()
             )));
         }
-        let mut suites = Vec::new();
-        for entry in fs::read_dir(directory.path())? {
-            suites.extend(stored_runs::read_record::<SuiteDescription>(&entry?.path())?);
-        }
-        Ok(suites)
+        described_in(directory.path())
     }
 
     /// The tests of this program that are of these cases and whose name or case contains one of the texts, if there are any.

@@ -6,11 +6,11 @@ mod as_run;
 mod red_builds;
 mod text;
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::{fs, io, process};
 
+use evalsuite::record::run_directory::open_regular_file;
 use evalsuite_schema::record::{AcceptedAnswers, Baseline, BaselineError};
 
 pub(crate) use self::accepted::rounded;
@@ -60,7 +60,7 @@ pub fn write_accepted_answers(file: &Path, answers: &AcceptedAnswers) -> io::Res
 
 fn read<T>(file: &Path, parse: fn(&str) -> Result<T, BaselineError>) -> io::Result<Option<T>> {
     let read = || {
-        let open = File::open(file)?;
+        let open = open_regular_file(file)?;
         check_size(open.metadata()?.len())?;
         let mut text = String::new();
         open.take(LARGEST + 1).read_to_string(&mut text)?;

@@ -2,8 +2,6 @@
 
 mod answer;
 mod case_lookup;
-mod incomplete;
-mod read_case;
 mod read_run;
 mod record_file;
 mod suite_names;

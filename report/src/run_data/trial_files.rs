@@ -1,12 +1,13 @@
 //! The files beside the record of a trial: input, transcript, changes, prompts and replies of judges, logs.
 
+use std::ffi::OsString;
+use std::io;
 use std::io::Read;
 use std::path::Path;
-use std::{fs, io};
 
-use evalsuite::record::run_directory::open_run_file;
+use evalsuite::record::run_directory::{EVIDENCE, open_run_file, run_directory_entries};
 use evalsuite_schema::Value;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Problem, RunData, TrialData, read_record};
 
@@ -47,6 +48,19 @@ pub(crate) struct TextFile {
     pub(crate) omitted: u64,
 }
 
+/// What is shown of the evidence. The rest, which may be large, is not kept.
+#[derive(Debug, Default, Deserialize)]
+struct Evidence {
+    #[serde(default)]
+    seen: Seen,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Seen {
+    input: Option<Value>,
+    turns: Option<Value>,
+}
+
 impl TrialFiles {
     /// Reads the files of a trial; what cannot be read is added to the problems.
     pub(crate) fn read(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Self {
@@ -59,14 +73,14 @@ impl TrialFiles {
     pub(crate) fn read_without_texts(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Self {
         let root = &run.directory;
         let directory = root.join(&trial.directory);
-        let evidence: Option<Value> = read_record(root, &directory.join("evidence.json"), problems);
-        let seen = |key: &str| evidence.as_ref().and_then(|evidence| evidence.get("seen")?.get(key)).cloned();
+        let evidence: Option<Evidence> = read_record(root, &directory.join(EVIDENCE), problems);
+        let seen = evidence.unwrap_or_default().seen;
         let trajectory = trial.record.trajectory.as_ref();
         let patch = trial.record.workspace.as_ref().and_then(|workspace| workspace.patch.as_ref());
         let text = |path: &str, problems: &mut Vec<Problem>| read_text(run, trial, path, problems);
         Self {
-            input: seen("input"),
-            turns: seen("turns"),
+            input: seen.input,
+            turns: seen.turns,
             trajectory: trajectory.and_then(|file| read_record(root, &directory.join(file), problems)),
             patch: patch.and_then(|file| text(file, problems)),
             log: text("log.txt", problems),
@@ -81,7 +95,7 @@ fn texts(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Vec<T
     let directory = root.join(&trial.directory);
     let mut paths = Vec::new();
     for shown in SHOWN_DIRECTORIES {
-        if let Err(error) = list(&directory, shown, MOST_LEVELS, &mut paths) {
+        if let Err(error) = list(root, &trial.directory, shown, MOST_LEVELS, &mut paths) {
             problems.push(Problem::new(root, &directory.join(shown), error.to_string()));
         }
     }
@@ -121,24 +135,15 @@ impl TextFile {
 
 /// The regular files below a directory of a trial, in at most so many levels, and at most one more than are shown. Links are left
 /// out: agents make them, and they lead anywhere.
-fn list(trial: &Path, relative: &str, levels: usize, paths: &mut Vec<String>) -> io::Result<()> {
-    let entries = match fs::read_dir(trial.join(relative)) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    for entry in entries {
-        let entry = entry?;
-        let path = format!("{relative}/{}", entry.file_name().to_string_lossy());
-        let kind = entry.file_type()?;
-        if kind.is_dir() && levels > 1 {
-            list(trial, &path, levels - 1, paths)?;
-        } else if kind.is_file() {
-            paths.push(path);
-        }
+fn list(run: &Path, trial: &Path, relative: &str, levels: usize, paths: &mut Vec<String>) -> io::Result<()> {
+    let (directories, files) = run_directory_entries(run, &trial.join(relative))?;
+    let path = |name: &OsString| format!("{relative}/{}", name.to_string_lossy());
+    paths.extend(files.iter().map(path).take((MOST_FILES + 1).saturating_sub(paths.len())));
+    for directory in directories.iter().filter(|_| levels > 1) {
         if paths.len() > MOST_FILES {
             break;
         }
+        list(run, trial, &path(directory), levels - 1, paths)?;
     }
     Ok(())
 }

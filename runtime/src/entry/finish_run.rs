@@ -6,8 +6,9 @@ use evalsuite_schema::record::RunSummary;
 
 use crate::entry::run_error::RunError;
 use crate::platform::file_lock::FileLock;
-use crate::platform::files::{sorted_entries, write_json};
+use crate::platform::files::sorted_directories;
 use crate::platform::redaction::Redactor;
+use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{BASE_WORKSPACES, CaseDirectoryName, SUMMARY};
 use crate::record::run_directory::{RunDirectory, StoredRun};
 use crate::record::summary;
@@ -54,38 +55,48 @@ pub fn finish_run(run: &Path) -> Result<FinishedRun, RunError> {
     let echo = Settings::from_environment().map(|settings| settings.echo).unwrap_or_default();
     let (mut hooks, mut problems) = (0, Vec::new());
     // Hooks of cases run before the hooks of their suites.
-    for suite in sorted_entries(&run.suites()).map_err(failed)? {
-        for base in sorted_entries(&suite.join(BASE_WORKSPACES)).map_err(failed)? {
+    for suite in sorted_directories(&run.suites()).map_err(failed)? {
+        for base in sorted_directories(&suite.join(BASE_WORKSPACES)).map_err(failed)? {
             let name = base.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let Some(case) = name.strip_prefix("case-") else { continue };
             let suite = suite.file_name().unwrap_or_default().to_string_lossy();
             let lock = run.locks().join(CaseDirectoryName::parse(case).lock_file(&suite));
-            match FileLock::try_acquire(&lock).map_err(failed)? {
-                Some(_lock) => {
+            match FileLock::try_acquire(&lock) {
+                Err(error) => problems.push(format!("{} is not removed: {error}", base.display())),
+                Ok(Some(_lock)) => {
                     let (had_hook, found) = end_own_base(&run.locks(), &base, echo);
                     hooks += u32::from(had_hook);
                     problems.extend(found);
                 }
-                None => problems.push(format!("{} is still used by a test", base.display())),
+                Ok(None) => problems.push(format!("{} is still used by a test", base.display())),
             }
         }
     }
-    for session in Session::all(&run).map_err(failed)? {
-        let ended = session.end(echo).map_err(failed)?;
-        hooks += ended.hooks;
-        problems.extend(ended.problems);
+    let (sessions, unreadable) = Session::all(&run).map_err(failed)?;
+    problems.extend(unreadable);
+    for session in sessions {
+        match session.end(echo) {
+            Ok(ended) => {
+                hooks += ended.hooks;
+                problems.extend(ended.problems);
+            }
+            Err(error) => problems.push(error.to_string()),
+        }
     }
     if let Some(stored) = StoredRun::open(run.path())
         && !stored.is_in_use().map_err(failed)?
     {
-        stored.remove_temporary_files().map_err(failed)?;
-        for suite in sorted_entries(&run.suites()).map_err(failed)? {
+        stored.remove_leftovers().map_err(failed)?;
+        for suite in sorted_directories(&run.suites()).map_err(failed)? {
             remove_replaced(&suite).map_err(failed)?;
         }
     }
+    if run.suites().symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+        problems.push(format!("{} is not a directory", run.suites().display()));
+    }
     let summary = summarize_run(run.path())?;
     let file = run.path().join(SUMMARY);
-    write_json(&file, &summary, &Redactor::default()).map_err(failed)?;
+    UntrustedDirectory::new(run.path()).write_record(SUMMARY, &summary, &Redactor::default()).map_err(failed)?;
     Ok(FinishedRun { hooks, problems, summary, file })
 }
 

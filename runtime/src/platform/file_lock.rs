@@ -1,9 +1,14 @@
 //! Advisory locks on files, with the standard library's calls.
 
 use std::fs::{File, TryLockError};
+use std::io;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::{fs, io};
+
+use crate::platform::untrusted::{OpenError, UntrustedDirectory};
+
+/// The most bytes of a lock file that are read.
+const MOST_CONTENT: u64 = 4096;
 
 /// A lock on a file, held until it is dropped. Threads of one process exclude each other like processes do.
 #[derive(Debug)]
@@ -37,7 +42,21 @@ impl FileLock {
         Ok(is_locked.then_some(Self(file)))
     }
 
-    /// The content of the file.
+    /// Whether a file below the directory of a run is locked. What is not a regular file locks nothing.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be opened or locked.
+    pub(crate) fn is_held(run: &Path, path: &Path) -> io::Result<bool> {
+        match UntrustedDirectory::new(run).open_record(path) {
+            // Some file systems lock only files that are open for writing.
+            Ok(_) => Ok(Self::try_acquire(&run.join(path))?.is_none()),
+            Err(OpenError::Io(error)) => Err(error),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// The beginning of the content of the file: who owns it is said in a few bytes.
     ///
     /// # Errors
     ///
@@ -45,7 +64,7 @@ impl FileLock {
     pub(crate) fn read(&self) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
         // Without a limit, `read_to_end` first asks for size and position.
-        (&self.0).take(u64::MAX).read_to_end(&mut content)?;
+        (&self.0).take(MOST_CONTENT).read_to_end(&mut content)?;
         Ok(content)
     }
 
@@ -88,15 +107,8 @@ fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let open = || File::options().create(true).truncate(false).read(true).write(true).open(path);
-    match (open(), path.parent()) {
-        // Only the first lock of a run creates the directory.
-        (Err(error), Some(directory)) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(directory)?;
-            open()
-        }
-        (result, _) => result,
-    }
+    let directory = UntrustedDirectory::new(path.parent().unwrap_or(Path::new("")));
+    directory.open_shared(path.file_name().unwrap_or_default(), false)
 }
 
 #[cfg(test)]

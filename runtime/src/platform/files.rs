@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::platform::redaction::Redactor;
+use crate::platform::untrusted::{OpenError, UntrustedDirectory};
 use crate::platform::{environment, json};
 
 /// End of the names of temporary files.
@@ -21,20 +22,44 @@ const TEMPORARY: &str = ".tmp";
 /// Age of a temporary file that no process writes any more: writing one takes milliseconds.
 const ABANDONED: Duration = Duration::from_secs(60);
 
-/// Reads JSON; `None` without a file.
+/// Reads JSON of a run, up to the limits of its kind; `None` without a file.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is not JSON of this type.
+/// If the file is not a regular one or too large, cannot be read, or is not JSON of this type.
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+    read_json_below(path.parent().unwrap_or(Path::new("")), Path::new(path.file_name().unwrap_or_default()))
+}
+
+/// Reads JSON below a directory of a run, as [`read_json`].
+///
+/// # Errors
+///
+/// As [`read_json`].
+pub(crate) fn read_json_below<T: DeserializeOwned>(directory: &Path, path: &Path) -> io::Result<Option<T>> {
+    let invalid = |problem: String| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("{}: {problem}", directory.join(path).display()))
     };
-    json::decode(&bytes)
-        .map(Some)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display())))
+    match UntrustedDirectory::new(directory).read_record(path) {
+        Ok(bytes) => json::decode(&bytes).map(Some).map_err(|error| invalid(error.to_string())),
+        Err(OpenError::Missing) => Ok(None),
+        Err(OpenError::Io(error)) => Err(error),
+        Err(error) => Err(invalid(format!("it {error}"))),
+    }
+}
+
+/// Reads a small text of a run; `None` without a file.
+///
+/// # Errors
+///
+/// If the file is not a regular one or too large, or cannot be read.
+pub(crate) fn read_text(path: &Path) -> io::Result<Option<String>> {
+    let directory = UntrustedDirectory::new(path.parent().unwrap_or(Path::new("")));
+    match directory.read_record(path.file_name().unwrap_or_default()) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(io::Error::other),
+        Err(OpenError::Missing) => Ok(None),
+        Err(error) => Err(error_at(path, &error.into())),
+    }
 }
 
 /// Writes JSON with secrets hidden. Readers see the old file or the new one. Flushed to disk with `EVALSUITE_DURABLE=1`.
@@ -180,6 +205,19 @@ pub(crate) fn sorted_entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
     paths.sort();
     Ok(paths)
+}
+
+/// The paths of the directories in a directory of a run, as [`sorted_entries`]; links are left out.
+///
+/// # Errors
+///
+/// If the directory cannot be read.
+pub(crate) fn sorted_directories(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    match UntrustedDirectory::new(directory).subdirectories() {
+        Ok(names) => Ok(names.into_iter().map(|name| directory.join(name)).collect()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

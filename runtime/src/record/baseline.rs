@@ -1,9 +1,8 @@
 //! The baseline of a suite: where it is, and what it says about a case.
 
-use std::fs::File;
+use std::io;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use evalsuite_schema::record::{
     AcceptedAnswers, Baseline, BaselineCase, BaselineError, BaselineHeader, BaselineResult, CaseRecord, Expectation,
@@ -12,6 +11,8 @@ use evalsuite_schema::record::{
 
 use crate::platform::digest::{file_key, name_with_digest};
 use crate::platform::json;
+use crate::platform::untrusted::directory::read as read_to_limit;
+use crate::platform::untrusted::regular_file;
 
 /// Largest header of a baseline, in bytes.
 const LARGEST_HEADER: u64 = 64 << 10;
@@ -57,9 +58,12 @@ fn stem(package_root: &Path, suite: &SuiteId) -> String {
 /// The first line of a baseline; `None` if there is none, or if it is not valid, which is an error as soon as it is read.
 fn header(file: &Path) -> Option<BaselineHeader> {
     let mut line = String::new();
-    BufReader::new(File::open(file).ok()?.take(LARGEST_HEADER)).read_line(&mut line).ok()?;
+    BufReader::new(regular_file(file).ok()?.take(LARGEST_HEADER)).read_line(&mut line).ok()?;
     json::decode(line.as_bytes()).ok()
 }
+
+/// Largest file of a baseline, in bytes.
+const LARGEST: u64 = 256 << 20;
 
 /// Fewest trials, all failed, that show that a flaky case does not pass any more.
 const FEWEST_FAILED: u32 = 3;
@@ -118,7 +122,11 @@ pub(crate) fn accepted_answer(file: &Path, record: &CaseRecord) -> io::Result<Op
 
 /// The text of a file; `None` if it does not exist.
 fn read(file: &Path) -> io::Result<Option<String>> {
-    match fs::read_to_string(file) {
+    let text = regular_file(file)
+        .and_then(|file| read_to_limit(file, LARGEST))
+        .map_err(io::Error::from)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+    match text {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => {
@@ -134,6 +142,8 @@ fn invalid(file: &Path, error: &BaselineError) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

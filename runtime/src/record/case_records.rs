@@ -5,11 +5,7 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use crate::platform::json;
-use crate::platform::untrusted::{OpenError, UntrustedDirectory};
-
-/// Largest record, in bytes.
-const LARGEST: u64 = 256 << 20;
+use crate::platform::files::read_json_below;
 
 /// Reads a record below the directory of a case; `None` if it does not exist.
 ///
@@ -17,15 +13,7 @@ const LARGEST: u64 = 256 << 20;
 ///
 /// If it is not a regular file, cannot be read, or is not such a record.
 pub(crate) fn read_record<T: DeserializeOwned>(case: &Path, path: impl AsRef<Path>) -> io::Result<Option<T>> {
-    let path = path.as_ref();
-    let invalid = |problem: String| {
-        io::Error::new(io::ErrorKind::InvalidData, format!("{}: {problem}", case.join(path).display()))
-    };
-    match UntrustedDirectory::new(case).read(path, LARGEST) {
-        Ok(bytes) => json::decode(&bytes).map(Some).map_err(|error| invalid(error.to_string())),
-        Err(OpenError::Missing) => Ok(None),
-        Err(error) => Err(invalid(error.to_string())),
-    }
+    read_json_below(case, path.as_ref())
 }
 
 #[cfg(all(test, unix))]
@@ -47,6 +35,6 @@ mod tests {
         assert!(process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         assert!(read("pipe.json").unwrap_err().to_string().contains("is a named pipe"));
         symlink("/dev/zero", directory.path().join("trial/link.json")).unwrap();
-        assert!(read("link.json").unwrap_err().to_string().contains("leads out"));
+        assert!(read("link.json").unwrap_err().to_string().contains("is a symbolic link"));
     }
 }

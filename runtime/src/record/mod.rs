@@ -11,6 +11,7 @@ pub(crate) mod grader_files;
 pub mod run_directory;
 pub(crate) mod run_record;
 pub(crate) mod statistics;
+pub(crate) mod stored_cases;
 pub(crate) mod summary;
 pub(crate) mod trajectory;
 
@@ -22,4 +23,6 @@ pub use self::confirming::{DEFAULT_CONFIRMING, RepeatedCases};
 pub use self::run_directory::run_id::run_id_or_new;
 #[doc(hidden)]
 pub use self::statistics::{bounded_interval, t_quantile};
+#[doc(hidden)]
+pub use self::stored_cases::{ReadDepth, RecordProblem, StoredCase, StoredSuite, StoredTrial, stored_suites};
 pub use evalsuite_schema::record::*;

@@ -1,11 +1,11 @@
 //! Limits that prevent trials: budgets, and `fail_on_error`.
 
+use std::io;
 use std::path::PathBuf;
-use std::{fs, io};
 
 use evalsuite_schema::record::{Note, Reason, ReasonCode, Stage, Status};
 
-use crate::platform::files::{remove_if_exists, replace_file};
+use crate::platform::files::{read_text, remove_if_exists, replace_file};
 use crate::record::coordination::Ledger;
 use crate::run::plan::Plan;
 
@@ -98,11 +98,7 @@ impl<'a> FirstError<'a> {
     }
 
     fn read(&self) -> io::Result<Option<String>> {
-        match fs::read_to_string(&self.file) {
-            Ok(id) => Ok(Some(id)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        read_text(&self.file)
     }
 
     fn write(&self) -> io::Result<()> {

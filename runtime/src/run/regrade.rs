@@ -11,15 +11,11 @@ use serde::Deserialize;
 use crate::model::suite::EvalSuite;
 use crate::platform::digest::file_key;
 use crate::platform::files::read_json;
-use crate::platform::json;
 use crate::record::cassette::ReplayError;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::layout::{
-    CASE_RECORD, CASES, CaseDirectoryName, LATEST, SUITES, TRIAL_RECORD, TRIAL_STARTED, trial_directory_name,
+    CASE_RECORD, CASES, CaseDirectoryName, EVIDENCE, LATEST, SUITES, TRIAL_RECORD, TRIAL_STARTED, trial_directory_name,
 };
-
-/// File beside the record with everything that grading again needs.
-pub(crate) const EVIDENCE: &str = "evidence.json";
 
 /// The trials of a case in an earlier run.
 #[derive(Debug)]
@@ -233,7 +229,7 @@ fn trial_and_attempt(name: &str) -> Option<(u32, u32)> {
 }
 
 fn facts(record: &Path) -> Option<RecordFacts> {
-    json::decode(&fs::read(record).ok()?).ok()
+    read_json(record).ok()?
 }
 
 /// Whether a run id is the name of one directory.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +15,8 @@ use crate::platform::environment;
 use crate::platform::files::{read_json, write_json};
 use crate::platform::notice;
 use crate::platform::redaction::Redactor;
-use crate::platform::untrusted::{EntryKind, UntrustedDirectory};
+use crate::platform::untrusted::directory::read as read_to_limit;
+use crate::platform::untrusted::{EntryKind, OpenError, UntrustedDirectory};
 use crate::platform::url::without_credentials;
 use crate::record::run_directory::digest_key::keyed_digest;
 use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
@@ -26,6 +26,9 @@ use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
 use crate::run::{dependencies, regrade, requirements};
 use crate::workspace::tree_walk::{is_ignored, walk};
+
+/// Largest file that is taken over, in bytes. No record is larger.
+const LARGEST_COPY: u64 = 64 << 20;
 
 /// Directory of a trial's workspace, whose files no record needs.
 const WORKSPACE: &str = "workspace";
@@ -170,9 +173,11 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
             continue;
         };
         if found.kind == EntryKind::File {
-            let mut bytes = Vec::new();
-            found.open().map_err(io::Error::from)?.read_to_end(&mut bytes)?;
-            target.join(parent).write(&name.to_string_lossy(), &bytes)?;
+            match read_to_limit(found.open().map_err(io::Error::from)?, LARGEST_COPY) {
+                Ok(bytes) => target.join(parent).write(&name.to_string_lossy(), &bytes)?,
+                Err(OpenError::TooLarge { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     Ok(())

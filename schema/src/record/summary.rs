@@ -45,7 +45,8 @@ pub struct SuiteSummary {
     pub id: SuiteId,
     /// The aggregates, one per target, in the order in which the targets first occur.
     pub targets: Vec<TargetSummary>,
-    /// Errors that kept cases from being recorded; these cases are not counted anywhere.
+    /// Records that are missing or cannot be read, and why. A case without a record is an error; one whose test is still running is not
+    /// counted.
     pub problems: Vec<String>,
     /// Paths of the tests without a record that did not die in a trial: they were not chosen, another machine runs them, or the
     /// run ended before them.

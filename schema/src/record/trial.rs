@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{CaseRecord, GraderRecord, Reason, Status};
-use crate::{Kind, Layout, Location, Object};
+use crate::{Kind, Layout, Location, Object, is_default};
 
 /// `result.json`: one trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -178,6 +178,9 @@ pub struct Started {
     /// Rust path of the module that includes the suite; empty in records of older versions.
     #[serde(default)]
     pub module: String,
+    /// File name of the test program.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub program: String,
     /// Name of the target.
     pub target: String,
     /// Index of the trial, from 0.
@@ -189,6 +192,18 @@ pub struct Started {
     pub lock: String,
     /// When the trial started.
     pub started_at: String,
+    /// SHA-256 of the whole case, hexadecimal.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub case_digest: String,
+    /// SHA-256 of the input of the agent, hexadecimal.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub input_digest: String,
+    /// SHA-256 of the graders, hexadecimal.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub grader_digest: String,
+    /// Where the case is defined.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub location: Location,
 }
 
 impl Started {

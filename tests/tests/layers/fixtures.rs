@@ -191,6 +191,11 @@ fn a_file_that_is_opened_by_its_path_is_found() {
     {
         assert_eq!(openings(text, &[]), [] as [String; 0], "{text}");
     }
+    // Without a list of modules, only what reads is found.
+    let text = "fn f() { fs::write(path, text); fs::read_dir(path); }";
+    let krate = CrateSource::parse(&crate_with(&[("grade/mod.rs", text)]), "runtime/src");
+    let found = untrusted_files::violations(&krate, "runtime/src", &[], &[]);
+    assert_eq!(found, [format!("{at}fs::read_dir` opens a path; use `platform::untrusted`")]);
     let needless = "runtime/src/grade/mod.rs: opens no file by its path, and need not be listed";
     assert_eq!(openings("fn f() {}", &[("grade/mod.rs", "")]), [needless]);
 }

@@ -1,5 +1,5 @@
-//! Which files of the runtime and of reports open files by their path. Everything that an agent leaves behind is opened by
-//! `platform::untrusted`, which takes pipes, links, devices and huge files into account.
+//! Which files of the runtime, of reports and of the command line open files by their path. Everything that an agent leaves behind,
+//! and every file of a run directory, is opened by `platform::untrusted`, which takes pipes, links, devices and huge files into account.
 
 use std::collections::BTreeMap;
 
@@ -9,31 +9,28 @@ use syn::visit::Visit;
 use syn::{ItemUse, Path, visit};
 
 /// The modules of the runtime in which agents, their workspaces, graders and their records are handled.
-pub(crate) const OF_RUNTIME: &[&str] = &["model", "workspace", "record", "agents", "judge", "grade", "run"];
-/// The modules of reports that open files.
-pub(crate) const OF_REPORTS: &[&str] = &["run_data", "baseline", "formats", "history", "health", "html"];
+pub(crate) const OF_RUNTIME: &[&str] = &["model", "workspace", "record", "agents", "judge", "grade", "run", "entry"];
 
 /// Names of the standard library after which a function opens a file.
-const OPENERS: [&str; 3] = ["fs", "File", "OpenOptions"];
+const OPENERS: [&str; 4] = ["fs", "File", "OpenOptions", "WalkDir"];
+/// Those that open what exists.
+const READING: [&str; 7] = ["read", "read_to_string", "read_dir", "copy", "open", "options", "new"];
 
 /// Files of the runtime that open what no agent writes, and what that is. While a workspace is made, copied or reset, no agent
 /// runs in it: the programs of the trial before have ended, and those of the next one have not begun.
 pub(crate) const TRUSTED: &[(&str, &str)] = &[
+    ("entry/replay_notice.rs", "a mark of the run, which is made only where nothing has its name"),
+    ("entry/skip_notice.rs", "a mark of the run, which is made only where nothing has its name"),
     ("model/answer_files.rs", "files of the input, which belong to the suite"),
     ("model/messages.rs", "files of the input, which belong to the suite"),
-    ("record/baseline.rs", "baselines, which belong to the package"),
-    ("record/cassette/cassette_file.rs", "cassettes, which belong to the package"),
     ("record/cassette/recorded_input.rs", "files of the input, which belong to the suite"),
-    ("record/coordination/ledger.rs", "the ledger of the run"),
     ("record/embedded_files.rs", "files of the suite, extracted to the run directory"),
     ("record/run_directory/digest_key.rs", "the key of the output directory"),
-    ("record/run_directory/output_directory.rs", "the id of the newest run"),
     ("run/calibration/measurement.rs", "an empty workspace, made before a grader runs"),
     ("run/case_setup/case_base.rs", "directories of bases, removed if they are empty"),
     ("run/earlier_records.rs", "directories of cases, moved as a whole"),
-    ("run/limits.rs", "the first error of the run"),
     ("run/progress.rs", "the file by which the command line follows a run"),
-    ("run/regrade.rs", "listings and records of earlier runs"),
+    ("run/regrade.rs", "listings of earlier runs"),
     ("run/session/session_end.rs", "directories of bases, removed if they are empty"),
     ("run/session/session_test.rs", "the list of tests of a session that have ended"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),
@@ -46,21 +43,35 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("workspace/template.rs", "the directory of a workspace, made before its agent starts"),
 ];
 
-/// Files of reports that open what no agent writes, and what that is. Files of a run are opened by `open_run_file`.
-pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[
-    ("baseline/mod.rs", "baselines, which belong to the package"),
-    ("html/mod.rs", "the report that is written"),
-    ("html/transcripts.rs", "the report that is written"),
-    ("run_data/read_run.rs", "directories of a run, listed"),
-    ("run_data/trial_files.rs", "directories of a trial, listed without links"),
+/// Files of reports that read what is not in a run directory.
+pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[];
+
+/// Files of the command line that read what is not in a run directory, and what that is.
+pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
+    ("convert/mod.rs", "directories of the source of a conversion"),
+    ("fixes.rs", "files of suites"),
+    ("includes/source_files.rs", "Rust sources"),
+    ("lsp/definition.rs", "directories of suites"),
+    ("merge/file_tree.rs", "directories of a part, walked without links"),
+    ("new/editor.rs", "settings of editors"),
+    ("new/manifest.rs", "`Cargo.toml`"),
+    ("new/suite.rs", "files of suites"),
+    ("report.rs", "the report that is written"),
+    ("run/progress/progress_file.rs", "a file that the command line makes for the test programs that it runs"),
+    ("run/source_digest.rs", "sources of packages"),
+    ("run/suite_descriptions.rs", "a temporary directory of the command line"),
+    ("suite_search.rs", "directories of packages"),
+    ("watch/changes.rs", "directories of packages"),
+    ("watch/programs.rs", "`Cargo.toml`"),
 ];
 
 /// Every path outside tests that opens a file, in files of `modules` that `trusted` does not name, and files that it names in vain.
+/// Without modules, all are meant, and only what reads.
 pub(crate) fn violations(krate: &CrateSource, folder: &str, modules: &[&str], trusted: &[(&str, &str)]) -> Vec<String> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let layers = modules.iter().filter_map(|layer| krate.root.modules.get(*layer));
-    for module in layers.flat_map(Module::with_descendants) {
-        let mut openings = Openings { module, found: Vec::new() };
+    let layers = krate.root.modules.iter().filter(|(name, _)| modules.is_empty() || modules.contains(&name.as_str()));
+    for module in layers.flat_map(|(_, module)| module.with_descendants()) {
+        let mut openings = Openings { module, only_reading: modules.is_empty(), found: Vec::new() };
         module.items.iter().for_each(|item| openings.visit_item(item));
         let file = module.file.strip_prefix(&format!("{folder}/")).unwrap_or(&module.file);
         found.entry(file.to_owned()).or_default().append(&mut openings.found);
@@ -76,6 +87,7 @@ pub(crate) fn violations(krate: &CrateSource, folder: &str, modules: &[&str], tr
 
 struct Openings<'a> {
     module: &'a Module,
+    only_reading: bool,
     found: Vec<String>,
 }
 
@@ -90,6 +102,7 @@ impl<'ast> Visit<'ast> for Openings<'_> {
         if let [.., opener, function] = names.as_slice()
             && OPENERS.contains(&opener.as_str())
             && function.starts_with(char::is_lowercase)
+            && (!self.only_reading || READING.contains(&function.as_str()))
             && !is_test
         {
             let call = names.join("::");

@@ -1,6 +1,6 @@
 //! Reading and writing single files in a directory that programs under test may change.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::io::{Read, Write};
@@ -10,9 +10,12 @@ use evalsuite_schema::Value;
 use serde::Serialize;
 
 use super::removal::remove_tree;
-use super::{Handle, OpenError};
+use super::{EntryKind, FileLimits, Handle, OpenError};
 use crate::platform::files::{encode, is_durable, sync, temporary_name};
 use crate::platform::redaction::Redactor;
+
+/// The most entries of a directory that are listed.
+const MOST_ENTRIES: usize = 1_000_000;
 
 /// A directory below a directory of ours whose content programs under test may change.
 #[derive(Debug, Clone)]
@@ -59,6 +62,82 @@ impl UntrustedDirectory {
     /// As for [`open`](Self::open); if it is larger.
     pub(crate) fn read(&self, path: impl AsRef<Path>, limit: u64) -> Result<Vec<u8>, OpenError> {
         read(self.open(path)?, limit)
+    }
+
+    /// Opens a regular file of a run, to which no link leads: a run writes none.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, or cannot be opened.
+    pub(crate) fn open_record(&self, path: impl AsRef<Path>) -> Result<File, OpenError> {
+        Handle::open(&self.root)?.file_without_links(&self.below.join(path))
+    }
+
+    /// Reads a regular file of a run, up to the limits of its kind. No link leads to it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open_record`](Self::open_record); if it is larger.
+    pub(crate) fn read_record(&self, path: impl AsRef<Path>) -> Result<Vec<u8>, OpenError> {
+        let limits = FileLimits::of(path.as_ref());
+        let bytes = read(self.open_record(path)?, limits.bytes)?;
+        limits.check_values(&bytes)?;
+        Ok(bytes)
+    }
+
+    /// Names and kinds of what is in it, sorted; nothing if it does not exist. No link leads to it.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a directory, or cannot be read.
+    pub(crate) fn entries(&self) -> io::Result<Vec<(OsString, EntryKind)>> {
+        let mut components = self.below.components();
+        let opened = components.try_fold(Handle::open(&self.root)?, |directory, component| match component {
+            Component::Normal(name) => directory.directory(name),
+            _ => Err(io::ErrorKind::NotADirectory.into()),
+        });
+        let mut entries = match opened {
+            Ok(directory) => directory.entries(MOST_ENTRIES)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return Err(io::Error::new(error.kind(), "it is not a directory"));
+            }
+            Err(error) => return Err(error),
+        };
+        entries.sort_by(|(left, _), (right, _)| left.cmp(right));
+        Ok(entries)
+    }
+
+    /// The names of the directories in it, sorted, as [`entries`](Self::entries).
+    ///
+    /// # Errors
+    ///
+    /// As for [`entries`](Self::entries).
+    pub(crate) fn subdirectories(&self) -> io::Result<Vec<OsString>> {
+        let directories = self.entries()?.into_iter().filter(|(_, kind)| *kind == EntryKind::Directory);
+        Ok(directories.map(|(name, _)| name).collect())
+    }
+
+    /// Opens a regular file that tests of a run share, for reading and writing. It is made, with its directory, if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// If something else has its name, or it cannot be opened.
+    pub(crate) fn open_shared(&self, name: &OsStr, appends: bool) -> io::Result<File> {
+        let path = self.path();
+        let directory = match Handle::open(&path) {
+            // Only the first file creates the directory.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                std::fs::create_dir_all(&path)?;
+                Handle::open(&path)
+            }
+            result => result,
+        };
+        let opened = directory.map_err(OpenError::from).and_then(|directory| directory.shared_file(name, appends));
+        opened.map_err(|error| match error {
+            OpenError::Io(error) => error,
+            error => io::Error::new(io::ErrorKind::InvalidData, format!("{}: it {error}", path.join(name).display())),
+        })
     }
 
     /// Writes a file in place of whatever has its name. No link is followed, neither by the file nor by a directory on the way

@@ -1,17 +1,19 @@
 //! Directories and files that programs under test may change while this process uses them.
 //!
-//! Everything that an agent leaves behind is opened here: component by component from a directory that is ours, without a link
+//! Everything that an agent leaves behind, and every file of a run directory, is opened here: component by component from a directory that is ours, without a link
 //! that leads out of it, as a regular file, without waiting, and read up to a limit. Nothing is checked by its path before it is
 //! opened, because the path may lead elsewhere a moment later.
 
 pub(crate) mod directory;
 pub(crate) mod handle;
+pub(crate) mod limits;
 pub(crate) mod open_error;
 pub(crate) mod removal;
 #[cfg(all(test, unix))]
 mod tests;
 
 pub(crate) use self::directory::UntrustedDirectory;
-pub(crate) use self::handle::{EntryKind, Handle};
+pub(crate) use self::handle::{EntryKind, Handle, regular_file};
+pub(crate) use self::limits::FileLimits;
 pub(crate) use self::open_error::OpenError;
 pub(crate) use self::removal::remove_directory;

@@ -8,11 +8,17 @@ pub(crate) enum OpenError {
     Missing,
     /// `..` or a symbolic link leads out of the directory.
     Outside,
+    /// A directory on the way to it is a symbolic link.
+    BehindLink,
     /// What it is instead of a regular file.
     NotAFile(&'static str),
     TooLarge {
         bytes: u64,
         limit: u64,
+    },
+    /// It is JSON of more values than are decoded.
+    TooManyValues {
+        limit: usize,
     },
     Io(io::Error),
 }
@@ -22,8 +28,10 @@ impl fmt::Display for OpenError {
         match self {
             Self::Missing => f.write_str("does not exist"),
             Self::Outside => f.write_str("leads out of the directories of the trial"),
+            Self::BehindLink => f.write_str("is behind a symbolic link"),
             Self::NotAFile(kind) => write!(f, "is {kind}, not a regular file"),
             Self::TooLarge { bytes, limit } => write!(f, "has {bytes} bytes, more than {limit}"),
+            Self::TooManyValues { limit } => write!(f, "has more than {limit} values"),
             Self::Io(error) => write!(f, "cannot be read: {error}"),
         }
     }

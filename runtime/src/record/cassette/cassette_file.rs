@@ -1,9 +1,9 @@
 //! The format of cassettes.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
-use std::{fs, io};
 
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Message, Object, Value};
@@ -15,7 +15,10 @@ use crate::model::recording::Recording;
 use crate::platform::files::{error_at, write_json};
 use crate::platform::json;
 use crate::platform::redaction::Redactor;
+use crate::platform::untrusted::directory::read as read_to_limit;
+use crate::platform::untrusted::{OpenError, UntrustedDirectory, regular_file};
 use crate::record::cassette::AgentInput;
+use crate::record::run_directory::layout::EVIDENCE;
 use crate::workspace::replayable_changes::ReplayableChanges;
 use crate::workspace::value_placeholders::Placeholders;
 
@@ -99,6 +102,9 @@ pub(crate) struct RequestReplies {
     pub(crate) replies: Vec<Value>,
 }
 
+/// Largest cassette, in bytes.
+const LARGEST: u64 = 256 << 20;
+
 /// What a file says about its format.
 #[derive(Deserialize)]
 struct Version {
@@ -117,10 +123,17 @@ impl CassetteFile {
     pub(crate) fn read(path: &Path, placeholders: &Placeholders) -> io::Result<Option<StoredCassette>> {
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, format!("{}{what}", path.display()));
         let broken = |error: serde_json::Error| invalid(format!(" is not a recording: {error}"));
-        let bytes = match fs::read(path) {
+        // Evidence is a file of a run. A cassette belongs to the package, and may be a link.
+        let read = match path.file_name() {
+            Some(name) if name == EVIDENCE => {
+                UntrustedDirectory::new(path.parent().unwrap_or(Path::new(""))).read_record(name)
+            }
+            _ => regular_file(path).and_then(|file| read_to_limit(file, LARGEST)),
+        };
+        let bytes = match read {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error_at(path, &error)),
+            Err(OpenError::Missing) => return Ok(None),
+            Err(error) => return Err(error_at(path, &error.into())),
         };
         let decoded: serde_json::Result<Self> = placeholders.decode(&bytes);
         let schema = match &decoded {

@@ -1,19 +1,26 @@
 //! The ledger of a run: what its trials cost.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::File;
+use std::io;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
 use crate::platform::file_lock::FileLock;
+use crate::platform::files::{error_at, read_json, replace_json};
 use crate::platform::json;
+use crate::platform::redaction::Redactor;
+use crate::platform::untrusted::{FileLimits, OpenError, UntrustedDirectory};
 use crate::record::run_directory::layout::LEDGER;
 
 /// Bytes of the ledger that are read every time before their sum is stored.
 const UNSUMMED: u64 = 16 * 1024;
+
+/// Most bytes of a line.
+const LONGEST_LINE: u64 = 1 << 20;
 
 /// What a run has cost: `spend.jsonl`, one line per attempt at a trial, appended under a lock.
 ///
@@ -82,7 +89,8 @@ impl Ledger {
     pub(crate) fn append(&self, spend: &Spend) -> io::Result<()> {
         let line = json::compact(spend, None)? + "\n";
         let _lock = FileLock::acquire(&self.lock)?;
-        let mut file = File::options().create(true).append(true).read(true).open(&self.file)?;
+        let directory = UntrustedDirectory::new(self.file.parent().unwrap_or(Path::new("")));
+        let mut file = directory.open_shared(OsStr::new(LEDGER), true)?;
         drop_torn_line(&mut file)?;
         file.write_all(line.as_bytes())
     }
@@ -94,20 +102,25 @@ impl Ledger {
     /// If the ledger cannot be read.
     pub(crate) fn spent(&self) -> io::Result<Spent> {
         let _lock = FileLock::acquire(&self.lock)?;
-        let mut file = match File::open(&self.file) {
+        let directory = UntrustedDirectory::new(self.file.parent().unwrap_or(Path::new("")));
+        let mut file = match directory.open_record(LEDGER) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Spent::default()),
-            Err(error) => return Err(error),
+            Err(OpenError::Missing) => return Ok(Spent::default()),
+            Err(error) => return Err(error_at(&self.file, &error.into())),
         };
         let length = file.metadata()?.len();
-        let mut spent: Spent =
-            fs::read(&self.sums).ok().and_then(|bytes| json::decode(&bytes).ok()).unwrap_or_default();
+        let mut spent: Spent = read_json(&self.sums).ok().flatten().unwrap_or_default();
         if spent.counted > length {
             spent = Spent::default();
         }
         file.seek(SeekFrom::Start(spent.counted))?;
+        let most = FileLimits::of(&self.file).bytes;
+        if length - spent.counted > most {
+            let error = io::Error::new(io::ErrorKind::InvalidData, format!("more than {most} bytes were added to it"));
+            return Err(error_at(&self.file, &error));
+        }
         let mut lines = String::new();
-        file.read_to_string(&mut lines)?;
+        file.take(most).read_to_string(&mut lines)?;
         for line in lines.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
             let spend = json::decode(line.as_bytes()).map_err(|error| {
                 io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", self.file.display()))
@@ -116,7 +129,7 @@ impl Ledger {
             spent.counted += u64::try_from(line.len()).unwrap_or(u64::MAX);
         }
         if u64::try_from(lines.len()).unwrap_or(u64::MAX) > UNSUMMED {
-            fs::write(&self.sums, json::compact(&spent, None)?)?;
+            replace_json(&self.sums, &spent, &Redactor::default())?;
         }
         Ok(spent)
     }
@@ -134,11 +147,13 @@ fn drop_torn_line(file: &mut File) -> io::Result<()> {
     if last == *b"\n" {
         return Ok(());
     }
+    // A line is far shorter than that.
+    let start = file.metadata()?.len().saturating_sub(LONGEST_LINE);
     let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0))?;
-    file.read_to_end(&mut bytes)?;
+    file.seek(SeekFrom::Start(start))?;
+    file.take(LONGEST_LINE).read_to_end(&mut bytes)?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
-    file.set_len(u64::try_from(whole).unwrap_or(0))
+    file.set_len(start + u64::try_from(whole).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -20,9 +20,11 @@ const LENGTH: usize = 64;
 ///
 /// If the key cannot be read or written.
 pub(crate) fn keyed_digest(output: &Path, text: &str) -> io::Result<String> {
-    let file = output.join(DIGEST_KEY);
-    let _lock = FileLock::acquire(&file)?;
-    let mut key = fs::read_to_string(&file)?;
+    fs::create_dir_all(output)?;
+    // The output directory belongs to the user, and may be a link.
+    let file = fs::canonicalize(output)?.join(DIGEST_KEY);
+    let lock = FileLock::acquire(&file)?;
+    let mut key = String::from_utf8_lossy(&lock.read()?).into_owned();
     if key.len() != LENGTH {
         set_mode(&file, 0o600)?;
         key = random_key();

@@ -67,6 +67,8 @@ pub const CASE_RECORD: &str = "case.json";
 pub const TRIAL_STARTED: &str = "started.json";
 /// Name of the file with the [`TrialRecord`](crate::record::TrialRecord).
 pub const TRIAL_RECORD: &str = "result.json";
+/// Name of the file beside it with everything that grading again needs.
+pub const EVIDENCE: &str = "evidence.json";
 /// Name of the directory an agent works in, unless the suite's workspace is shared.
 pub const WORKSPACE: &str = "workspace";
 

@@ -4,6 +4,7 @@ pub(crate) mod case_directory;
 pub(crate) mod digest_key;
 pub(crate) mod layout;
 pub(crate) mod output_directory;
+pub(crate) mod run_file;
 pub(crate) mod run_id;
 
 use std::collections::BTreeSet;
@@ -15,7 +16,8 @@ use crate::model::suite_location::SuiteLocation;
 use crate::platform::setting_error::SettingError;
 
 pub use self::layout::*;
-pub use self::output_directory::{OutputDirectory, StoredRun, open_run_file};
+pub use self::output_directory::{OutputDirectory, StoredRun};
+pub use self::run_file::{open_regular_file, open_run_file, read_run_file, read_run_record, run_directory_entries};
 
 pub(crate) use self::case_directory::CaseDirectory;
 

@@ -1,20 +1,25 @@
 //! The directory that all runs of a package or workspace are in.
 
-use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use std::{fs, io};
 
 use evalsuite_discovery::workspace_around;
 use evalsuite_schema::record::RunRecord;
 
 use crate::platform::file_lock::FileLock;
-use crate::platform::files::{is_temporary, remove_abandoned, remove_if_exists, replace_file, sorted_entries};
-use crate::platform::untrusted::{EntryKind, UntrustedDirectory, remove_directory};
+use crate::platform::files::{
+    error_at, is_temporary, read_json, remove_abandoned, remove_if_exists, replace_file, sorted_entries,
+};
+use crate::platform::untrusted::directory::read as read_to_limit;
+use crate::platform::untrusted::{EntryKind, OpenError, regular_file, remove_directory};
 use crate::record::run_directory::layout::{
-    BASE_WORKSPACES, LATEST, LOCK_EXTENSION, LOCKS, RUN_RECORD, RUNS, SUITES, WORKSPACE,
+    BASE_WORKSPACES, LATEST, LOCK_EXTENSION, LOCKS, RUN_RECORD, RUNS, SUITES, TRIAL_RECORD, TRIAL_STARTED, WORKSPACE,
 };
 use crate::workspace::tree_walk::walk;
+
+/// The most bytes of the file with the id of the newest run.
+const LONGEST_ID: u64 = 4096;
 
 /// The directory that all runs of a package or workspace are in, and the id of the newest one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,10 +98,11 @@ impl OutputDirectory {
     ///
     /// If it cannot be read.
     pub fn latest(&self) -> io::Result<Option<String>> {
-        match fs::read_to_string(self.0.join(LATEST)) {
-            Ok(id) => Ok(Some(id.trim().to_owned())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+        let file = self.0.join(LATEST);
+        match regular_file(&file).and_then(|file| read_to_limit(file, LONGEST_ID)) {
+            Ok(id) => Ok(Some(String::from_utf8_lossy(&id).trim().to_owned())),
+            Err(OpenError::Missing) => Ok(None),
+            Err(error) => Err(error_at(&file, &error.into())),
         }
     }
 
@@ -136,14 +142,13 @@ impl StoredRun {
     ///
     /// If neither can be read.
     pub fn began(&self) -> io::Result<SystemTime> {
-        let record = fs::read(self.0.join(RUN_RECORD)).ok();
-        let record = record.and_then(|bytes| evalsuite_schema::json::from_slice::<RunRecord>(&bytes).ok());
+        let record: Option<RunRecord> = read_json(&self.0.join(RUN_RECORD)).ok().flatten();
         if let Some(began) = record.and_then(|record| humantime::parse_rfc3339(&record.started_at).ok()) {
             return Ok(began);
         }
         let mut times = Vec::new();
         for path in sorted_entries(&self.0.join(LOCKS))? {
-            match path.metadata() {
+            match path.symlink_metadata() {
                 Ok(metadata) => times.push(metadata.modified()?),
                 // Temporary files are renamed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -161,19 +166,20 @@ impl StoredRun {
     pub fn is_in_use(&self) -> io::Result<bool> {
         for path in sorted_entries(&self.0.join(LOCKS))? {
             let is_lock = path.extension().is_some_and(|extension| extension == LOCK_EXTENSION);
-            if is_lock && FileLock::try_acquire(&path)?.is_none() {
+            if is_lock && FileLock::is_held(&self.0, &Path::new(LOCKS).join(path.file_name().unwrap_or_default()))? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Removes temporary files that killed processes left, unless one of its tests is running; returns their number.
+    /// Removes what killed processes left, unless one of its tests is running: temporary files, and the workspaces of trials without a
+    /// record. Returns their number.
     ///
     /// # Errors
     ///
-    /// If the directory cannot be read, or a file cannot be removed.
-    pub fn remove_temporary_files(&self) -> io::Result<usize> {
+    /// If the directory cannot be read, or something cannot be removed.
+    pub fn remove_leftovers(&self) -> io::Result<usize> {
         if self.is_in_use()? {
             return Ok(0);
         }
@@ -181,9 +187,17 @@ impl StoredRun {
         // What is in a workspace belongs to its agent.
         for found in walk(&self.0, |name| name == WORKSPACE || name == BASE_WORKSPACES) {
             let found = found?;
-            if found.kind == EntryKind::File && found.path.file_name().is_some_and(is_temporary) {
+            let name = found.path.file_name().unwrap_or_default();
+            if found.kind == EntryKind::File && is_temporary(name) {
                 remove_if_exists(&found.path)?;
                 removed += 1;
+            } else if found.kind == EntryKind::File && name == TRIAL_STARTED {
+                let trial = found.path.parent().unwrap_or(&self.0);
+                let workspace = trial.join(WORKSPACE);
+                if !trial.join(TRIAL_RECORD).is_file() && workspace.symlink_metadata().is_ok() {
+                    remove_directory(&workspace)?;
+                    removed += 1;
+                }
             }
         }
         Ok(removed)
@@ -199,16 +213,6 @@ impl StoredRun {
     }
 }
 
-/// Opens a regular file of the run in the directory `run`; `path` is relative to it. Programs under test may have put something
-/// else in its place: a pipe or device is not opened, and no link is followed out of the run.
-///
-/// # Errors
-///
-/// If there is no such file, or it cannot be opened.
-pub fn open_run_file(run: &Path, path: &Path) -> io::Result<File> {
-    UntrustedDirectory::new(run).open(path).map_err(io::Error::from)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,13 +224,22 @@ mod tests {
         let trial = "suites/s/cases/c-12345678/trial-000";
         let left = [".run.json.7-0.tmp", "locks/.x.owner.0123.tmp", &format!("{trial}/.result.json.12.tmp")];
         let kept = ["run.json", "x.tmp", ".hidden", &format!("{trial}/workspace/.of.agent.tmp")];
+        let dead = "suites/s/cases/d-12345678/trial-000";
+        for file in [trial, dead]
+            .map(|trial| format!("{trial}/started.json"))
+            .iter()
+            .chain([&format!("{trial}/result.json"), &format!("{dead}/workspace/of/agent")])
+        {
+            replace_file(&directory.path().join(file), b"").unwrap();
+        }
         for file in left.iter().chain(&kept) {
             replace_file(&directory.path().join(file), b"").unwrap();
         }
         let lock = FileLock::acquire(&directory.path().join("locks/c.lock")).unwrap();
-        assert_eq!(run.remove_temporary_files().unwrap(), 0);
+        assert_eq!(run.remove_leftovers().unwrap(), 0);
         drop(lock);
-        assert_eq!((run.remove_temporary_files().unwrap(), run.remove_temporary_files().unwrap()), (3, 0));
+        assert_eq!((run.remove_leftovers().unwrap(), run.remove_leftovers().unwrap()), (4, 0));
         assert!(kept.iter().all(|file| directory.path().join(file).exists()));
+        assert!(!directory.path().join(dead).join("workspace").exists());
     }
 }

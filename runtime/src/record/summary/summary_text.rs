@@ -58,7 +58,7 @@ impl fmt::Display for SummaryText<'_> {
             summary.suite,
             count(Status::Passed),
             count(Status::Failed),
-            count(Status::Error) + summary.problems.len(),
+            count(Status::Error),
             count(Status::Skipped),
             if flaky > 0 { format!(", {flaky} flaky") } else { String::new() },
         )?;

@@ -20,7 +20,7 @@ use self::session_state::SessionState;
 use crate::model::suite::EvalSuite;
 use crate::platform::digest::safe;
 use crate::platform::file_lock::FileLock;
-use crate::platform::files::sorted_entries;
+use crate::platform::files::{sorted_directories, sorted_entries};
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record;
@@ -169,25 +169,29 @@ impl Session {
         }
     }
 
-    /// All sessions of a run, also of processes that have ended.
+    /// All sessions of a run, also of processes that have ended, and why others cannot be read.
     ///
     /// # Errors
     ///
-    /// If a file cannot be read.
-    pub(crate) fn all(run: &RunDirectory) -> io::Result<Vec<Self>> {
-        let mut sessions = Vec::new();
-        for suite in sorted_entries(&run.path().join("suites"))? {
+    /// If a directory cannot be read.
+    pub(crate) fn all(run: &RunDirectory) -> io::Result<(Vec<Self>, Vec<String>)> {
+        let (mut sessions, mut problems) = (Vec::new(), Vec::new());
+        for suite in sorted_directories(&run.suites())? {
             for file in sorted_entries(&suite)? {
                 let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                if name.starts_with("session")
-                    && name.ends_with(".json")
-                    && let Some(state) = SessionState::read(&file)?
-                {
-                    let suite = suite.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                    sessions.push(Self { run: run.clone(), name: state.suite, suite, label: state.label });
+                if !(name.starts_with("session") && name.ends_with(".json")) {
+                    continue;
+                }
+                match SessionState::read(&file) {
+                    Ok(Some(state)) => {
+                        let suite = suite.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                        sessions.push(Self { run: run.clone(), name: state.suite, suite, label: state.label });
+                    }
+                    Ok(None) => {}
+                    Err(error) => problems.push(error.to_string()),
                 }
             }
         }
-        Ok(sessions)
+        Ok((sessions, problems))
     }
 }

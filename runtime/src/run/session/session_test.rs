@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io;
 use std::io::Write;
-use std::{fs, io};
 
 use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
 use crate::model::suite_location::program;
 use crate::platform::digest::sha256;
+use crate::platform::files::read_text;
 use crate::platform::notice;
 use crate::platform::process::echo::Echo;
+use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::RunDirectory;
 use crate::run::case_error::CaseError;
 use crate::run::session::Session;
@@ -133,10 +135,10 @@ impl Session {
         }
         let digest = &sha256(inclusion)[..8];
         let path = self.suite_directory().join(format!("finished{}.{digest}.{}", self.label, state.ended + 1));
-        fs::create_dir_all(self.suite_directory())?;
-        let mut file = File::options().create(true).append(true).open(&path)?;
+        let name = path.file_name().unwrap_or_default();
+        let mut file = UntrustedDirectory::new(self.suite_directory()).open_shared(name, true)?;
         file.write_all(format!("{test}\n").as_bytes())?;
-        let text = fs::read_to_string(&path)?;
+        let text = read_text(&path)?.unwrap_or_default();
         let finished: BTreeSet<String> = text.lines().map(str::to_owned).collect();
         if !session_end.is_complete(&finished) {
             return Ok(EndedSession { is_pending: !state.pending.is_empty(), ..EndedSession::default() });

@@ -1,6 +1,6 @@
 //! `evidence.json`: what is needed to grade a trial again.
 
-use crate::run::regrade::EVIDENCE;
+use crate::record::run_directory::layout::EVIDENCE;
 use crate::run::trial::prepared::Prepared;
 
 /// Writes the evidence beside the record. This happens before the graders run: they may break or never end.

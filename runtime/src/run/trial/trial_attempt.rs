@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use evalsuite_schema::record::{Started, WorkspaceRecord};
 
+use crate::model::suite_location::program;
 use crate::platform::clock::timestamp;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{TRIAL_STARTED, trial_directory_name};
@@ -43,13 +44,13 @@ impl<'a> TrialAttempt<'a> {
             WorkspaceBase::Shared { directory, .. } => directory.clone(),
             WorkspaceBase::Template | WorkspaceBase::Copied { .. } => directory.join("workspace"),
         };
+        let case = plan.case_record();
         let mut started = Started::new();
-        started.run_id = plan.run.run_id.clone();
-        started.suite = plan.suite.name.to_owned();
-        started.case_id = plan.entry.id.to_owned();
-        started.test_name = plan.test_name();
-        started.module = plan.suite.module_path.to_owned();
-        started.target = plan.target.clone();
+        (started.run_id, started.suite, started.case_id) = (case.run_id, case.suite, case.case_id);
+        (started.test_name, started.program, started.target) = (case.test_name, program(), case.target);
+        started.module = case.module;
+        (started.case_digest, started.input_digest) = (case.case_digest, case.input_digest);
+        (started.grader_digest, started.location) = (case.grader_digest, case.location);
         started.trial = index;
         started.pid = std::process::id();
         started.lock = format!("locks/{}", plan.place.lock_file());

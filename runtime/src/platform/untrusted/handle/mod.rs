@@ -6,9 +6,9 @@ mod portable;
 mod unix;
 
 #[cfg(not(unix))]
-pub(crate) use self::portable::Handle;
+pub(crate) use self::portable::{Handle, regular_file};
 #[cfg(unix)]
-pub(crate) use self::unix::Handle;
+pub(crate) use self::unix::{Handle, regular_file};
 
 /// What an entry of a directory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileType};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
 use super::EntryKind;
@@ -68,6 +68,43 @@ impl Handle {
     /// If it is something else, or cannot be opened.
     pub(crate) fn file(&self, name: &OsStr) -> Result<File, OpenError> {
         regular(&self.0.join(name))
+    }
+
+    /// Opens a regular file in this directory for reading and writing. It is made if it does not exist, and must not be a link.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, or cannot be opened.
+    pub(crate) fn shared_file(&self, name: &OsStr, appends: bool) -> Result<File, OpenError> {
+        let path = self.0.join(name);
+        match regular(&path) {
+            Ok(_) | Err(OpenError::Missing) => {}
+            Err(error) => return Err(error),
+        }
+        let mut options = File::options();
+        options.create(true).truncate(false).read(true);
+        Ok(if appends { options.append(true) } else { options.write(true) }.open(path)?)
+    }
+
+    /// Opens a regular file below this directory, to which no link leads.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, or cannot be opened.
+    pub(crate) fn file_without_links(&self, path: &Path) -> Result<File, OpenError> {
+        let mut here = self.0.clone();
+        let mut names = path.components().peekable();
+        while let Some(component) = names.next() {
+            match component {
+                Component::CurDir => continue,
+                Component::Normal(name) => here.push(name),
+                _ => return Err(OpenError::Outside),
+            }
+            if names.peek().is_some() && fs::symlink_metadata(&here)?.is_symlink() {
+                return Err(OpenError::BehindLink);
+            }
+        }
+        regular(&here)
     }
 
     /// Opens a regular file below this directory, which is at `root`. Links are followed as long as they stay below it.
@@ -155,6 +192,15 @@ impl Handle {
         }
         Ok(())
     }
+}
+
+/// Opens a regular file of ours, to which links may lead.
+///
+/// # Errors
+///
+/// If it is something else, or cannot be opened.
+pub(crate) fn regular_file(path: &Path) -> Result<File, OpenError> {
+    regular(&fs::canonicalize(path)?)
 }
 
 fn regular(path: &Path) -> Result<File, OpenError> {

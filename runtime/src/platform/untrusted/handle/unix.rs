@@ -76,6 +76,44 @@ impl Handle {
         regular(open(&self.0, name, CAREFUL, Mode::empty()))
     }
 
+    /// Opens a regular file in this directory for reading and writing. It is made if it does not exist, and must not be a link.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, or cannot be opened.
+    pub(crate) fn shared_file(&self, name: &OsStr, appends: bool) -> Result<File, OpenError> {
+        let end = if appends { OFlags::APPEND } else { OFlags::empty() };
+        let flags = CAREFUL | OFlags::RDWR | OFlags::CREATE | end;
+        regular(open(&self.0, name, flags, Mode::from_raw_mode(0o666)))
+    }
+
+    /// Opens a regular file below this directory, to which no link leads.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, or cannot be opened.
+    pub(crate) fn file_without_links(&self, path: &Path) -> Result<File, OpenError> {
+        let mut names = path.components().peekable();
+        let mut parent: Option<Self> = None;
+        while let Some(component) = names.next() {
+            let here = parent.as_ref().unwrap_or(self);
+            match component {
+                Component::CurDir => {}
+                Component::Normal(name) if names.peek().is_none() => return here.file(name),
+                Component::Normal(name) => match here.directory(name) {
+                    Ok(directory) => parent = Some(directory),
+                    Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                        let is_link = here.link(name).is_ok();
+                        return Err(if is_link { OpenError::BehindLink } else { OpenError::Missing });
+                    }
+                    Err(error) => return Err(error.into()),
+                },
+                _ => return Err(OpenError::Outside),
+            }
+        }
+        Err(OpenError::NotAFile("a directory"))
+    }
+
     /// Opens a regular file below this directory, which is at `root`. Links are followed as long as they stay below it.
     ///
     /// # Errors
@@ -234,6 +272,15 @@ impl Handle {
     }
 }
 
+/// Opens a regular file of ours, to which links may lead.
+///
+/// # Errors
+///
+/// If it is something else, or cannot be opened.
+pub(crate) fn regular_file(path: &Path) -> Result<File, OpenError> {
+    regular(open(CWD, path.as_os_str(), CAREFUL.difference(OFlags::NOFOLLOW), Mode::empty()))
+}
+
 /// Opens an entry of a directory, also if a signal comes meanwhile.
 fn open(parent: impl AsFd, name: &OsStr, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
     rustix::io::retry_on_intr(|| rustix::fs::openat(&parent, name, flags, mode))
@@ -263,6 +310,7 @@ fn regular(opened: Result<OwnedFd, Errno>) -> Result<File, OpenError> {
         // A socket cannot be opened, nor a device without a driver.
         Err(Errno::NXIO | Errno::NODEV) => return Err(OpenError::NotAFile("a socket or device")),
         Err(Errno::NOTDIR) => return Err(OpenError::Missing),
+        Err(Errno::ISDIR) => return Err(OpenError::NotAFile("a directory")),
         Err(error) => return Err(io::Error::from(error).into()),
     };
     let kind = FileType::from_raw_mode(rustix::fs::fstat(&file).map_err(io::Error::from)?.st_mode);
