@@ -77,7 +77,7 @@ impl GraderInquiry {
         let question = {
             let mut progress = self.progress();
             progress.questions += 1;
-            progress.prompts.insert(request.prompt_digest());
+            progress.prompts.insert(request.prompt_digest(self.grader.files.redactor()));
             progress.questions
         };
         for (file, text) in [("system.txt", &request.system), ("prompt.txt", &request.user)] {

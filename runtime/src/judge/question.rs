@@ -43,7 +43,7 @@ impl<'a> QuestionCalls<'a> {
     pub(crate) fn new(grader: &'a AskingGrader, questions: &[Question<'_>], options: &'a JudgeOptions) -> Self {
         let digests: Vec<String> = questions
             .iter()
-            .map(|question| JudgeRequest::new(question.system, &question.user).prompt_digest())
+            .map(|question| JudgeRequest::new(question.system, &question.user).prompt_digest(grader.files.redactor()))
             .collect();
         let prompt_digest = if let [only] = digests.as_slice() { only.clone() } else { sha256(digests.join("\n")) };
         let mut calls = Self { grader, options, prompt_digest, tally: CallTally::default(), notes: Vec::new() };
