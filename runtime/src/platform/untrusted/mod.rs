@@ -14,4 +14,4 @@ mod tests;
 pub(crate) use self::directory::UntrustedDirectory;
 pub(crate) use self::handle::{EntryKind, Handle};
 pub(crate) use self::open_error::OpenError;
-pub(crate) use self::removal::remove_directory;
+pub(crate) use self::removal::{remove_directory, remove_directory_within};

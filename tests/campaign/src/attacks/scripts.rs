@@ -93,6 +93,14 @@ pub(crate) const ATTACKS: &[Attack] = &[
         "workspace: 1,000 levels",
         "i=0; while [ $i -lt 1000 ]; do mkdir d && cd d; i=$((i+1)); done; echo done > $1",
     ),
+    refused(
+        "workspace: 20,000 levels, and no end",
+        "perl -e 'for (1..20000) { mkdir q(d) and chdir q(d) or die } sleep 1000'",
+    ),
+    harmless(
+        "workspace: 20,000 levels",
+        "perl -e 'for (1..20000) { mkdir q(d) and chdir q(d) or die }'; echo done > $1",
+    ),
     harmless(
         "workspace: 20,000 files",
         "i=0; while [ $i -lt 200 ]; do mkdir $i; (cd $i; touch $(seq 100)); i=$((i+1)); done; echo done > $1",
