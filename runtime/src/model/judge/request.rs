@@ -13,7 +13,7 @@ use crate::platform::digest::sha256;
 use crate::platform::redaction::Redactor;
 
 /// Time limit of a call without one of its own.
-const LIMIT: Duration = Duration::from_secs(120);
+pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 /// Largest number of steps of an agentic judge without a limit of its own.
 const STEPS: u32 = 10;
 
