@@ -224,7 +224,7 @@ fn words_that_every_object_knows_are_unknown_in_an_address() {
             let shown = "show(), document.getElementById('main').textContent.length > 0";
             let shown = browser.evaluate(&format!("location.hash = '{address}', {shown}"));
             assert_eq!(shown, true, "{address}");
-            assert_quiet(&mut browser);
+            assert_quiet(&browser);
         }
         let sorted = browser.evaluate(&format!("location.hash = '#/?sort={word}'; show(); page.order.length"));
         assert_eq!(sorted, 60, "{word}");
