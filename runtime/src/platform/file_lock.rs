@@ -5,6 +5,8 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::{fs, io};
 
+use crate::platform::package_file::{regular, without_waiting};
+
 /// A lock on a file, held until it is dropped. Threads of one process exclude each other like processes do.
 #[derive(Debug)]
 #[must_use = "the lock is released when this is dropped"]
@@ -35,6 +37,25 @@ impl FileLock {
             Err(TryLockError::Error(error)) => Err(error),
         })?;
         Ok(is_locked.then_some(Self(file)))
+    }
+
+    /// Whether the lock is held; `false` without such a file, and for a file that this user may not read. Nothing is written, so that
+    /// it also works for the run of somebody else.
+    ///
+    /// # Errors
+    ///
+    /// If the file system has no locks.
+    pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
+        let Ok(file) = without_waiting(File::options().read(true), true).open(path) else { return Ok(false) };
+        if regular(&file.metadata()?).is_err() {
+            return Ok(false);
+        }
+        let lock = Self(file);
+        uninterrupted(|| match lock.0.try_lock() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(error),
+        })
     }
 
     /// The content of the file.
@@ -88,7 +109,13 @@ fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let open = || File::options().create(true).truncate(false).read(true).write(true).open(path);
+    let open = || -> io::Result<File> {
+        let mut options = File::options();
+        // A program under test may have put a link, a pipe or a device in its place.
+        let file = without_waiting(options.create(true).truncate(false).read(true).write(true), true).open(path)?;
+        regular(&file.metadata()?)?;
+        Ok(file)
+    };
     match (open(), path.parent()) {
         // Only the first lock of a run creates the directory.
         (Err(error), Some(directory)) if error.kind() == io::ErrorKind::NotFound => {
@@ -124,5 +151,31 @@ mod tests {
         assert!(FileLock::try_acquire(&path).unwrap().is_none());
         drop(shared);
         assert!(FileLock::try_acquire(&path).unwrap().is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_not_a_file_of_ours_is_no_lock() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let directory = tempfile::tempdir().unwrap();
+        let place = |name: &str| directory.path().join(name);
+        assert!(std::process::Command::new("mkfifo").arg(place("pipe")).status().unwrap().success());
+        fs::create_dir(place("directory")).unwrap();
+        fs::write(place("victim"), "unharmed").unwrap();
+        for (link, to) in [("link", "victim"), ("dangling", "new"), ("zero", "/dev/zero"), ("circle", "circle")] {
+            symlink(to, place(link)).unwrap();
+        }
+        for name in ["pipe", "directory", "link", "dangling", "zero", "circle"] {
+            assert!(FileLock::acquire(&place(name)).is_err(), "{name}");
+            assert!(!FileLock::is_held(&place(name)).unwrap(), "{name}");
+        }
+        assert!(!place("new").exists() && fs::read(place("victim")).unwrap() == b"unharmed");
+        // A run that may only be read.
+        let lock = place("x.lock");
+        let held = FileLock::acquire(&lock).unwrap();
+        fs::set_permissions(&lock, fs::Permissions::from_mode(0o444)).unwrap();
+        assert!(FileLock::is_held(&lock).unwrap());
+        drop(held);
+        assert!(!FileLock::is_held(&lock).unwrap() && !FileLock::is_held(&place("none")).unwrap());
     }
 }

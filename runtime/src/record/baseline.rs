@@ -1,13 +1,14 @@
 //! The baseline of a suite: where it is, and what it says about a case.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use evalsuite_schema::record::{
     AcceptedAnswers, Baseline, BaselineCase, BaselineError, BaselineResult, CaseRecord, Expectation, PassState, Status,
 };
 
 use crate::platform::digest::file_key;
+use crate::platform::package_file::{LARGEST_BASELINE, read_package_file};
 
 /// The file with the baseline of a suite: in `.evalsuite/baselines` of its package, which is not part of any suite.
 pub fn baseline_file(package_root: &Path, suite: &str) -> PathBuf {
@@ -80,7 +81,8 @@ pub(crate) fn accepted_answer(file: &Path, record: &CaseRecord) -> io::Result<Op
 
 /// The text of a file; `None` if it does not exist.
 fn read(file: &Path) -> io::Result<Option<String>> {
-    match fs::read_to_string(file) {
+    let utf8 = |bytes| String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
+    match read_package_file(file, LARGEST_BASELINE).and_then(utf8) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => {
@@ -96,7 +98,32 @@ fn invalid(file: &Path, error: &BaselineError) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_place_of_a_baseline_or_of_a_cassette_is_an_error_and_not_waited_for() {
+        use crate::record::cassette::cassette_file::CassetteFile;
+        use crate::workspace::value_placeholders::Placeholders;
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let record = CaseRecord::new();
+        let errors = [
+            result_of(&pipe, &record).unwrap_err(),
+            accepted_answer(&pipe, &record).unwrap_err(),
+            CassetteFile::read(&pipe, &Placeholders::default()).map(drop).unwrap_err(),
+        ];
+        for error in errors {
+            assert!(
+                error.to_string().ends_with("pipe: it is not a regular file")
+                    || error.to_string().ends_with("pipe cannot be read: it is not a regular file"),
+                "{error}"
+            );
+        }
+    }
 
     #[test]
     fn what_a_case_was_says_what_to_make_of_it() {

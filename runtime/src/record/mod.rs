@@ -22,4 +22,6 @@ pub use self::confirming::{DEFAULT_CONFIRMING, RepeatedCases};
 pub use self::run_directory::run_id::run_id_or_new;
 #[doc(hidden)]
 pub use self::statistics::{bounded_interval, t_quantile};
+#[doc(hidden)]
+pub use crate::platform::package_file::read_package_file;
 pub use evalsuite_schema::record::*;

@@ -1,9 +1,9 @@
 //! The format of cassettes.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
-use std::{fs, io};
 
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Message, Object, Value};
@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::model::captured_spans::Captured;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
-use crate::platform::files::{error_at, write_json};
+use crate::platform::files::{encode, error_at, write_bytes};
 use crate::platform::json;
+use crate::platform::package_file::{LARGEST_CASSETTE, read_package_file};
 use crate::platform::redaction::Redactor;
 use crate::record::cassette::AgentInput;
 use crate::workspace::replayable_changes::ReplayableChanges;
@@ -117,7 +118,7 @@ impl CassetteFile {
     pub(crate) fn read(path: &Path, placeholders: &Placeholders) -> io::Result<Option<StoredCassette>> {
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, format!("{}{what}", path.display()));
         let broken = |error: serde_json::Error| invalid(format!(" is not a recording: {error}"));
-        let bytes = match fs::read(path) {
+        let bytes = match read_package_file(path, LARGEST_CASSETTE) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error_at(path, &error)),
@@ -141,7 +142,12 @@ impl CassetteFile {
     /// If it cannot be written.
     pub(crate) fn write(&self, path: &Path, placeholders: &Placeholders) -> io::Result<()> {
         let hidden: Value = evalsuite_schema::json::from_str(&placeholders.hide_in(self)?)?;
-        write_json(path, &hidden, &Redactor::default())
+        let json = encode(&hidden, &Redactor::default())?;
+        if json.len() as u64 > LARGEST_CASSETTE {
+            let message = format!("{}: it would have more than {LARGEST_CASSETTE} bytes", path.display());
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
+        write_bytes(path, &json)
     }
 
     /// Its JSON without line breaks, for a file beside the record.

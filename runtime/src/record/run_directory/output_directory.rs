@@ -161,7 +161,7 @@ impl StoredRun {
     pub fn is_in_use(&self) -> io::Result<bool> {
         for path in sorted_entries(&self.0.join(LOCKS))? {
             let is_lock = path.extension().is_some_and(|extension| extension == LOCK_EXTENSION);
-            if is_lock && FileLock::try_acquire(&path)?.is_none() {
+            if is_lock && FileLock::is_held(&path)? {
                 return Ok(true);
             }
         }

@@ -174,8 +174,7 @@ fn missing_record(case: &Path) -> io::Result<Option<MissingRecord>> {
 /// Whether the case's lock is held. Process ids are reused, and mean nothing on another machine.
 fn is_running(case: &Path, started: &Started) -> io::Result<bool> {
     let run = case.ancestors().nth(4).unwrap_or(case);
-    let lock = run.join(&started.lock);
-    Ok(lock.is_file() && FileLock::try_acquire(&lock)?.is_none())
+    FileLock::is_held(&run.join(&started.lock))
 }
 
 #[cfg(test)]
