@@ -25,7 +25,7 @@ function groupNames(it, group) {
   if (group === 'target') return [it.target];
   if (group === 'folder') return [it.file.split('/').slice(0, -2).join('/')];
   if (group === 'tag') return it.tags;
-  const value = it.metadata[group.slice('metadata.'.length)];
+  const value = own(it.metadata, group.slice('metadata.'.length));
   return [value].flat().filter((one) => one !== undefined && one !== null).map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one)));
 }
 

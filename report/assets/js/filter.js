@@ -20,6 +20,11 @@ const NUMBER_KEYS = {
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
 
+/** A member of an object, not of what every object inherits: `constructor` is a word that people write. */
+function own(object, name) {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
 /** Splits at blanks outside quotes. */
 function splitTerms(query) {
   return query.match(/(?:[^\s"]|"(?:[^"\\]|\\.)*"?)+/g) || [];
@@ -79,11 +84,11 @@ function parseTerm(term, report, past) {
   if (key === 'metadata' && member) return metadataTest(member, rest);
   if (key === 'grader') return graderTest(rest);
   if (key === 'change') return changeTest(rest, past);
-  if (key in NUMBER_KEYS) {
+  if (Object.hasOwn(NUMBER_KEYS, key)) {
     const compare = comparison(/^[<>=]/.test(rest) ? rest : `=${rest}`, key);
     return compare ? (it) => NUMBER_KEYS[key](it).some(compare) : `\`${term}\`: expected a number, as in \`${key}:>10\``;
   }
-  if (key in TEXT_KEYS) {
+  if (Object.hasOwn(TEXT_KEYS, key)) {
     const words = unquote(rest).toLowerCase().split(',');
     return (it) => words.some((word) => TEXT_KEYS[key](it).toLowerCase().includes(word));
   }
@@ -105,7 +110,7 @@ function metadataTest(member, rest) {
   const compare = comparison(rest);
   const wanted = unquote(rest).toLowerCase();
   return (it) => {
-    const values = [it.metadata[member]].flat().filter((value) => value !== undefined && value !== null);
+    const values = [own(it.metadata, member)].flat().filter((value) => value !== undefined && value !== null);
     if (compare) return values.some((value) => typeof value === 'number' && compare(value));
     return values.some((value) => typeof value !== 'object' && String(value).toLowerCase() === wanted);
   };
@@ -115,7 +120,7 @@ function graderTest(rest) {
   const match = /^("[^"]*"|[^:<>=]+)(?::(?=.)|(?=[<>=]|$))(.*)$/s.exec(rest);
   if (!match) return `\`grader:${rest}\`: expected a name, as in \`grader:tone<0.5\``;
   const name = unquote(match[1]).toLowerCase(), rule = match[2];
-  const verdict = { pass: 'p', fail: 'f', undecided: 'u', error: 'e' }[rule];
+  const verdict = own({ pass: 'p', fail: 'f', undecided: 'u', error: 'e' }, rule);
   const compare = comparison(rule);
   if (rule && !verdict && !compare) return `\`${rule}\`: expected \`<0.5\`, or pass, fail, undecided or error`;
   return (it) => it.graders.some((grader, at) => {
@@ -127,7 +132,7 @@ function graderTest(rest) {
 
 function changeTest(rest, past) {
   const kinds = { better: 'better', worse: 'worse', score: 'score', new: 'added', definition: 'definition', same: 'same' };
-  const wanted = rest.toLowerCase().split(',').map((word) => kinds[word]);
+  const wanted = rest.toLowerCase().split(',').map((word) => own(kinds, word));
   if (wanted.includes(undefined)) return `\`${rest}\` is not a change; changes are ${Object.keys(kinds).join(', ')}`;
   return (it) => Boolean(past) && wanted.includes(it.change(past).kind);
 }

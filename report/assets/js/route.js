@@ -7,7 +7,7 @@ let route = { ...DEFAULTS };
 function readRoute() {
   const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
   const next = { ...DEFAULTS };
-  for (const [name, value] of new URLSearchParams(query || '')) if (name in DEFAULTS) next[name] = value;
+  for (const [name, value] of new URLSearchParams(query || '')) if (Object.hasOwn(DEFAULTS, name)) next[name] = value;
   const parts = path.split('/');
   if (parts[0] === 'case' && parts.length > 1) {
     next.view = 'case';

@@ -6,11 +6,11 @@ mod as_run;
 mod red_builds;
 mod text;
 
-use std::io::Read;
 use std::path::Path;
+use std::string::FromUtf8Error;
 use std::{fs, io, process};
 
-use evalsuite::record::run_directory::open_regular_file;
+use evalsuite::record::read_package_file;
 use evalsuite_schema::record::{AcceptedAnswers, Baseline, BaselineError};
 
 pub(crate) use self::accepted::rounded;
@@ -60,11 +60,8 @@ pub fn write_accepted_answers(file: &Path, answers: &AcceptedAnswers) -> io::Res
 
 fn read<T>(file: &Path, parse: fn(&str) -> Result<T, BaselineError>) -> io::Result<Option<T>> {
     let read = || {
-        let open = open_regular_file(file)?;
-        check_size(open.metadata()?.len())?;
-        let mut text = String::new();
-        open.take(LARGEST + 1).read_to_string(&mut text)?;
-        check_size(text.len() as u64)?;
+        let invalid = |error: FromUtf8Error| io::Error::new(io::ErrorKind::InvalidData, error);
+        let text = String::from_utf8(read_package_file(file, LARGEST)?).map_err(invalid)?;
         parse(&text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))
     };
     match read() {

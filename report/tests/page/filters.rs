@@ -50,11 +50,15 @@ fn filters_let_through_what_they_say() {
             (browser.evaluate(&format!("chosen({query})")), browser.evaluate(&format!("all({test})")));
         assert_eq!(chosen, expected, "{query}");
     }
+    assert_eq!(browser.evaluate("chosen('metadata.constructor:x')"), serde_json::json!([]));
     for (query, problem) in [
         ("nonsense:1", "`nonsense` is not a key of filters; keys are s, metadata.KEY"),
         ("s:green", "`green` is not a state"),
         ("time:>fast", "`time:>fast`: expected a number"),
         ("grader:tone:maybe", "`maybe`: expected `<0.5`"),
+        ("constructor:1", "`constructor` is not a key of filters"),
+        ("grader:tone:constructor", "`constructor`: expected `<0.5`"),
+        ("change:constructor", "`constructor` is not a change"),
     ] {
         let problems = browser.evaluate(&format!("chosen({})", evalsuite_schema::Value::from(query)));
         assert!(problems[0].as_str().unwrap().starts_with(problem), "{query}: {problems}");
@@ -194,4 +198,35 @@ fn graders_are_columns_that_the_address_holds() {
     let shown = "document.querySelector('.rows .c-grader .heat').textContent === score(graderMean(page.views.cases.order[0], 'tone'))";
     assert_eq!(browser.evaluate(shown), true);
     assert_quiet(&browser);
+}
+
+#[test]
+fn words_that_every_object_knows_are_unknown_in_an_address() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let file = report(directory.path(), 60);
+    for word in ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf"] {
+        browser.open(&file, &format!("#/?sort={word}&group={word}"));
+        let ways = [
+            format!("#/?sort={word}"),
+            format!("#/?group={word}"),
+            format!("#/?group=metadata.{word}"),
+            format!("#/?q={word}:1"),
+            format!("#/?q=metadata.{word}:1"),
+            format!("#/?graders={word}&base={word}"),
+            format!("#/?{word}=x"),
+            format!("#/{word}"),
+            format!("#/case/{word}"),
+            format!("#/trends?measure={word}"),
+            format!("#/grid?measure={word}&trial={word}"),
+        ];
+        for address in ways {
+            let shown = "show(), document.getElementById('main').textContent.length > 0";
+            let shown = browser.evaluate(&format!("location.hash = '{address}', {shown}"));
+            assert_eq!(shown, true, "{address}");
+            assert_quiet(&browser);
+        }
+        let sorted = browser.evaluate(&format!("location.hash = '#/?sort={word}'; show(); page.order.length"));
+        assert_eq!(sorted, 60, "{word}");
+    }
 }

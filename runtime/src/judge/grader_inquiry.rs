@@ -13,6 +13,7 @@ use crate::judge::call_tally::CallTally;
 use crate::judge::judge_choice::{ChosenJudge, OwnedJudgeChoice, recorded_judges};
 use crate::judge::prompt_texts::REPAIR_DATA;
 use crate::judge::repeated_calls::{CallPurpose, JudgeFailure, until_readable};
+use crate::model::judge::request::LIMIT;
 use crate::model::judge::suite_judge::Inquiry;
 use crate::model::judge::{InvalidReply, JudgeError, JudgeReply, JudgeRequest, fenced};
 use crate::platform::digest::sha256;
@@ -77,7 +78,7 @@ impl GraderInquiry {
         let question = {
             let mut progress = self.progress();
             progress.questions += 1;
-            progress.prompts.insert(request.prompt_digest());
+            progress.prompts.insert(request.prompt_digest(self.grader.files.redactor()));
             progress.questions
         };
         for (file, text) in [("system.txt", &request.system), ("prompt.txt", &request.user)] {
@@ -157,7 +158,7 @@ impl Inquiry for GraderInquiry {
                     self.call(&judge, question, JudgeRequest { user, ..request.clone() })
                 }
             };
-            until_readable(&judge.name, call, read)
+            until_readable(&judge.name, request.limit.or(self.choice.options.limit).unwrap_or(LIMIT), call, read)
         });
         answer.map_err(|JudgeFailure { message, code }| {
             let error = JudgeError::permanent(message.clone()).with_code(code);

@@ -13,6 +13,7 @@ use crate::judge::judge_choice::ChosenJudge;
 use crate::judge::judge_options::JudgeOptions;
 use crate::judge::prompt_texts::REPAIR;
 use crate::judge::repeated_calls::{CallPurpose, JudgeFailure, until_readable};
+use crate::model::judge::request::LIMIT;
 use crate::model::judge::{InvalidReply, JudgeError, JudgeImage, JudgeReply, JudgeRequest, fenced};
 use crate::platform::digest::sha256;
 
@@ -43,7 +44,7 @@ impl<'a> QuestionCalls<'a> {
     pub(crate) fn new(grader: &'a AskingGrader, questions: &[Question<'_>], options: &'a JudgeOptions) -> Self {
         let digests: Vec<String> = questions
             .iter()
-            .map(|question| JudgeRequest::new(question.system, &question.user).prompt_digest())
+            .map(|question| JudgeRequest::new(question.system, &question.user).prompt_digest(grader.files.redactor()))
             .collect();
         let prompt_digest = if let [only] = digests.as_slice() { only.clone() } else { sha256(digests.join("\n")) };
         let mut calls = Self { grader, options, prompt_digest, tally: CallTally::default(), notes: Vec::new() };
@@ -70,7 +71,7 @@ impl<'a> QuestionCalls<'a> {
         request.max_steps = settings.max_steps.unwrap_or(request.max_steps);
         request.response_schema = Some(question.response_schema.clone());
         request.config.clone_from(&settings.config);
-        request.limit = settings.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        request.limit = limit(settings);
         request.repeat = self.tally.begin(&judge.name);
         let reply = self.grader.ask(judge, request, self.options)?;
         let file = self.write(&format!("reply-{}.txt", self.tally.replies() + 1), &reply.text);
@@ -95,6 +96,7 @@ impl<'a> QuestionCalls<'a> {
     ) -> Result<T, JudgeFailure> {
         until_readable(
             &judge.name,
+            limit(question.settings).or(self.options.limit).unwrap_or(LIMIT),
             |purpose| match purpose {
                 CallPurpose::Answer => self.call(judge, &question.user, question),
                 CallPurpose::Repair { reply, problem } => {
@@ -109,4 +111,9 @@ impl<'a> QuestionCalls<'a> {
             |reply| read(&reply.text),
         )
     }
+}
+
+/// The time limit that a grader sets.
+fn limit(settings: &JudgeSettings) -> Option<Duration> {
+    settings.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::thread;
+use std::time::Duration;
 
 use evalsuite_schema::record::ReasonCode;
 
@@ -28,13 +29,14 @@ pub(crate) struct JudgeFailure {
 }
 
 /// Calls a judge until its reply can be read; after the last attempt, asks it once to repair a reply that cannot. `read` returns
-/// what is wrong with a reply.
+/// what is wrong with a reply. `limit` is the time limit of a call, and of all waits between calls.
 ///
 /// # Errors
 ///
 /// Why there is no reply that can be read.
 pub(crate) fn until_readable<T, E: Display>(
     judge: &str,
+    limit: Duration,
     mut call: impl FnMut(CallPurpose<'_>) -> Result<JudgeReply, JudgeError>,
     mut read: impl FnMut(&JudgeReply) -> Result<T, E>,
 ) -> Result<T, JudgeFailure> {
@@ -50,6 +52,7 @@ pub(crate) fn until_readable<T, E: Display>(
     };
     let mut unreadable: Option<(String, String)> = None;
     let mut problem = String::new();
+    let mut left = limit;
     for attempt in 0..ATTEMPTS {
         match call(CallPurpose::Answer) {
             Ok(reply) => match read(&reply) {
@@ -63,7 +66,12 @@ pub(crate) fn until_readable<T, E: Display>(
             Err(error) => {
                 problem = error.to_string();
                 if attempt + 1 < ATTEMPTS {
-                    thread::sleep(retry_wait(error.retry_after(), attempt + 1));
+                    if let Some(asked) = error.retry_after().filter(|asked| *asked > left) {
+                        return Err(refused(&too_long_a_wait(&error, asked, limit)));
+                    }
+                    let wait = retry_wait(error.retry_after(), attempt + 1).min(left);
+                    thread::sleep(wait);
+                    left -= wait;
                 }
             }
         }
@@ -85,11 +93,19 @@ pub(crate) fn until_readable<T, E: Display>(
     Err(JudgeFailure { message, code: ReasonCode::JudgeError })
 }
 
+fn too_long_a_wait(error: &JudgeError, asked: Duration, limit: Duration) -> JudgeError {
+    let (asked, limit) = (asked.as_secs_f64(), limit.as_secs_f64());
+    JudgeError::permanent(format!(
+        "{error}\nit asks to be called again after {asked} s, but calls and the waits between them have a limit of {limit} s\n\
+         help: EVALSUITE_JUDGE_TIMEOUT_SECONDS, or `timeout_seconds` of the grader, sets another limit"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(60);
 
     fn number(reply: &JudgeReply) -> Result<u32, String> {
         reply.text.parse().map_err(|_| "not a number".to_owned())
@@ -101,6 +117,7 @@ mod tests {
         let mut calls = 0;
         let result = until_readable(
             "j",
+            LIMIT,
             |_| {
                 calls += 1;
                 replies.next().unwrap().map(JudgeReply::from)
@@ -146,12 +163,27 @@ mod tests {
     }
 
     #[test]
+    fn a_judge_that_asks_for_a_wait_beyond_the_limit_is_not_called_again() {
+        let busy = |asked| JudgeError::new("busy").with_retry_after(Duration::from_secs(asked));
+        let (result, calls) = ask([Err(busy(100)), Ok("7"), Ok(""), Ok("")]);
+        let message = result.unwrap_err().message;
+        assert_eq!(calls, 1);
+        assert!(message.starts_with("judge `j`: busy\nit asks to be called again after 100 s"), "{message}");
+        assert!(message.contains("have a limit of 60 s\nhelp: EVALSUITE_JUDGE_TIMEOUT_SECONDS"), "{message}");
+        // Waits add up, and an own one is cut.
+        let mut replies = [Err(JudgeError::new("down")), Err(busy(1)), Ok("7".into())].into_iter();
+        let limit = Duration::from_millis(10);
+        let failure = until_readable("j", limit, |_| replies.next().unwrap(), number).unwrap_err();
+        assert!(failure.message.contains("busy\nit asks to be called again after 1 s"), "{}", failure.message);
+    }
+
+    #[test]
     fn a_reply_that_was_cut_off_is_reported_as_such() {
         let cut_off = |_: CallPurpose<'_>| Ok(JudgeReply { is_cut_off: true, ..JudgeReply::new("x") });
-        let broken = until_readable("j", cut_off, number).unwrap_err();
+        let broken = until_readable("j", LIMIT, cut_off, number).unwrap_err();
         assert!(broken.message.contains("not a number (the service ended the reply"), "{}", broken.message);
         let whole = |_: CallPurpose<'_>| Ok(JudgeReply { is_cut_off: true, ..JudgeReply::new("7") });
-        assert_eq!(until_readable("j", whole, number).unwrap(), 7);
+        assert_eq!(until_readable("j", LIMIT, whole, number).unwrap(), 7);
     }
 
     #[test]
@@ -160,6 +192,7 @@ mod tests {
         let mut replies = [Ok("first"), Ok("second"), Err(soon())].into_iter();
         let read = until_readable(
             "j",
+            LIMIT,
             |call| match call {
                 CallPurpose::Answer => replies.next().unwrap().map(JudgeReply::from),
                 CallPurpose::Repair { reply, problem } => {

@@ -1,15 +1,21 @@
 //! The current time as text.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Now as RFC 3339 in UTC with milliseconds.
 pub(crate) fn timestamp() -> String {
-    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
+    humantime::format_rfc3339_millis(with_four_digit_year(SystemTime::now())).to_string()
 }
 
 /// A time as `YYYYMMDDTHHMMSSZ`, for names.
 pub(crate) fn compact_timestamp(time: SystemTime) -> String {
-    humantime::format_rfc3339_seconds(time).to_string().replace(['-', ':'], "")
+    humantime::format_rfc3339_seconds(with_four_digit_year(time)).to_string().replace(['-', ':'], "")
+}
+
+/// The time, or the nearest one that `humantime` can write: a clock that was never set may be before 1970.
+fn with_four_digit_year(time: SystemTime) -> SystemTime {
+    let latest = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_799);
+    time.clamp(SystemTime::UNIX_EPOCH, latest)
 }
 
 #[cfg(test)]
@@ -23,5 +29,14 @@ mod tests {
         assert!(rfc3339::parse(&timestamp()).is_some(), "{}", timestamp());
         assert_eq!(timestamp().len(), "2026-01-04T09:15:00.123Z".len());
         assert_eq!(compact_timestamp(SystemTime::now()).len(), "20260104T091500Z".len());
+    }
+
+    #[test]
+    fn a_clock_that_is_wrong_is_no_panic() {
+        let (century, epoch) = (Duration::from_secs(100 * 365 * 86_400), SystemTime::UNIX_EPOCH);
+        assert_eq!(compact_timestamp(epoch - century), "19700101T000000Z");
+        assert_eq!(compact_timestamp(epoch + 100 * century), "99991231T235959Z");
+        let written = |time| humantime::format_rfc3339_millis(with_four_digit_year(time)).to_string();
+        assert_eq!(written(epoch - Duration::from_millis(1)), "1970-01-01T00:00:00.000Z");
     }
 }

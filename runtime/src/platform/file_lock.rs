@@ -42,17 +42,27 @@ impl FileLock {
         Ok(is_locked.then_some(Self(file)))
     }
 
-    /// Whether a file below the directory of a run is locked. What is not a regular file locks nothing.
+    /// Whether a file below the directory of a run is locked; `false` without such a file, for one that this user may not read, and for what
+    /// is not a regular file. Nothing is written where the file system allows it, so that it also works for the run of somebody else.
     ///
     /// # Errors
     ///
     /// If it cannot be opened or locked.
     pub(crate) fn is_held(run: &Path, path: &Path) -> io::Result<bool> {
-        match UntrustedDirectory::new(run).open_record(path) {
+        let file = match UntrustedDirectory::new(run).open_record(path) {
+            Ok(file) => file,
+            Err(OpenError::Io(error)) if error.kind() != io::ErrorKind::PermissionDenied => return Err(error),
+            Err(_) => return Ok(false),
+        };
+        let lock = Self(file);
+        match uninterrupted(|| match lock.0.try_lock() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(error),
+        }) {
             // Some file systems lock only files that are open for writing.
-            Ok(_) => Ok(Self::try_acquire(&run.join(path))?.is_none()),
-            Err(OpenError::Io(error)) => Err(error),
-            Err(_) => Ok(false),
+            Err(_) => Ok(Self::try_acquire(&run.join(path))?.is_none()),
+            held => held,
         }
     }
 
@@ -136,5 +146,35 @@ mod tests {
         assert!(FileLock::try_acquire(&path).unwrap().is_none());
         drop(shared);
         assert!(FileLock::try_acquire(&path).unwrap().is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_not_a_file_of_ours_is_no_lock() {
+        use std::fs;
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let directory = tempfile::tempdir().unwrap();
+        let place = |name: &str| directory.path().join(name);
+        assert!(std::process::Command::new("mkfifo").arg(place("pipe")).status().unwrap().success());
+        fs::create_dir(place("directory")).unwrap();
+        fs::write(place("victim"), "unharmed").unwrap();
+        for (link, to) in [("link", "victim"), ("dangling", "new"), ("zero", "/dev/zero"), ("circle", "circle")] {
+            symlink(to, place(link)).unwrap();
+        }
+        for name in ["pipe", "directory", "link", "dangling", "zero", "circle"] {
+            assert!(FileLock::acquire(&place(name)).is_err(), "{name}");
+            assert!(!FileLock::is_held(directory.path(), Path::new(name)).unwrap(), "{name}");
+        }
+        assert!(!place("new").exists() && fs::read(place("victim")).unwrap() == b"unharmed");
+        // A run that may only be read.
+        let lock = place("x.lock");
+        let held = FileLock::acquire(&lock).unwrap();
+        fs::set_permissions(&lock, fs::Permissions::from_mode(0o444)).unwrap();
+        assert!(FileLock::is_held(directory.path(), Path::new("x.lock")).unwrap());
+        drop(held);
+        assert!(
+            !FileLock::is_held(directory.path(), Path::new("x.lock")).unwrap()
+                && !FileLock::is_held(directory.path(), Path::new("none")).unwrap()
+        );
     }
 }

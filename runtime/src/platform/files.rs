@@ -68,7 +68,16 @@ pub(crate) fn read_text(path: &Path) -> io::Result<Option<String>> {
 ///
 /// If the file cannot be written.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
-    write_file(path, &encode(value, redactor)?, is_durable())
+    write_bytes(path, &encode(value, redactor)?)
+}
+
+/// Writes bytes as [`write_json`] does.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_file(path, bytes, is_durable())
 }
 
 /// Writes JSON with secrets hidden. Readers see the old file or the new one. Not flushed to disk: a crash of the machine

@@ -14,6 +14,7 @@ pub(crate) mod jitter;
 pub(crate) mod json;
 pub(crate) mod map_on_threads;
 pub(crate) mod notice;
+pub(crate) mod package_file;
 pub(crate) mod permissions;
 pub(crate) mod process;
 #[cfg(test)]

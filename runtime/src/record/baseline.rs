@@ -11,7 +11,7 @@ use evalsuite_schema::record::{
 
 use crate::platform::digest::{file_key, name_with_digest};
 use crate::platform::json;
-use crate::platform::untrusted::directory::read as read_to_limit;
+use crate::platform::package_file::{LARGEST_BASELINE, read_package_file};
 use crate::platform::untrusted::regular_file;
 
 /// Largest header of a baseline, in bytes.
@@ -61,9 +61,6 @@ fn header(file: &Path) -> Option<BaselineHeader> {
     BufReader::new(regular_file(file).ok()?.take(LARGEST_HEADER)).read_line(&mut line).ok()?;
     json::decode(line.as_bytes()).ok()
 }
-
-/// Largest file of a baseline, in bytes.
-const LARGEST: u64 = 256 << 20;
 
 /// Fewest trials, all failed, that show that a flaky case does not pass any more.
 const FEWEST_FAILED: u32 = 3;
@@ -122,11 +119,8 @@ pub(crate) fn accepted_answer(file: &Path, record: &CaseRecord) -> io::Result<Op
 
 /// The text of a file; `None` if it does not exist.
 fn read(file: &Path) -> io::Result<Option<String>> {
-    let text = regular_file(file)
-        .and_then(|file| read_to_limit(file, LARGEST))
-        .map_err(io::Error::from)
-        .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
-    match text {
+    let utf8 = |bytes| String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
+    match read_package_file(file, LARGEST_BASELINE).and_then(utf8) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => {
@@ -145,6 +139,29 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_place_of_a_baseline_or_of_a_cassette_is_an_error_and_not_waited_for() {
+        use crate::record::cassette::cassette_file::CassetteFile;
+        use crate::workspace::value_placeholders::Placeholders;
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let record = CaseRecord::new();
+        let errors = [
+            result_of(&pipe, &record).unwrap_err(),
+            accepted_answer(&pipe, &record).unwrap_err(),
+            CassetteFile::read(&pipe, &Placeholders::default()).map(drop).unwrap_err(),
+        ];
+        for error in errors {
+            assert!(
+                error.to_string().ends_with("pipe: it is not a regular file")
+                    || error.to_string().ends_with("pipe cannot be read: it is not a regular file"),
+                "{error}"
+            );
+        }
+    }
 
     #[test]
     fn what_a_case_was_says_what_to_make_of_it() {

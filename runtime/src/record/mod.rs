@@ -25,4 +25,5 @@ pub use self::run_directory::run_id::run_id_or_new;
 pub use self::statistics::{bounded_interval, t_quantile};
 #[doc(hidden)]
 pub use self::stored_cases::{ReadDepth, RecordProblem, StoredCase, StoredSuite, StoredTrial, stored_suites};
+pub use crate::platform::package_file::read_package_file;
 pub use evalsuite_schema::record::*;

@@ -17,7 +17,7 @@ pub(crate) mod workspace_diff;
 
 use evalsuite_schema::record::{Reason, ReasonCode, Stage};
 
-pub(crate) use crate::platform::untrusted::remove_directory;
+pub(crate) use crate::platform::untrusted::{remove_directory, remove_directory_within};
 pub(crate) use crate::workspace::base::{BaseFacts, build, copy_to_trial};
 pub(crate) use crate::workspace::reset::{git_reset, restore};
 pub(crate) use crate::workspace::template::materialise;

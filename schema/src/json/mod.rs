@@ -19,6 +19,7 @@ mod object;
 mod reader;
 #[cfg(test)]
 mod tests;
+mod unique_keys;
 mod value;
 
 pub use serde_json::Number;
@@ -43,6 +44,16 @@ use crate::json_writer::{Layout, written};
 /// If it is not JSON, or not of this type.
 pub fn from_str<'t, T: Deserialize<'t>>(json: &'t str) -> Result<T> {
     Reader::new(json).only_value()
+}
+
+/// Decodes JSON in which no object may have a key twice: the author and the reader could mean different values.
+///
+/// # Errors
+///
+/// As for [`from_str`], and if an object has a key twice.
+pub fn from_str_with_unique_keys<'t, T: Deserialize<'t>>(json: &'t str) -> Result<T> {
+    from_str::<unique_keys::UniqueKeys>(json)?;
+    from_str(json)
 }
 
 /// Decodes JSON in UTF-8.

@@ -239,3 +239,15 @@ proptest! {
         prop_assert_eq!(from_str::<String>(&format!("\"{escaped}\"")).unwrap(), text);
     }
 }
+
+#[test]
+fn a_key_that_an_object_has_twice_is_an_error_where_it_decides() {
+    let read = |json| crate::json::from_str_with_unique_keys::<Value>(json).map_err(|error| error.to_string());
+    for json in [r#"{"a":1,"a":1}"#, r#"[{"b":{"a":1,"\u0061":2}}]"#, r#"{"a":{},"b":[],"a":null}"#] {
+        let error = read(json).unwrap_err();
+        assert!(error.contains("an object has the key `a` twice"), "{json}: {error}");
+        assert!(from_str::<Value>(json).is_ok());
+    }
+    let json = r#"{"a":{"a":[1,-1,1.5,true,null,"a",{"a":1}]},"b":{"a":2}}"#;
+    assert_eq!(read(json).unwrap().to_string(), json);
+}

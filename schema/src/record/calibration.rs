@@ -27,7 +27,7 @@ pub struct CalibrationRecord {
     pub judges: Vec<String>,
     /// Models they reported, sorted.
     pub models: Vec<String>,
-    /// SHA-256 over the prompts of all samples, hexadecimal.
+    /// SHA-256 over the prompts of all samples with `***` for secrets, hexadecimal.
     pub prompt_sha256: String,
     /// Tokens of all calls.
     pub usage: Option<Usage>,

@@ -209,7 +209,7 @@ pub struct JudgeRecord {
     pub usage: Option<Usage>,
     /// Cost of all calls in US dollars.
     pub cost_usd: Option<f64>,
-    /// SHA-256 of the prompt, hexadecimal.
+    /// SHA-256 of the prompt with `***` for secrets, hexadecimal.
     pub prompt_sha256: String,
     /// Files with the raw replies, relative to the trial directory.
     pub replies: Vec<String>,

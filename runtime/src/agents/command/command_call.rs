@@ -79,8 +79,9 @@ impl ResolvedCommand<'_> {
         });
         let mut notes = Vec::new();
         let result = self.run(&line, ask, &mut notes);
-        let keep = result.is_err() || ask.keep || self.agent.target.keep_temp_files;
-        if let Err(error) = clean_up(ask.directory, keep, ask.redactor) {
+        let failed = result.is_err();
+        let keep = failed || ask.keep || self.agent.target.keep_temp_files;
+        if let Err(error) = clean_up(ask.directory, keep, failed, ask.redactor) {
             notes.push(Note::new("output_not_kept", format!("{}: {error}", directory.display())));
         }
         let log = self.agent.target.verbose.then(|| format!("$ {line}"));
@@ -177,13 +178,14 @@ fn with_trajectory(reply: Outcome, json: &[u8]) -> Result<Outcome, CommandFailur
     })
 }
 
-/// Removes the prompt and the output, or the secrets in them; of the trajectory, the secrets.
-fn clean_up(directory: &UntrustedDirectory, keep: bool, redactor: &Redactor) -> io::Result<()> {
+/// Removes the prompt and the output, or the secrets in them; of the trajectory, the secrets. A command that failed may have
+/// ended while it wrote.
+fn clean_up(directory: &UntrustedDirectory, keep: bool, is_cut: bool, redactor: &Redactor) -> io::Result<()> {
     [PROMPT, OUTPUT].into_iter().try_for_each(|file| match keep {
-        true => directory.redact(file, OUTPUT_LIMIT, redactor),
+        true => directory.redact(file, OUTPUT_LIMIT, redactor, is_cut && file == OUTPUT),
         false => directory.remove(file),
     })?;
-    directory.redact(TRAJECTORY, TRAJECTORY_LIMIT, redactor)
+    directory.redact(TRAJECTORY, TRAJECTORY_LIMIT, redactor, is_cut)
 }
 
 /// A fact with the end of the command's standard error.

@@ -93,7 +93,7 @@ impl ResolvedCommand<'_> {
         };
         // Packages that share a run may have targets of the same name.
         let which = format!("{}\0{}\0{check:?}", self.agent.file.display(), self.agent.name);
-        let name = format!("health-{}-{}", file_key(&self.agent.name), &sha256(which)[..8]);
+        let name = format!("health-{}-{}", file_key(&self.agent.name), &sha256(&*redactor.apply(&which))[..8]);
         let failed = |problem: String| {
             HealthCheckError(format!("the health check of target `{}` failed: {problem}", self.agent.name))
         };
@@ -186,6 +186,10 @@ mod tests {
     use crate::agents::command::cli_agent::CliAgent;
 
     fn check(probe: Probe, root: &Path, times: usize) -> Vec<Result<(), HealthCheckError>> {
+        check_with(probe, root, times, &Redactor::default())
+    }
+
+    fn check_with(probe: Probe, root: &Path, times: usize, redactor: &Redactor) -> Vec<Result<(), HealthCheckError>> {
         let target = CliTarget {
             command: "true".into(),
             cwd: None,
@@ -203,8 +207,7 @@ mod tests {
         let here = root.display().to_string();
         let command = agent.resolve(&|name: &str| (name == "HERE").then(|| here.clone())).unwrap();
         let places = SuiteLocation { package_root: root.to_owned(), suite_dir: root.to_owned() };
-        let check =
-            || command.check_health(&root.join("locks"), &places, &CommandEnvironment::default(), &Redactor::default());
+        let check = || command.check_health(&root.join("locks"), &places, &CommandEnvironment::default(), redactor);
         (0..times).map(|_| check()).collect()
     }
 
@@ -218,6 +221,16 @@ mod tests {
         let results = check(command("echo here >> asked; test \"$PLACE\" = \"$PWD\""), root.path(), 3);
         assert_eq!(results, [Ok(()), Ok(()), Ok(())]);
         assert_eq!(fs::read_to_string(root.path().join("asked")).unwrap(), "here\n");
+    }
+
+    #[test]
+    fn the_name_of_what_is_recorded_does_not_depend_on_secrets() {
+        let root = tempfile::tempdir().unwrap();
+        for secret in ["secret-1", "secret-2"] {
+            let redactor = Redactor::from_values([secret.to_owned()]);
+            check_with(command(&format!("echo {secret} >> asked")), root.path(), 1, &redactor);
+        }
+        assert_eq!(fs::read_to_string(root.path().join("asked")).unwrap(), "secret-1\n", "both have one name");
     }
 
     #[test]

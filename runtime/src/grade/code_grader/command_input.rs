@@ -18,7 +18,7 @@ const OUTPUT: &str = "output.json";
 
 /// Hides the secrets in the file with the transcript, which the command has read. A failure is noted.
 pub(crate) fn hide_secrets(context: &GradingContext<'_>, directory: &Path) {
-    if let Err(error) = context.grader_files().directory(directory).redact(OUTPUT, u64::MAX, context.redactor) {
+    if let Err(error) = context.grader_files().directory(directory).redact(OUTPUT, u64::MAX, context.redactor, false) {
         let message = format!("{}: {error}", directory.join(OUTPUT).display());
         context.notes.borrow_mut().push(Note::new("output_not_kept", message));
     }

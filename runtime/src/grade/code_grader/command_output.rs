@@ -31,7 +31,7 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
     if matches!(code, 126 | 127) {
         return Score::error(format!("the command cannot be run (exit code {code}){}", tail_of(&stderr)));
     }
-    let parsed = evalsuite_schema::json::from_str::<Value>(stdout);
+    let parsed = evalsuite_schema::json::from_str_with_unique_keys::<Value>(stdout);
     if let Ok(Value::Object(result)) = parsed {
         if !is_result(&result) {
             return Score::error("the command printed a JSON object without `score`, `assertions` or `verdict`");
@@ -267,6 +267,13 @@ mod tests {
             if let Ok(value) = evalsuite_schema::json::from_str(stdout) {
                 assert_ne!(protocol_schema::problems("code-grader-result", &value), Vec::<String>::new(), "{stdout}");
             }
+        }
+        for stdout in [
+            r#"{"score":0,"score":1}"#,
+            r#"{"score":1,"assertions":[{"text":"a","passed":false,"passed":true}]}"#,
+            r#"{"score":1,"verdict":"fail","verdict":"pass"}"#,
+        ] {
+            assert!(error(&reply(stdout, "", 0)).contains(" twice"), "{stdout}");
         }
         assert!(error(&reply(r#"{"score": 1}"#, " boom ", exit(1))).ends_with("exit code 1: boom"));
         error(&reply(r#"{"score": 1}"#, "", 9));

@@ -71,8 +71,8 @@ fn without_lengths(schema: &Value) -> Value {
 ///
 /// If the text is not a chat completion.
 pub(crate) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply, InvalidReply> {
-    let value: Value =
-        evalsuite_schema::json::from_str(text).map_err(|error| format!("the service's reply is not JSON: {error}"))?;
+    let value: Value = evalsuite_schema::json::from_str_with_unique_keys(text)
+        .map_err(|error| format!("the service's reply is not JSON: {error}"))?;
     if let Some(message) = value.get("error").filter(|error| !error.is_null()) {
         return Err(format!("the service replied with an error: {message}").into());
     }

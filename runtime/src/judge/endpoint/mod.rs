@@ -138,6 +138,15 @@ impl Service {
             ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::InvalidProxyUrl => {
                 JudgeError::permanent(about(&error.to_string()))
             }
+            // TLS of another version, or no TLS at all: it will not be there a moment later.
+            ureq::Error::Io(error) if is_tls(&self.url) && error.kind() == io::ErrorKind::InvalidData => {
+                let help = "does the service have TLS? an address that starts with `http://` is called without it";
+                JudgeError::permanent(about(&format!("{error}\nhelp: {help}")))
+            }
+            ureq::Error::Protocol(_) if !is_tls(&self.url) => {
+                let help = "the reply is not HTTP; the address of a service with TLS starts with `https://`";
+                JudgeError::new(about(&format!("{error}\nhelp: {help}")))
+            }
             _ => JudgeError::new(about(&error.to_string())),
         }
     }
@@ -171,6 +180,10 @@ impl Service {
 
 fn is_busy(status: StatusCode) -> bool {
     status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::REQUEST_TIMEOUT
+}
+
+fn is_tls(url: &str) -> bool {
+    url.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
 }
 
 fn is_local(url: &str) -> bool {

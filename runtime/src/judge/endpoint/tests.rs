@@ -281,3 +281,51 @@ fn a_service_that_speaks_no_tls_is_no_judge() {
     let error = service(&url).ask(&request().with_limit(Duration::from_millis(300))).unwrap_err();
     assert!(!error.is_permanent() && error.to_string().contains("within 0.3 s"), "{error}");
 }
+
+/// A server that sends these bytes when somebody connects, and closes the connection after the first bytes that it reads.
+fn sends(bytes: &'static [u8], is_silent: bool) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(bytes);
+            while is_silent && stream.read(&mut [0; 4096]).is_ok_and(|count| count > 0) {}
+        }
+    });
+    address
+}
+
+#[test]
+fn a_service_that_speaks_another_protocol_is_an_error_that_says_so() {
+    /// The alert by which a server with TLS answers a request without.
+    const ALERT: &[u8] = b"\x15\x03\x01\x00\x02\x02\x46";
+    let limit = Duration::from_secs(2);
+    let request = request().with_limit(limit);
+    const HELLO: &[u8] = b"\x16\x03\x03\x40\x00\x02";
+    const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n{";
+    let (tls, no_tls) =
+        ("help: the reply is not HTTP; the address of a service with TLS", "help: does the service have TLS?");
+    let late = "no reply within 2 s";
+    for (scheme, bytes, is_silent, part) in [
+        ("https", b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".as_slice(), false, no_tls),
+        ("https", ALERT, false, no_tls),
+        ("https", b"", false, "end of file"),
+        ("https", HELLO, false, "end of file"),
+        ("https", HELLO, true, late),
+        ("https", b"", true, late),
+        ("http", ALERT, false, tls),
+        ("http", b"", false, "disconnected"),
+        ("http", HEAD, false, "disconnected"),
+        ("http", HEAD, true, late),
+        ("http", &HEAD[..25], false, "disconnected"),
+        ("http", &HEAD[..25], true, late),
+    ] {
+        let address = sends(bytes, is_silent);
+        let error = service(&format!("{scheme}://{address}/v1")).ask(&request).unwrap_err();
+        let case = format!("{scheme} {} {is_silent}", bytes.escape_ascii());
+        assert!(error.to_string().contains(part), "{case}: {error}");
+        assert_eq!(error.is_permanent(), part == no_tls, "{case}: {error}");
+    }
+}

@@ -10,9 +10,10 @@ use evalsuite_schema::json::{Value, json};
 
 use crate::model::judge::untrusted::{UNTRUSTED, fenced};
 use crate::platform::digest::sha256;
+use crate::platform::redaction::Redactor;
 
 /// Time limit of a call without one of its own.
-const LIMIT: Duration = Duration::from_secs(120);
+pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 /// Largest number of steps of an agentic judge without a limit of its own.
 const STEPS: u32 = 10;
 
@@ -189,9 +190,9 @@ impl JudgeRequest {
         key
     }
 
-    /// SHA-256 of both prompts.
-    pub(crate) fn prompt_digest(&self) -> String {
-        sha256(format!("{}\0{}", self.system, self.user))
+    /// SHA-256 of both prompts without secrets, which a digest would help to guess.
+    pub(crate) fn prompt_digest(&self, redactor: &Redactor) -> String {
+        sha256(format!("{}\0{}", redactor.apply(&self.system), redactor.apply(&self.user)))
     }
 }
 
@@ -253,6 +254,18 @@ impl JudgeImage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_digest_of_a_prompt_does_not_depend_on_secrets() {
+        let digest = |secret: &str| {
+            let redactor = Redactor::from_values([secret.to_owned()]);
+            JudgeRequest::new("s", format!("say {secret} as \"{secret}\"")).prompt_digest(&redactor)
+        };
+        assert_eq!(digest("secret-1"), digest("secret-2"));
+        assert_eq!(digest("secret-1"), sha256("s\0say *** as \"***\""));
+        // The digest in records of earlier versions.
+        assert_eq!(JudgeRequest::new("s", "u").prompt_digest(&Redactor::default()), sha256("s\0u"));
+    }
 
     #[test]
     fn the_key_depends_on_everything_that_the_reply_depends_on() {

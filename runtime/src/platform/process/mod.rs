@@ -14,7 +14,7 @@ pub(crate) mod watchdog;
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
@@ -32,6 +32,9 @@ const CAPTURE_LIMIT: usize = 10 * 1024 * 1024;
 pub(crate) const TERMINATION_GRACE: Duration = Duration::from_secs(2);
 /// Time for which output is read after the program has ended, while a process it started holds the pipe.
 const OUTPUT_GRACE: Duration = Duration::from_secs(1);
+
+/// What a shell writes on standard error, after the output of a program that was killed.
+const MESSAGES_OF_SHELLS: [&str; 4] = ["Killed\n", "Terminated\n", "Aborted\n", "Segmentation fault\n"];
 
 /// How a program ended and what it printed.
 #[derive(Debug)]
@@ -135,14 +138,13 @@ fn run_as(
     let stderr = child.stderr.take().map(|stream| collect(stream, done));
 
     let timed_out = !wait(&mut child, limit.saturating_sub(started.elapsed()))?;
-    if !timed_out {
-        drain(&readers, OUTPUT_GRACE);
-    }
+    let is_whole = !timed_out && drain(&readers, OUTPUT_GRACE);
     // Ends the processes that the program left behind. It is not reaped before, so its id is still that of its group.
     end_groups(vec![group], if timed_out { TERMINATION_GRACE } else { Duration::ZERO });
     let status = child.wait()?;
     drain(&readers, OUTPUT_GRACE);
-    Ok(Finished { status, timed_out, stdout: take(stdout), stderr: take(stderr) })
+    let is_cut = !is_whole || was_killed(status);
+    Ok(Finished { status, timed_out, stdout: take(stdout, is_cut), stderr: take(stderr, is_cut) })
 }
 
 /// Starts a program as the leader of a new process group. Every program of a trial starts here.
@@ -189,8 +191,6 @@ fn own_group(command: &mut Command) {
 /// Waits until the program has ended, without reaping it; `false` if it has not within `limit`.
 #[cfg(unix)]
 fn wait(child: &mut Child, limit: Duration) -> io::Result<bool> {
-    use std::sync::mpsc::RecvTimeoutError;
-
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     let Some(pid) = group(child.id()) else {
         return Err(io::Error::other("the process id is out of range"));
@@ -249,19 +249,35 @@ fn collect(mut stream: impl Read + Send + 'static, done: Sender<()>) -> Arc<Mute
     captured
 }
 
-/// Waits until both streams are closed, at most `limit`.
-fn drain(readers: &Receiver<()>, limit: Duration) {
+/// Waits until both streams are closed, at most `limit`; `false` if they are not.
+fn drain(readers: &Receiver<()>, limit: Duration) -> bool {
     let end = Instant::now() + limit;
-    // Ends when both senders are dropped, which happens when both readers have finished.
-    while readers.recv_timeout(end.saturating_duration_since(Instant::now())).is_ok() {}
+    loop {
+        match readers.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(()) => {}
+            // Both senders are dropped, which happens when both readers have finished.
+            Err(RecvTimeoutError::Disconnected) => return true,
+            Err(RecvTimeoutError::Timeout) => return false,
+        }
+    }
 }
 
-fn take(captured: Option<Arc<Mutex<Captured>>>) -> Captured {
+/// Whether a program, or one that its shell ran, was ended while it may have been writing. Shells add 128 to the signal.
+fn was_killed(status: ExitStatus) -> bool {
+    status.code().is_none_or(|code| code > 128)
+}
+
+/// What was captured, without the beginning of a secret at the end of a stream that is cut.
+fn take(captured: Option<Arc<Mutex<Captured>>>, is_cut: bool) -> Captured {
     let mut captured = captured
         .map(|captured| std::mem::take(&mut *captured.lock().unwrap_or_else(PoisonError::into_inner)))
         .unwrap_or_default();
-    if captured.truncated {
-        captured.bytes.truncate(all_secrets().length_without_broken_end(&captured.bytes));
+    if captured.truncated || is_cut {
+        let bytes = &mut captured.bytes;
+        let message = MESSAGES_OF_SHELLS.into_iter().find(|message| bytes.ends_with(message.as_bytes())).unwrap_or("");
+        let end = bytes.len() - message.len();
+        let whole = all_secrets().length_without_broken_end(&bytes[..end]);
+        bytes.drain(whole..end);
     }
     captured
 }

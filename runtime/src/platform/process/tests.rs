@@ -27,6 +27,24 @@ fn a_program_past_its_limit_ends_with_all_it_started() {
 }
 
 #[test]
+fn the_beginning_of_a_secret_at_the_end_of_a_stream_that_is_cut_is_not_kept() {
+    let _ = crate::platform::redaction::Redactor::default().and_values(["Tq9\"wZ/streamed-secret".to_owned()]);
+    let printed = |end: &str, limit| {
+        let script = format!("printf 'key: Tq9\\\\\"wZ/stre'; printf 'key: Tq9&quot' >&2; {end}");
+        let finished = run(shell(&script), Vec::new(), Duration::from_millis(limit), Echo::Off).unwrap();
+        (finished.stdout.text(), finished.stderr.text())
+    };
+    let cut = ("key: ".to_owned(), "key: ".to_owned());
+    assert_eq!(printed("sleep 60", 1_000), cut, "by the time limit");
+    assert_eq!(printed("kill -9 $$", 60_000), cut, "by a signal");
+    assert_eq!(printed("exit 137", 60_000), cut, "by a signal to a program of the shell");
+    let (stdout, stderr) = printed("sh -c 'kill -9 $$'; exit $?", 60_000);
+    assert_eq!((stdout.as_str(), stderr.strip_suffix("Killed\n").unwrap_or(&stderr)), ("key: ", "key: "));
+    let whole = ("key: Tq9\\\"wZ/stre".to_owned(), "key: Tq9&quot".to_owned());
+    assert_eq!(printed("exit 1", 60_000), whole);
+}
+
+#[test]
 fn a_program_that_leaves_others_behind_does_not_hold_up_the_trial() {
     let started = Instant::now();
     let finished = run(shell("sleep 60 & echo done"), Vec::new(), Duration::from_secs(50), Echo::Off).unwrap();

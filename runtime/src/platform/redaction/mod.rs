@@ -1,7 +1,8 @@
 //! Secrets kept out of everything that is written or printed.
 
+mod escapes;
 pub(crate) mod panic_messages;
-pub(crate) mod secret_forms;
+mod secret_pattern;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ use evalsuite_schema::Value;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use self::secret_forms::forms;
+use self::secret_pattern::{SecretPattern, may_have_lines_of_base64, patterns};
 use crate::platform::{environment, json};
 
 /// Length of the shortest value that is hidden, in characters. A shorter value would hide ordinary words.
@@ -36,14 +37,14 @@ pub(crate) fn without_secrets(text: &str) -> Cow<'_, str> {
     all_secrets().apply(text)
 }
 
-/// Replaces the values of the variables a case uses with `***`, as they are and in the [forms] in which programs write them.
+/// Replaces the values of the variables a case uses with `***`, as they are and as programs write them: escaped, quoted or as base64.
 #[derive(Clone, Default)]
 pub(crate) struct Redactor(Option<Arc<Secrets>>);
 
 #[derive(Default)]
 struct Secrets {
     values: BTreeSet<String>,
-    forms: Vec<String>,
+    patterns: Vec<SecretPattern>,
 }
 
 impl fmt::Debug for Redactor {
@@ -90,8 +91,8 @@ impl Redactor {
         }
         let known_values = known.into_iter().flat_map(|known| known.values.iter().cloned());
         let values: BTreeSet<String> = known_values.chain(new).collect();
-        let forms: BTreeSet<String> = values.iter().flat_map(|value| forms(value)).collect();
-        Self(Some(Arc::new(Secrets { values, forms: forms.into_iter().collect() })))
+        let patterns: BTreeSet<SecretPattern> = values.iter().flat_map(|value| patterns(value)).collect();
+        Self(Some(Arc::new(Secrets { values, patterns: patterns.into_iter().collect() })))
     }
 
     /// Whether it hides nothing.
@@ -99,8 +100,8 @@ impl Redactor {
         self.0.is_none()
     }
 
-    fn forms(&self) -> &[String] {
-        self.0.as_ref().map_or(&[], |secrets| &secrets.forms)
+    fn patterns(&self) -> &[SecretPattern] {
+        self.0.as_ref().map_or(&[], |secrets| &secrets.patterns)
     }
 
     /// The text with secrets hidden.
@@ -162,10 +163,10 @@ impl Redactor {
     }
 
     fn secret_around(&self, text: &str, at: usize) -> Option<Range<usize>> {
-        let longest = self.forms().iter().map(String::len).max()?;
-        // Secrets that overlap are one: a few lengths on either side are enough for any that occur.
-        let start = (0..=at.saturating_sub(4 * longest)).rev().find(|start| text.is_char_boundary(*start))?;
-        let end = (at.saturating_add(4 * longest)..).find(|end| *end >= text.len() || text.is_char_boundary(*end))?;
+        // Secrets that overlap are one: some more on either side is enough for any that occur.
+        let around = 2 * self.patterns().iter().map(SecretPattern::extent).max()?;
+        let start = (0..=at.saturating_sub(around)).rev().find(|start| text.is_char_boundary(*start))?;
+        let end = (at.saturating_add(around)..).find(|end| *end >= text.len() || text.is_char_boundary(*end))?;
         let found = self.found_in(&text[start..end.min(text.len())]);
         let found = found.into_iter().map(|secret| start + secret.start..start + secret.end);
         found.into_iter().find(|secret| secret.start < at && at < secret.end)
@@ -173,28 +174,32 @@ impl Redactor {
 
     /// Length of a text of which the end is missing, without the beginning of a secret there.
     pub(crate) fn length_without_broken_end(&self, text: &[u8]) -> usize {
-        let broken = |form: &String| {
-            let form = form.as_bytes();
-            (1..form.len()).rev().find(|length| text.ends_with(&form[..*length])).unwrap_or(0)
-        };
-        text.len() - self.forms().iter().map(broken).max().unwrap_or(0)
+        let Some(extent) = self.patterns().iter().map(SecretPattern::extent).max() else { return text.len() };
+        let before = text.len().saturating_sub(2 * extent);
+        let mut at = before;
+        let mut last = (text.len(), "");
+        for chunk in text[before..].utf8_chunks() {
+            if !chunk.valid().is_empty() {
+                last = (at, chunk.valid());
+            }
+            at += chunk.valid().len() + chunk.invalid().len();
+        }
+        let (start, last) = last;
+        // Of a character that the end cuts, up to three bytes are there.
+        if start + last.len() + 3 < text.len() {
+            return text.len();
+        }
+        let broken = self.patterns().iter().filter_map(|pattern| pattern.broken_end(last)).min();
+        // What looks like the beginning of one secret may be within another one.
+        broken.map_or(text.len(), |broken| start + self.position_before(last, broken))
     }
 
     /// Where secrets are, in order; those that overlap are one.
     fn found_in(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = Vec::new();
-        // The search of the standard library is optimised also in an unoptimised program; an automaton is not.
-        for form in self.forms().iter().filter(|form| form.len() <= text.len()) {
-            let step = form.chars().next().map_or(1, char::len_utf8);
-            let (first, mut from) = (found.len(), 0);
-            while let Some(at) = text[from..].find(form.as_str()) {
-                let start = from + at;
-                from = start + step;
-                match found[first..].last_mut() {
-                    Some(last) if start < last.end => last.end = start + form.len(),
-                    _ => found.push(start..start + form.len()),
-                }
-            }
+        let is_in_lines = !self.is_empty() && may_have_lines_of_base64(text);
+        for pattern in self.patterns() {
+            pattern.find(text, is_in_lines, &mut found);
         }
         found.sort_by_key(|secret| secret.start);
         found.dedup_by(|next, last| {
@@ -209,118 +214,4 @@ impl Redactor {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use base64::Engine;
-    use base64::prelude::BASE64_STANDARD;
-    use evalsuite_schema::json::json;
-    use serde::Deserialize;
-
-    use super::*;
-
-    fn redactor<const N: usize>(values: [&str; N]) -> Redactor {
-        Redactor::from_values(values.map(str::to_owned))
-    }
-
-    #[test]
-    fn values_are_hidden_wherever_they_stand() {
-        let redactor = redactor(["secret", "secret-long", "short"]);
-        assert_eq!(redactor.apply("a secret-long, a secret, a short"), "a ***, a ***, a short");
-        let value = json!({"secret": ["my secret", 1]});
-        assert_eq!(redactor.to_value(&value).unwrap(), json!({"***": ["my ***", 1]}));
-    }
-
-    #[test]
-    fn values_that_overlap_are_hidden_as_one() {
-        assert_eq!(redactor(["abcdef", "defghi"]).apply("<abcdefghi>"), "<***>");
-        assert_eq!(redactor(["ababab"]).apply("<ababababa>"), "<***a>");
-    }
-
-    #[test]
-    fn names_of_fields_and_variants_stay() {
-        #[derive(Debug, PartialEq, Serialize, Deserialize)]
-        struct Record {
-            outcome: Outcome,
-            details: BTreeMap<String, String>,
-        }
-        #[derive(Debug, PartialEq, Serialize, Deserialize)]
-        enum Outcome {
-            Passed { answer: String },
-        }
-        let data = |text: &str| Record {
-            outcome: Outcome::Passed { answer: text.to_owned() },
-            details: [(text.to_owned(), text.to_owned())].into(),
-        };
-        let redactor = redactor(["outcome", "Passed", "details", "answer"]);
-        assert_eq!(redactor.redacted(data("the answer")).unwrap(), data("the ***"));
-    }
-
-    #[test]
-    fn keys_that_become_the_same_are_all_kept() {
-        let value = json!({"a secret": 1, "b": {"a secret": 2}, "a hidden": 3, "a ***": 4});
-        let shown = redactor(["secret", "hidden"]).to_value(&value).unwrap();
-        assert_eq!(shown, json!({"a ***": 1, "b": {"a ***": 2}, "a *** (2)": 3, "a *** (3)": 4}));
-    }
-
-    #[test]
-    fn every_form_in_which_programs_write_a_secret_is_hidden() {
-        let secret = "first \"line\" & ümlaut\n\tsecond 'line' /+=? it\nlast line";
-        let redactor = redactor([secret]);
-        let hidden = |text: &str| {
-            let shown = redactor.apply(text).into_owned();
-            let parts = ["first", "line", "mlaut", "second", "last", "bGFzdCB", "Zmlyc3"];
-            assert!(!parts.iter().any(|part| shown.contains(part)), "{text} is shown as {shown}");
-            shown
-        };
-        let json = serde_json::to_string(secret).unwrap();
-        assert_eq!(hidden(&json), "\"***\"");
-        assert_eq!(hidden(&serde_json::to_string(&json).unwrap()), r#""\"***\"""#);
-        assert_eq!(hidden(&format!("{secret:?}")), "\"***\"");
-        assert_eq!(hidden(&crate::platform::shell_quoting::quoted(secret)), "'***'");
-        assert_eq!(
-            hidden("first%20%22line%22%20%26%20%C3%BCmlaut%0A%09second%20%27line%27%20%2F%2B%3D%3F%20it%0Alast%20line"),
-            "***"
-        );
-        assert_eq!(
-            hidden("first+%22line%22+%26+%c3%bcmlaut%0a%09second+%27line%27+%2f%2b%3d%3f+it%0alast+line"),
-            "***"
-        );
-        let diff: String = secret.lines().map(|line| format!("+{line}\n")).collect();
-        assert_eq!(hidden(&diff), "+***\n+***\n+***\n");
-        for around in ["", "u", "u:", "us:", "use:"] {
-            hidden(&BASE64_STANDARD.encode(format!("{around}{secret}")));
-            hidden(&BASE64_STANDARD.encode(format!("{around}{secret}\n{around}")));
-        }
-    }
-
-    #[test]
-    fn base64_in_lines_is_hidden() {
-        let secret: String = (0..100).map(|number| char::from(b'!' + number % 90)).collect();
-        let encoded = BASE64_STANDARD.encode(&secret);
-        for width in [64, 76] {
-            let lines: Vec<&str> =
-                (0..encoded.len()).step_by(width).map(|at| &encoded[at..encoded.len().min(at + width)]).collect();
-            let shown = Redactor::from_values([secret.clone()]).apply(&lines.join("\n")).into_owned();
-            assert!(shown.strip_prefix("***").is_some_and(|rest| rest.len() < 5), "{shown}");
-        }
-    }
-
-    #[test]
-    fn without_secrets_nothing_is_copied() {
-        let text = "a secret";
-        assert!(matches!(Redactor::default().apply(text), Cow::Borrowed(shown) if std::ptr::eq(shown, text)));
-        assert!(matches!(redactor(["hidden"]).apply(text), Cow::Borrowed(shown) if std::ptr::eq(shown, text)));
-        assert_eq!(Redactor::default().to_pretty_json(&text).unwrap(), "\"a secret\"");
-    }
-
-    #[test]
-    fn no_cut_goes_through_a_secret() {
-        let redactor = redactor(["secret"]);
-        assert_eq!((redactor.position_before("a secret", 5), redactor.position_after("a secret b", 5)), (2, 8));
-        assert_eq!((redactor.position_before("a secret", 2), redactor.position_after("a secret", 8)), (2, 8));
-        assert_eq!(redactor.length_without_broken_end(b"a secre"), 2);
-        assert_eq!(redactor.length_without_broken_end(b"a secret"), 8);
-        assert_eq!(Redactor::default().length_without_broken_end(b"a secre"), 7);
-    }
-}
+mod tests;

@@ -208,14 +208,14 @@ impl UntrustedDirectory {
         }
     }
 
-    /// Hides the secrets in a file of at most `limit` bytes that a program may have written. What cannot be searched for them
-    /// is removed.
+    /// Hides the secrets in a file of at most `limit` bytes that a program may have written, also the beginning of one at the
+    /// end of a file that the program may not have written to the end. What cannot be searched for them is removed.
     ///
     /// # Errors
     ///
     /// If it can be neither written nor removed.
-    pub(crate) fn redact(&self, name: &str, limit: u64, redactor: &Redactor) -> io::Result<()> {
-        let bytes = match self.read(name, limit) {
+    pub(crate) fn redact(&self, name: &str, limit: u64, redactor: &Redactor, is_cut: bool) -> io::Result<()> {
+        let mut bytes = match self.read(name, limit) {
             Ok(bytes) => bytes,
             Err(OpenError::Missing) => return Ok(()),
             Err(_) => return self.remove(name),
@@ -229,10 +229,16 @@ impl UntrustedDirectory {
                 shown if shown == data => Ok(()),
                 shown => self.write(name, shown.to_string().as_bytes()),
             },
-            _ if redactor.is_in(&bytes) => {
+            _ => {
+                let written = bytes.len();
+                if is_cut {
+                    bytes.truncate(redactor.length_without_broken_end(&bytes));
+                }
+                if bytes.len() == written && !redactor.is_in(&bytes) {
+                    return Ok(());
+                }
                 self.write(name, redactor.apply(&String::from_utf8_lossy(&bytes)).as_bytes())
             }
-            _ => Ok(()),
         }
     }
 

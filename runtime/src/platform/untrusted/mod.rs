@@ -16,4 +16,4 @@ pub(crate) use self::directory::UntrustedDirectory;
 pub(crate) use self::handle::{EntryKind, Handle, regular_file};
 pub(crate) use self::limits::FileLimits;
 pub(crate) use self::open_error::OpenError;
-pub(crate) use self::removal::remove_directory;
+pub(crate) use self::removal::{remove_directory, remove_directory_within};

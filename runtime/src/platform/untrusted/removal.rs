@@ -24,6 +24,15 @@ const LIMIT: Duration = Duration::from_secs(300);
 ///
 /// If something cannot be removed.
 pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
+    remove_directory_within(path, LIMIT)
+}
+
+/// The same, with a time limit: what an agent made in seconds can take minutes to remove.
+///
+/// # Errors
+///
+/// If something cannot be removed, or not in this time.
+pub(crate) fn remove_directory_within(path: &Path, limit: Duration) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"));
     };
@@ -41,7 +50,7 @@ pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
         }
         result => result,
     };
-    match opened.and_then(|parent| remove_tree(&parent, name)) {
+    match opened.and_then(|parent| remove_tree_within(&parent, name, limit)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
     }
@@ -53,27 +62,38 @@ pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
 ///
 /// If something cannot be removed.
 pub(super) fn remove_tree(parent: &Handle, name: &OsStr) -> io::Result<()> {
+    remove_tree_within(parent, name, LIMIT)
+}
+
+fn remove_tree_within(parent: &Handle, name: &OsStr, limit: Duration) -> io::Result<()> {
     let root = match parent.writable_directory(name) {
         Ok(root) => root,
         Err(error) if is_no_directory(&error) => return parent.remove_file(name),
         Err(error) => return Err(error),
     };
-    let end = Instant::now() + LIMIT;
-    for_each_entry(&root, end, |name, kind| match kind {
-        EntryKind::Directory => empty_into(&root, name, end),
+    let time = Removal { end: Instant::now() + limit, limit };
+    for_each_entry(&root, time, |name, kind| match kind {
+        EntryKind::Directory => empty_into(&root, name, time),
         _ => root.remove_file(name),
     })?;
     parent.remove_empty_directory(name)
 }
 
+/// When a removal gives up.
+#[derive(Clone, Copy)]
+struct Removal {
+    end: Instant,
+    limit: Duration,
+}
+
 /// Removes a directory in `root` after moving the directories in it to `root`.
-fn empty_into(root: &Handle, name: &OsStr, end: Instant) -> io::Result<()> {
+fn empty_into(root: &Handle, name: &OsStr, time: Removal) -> io::Result<()> {
     let directory = match root.writable_directory(name) {
         Ok(directory) => directory,
         Err(error) if is_no_directory(&error) => return root.remove_file(name),
         Err(error) => return Err(error),
     };
-    for_each_entry(&directory, end, |name, kind| match kind {
+    for_each_entry(&directory, time, |name, kind| match kind {
         EntryKind::Directory => move_up(&directory, name, root),
         _ => directory.remove_file(name),
     })?;
@@ -83,7 +103,7 @@ fn empty_into(root: &Handle, name: &OsStr, end: Instant) -> io::Result<()> {
 /// Removes what is in a directory until it is empty.
 fn for_each_entry(
     directory: &Handle,
-    end: Instant,
+    time: Removal,
     remove: impl Fn(&OsStr, EntryKind) -> io::Result<()>,
 ) -> io::Result<()> {
     loop {
@@ -91,10 +111,11 @@ fn for_each_entry(
         if entries.is_empty() {
             return Ok(());
         }
-        if Instant::now() >= end {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "it is not empty after 5 minutes of removing files"));
-        }
         for (name, kind) in entries {
+            if Instant::now() >= time.end {
+                let message = format!("it is not empty after {} s of removing files", time.limit.as_secs_f64());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+            }
             match remove(&name, kind) {
                 // A process that is still running may remove files, too.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}

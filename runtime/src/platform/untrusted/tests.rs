@@ -111,6 +111,18 @@ fn a_tree_of_any_depth_is_removed() {
 }
 
 #[test]
+fn what_takes_too_long_to_remove_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().join("root");
+    fs::create_dir_all(root.join("a/b")).unwrap();
+    let error = super::remove_directory_within(&root, std::time::Duration::ZERO).unwrap_err();
+    assert_eq!(error.to_string(), "it is not empty after 0 s of removing files");
+    assert!(root.exists());
+    remove_directory(&root).unwrap();
+    assert!(!root.exists());
+}
+
+#[test]
 fn a_link_in_place_of_a_directory_is_removed_and_not_followed() -> io::Result<()> {
     let directory = tempfile::tempdir()?;
     let (root, victim) = (directory.path().join("root"), directory.path().join("victim"));

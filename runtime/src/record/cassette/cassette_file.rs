@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use crate::model::captured_spans::Captured;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
-use crate::platform::files::{error_at, write_json};
+use crate::platform::files::{encode, error_at, write_bytes};
 use crate::platform::json;
+use crate::platform::package_file::{LARGEST_CASSETTE, read_package_file};
 use crate::platform::redaction::Redactor;
-use crate::platform::untrusted::directory::read as read_to_limit;
-use crate::platform::untrusted::{OpenError, UntrustedDirectory, regular_file};
+use crate::platform::untrusted::{OpenError, UntrustedDirectory};
 use crate::record::cassette::AgentInput;
 use crate::record::run_directory::layout::EVIDENCE;
 use crate::workspace::replayable_changes::ReplayableChanges;
@@ -102,9 +102,6 @@ pub(crate) struct RequestReplies {
     pub(crate) replies: Vec<Value>,
 }
 
-/// Largest cassette, in bytes.
-const LARGEST: u64 = 256 << 20;
-
 /// What a file says about its format.
 #[derive(Deserialize)]
 struct Version {
@@ -128,7 +125,7 @@ impl CassetteFile {
             Some(name) if name == EVIDENCE => {
                 UntrustedDirectory::new(path.parent().unwrap_or(Path::new(""))).read_record(name)
             }
-            _ => regular_file(path).and_then(|file| read_to_limit(file, LARGEST)),
+            _ => read_package_file(path, LARGEST_CASSETTE).map_err(OpenError::from),
         };
         let bytes = match read {
             Ok(bytes) => bytes,
@@ -154,7 +151,12 @@ impl CassetteFile {
     /// If it cannot be written.
     pub(crate) fn write(&self, path: &Path, placeholders: &Placeholders) -> io::Result<()> {
         let hidden: Value = evalsuite_schema::json::from_str(&placeholders.hide_in(self)?)?;
-        write_json(path, &hidden, &Redactor::default())
+        let json = encode(&hidden, &Redactor::default())?;
+        if json.len() as u64 > LARGEST_CASSETTE {
+            let message = format!("{}: it would have more than {LARGEST_CASSETTE} bytes", path.display());
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
+        write_bytes(path, &json)
     }
 
     /// Its JSON without line breaks, for a file beside the record.

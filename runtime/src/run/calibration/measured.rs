@@ -101,7 +101,7 @@ fn measured_as(
         judges.default.iter().map(|judge| judge.name()).chain(judges.default_names.clone()).collect();
     let place = format!("{}\0{}", program(), suite.module_path);
     let key = format!("{place}\0{text}\0{judges:?}\0{:?}\0{:?}", settings.judge, settings.mode);
-    let key = format!("{}-{}", suite.key(), &sha256(key)[..8]);
+    let key = format!("{}-{}", suite.key(), &sha256(&*redactor.apply(&key))[..8]);
     let mut written = Ok(());
     let result = run_once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
         let measurement = JudgeMeasurement { evals, settings, run, suite: &data, calibration: &calibration, repeat };

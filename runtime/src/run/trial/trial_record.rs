@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use evalsuite_schema::Value;
 use evalsuite_schema::record::{GraderRecord, Status, TrialRecord, Usage, WorkspaceRecord};
@@ -18,6 +19,9 @@ use crate::run::trial::trial_end::TrialEnd;
 use crate::run::trial::trial_log::{LogEntries, whole_millis};
 use crate::run::trial::verbose;
 use crate::workspace;
+
+/// Time in which the workspace of a trial is removed.
+const REMOVAL_LIMIT: Duration = Duration::from_secs(10);
 
 /// Removes the workspace of a trial that needs no attention, and writes the trajectory and the record.
 ///
@@ -108,7 +112,7 @@ impl JudgeTotals {
     }
 }
 
-/// Removes the workspace, unless people may want to look at it or other trials use it.
+/// Removes the workspace, unless people may want to look at it or other trials use it. What takes longer stays until the run is removed.
 fn without_needless_workspace(
     trial: &TrialAttempt<'_>,
     mut workspace: WorkspaceRecord,
@@ -119,7 +123,7 @@ fn without_needless_workspace(
         // It is removed with the bases of the run.
         workspace.kept = keep;
     } else if !keep && matches!(outcome, Status::Passed | Status::Skipped) {
-        match workspace::remove_directory(Path::new(&workspace.path)) {
+        match workspace::remove_directory_within(Path::new(&workspace.path), REMOVAL_LIMIT) {
             Ok(()) => workspace.kept = false,
             Err(error) => trial.log.note("workspace_not_removed", format!("{}: {error}", workspace.path)),
         }

@@ -24,6 +24,10 @@ const DEATH: Duration = Duration::from_secs(10);
 const MEMORY: u64 = 768 << 10;
 /// The variable by which the programs of an attack are found.
 const MARK: &str = "CAMPAIGN_ATTACK";
+/// The variable whose value nothing that is written may have, and its value. The words of it are in no script.
+const SECRET: (&str, &str) = ("CAMPAIGN_SECRET", "\"Vq7xk2Lm'&Tz4+wH9/é\\Jr5nB8pDy3\"");
+/// Parts of the value that no encoder changes.
+const SECRET_WORDS: [&str; 3] = ["Vq7xk2Lm", "Tz4", "Jr5nB8pDy3"];
 
 /// What attacks took.
 #[derive(Debug, Default)]
@@ -60,7 +64,7 @@ fn one(program: &Path, index: usize, place: &Path, attacked: &mut Attacked) -> i
     fs::write(victim.join("file"), "unharmed\n")?;
     let errors = fs::File::create(place.join("errors"))?;
     let mut command = Command::new(program);
-    command.args(["attack", &index.to_string()]).arg(place).env(MARK, place);
+    command.args(["attack", &index.to_string()]).arg(place).env(MARK, place).env(SECRET.0, SECRET.1);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn()?;
     let end = Instant::now() + PATIENCE;
     let status = loop {
@@ -97,12 +101,36 @@ fn one(program: &Path, index: usize, place: &Path, attacked: &mut Attacked) -> i
         problems.push(format!("programs are left: {left:?}"));
         left.iter().for_each(|id| drop(Command::new("kill").args(["-9", id]).status()));
     }
+    for name in with_secret(&place.join("out"))? {
+        problems.push(format!("a part of the secret is in {name}"));
+    }
     let memory = fs::read_to_string(place.join("memory")).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
     attacked.largest = attacked.largest.max(memory);
     if memory > MEMORY {
         problems.push(format!("took {} MiB of memory", memory >> 10));
     }
     Ok(problems)
+}
+
+/// The files below a directory that have a part of the secret, as it is or as base64. The workspace belongs to the agent.
+fn with_secret(directory: &Path) -> io::Result<Vec<String>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten() {
+        let (entry, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
+        if kind.is_dir() && !entry.ends_with("workspace") {
+            found.extend(with_secret(&entry)?);
+        } else if kind.is_file() {
+            let text = fs::read(&entry).unwrap_or_default();
+            let text: String = String::from_utf8_lossy(&text).replace("\\n", "").split_whitespace().collect();
+            let has = |part: &str| text.contains(part);
+            // In base64, "k2Lm" and "B8pD" at each position of a group of three bytes.
+            let encoded = ["azJMb", "syTG", "rMkxt", "QjhwR", "I4cE", "COHBE"];
+            if SECRET_WORDS.into_iter().any(has) || encoded.into_iter().any(has) {
+                found.push(entry.display().to_string());
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The ids of programs of the attack at `place`.
@@ -139,7 +167,10 @@ pub fn attack(index: usize, place: &Path) -> io::Result<()> {
     fs::write(place.join("targets.yaml"), format!("targets:\n{targets}"))?;
     let graders = json!([grader("done", &json!({"contains": {"value": "done"}}))]);
     let template = json!({"template": {"written": "template", "path": "suites/x/template"}});
-    let case = |id: &str, target: &str| case_json(id, &graders, &json!({"workspace": template, "target": target}));
+    let case = |id: &str, target: &str| {
+        let more = json!({"workspace": template, "target": target, "requires": {"env": [SECRET.0]}});
+        case_json(id, &graders, &more)
+    };
     let suite = suite(place, &[case("hostile", "hostile"), case("kind", "default")], &json!({}));
     let evals = Evals::new(suite).with_agent(CliAgents);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;

@@ -93,6 +93,14 @@ pub(crate) const ATTACKS: &[Attack] = &[
         "workspace: 1,000 levels",
         "i=0; while [ $i -lt 1000 ]; do mkdir d && cd d; i=$((i+1)); done; echo done > $1",
     ),
+    refused(
+        "workspace: 20,000 levels, and no end",
+        "perl -e 'for (1..20000) { mkdir q(d) and chdir q(d) or die } sleep 1000'",
+    ),
+    harmless(
+        "workspace: 20,000 levels",
+        "perl -e 'for (1..20000) { mkdir q(d) and chdir q(d) or die }'; echo done > $1",
+    ),
     harmless(
         "workspace: 20,000 files",
         "i=0; while [ $i -lt 200 ]; do mkdir $i; (cd $i; touch $(seq 100)); i=$((i+1)); done; echo done > $1",
@@ -160,4 +168,31 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ),
     harmless("processes: they close everything", "exec 0<&- 2>&-; echo done > $1; exec 1>&-"),
     refused("processes: they end their group", "kill -9 0"),
+    // Secrets, in the answer, the transcript and the streams, as they are and encoded.
+    harmless(
+        "secrets: encoded",
+        r#"export S="$CAMPAIGN_SECRET"
+all() {
+  printf '%s\n' "$S"; for before in '' u us; do printf '%s%s more text after it, longer than a line' "$before" "$S" | base64 -w 76; done
+  python3 - <<'P'
+import base64, html, json, os, shlex, textwrap, urllib.parse
+s = os.environ["S"]
+print(json.dumps(s), json.dumps(json.dumps(s)), repr(s), repr("'" + s), ascii(s), repr(s.encode()), html.escape(s), sep="\n")
+print(json.dumps(s).replace("/", "\\/"), json.dumps(s).replace("&", "\\u0026").replace("+", "\\u002B"), shlex.quote(s), sep="\n")
+print(s.replace("&", "&amp;").replace('"', "&#34;").replace("'", "&#39;"), urllib.parse.quote(s), urllib.parse.quote_plus(s), sep="\n")
+print(json.dumps(html.escape(s)), html.escape(json.dumps(s)), base64.urlsafe_b64encode(("x" + json.dumps(s)).encode()).decode().rstrip("="), sep="\n")
+P
+}
+command -v python3 >/dev/null || exit 0
+all; all >&2; all > new.txt; { echo done; all; } > $1
+printf '%s' "$(all)" | python3 -c 'import json,os,sys; t=sys.stdin.read(); json.dump({"schema_version":"ATIF-v1.4","session_id":"s","agent":{"name":"a","version":"1"},"steps":[{"step_id":1,"source":"agent","message":t + "done","tool_calls":[{"tool_call_id":"1","function_name":"f","arguments":{t:t}}]}]}, open(os.environ["EVALSUITE_TRAJECTORY_PATH"],"w"))'"#,
+    ),
+    refused(
+        "secrets: cut by the time limit",
+        r#"for f in /dev/stdout /dev/stderr $1 $EVALSUITE_TRAJECTORY_PATH; do printf '[{"a": "%.15s' "$CAMPAIGN_SECRET" >> $f; done; sleep 1000"#,
+    ),
+    refused(
+        "secrets: cut by a kill",
+        r#"for f in /dev/stdout /dev/stderr $1 $EVALSUITE_TRAJECTORY_PATH; do printf '%s' "$CAMPAIGN_SECRET" | base64 -w 0 | head -c 21 >> $f; done; kill -9 $$"#,
+    ),
 ];
