@@ -18,6 +18,7 @@ pub use calibration::{calibration_names, stem};
 pub use cargo_workspace::{workspace_around, workspace_root};
 pub use data_files::{DataFiles, data_files};
 pub use glob::is_glob;
+pub use pattern::Pattern;
 
 /// Deepest nesting of directories that is followed.
 pub const MAX_DEPTH: usize = 32;
