@@ -7,6 +7,7 @@ mod calibration;
 mod cargo_workspace;
 mod data_files;
 mod directories;
+mod directory_links;
 mod glob;
 mod link;
 mod pattern;
@@ -17,6 +18,7 @@ use std::path::Path;
 pub use calibration::{calibration_names, stem};
 pub use cargo_workspace::{workspace_around, workspace_root};
 pub use data_files::{DataFiles, data_files};
+pub use directory_links::{DirectoryLink, directory_links};
 pub use glob::is_glob;
 pub use pattern::Pattern;
 
