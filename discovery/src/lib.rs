@@ -25,6 +25,9 @@ pub use pattern::Pattern;
 /// Deepest nesting of directories that is followed.
 pub const MAX_DEPTH: usize = 32;
 
+/// Entries of directories that a pattern visits, at most.
+pub const MAX_VISITED: usize = 100_000;
+
 /// What [`list`] found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
@@ -33,6 +36,8 @@ pub struct Listing {
     pub files: Vec<String>,
     /// The problems, in the order in which they were found.
     pub problems: Vec<Problem>,
+    /// Number of entries of directories that a pattern was compared with.
+    pub visited: usize,
 }
 
 /// Something that cannot be listed.
