@@ -22,6 +22,9 @@ const MOST_FIXES: usize = 10;
 /// Problems that are printed, at most: of more, the errors come first.
 const MAX_PRINTED: usize = 1000;
 
+/// Graders that were not checked and are listed, at most.
+const MAX_UNCHECKED: usize = 100;
+
 /// What suites use of a targets file.
 struct TargetsUse {
     request: Request,
@@ -59,7 +62,10 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
         anstream::eprintln!(
             "note: no Rust code includes these suites, so graders that are not built in were not checked:"
         );
-        unchecked.iter().for_each(|grader| anstream::eprintln!("  {grader}"));
+        unchecked.iter().take(MAX_UNCHECKED).for_each(|grader| anstream::eprintln!("  {grader}"));
+        if let Some(more) = unchecked.len().checked_sub(MAX_UNCHECKED).filter(|more| *more > 0) {
+            anstream::eprintln!("  and {more} more");
+        }
     }
     for call in &includes.unread {
         anstream::eprintln!("note: the arguments of a call are not known: {call}");

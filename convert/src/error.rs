@@ -6,6 +6,11 @@ use std::{fmt, io};
 use evalsuite_loader::render;
 use evalsuite_schema::diagnostic::Diagnostics;
 
+use crate::source::SourceProblem;
+
+/// Problems of a source that are listed, at most.
+const MOST_LISTED: usize = 20;
+
 /// Why a source cannot be converted at all, or a suite not be written.
 #[derive(Debug)]
 pub struct ConvertError {
@@ -18,6 +23,7 @@ enum Kind {
     Unreadable(Diagnostics),
     Unsupported(String),
     Exists(Vec<PathBuf>),
+    Refused(Vec<SourceProblem>),
 }
 
 impl ConvertError {
@@ -31,6 +37,22 @@ impl ConvertError {
 
     pub(crate) fn unsupported(message: impl Into<String>) -> Self {
         Self { kind: Kind::Unsupported(message.into()) }
+    }
+
+    pub(crate) fn refused(problems: Vec<SourceProblem>) -> Self {
+        Self { kind: Kind::Refused(problems) }
+    }
+
+    /// Why a file that an entry names is not read, for the report.
+    pub(crate) fn reason(&self) -> String {
+        match &self.kind {
+            Kind::Io(_, error) if error.kind() == io::ErrorKind::NotFound => "it does not exist".to_owned(),
+            Kind::Io(_, error) => error.to_string(),
+            Kind::Unreadable(problems) => {
+                problems.iter().next().map(|problem| problem.message.clone()).unwrap_or_default()
+            }
+            _ => self.to_string(),
+        }
     }
 
     pub(crate) fn exists(files: Vec<PathBuf>) -> Self {
@@ -48,6 +70,14 @@ impl fmt::Display for ConvertError {
                 write!(f, "the source cannot be read\n{}", texts.join("\n\n"))
             }
             Kind::Unsupported(message) => f.write_str(message),
+            Kind::Refused(problems) => {
+                let texts: Vec<String> = problems.iter().take(MOST_LISTED).map(ToString::to_string).collect();
+                f.write_str(&texts.join("\n\nerror: "))?;
+                match problems.len().saturating_sub(MOST_LISTED) {
+                    0 => Ok(()),
+                    more => write!(f, "\n\nand {more} more"),
+                }
+            }
             Kind::Exists(files) => {
                 let more = if files.len() > 1 { format!(" and {} more files", files.len() - 1) } else { String::new() };
                 let first = files.first().map(|file| file.display().to_string()).unwrap_or_default();

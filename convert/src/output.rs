@@ -32,17 +32,24 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// If a file exists, unless `force` allows to overwrite and remove files; then nothing is written. If a file cannot be written.
+    /// If a file exists, unless `force` allows to overwrite and remove files, or if a link leads out of `directory`; then nothing is
+    /// written. If a file cannot be written.
     pub fn write(&self, directory: &Path, force: bool) -> Result<(), ConvertError> {
         let paths = self.files.keys().chain(&self.removed).map(|path| directory.join(path));
         let existing: Vec<PathBuf> = paths.filter(|path| path.symlink_metadata().is_ok()).collect();
         if !force && !existing.is_empty() {
             return Err(ConvertError::exists(existing));
         }
+        for path in self.files.keys().chain(&self.removed) {
+            stays_inside(&directory.join(path), directory)?;
+        }
         for (path, contents) in &self.files {
             let path = directory.join(path);
             let parent = path.parent().unwrap_or(directory);
             fs::create_dir_all(parent).map_err(|error| ConvertError::io(parent, error))?;
+            if path.is_symlink() {
+                fs::remove_file(&path).map_err(|error| ConvertError::io(&path, error))?;
+            }
             fs::write(&path, contents).map_err(|error| ConvertError::io(&path, error))?;
         }
         for path in self.removed.iter().filter(|path| !self.files.contains_key(*path)) {
@@ -56,6 +63,21 @@ impl Output {
             }
         }
         Ok(())
+    }
+}
+
+/// Checks that no link to a directory leads the file at `path` out of `directory`.
+fn stays_inside(path: &Path, directory: &Path) -> Result<(), ConvertError> {
+    let Ok(real) = directory.canonicalize() else { return Ok(()) };
+    // The nearest directory that exists: what is missing is created in it.
+    let parent = path.ancestors().skip(1).find_map(|parent| parent.canonicalize().ok());
+    match parent.filter(|parent| !parent.starts_with(&real)) {
+        Some(outside) => Err(ConvertError::unsupported(format!(
+            "{} would be written to {}, outside of the directory of the new suite\n  = help: remove the link, or name another directory",
+            path.display(),
+            outside.display()
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -80,5 +102,25 @@ mod tests {
         next.write(directory.path(), true).unwrap();
         assert_eq!(fs::read_to_string(directory.path().join("EVAL.yaml")).unwrap(), "c");
         assert!(!directory.path().join("cases/b").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_through_links() {
+        use std::os::unix::fs::symlink;
+
+        let (directory, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(outside.path().join("EVAL.yaml"), "theirs").unwrap();
+        symlink(outside.path().join("EVAL.yaml"), directory.path().join("EVAL.yaml")).unwrap();
+        let mut output = Output::default();
+        output.add("EVAL.yaml", "ours");
+        output.write(directory.path(), true).unwrap();
+        assert_eq!(fs::read_to_string(directory.path().join("EVAL.yaml")).unwrap(), "ours");
+        symlink(outside.path(), directory.path().join("cases")).unwrap();
+        output.add("cases/a/case.yaml", "ours");
+        let error = output.write(directory.path(), true).unwrap_err().to_string();
+        assert!(error.contains("outside of the directory of the new suite"), "{error}");
+        assert_eq!(fs::read_to_string(outside.path().join("EVAL.yaml")).unwrap(), "theirs");
+        assert!(!outside.path().join("a").exists());
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listi
         }
         listing
     });
-    for Listing { files, problems } in parts {
+    for Listing { files, problems, .. } in parts {
         listing.files.extend(files);
         listing.problems.extend(problems);
     }

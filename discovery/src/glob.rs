@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::pattern::Pattern;
-use crate::{Listing, MAX_DEPTH, ProblemKind, entries, join, link};
+use crate::{Listing, MAX_DEPTH, MAX_VISITED, ProblemKind, entries, join, link};
 
 /// Whether a path is a pattern: it holds `*`, `?` or `{`.
 pub fn is_glob(path: &str) -> bool {
@@ -55,7 +55,17 @@ fn walk(search: &Search<'_>, below: &str, depth: usize, links: &mut usize, listi
     if depth == 0 && !search.root.join(&directory).is_dir() {
         return;
     }
-    for (name, kind) in entries(search.root, &directory, listing) {
+    let entries = entries(search.root, &directory, listing);
+    let before = listing.visited;
+    listing.visited += entries.len();
+    if listing.visited > MAX_VISITED {
+        if before <= MAX_VISITED {
+            let message = format!("the pattern visits more than {MAX_VISITED} files and directories");
+            listing.problem(directory, ProblemKind::TooDeep, message);
+        }
+        return;
+    }
+    for (name, kind) in entries {
         if name.starts_with('.') {
             continue;
         }

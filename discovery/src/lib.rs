@@ -7,6 +7,7 @@ mod calibration;
 mod cargo_workspace;
 mod data_files;
 mod directories;
+mod directory_links;
 mod glob;
 mod link;
 mod pattern;
@@ -17,10 +18,15 @@ use std::path::Path;
 pub use calibration::{calibration_names, stem};
 pub use cargo_workspace::{workspace_around, workspace_root};
 pub use data_files::{DataFiles, data_files};
+pub use directory_links::{DirectoryLink, directory_links};
 pub use glob::is_glob;
+pub use pattern::Pattern;
 
 /// Deepest nesting of directories that is followed.
 pub const MAX_DEPTH: usize = 32;
+
+/// Entries of directories that a pattern visits, at most.
+pub const MAX_VISITED: usize = 100_000;
 
 /// What [`list`] found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,6 +36,8 @@ pub struct Listing {
     pub files: Vec<String>,
     /// The problems, in the order in which they were found.
     pub problems: Vec<Problem>,
+    /// Number of entries of directories that a pattern was compared with.
+    pub visited: usize,
 }
 
 /// Something that cannot be listed.

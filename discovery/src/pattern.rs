@@ -4,7 +4,7 @@
 
 /// A pattern, compiled to a machine that reads a path character by character.
 #[derive(Debug)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     steps: Vec<Step>,
 }
 
@@ -36,8 +36,12 @@ const MAX_LENGTH: usize = 4096;
 const MAX_BRACES: usize = 8;
 
 impl Pattern {
-    /// Compiles a pattern; the error is what is wrong with it.
-    pub(crate) fn new(text: &str) -> Result<Self, String> {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn new(text: &str) -> Result<Self, String> {
         // The machine takes memory by the length of the pattern, and compiling it takes stack by its nesting.
         if text.len() > MAX_LENGTH {
             return Err(format!("the pattern is longer than {MAX_LENGTH} bytes"));
@@ -51,7 +55,7 @@ impl Pattern {
     }
 
     /// Whether the whole of a path with `/` separators fits.
-    pub(crate) fn is_match(&self, path: &str) -> bool {
+    pub fn is_match(&self, path: &str) -> bool {
         let mut states = States::new(self.steps.len());
         let mut next = States::new(self.steps.len());
         states.add(0, &self.steps);

@@ -1,9 +1,11 @@
 //! Diagnostics while files are read: their places are [`Span`]s, which [`resolve`] turns into source ranges.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use evalsuite_schema::diagnostic;
 use evalsuite_schema::diagnostic::Severity;
+use evalsuite_schema::terminal;
 
 use crate::source::{FileId, Files, LineIndex, Span};
 
@@ -23,6 +25,13 @@ pub(crate) fn are_many(d: &Diagnostics) -> bool {
 /// Help for a value that was meant as text. What has to be quoted is the source, which [`resolve`] adds: `1.10` is not `1.1`.
 pub(crate) const QUOTE_IT: &str = "quote it";
 
+/// Values that messages name may be as long as a file.
+fn shorten(text: &mut String) {
+    if let Cow::Owned(short) = terminal::shortened(text) {
+        *text = short;
+    }
+}
+
 /// The problems with everything that is shown of them, sorted by file and position.
 pub(crate) fn resolve(diagnostics: Diagnostics, files: &Files) -> diagnostic::Diagnostics {
     // A file is indexed once, however many problems it has.
@@ -33,6 +42,8 @@ pub(crate) fn resolve(diagnostics: Diagnostics, files: &Files) -> diagnostic::Di
         {
             problem.help = Some(format!("{QUOTE_IT}: \"{}\"", index.text(range)));
         }
+        shorten(&mut problem.message);
+        problem.help.iter_mut().for_each(shorten);
         problem.map_places(|span| {
             let index = indexes.entry(span.file).or_insert_with(|| files.line_index(span.file));
             files.range(span, index.as_ref())

@@ -55,11 +55,12 @@ pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> V
             // Case is the most common mistake, and `-` and `_` are the same in many names: these cost nothing.
             strsim::osa_distance(&folded, &fold(name)).max(1)
         };
-        if distance <= limit && found.iter().all(|(_, other)| *other != name) {
+        if distance <= limit {
             found.push((distance, name));
         }
     }
     found.sort();
+    found.dedup();
     found.truncate(3);
     found.into_iter().map(|(_, name)| name).collect()
 }

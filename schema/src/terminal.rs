@@ -14,7 +14,8 @@ pub fn short_line(text: &str) -> String {
     line(&shortened(text))
 }
 
-fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
+/// The text, or of a long one only the ends.
+pub fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
     if text.len() <= LONGEST || text.chars().count() <= LONGEST {
         return text.into();
     }

@@ -1,8 +1,11 @@
 //! Links below a tracked directory: cargo follows them when it looks for changes.
+//!
+//! evalsuite-discovery has the same rules in `directory_links`, for the loader. A test compares them.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use super::refusal::Contents;
 
 /// A link to a directory.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,33 +15,62 @@ pub(super) struct Link {
     pub(super) target: PathBuf,
 }
 
+/// Links to directories that are followed, at most: links to directories with links double at every level.
+const MAX_LINKS: usize = 1_000;
+
+/// Entries behind links, at most.
+const MAX_ENTRIES: usize = 250_000;
+
 /// The first link to a directory below `directory`, also behind other links, for whose target there is a `reason` not to follow it. What
 /// cannot be read is left out: cargo cannot read it either.
-pub(super) fn first<R>(directory: &Path, reason: impl Fn(&Path) -> Option<R>) -> Option<(Link, R)> {
-    let mut open = vec![directory.to_path_buf()];
-    let mut followed = BTreeSet::new();
-    while let Some(directory) = open.pop() {
-        let Ok(entries) = fs::read_dir(&directory) else { continue };
-        let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
-        entries.sort_by_key(fs::DirEntry::file_name);
-        // The last one is looked at first.
-        let next = open.len();
-        for entry in entries {
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() {
-                open.insert(next, entry.path());
-            } else if kind.is_symlink()
-                && let Ok(target) = entry.path().canonicalize()
-                && target.is_dir()
-            {
-                if let Some(reason) = reason(&target) {
-                    return Some((Link { path: entry.path(), target }, reason));
+pub(super) fn first(directory: &Path, reason: impl Fn(&Path) -> Option<Contents>) -> Option<(Link, Contents)> {
+    let real = directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf());
+    Walk { reason, links: 0, entries: 0, open: vec![real] }.visit(directory, false)
+}
+
+struct Walk<F> {
+    reason: F,
+    links: usize,
+    entries: usize,
+    /// The directories around the one that is visited, links resolved: cargo does not follow a link to one of them.
+    open: Vec<PathBuf>,
+}
+
+impl<F: Fn(&Path) -> Option<Contents>> Walk<F> {
+    fn visit(&mut self, directory: &Path, is_behind_link: bool) -> Option<(Link, Contents)> {
+        let entries = fs::read_dir(directory).ok()?;
+        let mut directories: Vec<_> = entries
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let kind = entry.file_type().ok()?;
+                self.entries += usize::from(is_behind_link);
+                (!kind.is_file()).then(|| (entry.file_name(), kind))
+            })
+            .collect();
+        directories.sort_by(|(one, _), (other, _)| one.cmp(other));
+        directories.into_iter().find_map(|(name, kind)| {
+            let path = directory.join(&name);
+            let (real, is_link) = if kind.is_dir() {
+                (self.open.last().map_or_else(|| path.clone(), |around| around.join(&name)), false)
+            } else {
+                (path.canonicalize().ok().filter(|target| kind.is_symlink() && target.is_dir())?, true)
+            };
+            if is_link {
+                if let Some(reason) = (self.reason)(&real) {
+                    return Some((Link { path, target: real }, reason));
                 }
-                if followed.insert(target) {
-                    open.insert(next, entry.path());
+                if self.open.contains(&real) {
+                    return None;
                 }
+                if self.links == MAX_LINKS || self.entries > MAX_ENTRIES {
+                    return Some((Link { path, target: real }, Contents::TooMuch));
+                }
+                self.links += 1;
             }
-        }
+            self.open.push(real);
+            let found = self.visit(&path, is_behind_link || is_link);
+            self.open.pop();
+            found
+        })
     }
-    None
 }

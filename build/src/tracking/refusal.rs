@@ -35,11 +35,13 @@ enum Reason {
 
 /// What a directory contains that has nothing to do with suites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Contents {
+pub(super) enum Contents {
     WholePackage,
     TargetDirectory,
     /// Whatever is outside of the package.
     Outside,
+    /// What many links lead to.
+    TooMuch,
 }
 
 impl fmt::Display for Refusal {
@@ -71,6 +73,9 @@ impl fmt::Display for Contents {
             }
             Self::TargetDirectory => "it contains cargo's target directory, so every build would be a full one",
             Self::Outside => "this is outside of the package, and cargo would look for changes everywhere below it",
+            Self::TooMuch => {
+                "with it, cargo would follow more than 1,000 links to directories, or see more than 250,000 files behind them"
+            }
         })
     }
 }

@@ -115,6 +115,43 @@ fn links_to_the_package_and_to_the_target_directory_are_refused() {
 
 #[cfg(unix)]
 #[test]
+fn links_that_double_at_every_level_are_refused() {
+    let fixture = fixture();
+    for level in 0..20 {
+        for name in ["a", "b"] {
+            link(&fixture, format!("../l{}", level + 1), &format!("suites/l{level}/{name}"));
+        }
+    }
+    std::fs::create_dir_all(fixture.path("suites/l20")).expect("a folder");
+    let error = error(&fixture);
+    assert!(error.contains("more than 1,000 links to directories"), "{error}");
+}
+
+/// The loader refuses the same links, with the rules of another crate: this one has no dependencies.
+#[cfg(unix)]
+#[test]
+fn the_loader_refuses_the_links_that_are_not_tracked() {
+    for (target, path, is_refused) in [
+        ("/", "suites/card_agent/out", true),
+        ("/tmp", "suites/card_agent/tasks/deep/out", true),
+        ("../..", "suites/card_agent/package", true),
+        ("../../target", "suites/card_agent/target", true),
+        ("../../shared", "suites/card_agent/shared", false),
+        ("..", "suites/card_agent/loop", false),
+        ("/etc/passwd", "suites/card_agent/file", false),
+    ] {
+        let fixture = fixture();
+        std::fs::create_dir_all(fixture.path("shared")).expect("a folder");
+        link(&fixture, target, path);
+        let root = &fixture.package.root;
+        let found = evalsuite_discovery::directory_links(&fixture.path("suites"), root, &fixture.path("target"));
+        assert_eq!(!found.is_empty(), is_refused, "{path} -> {target}: {found:?}");
+        assert_eq!(lines(&fixture, "suites")[0].starts_with("cargo::error="), is_refused, "{path} -> {target}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn links_inside_of_the_package_to_files_and_to_nothing_are_tracked() {
     let fixture = fixture();
     link(&fixture, "../shared", "suites/shared");

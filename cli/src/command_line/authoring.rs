@@ -128,6 +128,9 @@ pub(crate) struct Convert {
     /// Where the suite has its cases [default: file, unless the source is a suite]
     #[arg(long, value_enum)]
     pub(crate) layout: Option<CaseLayout>,
+    /// Copy files of this directory, too, which is outside of the directory of the source (repeatable)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) allow_outside: Vec<PathBuf>,
     /// Overwrite and remove files
     #[arg(long)]
     pub(crate) force: bool,

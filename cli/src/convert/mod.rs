@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use evalsuite_convert::{
-    Conversion, Entry, Layout, NewSuite, Outcome, between_layouts, from_harbor, from_promptfoo, to_tasks,
+    Conversion, Entry, Layout, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor, from_promptfoo,
+    to_tasks,
 };
 use evalsuite_loader::{load, render};
 use evalsuite_schema::diagnostic::Severity;
@@ -35,6 +36,8 @@ pub(crate) struct ConvertedSuite {
     entries: Vec<ConvertedEntry>,
     /// The files that were written, relative to the directory of the suite.
     files: Vec<String>,
+    /// Files outside of the directory of the source that were copied, which `--allow-outside` allowed.
+    copied_from_outside: Vec<String>,
     /// What is wrong with the new suite.
     problems: Vec<String>,
 }
@@ -56,7 +59,7 @@ struct ConvertedEntry {
 
 impl ConvertedSuite {
     fn of(conversion: &Conversion, problems: &[String]) -> Self {
-        let Conversion { output, report } = conversion;
+        let Conversion { output, report, .. } = conversion;
         let entry = |entry: &Entry| ConvertedEntry {
             file: entry.file.clone(),
             line: entry.line,
@@ -71,6 +74,7 @@ impl ConvertedSuite {
             dropped: report.count(Outcome::Dropped),
             entries: report.entries().iter().map(entry).collect(),
             files: output.files().keys().map(|file| file.to_string_lossy().replace('\\', "/")).collect(),
+            copied_from_outside: copied_from_outside(conversion),
             problems: problems.to_vec(),
         }
     }
@@ -81,17 +85,17 @@ pub(crate) fn run(command: &Convert) -> io::Result<ExitCode> {
         Some(kind) => kind.into(),
         None => SourceKind::of(&command.source)?,
     };
-    let source = &command.source;
+    let source = Source::new(&command.source).allow_outside(command.allow_outside.iter().cloned());
     let conversion = match (kind, layout(command.layout)) {
         (SourceKind::Suite, _) if command.layout.is_none() => {
             return Err(invalid("`--layout` is missing: say where the suite is to have its cases"));
         }
-        (SourceKind::Suite, Some(layout)) => between_layouts(source, layout),
-        (SourceKind::Suite, None) => to_tasks(source),
-        (SourceKind::Promptfoo, layout) => from_promptfoo(source).map(|suite| written(suite, layout)),
-        (SourceKind::Harbor, layout) => from_harbor(source).map(|suite| written(suite, layout)),
+        (SourceKind::Suite, Some(layout)) => between_layouts(source.clone(), layout),
+        (SourceKind::Suite, None) => to_tasks(source.clone()),
+        (SourceKind::Promptfoo, layout) => from_promptfoo(source.clone()).map(|suite| written(suite, layout)),
+        (SourceKind::Harbor, layout) => from_harbor(source.clone()).map(|suite| written(suite, layout)),
     };
-    let conversion = conversion.map_err(io::Error::other)?;
+    let mut conversion = conversion.map_err(io::Error::other)?;
     let problems = match (&command.output, kind) {
         (Some(output), SourceKind::Suite) => {
             if output.read_dir().is_ok_and(|mut entries| entries.next().is_some()) && !command.force {
@@ -100,7 +104,10 @@ pub(crate) fn run(command: &Convert) -> io::Result<ExitCode> {
                     output.display()
                 )));
             }
-            copy(suite_directory(&command.source), output)?;
+            let copied = copy_suite(source, output).map_err(io::Error::other)?;
+            conversion.copied_from_outside.extend(copied);
+            conversion.copied_from_outside.sort();
+            conversion.copied_from_outside.dedup();
             write(&conversion, output, true)?
         }
         (Some(output), _) => write(&conversion, output, command.force)?,
@@ -140,26 +147,6 @@ fn suite_directory(source: &Path) -> &Path {
     }
 }
 
-/// Copies a suite without what version control and cargo keep.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let target = suite_request::absolute(to)?;
-    let is_kept = |entry: &walkdir::DirEntry| {
-        let name = entry.file_name();
-        let is_new = suite_request::absolute(entry.path()).is_ok_and(|path| path == target);
-        entry.depth() == 0 || (name != ".git" && name != "target" && !is_new)
-    };
-    for entry in walkdir::WalkDir::new(from).follow_links(false).into_iter().filter_entry(is_kept) {
-        let entry = entry?;
-        let path = to.join(entry.path().strip_prefix(from).unwrap_or(entry.path()));
-        if entry.file_type().is_dir() {
-            std::fs::create_dir_all(&path)?;
-        } else if entry.path().is_file() {
-            std::fs::copy(entry.path(), &path)?;
-        }
-    }
-    Ok(())
-}
-
 /// Writes the suite, and returns the problems that it has.
 fn write(conversion: &Conversion, directory: &Path, force: bool) -> io::Result<Vec<String>> {
     conversion.output.write(directory, force).map_err(io::Error::other)?;
@@ -169,6 +156,11 @@ fn write(conversion: &Conversion, directory: &Path, force: bool) -> io::Result<V
     let problems = loaded.diagnostics.grouped();
     let errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
     Ok(errors.map(|problem| render::text(problem, render::Style::Colored)).collect())
+}
+
+/// The files that were copied from outside of the source.
+fn copied_from_outside(conversion: &Conversion) -> Vec<String> {
+    conversion.copied_from_outside.iter().map(|file| file.display().to_string()).collect()
 }
 
 /// Whether a written file is that of the suite.
@@ -182,6 +174,9 @@ fn print(conversion: &Conversion, format: OutputFormat, problems: &[String]) -> 
     match format {
         OutputFormat::Human => {
             writeln!(out, "{}", conversion.report)?;
+            for file in copied_from_outside(conversion) {
+                writeln!(out, "copied from outside of the source: {file}")?;
+            }
             for problem in problems {
                 writeln!(out, "\n{problem}")?;
             }

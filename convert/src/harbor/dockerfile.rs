@@ -7,8 +7,8 @@ use std::path::{Component, Path, PathBuf};
 pub(super) struct Dockerfile {
     /// The last working directory.
     pub(super) workdir: Option<String>,
-    /// Sources relative to the Dockerfile with their targets relative to the working directory.
-    pub(super) copies: Vec<(PathBuf, PathBuf)>,
+    /// Sources relative to the Dockerfile with their targets relative to the working directory, and their lines.
+    pub(super) copies: Vec<(PathBuf, PathBuf, u32)>,
     /// Instructions that only a container has, with their lines.
     pub(super) others: Vec<(String, u32)>,
 }
@@ -46,7 +46,9 @@ pub(super) fn read(text: &str, workdir: Option<&str>) -> Dockerfile {
                     } else {
                         inside.clone()
                     };
-                    file.copies.push((PathBuf::from(source), normal(&target)));
+                    // Docker takes a path for one in the directory of the Dockerfile, whatever it starts with.
+                    let source = source.trim_start_matches('/');
+                    file.copies.push((PathBuf::from(source), normal(&target), line));
                 }
             }
             None => file.others.push((format!("COPY {arguments}"), line)),
@@ -92,7 +94,7 @@ mod tests {
         let file = read(text, None);
         assert_eq!(file.workdir.as_deref(), Some("/app"));
         let copies: Vec<(&str, &str)> =
-            file.copies.iter().map(|(from, to)| (from.to_str().unwrap(), to.to_str().unwrap())).collect();
+            file.copies.iter().map(|(from, to, _)| (from.to_str().unwrap(), to.to_str().unwrap())).collect();
         assert_eq!(copies, [("data.csv", "data.csv"), ("src/", "src"), ("a.txt", "b.txt")]);
         let others: Vec<(&str, u32)> = file.others.iter().map(|(text, line)| (text.as_str(), *line)).collect();
         assert_eq!(

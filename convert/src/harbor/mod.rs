@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Object, Value as Json, json};
-use walkdir::WalkDir;
 
 use self::dockerfile::Dockerfile;
 use self::toml_document::TomlDocument;
@@ -18,6 +17,7 @@ use crate::error::ConvertError;
 use crate::layouts::NewSuite;
 use crate::report::{Place, Report};
 use crate::source;
+use crate::source::{Source, SourceFiles};
 use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
 
 /// The file of a task.
@@ -35,17 +35,20 @@ const VERIFIER_SECONDS: f64 = 600.0;
 /// Why settings of containers are dropped.
 const CONTAINER: &str = "it needs a container: the agent works in a directory, only the verifier runs in one";
 
-/// Converts the Harbor task at `path`, or all tasks in that directory.
+/// Converts the Harbor task `source`, or all tasks in that directory.
 ///
 /// # Errors
 ///
-/// If there is no task, or one cannot be read.
-pub fn from_harbor(path: &Path) -> Result<NewSuite, ConvertError> {
+/// If there is no task, one cannot be read, names files outside of its directory that are not allowed, or is too large.
+pub fn from_harbor(source: impl Into<Source>) -> Result<NewSuite, ConvertError> {
+    let source = source.into();
+    let path = &*source.path;
     let directory = if path.is_file() { path.parent().unwrap_or(path) } else { path };
     let tasks = tasks(directory)?;
     if tasks.is_empty() {
         return Err(ConvertError::unsupported(format!("{} has no {TASK}", directory.display())));
     }
+    let files = SourceFiles::new(directory, &source)?;
     let (mut draft, mut report, mut ids) = (SuiteDraft::default(), Report::default(), CaseIds::default());
     let name = directory.canonicalize().ok();
     let name = name.as_deref().and_then(Path::file_name).map(|name| slug(&name.to_string_lossy())).unwrap_or_default();
@@ -53,18 +56,19 @@ pub fn from_harbor(path: &Path) -> Result<NewSuite, ConvertError> {
     let name = name.trim_matches('-');
     draft.settings.push(entry("name", if name.is_empty() { "tasks" } else { name }));
     for task in tasks {
-        let document = TomlDocument::read(&task.join(TASK))?;
+        let document = TomlDocument::read(&task.join(TASK), &files)?;
         let folder = task.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let written = document.root.get("task").and_then(|task| task["name"].as_str());
         let id = ids.next(written.and_then(|name| name.rsplit('/').next()).unwrap_or(&folder), "task");
         let mut conversion =
-            Task { root: directory, directory: &task, document: &document, id: &id, report: &mut report };
+            Task { source: &files, directory: &task, document: &document, id: &id, report: &mut report };
         if let Some(case) = conversion.case(&mut draft) {
             draft.cases.push((id, case));
         }
     }
     draft.output.add("graders/harbor.py", GRADER);
-    Ok(NewSuite { draft, above: Vec::new(), report })
+    let copied_from_outside = files.finish()?;
+    Ok(NewSuite { draft, above: Vec::new(), report, copied_from_outside })
 }
 
 /// The directories of tasks: the one itself, or those in it.
@@ -85,8 +89,7 @@ fn tasks(directory: &Path) -> Result<Vec<PathBuf>, ConvertError> {
 
 /// A task that is being converted.
 struct Task<'a> {
-    /// The directory that reports name files relative to.
-    root: &'a Path,
+    source: &'a SourceFiles,
     directory: &'a Path,
     document: &'a TomlDocument,
     id: &'a str,
@@ -95,11 +98,11 @@ struct Task<'a> {
 
 impl Task<'_> {
     fn place(&self, path: &str) -> Place {
-        Place::new(source::shown(&self.directory.join(TASK), self.root), self.document.line(path), path)
+        Place::new(self.source.shown(&self.directory.join(TASK)), self.document.line(path), path)
     }
 
     fn file_place(&self, file: &str) -> Place {
-        Place::new(source::shown(&self.directory.join(file), self.root), 0, file)
+        Place::new(self.source.shown(&self.directory.join(file)), 0, file)
     }
 
     fn table(&self, name: &str) -> Object {
@@ -109,7 +112,9 @@ impl Task<'_> {
     fn case(&mut self, draft: &mut SuiteDraft) -> Option<CaseDraft> {
         let files = self.files(draft);
         let environment = self.table("environment");
-        let docker = fs::read_to_string(self.directory.join("environment/Dockerfile")).unwrap_or_default();
+        let docker = "environment/Dockerfile";
+        let docker =
+            self.source.text(&self.directory.join(docker), docker, &self.file_place(docker)).unwrap_or_default();
         let docker = dockerfile::read(&docker, environment.get("workdir").and_then(Json::as_str));
         let has_workspace = self.workspace(&docker, draft);
         self.settings();
@@ -143,7 +148,7 @@ impl Task<'_> {
     /// The instruction of a task or step.
     fn instruction(&mut self, file: &str) -> Option<String> {
         let place = self.file_place(file);
-        match source::text(&self.directory.join(file)) {
+        match self.source.text(&self.directory.join(file), file, &place) {
             Ok(text) if !text.trim().is_empty() => {
                 self.report.mapped(&place);
                 Some(without_canary(&text))
@@ -158,11 +163,8 @@ impl Task<'_> {
     /// Copies the files of the task; returns their paths.
     fn files(&mut self, draft: &mut SuiteDraft) -> BTreeSet<String> {
         let mut copied = BTreeSet::new();
-        for file in WalkDir::new(self.directory).sort_by_file_name().into_iter().filter_map(Result::ok) {
-            if !file.file_type().is_file() {
-                continue;
-            }
-            let path = source::shown(file.path(), self.directory);
+        for file in self.source.below(self.directory, &self.place(""), |_, _| true) {
+            let path = source::shown(&file, self.directory);
             let is_known =
                 ["environment/", "tests/", "solution/", "steps/"].iter().any(|folder| path.starts_with(folder));
             if path == TASK || path.ends_with("instruction.md") {
@@ -183,12 +185,12 @@ impl Task<'_> {
                 self.report.dropped(&place, "a workspace gets no files between turns");
                 continue;
             }
-            match fs::read(file.path()) {
+            match self.source.bytes(&file, &path, &place) {
                 Ok(contents) => {
                     draft.output.add(format!("harbor/{}/{path}", self.id), contents);
                     copied.insert(path);
                 }
-                Err(error) => self.report.dropped(&place, format!("it cannot be read: {error}")),
+                Err(error) => self.report.dropped(&place, format!("it cannot be read: {}", error.reason())),
             }
         }
         copied
@@ -197,19 +199,25 @@ impl Task<'_> {
     /// Adds what the Dockerfile copies into the working directory.
     fn workspace(&mut self, docker: &Dockerfile, draft: &mut SuiteDraft) -> bool {
         let mut has_files = false;
-        for (from, to) in &docker.copies {
-            let from = self.directory.join("environment").join(from);
-            for file in WalkDir::new(&from).into_iter().filter_map(Result::ok).filter(|file| file.file_type().is_file())
-            {
-                let below = file.path().strip_prefix(&from).unwrap_or(Path::new(""));
+        let dockerfile = self.source.shown(&self.directory.join("environment/Dockerfile"));
+        for (written, to, line) in &docker.copies {
+            let from = self.directory.join("environment").join(written);
+            let reference = written.to_string_lossy();
+            let place = Place::new(dockerfile.clone(), *line, "COPY");
+            if !self.source.allows(&from, &reference, &place) {
+                continue;
+            }
+            let files = if from.is_dir() { self.source.below(&from, &place, |_, _| true) } else { vec![from.clone()] };
+            for file in files {
+                let below = file.strip_prefix(&from).unwrap_or(Path::new(""));
                 let target = if below.as_os_str().is_empty() { to.clone() } else { to.join(below) };
-                if let Ok(contents) = fs::read(file.path()) {
+                if let Ok(contents) = self.source.bytes(&file, &reference, &place) {
                     draft.output.add(Path::new("harbor").join(self.id).join("workspace").join(target), contents);
                     has_files = true;
                 }
             }
         }
-        let shown = source::shown(&self.directory.join("environment/Dockerfile"), self.root);
+        let shown = self.source.shown(&self.directory.join("environment/Dockerfile"));
         for (instruction, line) in &docker.others {
             self.report.dropped(&Place::new(shown.clone(), *line, instruction.clone()), CONTAINER);
         }

@@ -7,7 +7,8 @@ use evalsuite_schema::json::{Object, Value};
 use toml_edit::{Document, Item, TableLike};
 
 use crate::error::ConvertError;
-use crate::source;
+use crate::report::Place;
+use crate::source::SourceFiles;
 
 /// A TOML file.
 #[derive(Debug)]
@@ -18,8 +19,9 @@ pub(super) struct TomlDocument {
 }
 
 impl TomlDocument {
-    pub(super) fn read(path: &Path) -> Result<Self, ConvertError> {
-        let text = source::text(path)?;
+    pub(super) fn read(path: &Path, files: &SourceFiles) -> Result<Self, ConvertError> {
+        let shown = files.shown(path);
+        let text = files.text(path, &shown, &Place::new(shown.clone(), 0, ""))?;
         let document = Document::parse(&*text)
             .map_err(|error| ConvertError::unsupported(format!("{} is not TOML: {error}", path.display())))?;
         let mut lines = BTreeMap::new();

@@ -8,7 +8,8 @@ use evalsuite_loader::document;
 use evalsuite_loader::document::{Data, Value};
 
 use crate::error::ConvertError;
-use crate::source;
+use crate::report::Place;
+use crate::source::SourceFiles;
 
 /// A case where it is written.
 #[derive(Debug)]
@@ -34,19 +35,24 @@ impl CaseSource {
 
 /// All cases in order. `tests` is the value of that key; without it they are in `cases/`, or without an eval file in `root`.
 pub(super) fn case_sources(
-    root: &Path,
+    files: &SourceFiles,
     has_file: bool,
     tests: Option<&Value>,
+    place: &Place,
 ) -> Result<Vec<CaseSource>, ConvertError> {
     let mut found = Vec::new();
+    let root = files.root();
     match tests {
-        None if has_file => directories(&root.join("cases"), root, &mut found)?,
-        None => directories(root, root, &mut found)?,
+        None if has_file => directories(&root.join("cases"), "cases", place, files, &mut found)?,
+        None => directories(root, ".", place, files, &mut found)?,
         Some(tests) => match (&tests.data, tests.as_text()) {
             (Data::List(items), _) => {
                 for (index, item) in items.iter().enumerate() {
                     match item.as_text() {
-                        Some(text) => file_entry(text, root, &mut found)?,
+                        Some(text) => {
+                            let place = place.below(item.position.line, &format!("[{index}]"));
+                            file_entry(text, &place, files, &mut found)?;
+                        }
                         None => found.push(CaseSource {
                             value: item.clone(),
                             file: root.join("EVAL.yaml"),
@@ -58,7 +64,10 @@ pub(super) fn case_sources(
             }
             (_, Some(text)) => {
                 let path = root.join(text.trim());
-                if path.is_dir() { directories(&path, root, &mut found)? } else { list(&path, root, &mut found)? }
+                match path.is_dir() {
+                    true => directories(&path, text, place, files, &mut found)?,
+                    false => list(&path, text, place, files, &mut found)?,
+                }
             }
             _ => return Err(ConvertError::unsupported("`tests` is neither a list nor a path")),
         },
@@ -66,19 +75,26 @@ pub(super) fn case_sources(
     Ok(found)
 }
 
-fn file_entry(text: &str, root: &Path, found: &mut Vec<CaseSource>) -> Result<(), ConvertError> {
+fn file_entry(text: &str, place: &Place, files: &SourceFiles, found: &mut Vec<CaseSource>) -> Result<(), ConvertError> {
     let Some(path) = text.trim().strip_prefix("file://") else {
         return Err(ConvertError::unsupported(format!("`{text}` in `tests` is not a case")));
     };
     if !evalsuite_discovery::is_glob(path) {
-        return list(&root.join(path), root, found);
+        return list(&files.root().join(path), text, place, files, found);
     }
-    let listing = evalsuite_discovery::list(root, root, "glob", path);
-    listing.files.iter().try_for_each(|file| list(&root.join(file), root, found))
+    let matching = files.matching(path, files.root(), text, place).map_err(ConvertError::unsupported)?;
+    matching.iter().try_for_each(|file| list(file, text, place, files, found))
 }
 
-/// The case directories below `directory`.
-fn directories(directory: &Path, root: &Path, found: &mut Vec<CaseSource>) -> Result<(), ConvertError> {
+/// The case directories below `directory`, which `reference` at `place` names.
+fn directories(
+    directory: &Path,
+    reference: &str,
+    place: &Place,
+    files: &SourceFiles,
+    found: &mut Vec<CaseSource>,
+) -> Result<(), ConvertError> {
+    files.allows(directory, reference, place);
     let listing = fs::read_dir(directory).map_err(|error| ConvertError::io(directory, error))?;
     let mut names = BTreeSet::new();
     for entry in listing {
@@ -87,9 +103,10 @@ fn directories(directory: &Path, root: &Path, found: &mut Vec<CaseSource>) -> Re
     }
     for name in names {
         let is_ignored = name.to_string_lossy().starts_with(['.', '_']);
-        let files = ["case.yaml", "case.yml"].map(|file| directory.join(&name).join(file));
-        let Some(file) = files.into_iter().find(|file| !is_ignored && file.is_file()) else { continue };
-        let mut document = source::document(&file, root)?;
+        let named = ["case.yaml", "case.yml"].map(|file| directory.join(&name).join(file));
+        let Some(file) = named.into_iter().find(|file| !is_ignored && file.is_file()) else { continue };
+        let shown = files.shown(&file);
+        let mut document = files.document(&file, &shown, &Place::new(shown.clone(), 0, ""))?;
         // Comments after the last entry stay with the case.
         if let Data::Mapping(entries) = &mut document.root.data
             && let Some((_, first)) = entries.first_mut()
@@ -106,11 +123,17 @@ fn directories(directory: &Path, root: &Path, found: &mut Vec<CaseSource>) -> Re
     Ok(())
 }
 
-/// The cases of a YAML list or of the lines of a JSONL file.
-fn list(file: &Path, root: &Path, found: &mut Vec<CaseSource>) -> Result<(), ConvertError> {
+/// The cases of a YAML list or of the lines of a JSONL file, which `reference` at `place` names.
+fn list(
+    file: &Path,
+    reference: &str,
+    place: &Place,
+    files: &SourceFiles,
+    found: &mut Vec<CaseSource>,
+) -> Result<(), ConvertError> {
     let is_lines = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"));
     let values = if is_lines {
-        let text = source::text(file)?;
+        let text = files.text(file, reference, place)?;
         let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
         let case = |(line, number): (&str, u32)| {
             let parsed = document::parse(line, &file.with_extension("json")).map_err(ConvertError::unreadable)?;
@@ -120,11 +143,11 @@ fn list(file: &Path, root: &Path, found: &mut Vec<CaseSource>) -> Result<(), Con
         };
         lines.map(case).collect::<Result<Vec<_>, ConvertError>>()?
     } else {
-        let document = source::document(file, root)?;
+        let document = files.document(file, reference, place)?;
         match document.root.data {
             Data::List(items) => items,
             _ => {
-                return Err(ConvertError::unsupported(format!("{} is not a list of cases", source::shown(file, root))));
+                return Err(ConvertError::unsupported(format!("{} is not a list of cases", files.shown(file))));
             }
         }
     };

@@ -2,6 +2,7 @@
 
 mod case_paths;
 mod case_sources;
+mod copy;
 mod new_suite;
 mod task_graders;
 mod task_writer;
@@ -11,6 +12,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use evalsuite_loader::document;
 use evalsuite_loader::document::{Data, Document, Value};
 
 use self::case_paths::Move;
@@ -19,9 +21,11 @@ use self::task_writer::TaskWriter;
 use crate::case_ids::CaseIds;
 use crate::error::ConvertError;
 use crate::report::{Place, Report};
+use crate::source::{Source, SourceFiles};
 use crate::suite_draft::{CaseDraft, SuiteDraft};
 use crate::{Conversion, source};
 
+pub use self::copy::copy_suite;
 pub use self::new_suite::NewSuite;
 
 /// Where a suite with an eval file has its cases.
@@ -36,7 +40,7 @@ pub enum Layout {
 /// Most bytes of the name of a directory.
 const LONGEST_NAME: usize = 200;
 
-/// Moves the cases of the suite at `path`, an eval file, `suite.json` or its directory, to where `layout` has them.
+/// Moves the cases of the suite `source`, an eval file, `suite.json` or its directory, to where `layout` has them.
 ///
 /// The files are relative to the directory of the suite and belong there: paths that cases name are those of files that stay. A file of a
 /// case that moved, and a `suite.json`, is removed.
@@ -44,8 +48,9 @@ const LONGEST_NAME: usize = 200;
 /// # Errors
 ///
 /// If the suite cannot be read, is of another kind, or has no cases.
-pub fn between_layouts(path: &Path, layout: Layout) -> Result<Conversion, ConvertError> {
-    let SuiteSource { mut report, mut draft, cases, eval_file, tests, place, .. } = SuiteSource::read(path, layout)?;
+pub fn between_layouts(source: impl Into<Source>, layout: Layout) -> Result<Conversion, ConvertError> {
+    let SuiteSource { mut report, copied_from_outside, mut draft, cases, eval_file, tests, place, .. } =
+        SuiteSource::read(&source.into(), layout)?;
     let is_sorted = cases.iter().zip(cases.iter().skip(1)).all(|(one, next)| one.id <= next.id);
     if layout == Layout::Directories && !is_sorted {
         let line = tests.as_ref().map_or(0, |tests| tests.position.line);
@@ -68,22 +73,24 @@ pub fn between_layouts(path: &Path, layout: Layout) -> Result<Conversion, Conver
         draft.cases.push((name, draft_of_case));
     }
     let above = tests.map_or_else(Vec::new, |tests| tests.above);
-    Ok(Conversion { output: draft.write_as(layout, eval_file.as_ref(), above), report })
+    Ok(Conversion { output: draft.write_as(layout, eval_file.as_ref(), above), report, copied_from_outside })
 }
 
-/// Writes the suite at `path`, an eval file or its directory, as `suite.json` with a JSON file per case in `tasks/`.
+/// Writes the suite `source`, an eval file or its directory, as `suite.json` with a JSON file per case in `tasks/`.
 ///
 /// The files are relative to the directory of the suite and belong there. The eval file, and each `case.yaml`, is removed.
 ///
 /// # Errors
 ///
 /// If the suite cannot be read, is in that layout already, or has no cases.
-pub fn to_tasks(path: &Path) -> Result<Conversion, ConvertError> {
+pub fn to_tasks(source: impl Into<Source>) -> Result<Conversion, ConvertError> {
+    let source = source.into();
+    let path = &source.path;
     if suite_files(path)?.has_tasks() {
         return Err(ConvertError::unsupported(format!("{} is in the tasks layout", path.display())));
     }
     // Paths of tasks are relative to the directory of the suite, as those of an eval file.
-    let mut source = SuiteSource::read(path, Layout::File)?;
+    let mut source = SuiteSource::read(&source, Layout::File)?;
     if !source.place.file.is_empty() {
         source.draft.output.remove(&source.place.file);
     }
@@ -94,6 +101,7 @@ pub fn to_tasks(path: &Path) -> Result<Conversion, ConvertError> {
 struct SuiteSource {
     /// What was read of it is mapped.
     report: Report,
+    copied_from_outside: Vec<PathBuf>,
     /// Its settings, without cases. The files that hold cases are removed.
     draft: SuiteDraft,
     cases: Vec<ReadCase>,
@@ -116,13 +124,20 @@ struct ReadCase {
 
 impl SuiteSource {
     /// `layout`: where its cases are going to be.
-    fn read(path: &Path, layout: Layout) -> Result<Self, ConvertError> {
+    fn read(source: &Source, layout: Layout) -> Result<Self, ConvertError> {
+        let path = &*source.path;
         let files = suite_files(path)?;
         let root = &files.root;
+        let source_files = SourceFiles::new(root, source)?;
         let mut report = Report::default();
         let mut draft = SuiteDraft::default();
         let head = match &files.suite_file {
-            Some(file) => source::document(file, root)?,
+            // A link that was named on purpose may lead anywhere.
+            Some(file) if path.is_file() => document::read(file, root).map_err(ConvertError::unreadable)?,
+            Some(file) => {
+                let shown = source::shown(file, root);
+                source_files.document(file, &shown, &Place::new(shown.clone(), 0, ""))?
+            }
             None => Document { root: Value::new(Data::Mapping(Vec::new())), end: Vec::new() },
         };
         let shown = files.suite_file.as_deref().map_or_else(String::new, |file| source::shown(file, root));
@@ -138,7 +153,7 @@ impl SuiteSource {
             let has_tasks = files.has_tasks();
             let rules = tasks_reader::settings(entries, has_tasks, &place, &mut draft, &mut report);
             if has_tasks {
-                cases = tasks_reader::cases(root, rules, &mut draft, &mut report)?;
+                cases = tasks_reader::cases(&source_files, rules, &mut draft, &mut report)?;
             }
         } else {
             for (key, value) in entries {
@@ -152,7 +167,8 @@ impl SuiteSource {
             }
         }
         if !files.has_tasks() {
-            for case in case_sources(root, files.suite_file.is_some(), tests.as_ref())? {
+            let place = Place::new(shown, tests.as_ref().map_or(0, |tests| tests.position.line), "tests");
+            for case in case_sources(&source_files, files.suite_file.is_some(), tests.as_ref(), &place)? {
                 let place = Place::new(source::shown(&case.file, root), case.value.position.line, case.name.clone());
                 if case.is_own_file {
                     draft.output.remove(source::shown(&case.file, root));
@@ -160,13 +176,14 @@ impl SuiteSource {
                 cases.push(ReadCase { id: case.id(), draft: moved_case(&case, root, layout), place });
             }
         }
+        let copied_from_outside = source_files.finish()?;
         if cases.is_empty() {
             return Err(ConvertError::unsupported(format!("{} has no cases", path.display())));
         }
         let default_name = files.default_name();
         let eval_file = files.suite_file.filter(|_| !files.has_suite_json);
         let eval_file = eval_file.as_deref().and_then(Path::file_name).unwrap_or("EVAL.yaml".as_ref()).into();
-        Ok(Self { report, draft, cases, eval_file, tests, place, default_name })
+        Ok(Self { report, copied_from_outside, draft, cases, eval_file, tests, place, default_name })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A suite that was made of another program's files, before it has a layout.
 
 use std::mem;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use evalsuite_loader::document::{Data, Value};
 
@@ -18,18 +18,20 @@ pub struct NewSuite {
     /// Comments above the cases.
     pub(crate) above: Vec<String>,
     pub(crate) report: Report,
+    pub(crate) copied_from_outside: Vec<PathBuf>,
 }
 
 impl NewSuite {
     /// The suite with an eval file.
     pub fn in_layout(self, layout: Layout) -> Conversion {
-        Conversion { output: self.draft.write_as(layout, Path::new("EVAL.yaml"), self.above), report: self.report }
+        let output = self.draft.write_as(layout, Path::new("EVAL.yaml"), self.above);
+        Conversion { output, report: self.report, copied_from_outside: self.copied_from_outside }
     }
 
     /// The suite as `suite.json` with a JSON file per case in `tasks/`. What this layout cannot express is reported with the file in which
     /// it is missing, besides what became of the entries of the source.
     pub fn as_tasks(self) -> Conversion {
-        let Self { mut draft, above, mut report } = self;
+        let Self { mut draft, above, mut report, copied_from_outside } = self;
         draft.settings.iter_mut().for_each(|(_, value)| forget_positions(value));
         let case = |(id, mut draft): (String, CaseDraft)| {
             draft.entries.iter_mut().for_each(|(_, value)| forget_positions(value));
@@ -39,6 +41,7 @@ impl NewSuite {
         let cases = mem::take(&mut draft.cases).into_iter().map(case).collect();
         let source = SuiteSource {
             report: Report::default(),
+            copied_from_outside: Vec::new(),
             draft,
             cases,
             eval_file: "EVAL.yaml".into(),
@@ -48,7 +51,7 @@ impl NewSuite {
         };
         let written = TaskWriter::write(source);
         report.add_losses(&written.report);
-        Conversion { output: written.output, report }
+        Conversion { output: written.output, report, copied_from_outside }
     }
 }
 

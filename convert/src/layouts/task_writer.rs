@@ -45,7 +45,7 @@ struct Shared {
 impl TaskWriter {
     /// The suite in the tasks layout, and what became of its entries.
     pub(super) fn write(source: SuiteSource) -> Conversion {
-        let SuiteSource { mut report, mut draft, cases, tests, place, default_name, .. } = source;
+        let SuiteSource { mut report, copied_from_outside, mut draft, cases, tests, place, default_name, .. } = source;
         let comments = draft.settings.iter().any(|(_, value)| has_comment(value))
             || cases.iter().any(|case| case.draft.above.iter().any(|line| !line.is_empty()))
             || cases.iter().any(|case| case.draft.entries.iter().any(|(_, value)| has_comment(value)))
@@ -85,7 +85,7 @@ impl TaskWriter {
         if !output.files().keys().any(|file| file.starts_with("tasks")) {
             report.dropped(&Place::new("suite.json", 0, "tasks"), "no case can be a task: choose another layout");
         }
-        Conversion { output, report }
+        Conversion { output, report, copied_from_outside }
     }
 
     fn task(&mut self, case: &ReadCase, names: &mut Directories) {

@@ -10,7 +10,7 @@ use super::task_graders::{TaskRules, assertion};
 use crate::case_ids::slug;
 use crate::error::ConvertError;
 use crate::report::{Place, Report};
-use crate::source;
+use crate::source::SourceFiles;
 use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
 
 /// Largest number of bytes of a suite's name.
@@ -79,18 +79,19 @@ fn name(value: Value, place: &Place, report: &mut Report) -> Value {
 
 /// The tasks as cases. Their files are removed.
 pub(super) fn cases(
-    root: &Path,
+    files: &SourceFiles,
     rules: TaskRules,
     draft: &mut SuiteDraft,
     report: &mut Report,
 ) -> Result<Vec<ReadCase>, ConvertError> {
+    let root = files.root();
     let listing = evalsuite_discovery::list(root, root, "tasks", "tasks");
     if let Some(problem) = listing.problems.first() {
         return Err(ConvertError::unsupported(format!("{}: {}", problem.path, problem.message)));
     }
     let mut cases = Vec::new();
     for file in listing.files {
-        let task = source::document(&root.join(&file), root)?.root;
+        let task = files.document(&root.join(&file), &file, &Place::new(file.clone(), 0, ""))?.root;
         draft.output.remove(&file);
         cases.push(case(&task, &file, root, rules, report)?);
     }

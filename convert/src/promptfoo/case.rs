@@ -1,7 +1,5 @@
 //! One case: a prompt with the variables of a test, and the rules by which its assertions decide.
 
-use std::path::Path;
-
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Object, Value as Json, json};
 
@@ -12,6 +10,7 @@ use super::template;
 use super::test_case::TestCase;
 use crate::output::Output;
 use crate::report::Report;
+use crate::source::SourceFiles;
 use crate::suite_draft::CaseDraft;
 
 /// A case that is being made.
@@ -26,7 +25,13 @@ pub(super) struct Case<'a> {
 
 impl Case<'_> {
     /// The entries of the case; `None` if it cannot be one.
-    pub(super) fn draft(self, id: &str, root: &Path, output: &mut Output, report: &mut Report) -> Option<CaseDraft> {
+    pub(super) fn draft(
+        self,
+        id: &str,
+        files: &SourceFiles,
+        output: &mut Output,
+        report: &mut Report,
+    ) -> Option<CaseDraft> {
         let Self { test, prompt, variables, is_first, settings } = self;
         let text = [test.option("prefix").unwrap_or_default(), &prompt.text, test.option("suffix").unwrap_or_default()]
             .concat();
@@ -43,7 +48,7 @@ impl Case<'_> {
         }
         let mut context = CaseContext {
             variables,
-            directory: root,
+            files,
             id,
             scores_decide: is_threshold(test.threshold),
             transform: test.option("transform"),

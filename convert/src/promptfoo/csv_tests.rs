@@ -1,7 +1,5 @@
 //! Tests in the rows of a CSV file: variables, and columns that start with `__`.
 
-use std::path::Path;
-
 use evalsuite_loader::document::Value;
 use evalsuite_schema::json::{Object, Value as Json, json};
 
@@ -17,18 +15,19 @@ pub(super) struct Row {
     unknown: Vec<String>,
 }
 
-/// The rows of a file with their lines.
-pub(super) fn read(file: &Path) -> Result<Vec<(Row, u32)>, csv::Error> {
-    let mut reader = csv::ReaderBuilder::new().flexible(false).from_path(file)?;
+/// Gives the rows of a text with their lines to `add`, until that is false.
+pub(super) fn read(text: &str, mut add: impl FnMut(Row, u32) -> bool) -> Result<(), csv::Error> {
+    let mut reader = csv::ReaderBuilder::new().flexible(false).from_reader(text.as_bytes());
     let columns: Vec<String> =
         reader.headers()?.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
-    let mut rows = Vec::new();
     for record in reader.records() {
         let record = record?;
         let line = record.position().map_or(0, |position| u32::try_from(position.line()).unwrap_or(u32::MAX));
-        rows.push((row(columns.iter().map(String::as_str).zip(&record)), line));
+        if !add(row(columns.iter().map(String::as_str).zip(&record)), line) {
+            break;
+        }
     }
-    Ok(rows)
+    Ok(())
 }
 
 /// Reports the columns that a row has and promptfoo does not know.

@@ -14,9 +14,11 @@ mod variables;
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_loader::document;
 use evalsuite_loader::document::{Data, Document, Value};
 
 use self::prompts::Prompt;
+use self::source_files::{FILE_SCHEME, unreadable};
 use self::suite_settings::SuiteSettings;
 use self::test_case::TestCase;
 use self::tests_reader::WrittenTest;
@@ -24,32 +26,40 @@ use crate::case_ids::CaseIds;
 use crate::error::ConvertError;
 use crate::layouts::NewSuite;
 use crate::report::{Place, Report};
-use crate::source;
+use crate::source::{MAX_CASES, Source, SourceFiles, SourceProblem};
 use crate::suite_draft::SuiteDraft;
 
 /// Names of configurations in a directory, the first that exists.
 const CONFIGURATIONS: &[&str] = &["promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json"];
 
-/// Converts the promptfoo configuration at `path`, a YAML or JSON file or the directory of a `promptfooconfig.yaml`.
+/// Converts the promptfoo configuration `source`, a YAML or JSON file or the directory of a `promptfooconfig.yaml`.
 ///
 /// Programs that a configuration names are not run: prompts, tests and variables that a program writes are dropped.
 ///
 /// # Errors
 ///
-/// If the configuration cannot be read or is not one.
-pub fn from_promptfoo(path: &Path) -> Result<NewSuite, ConvertError> {
-    let file = configuration(path)?;
-    let root = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
-    let mut document = source::document(&file, &root)?;
-    references::resolve(&mut document.root);
-    let name = source::shown(&file, &root);
+/// If the configuration cannot be read or is not one, names files outside of its directory that are not allowed, or is too large.
+pub fn from_promptfoo(source: impl Into<Source>) -> Result<NewSuite, ConvertError> {
+    let source = source.into();
+    let file = configuration(&source.path)?;
+    let files = SourceFiles::new(file.parent().unwrap_or(&file), &source)?;
+    let name = files.shown(&file);
+    let mut document = match source.path.is_dir() {
+        true => files.document(&file, &name, &Place::new(name.clone(), 0, ""))?,
+        // A link that was named on purpose may lead anywhere.
+        false => document::read(&file, files.root()).map_err(ConvertError::unreadable)?,
+    };
+    if !references::resolve(&mut document.root) {
+        let place = Place::new(name.clone(), 0, "");
+        files.problem(SourceProblem::too_much("its `$ref`s expand to too many values", &place));
+    }
     if !matches!(document.root.data, Data::Mapping(_)) || !is_configuration(&document.root) {
         return Err(ConvertError::unsupported(format!(
             "{} is not a promptfoo configuration: it has no prompts and no tests",
             file.display()
         )));
     }
-    Ok(Configuration { root, name, document, report: Report::default() }.convert(&file))
+    Configuration { files, name, document, report: Report::default() }.convert(&file)
 }
 
 fn is_configuration(root: &Value) -> bool {
@@ -74,8 +84,7 @@ fn configuration(path: &Path) -> Result<PathBuf, ConvertError> {
 
 /// A configuration that is being converted.
 struct Configuration {
-    /// Its directory.
-    root: PathBuf,
+    files: SourceFiles,
     /// Its name in reports.
     name: String,
     document: Document,
@@ -83,7 +92,7 @@ struct Configuration {
 }
 
 impl Configuration {
-    fn convert(mut self, file: &Path) -> NewSuite {
+    fn convert(mut self, file: &Path) -> Result<NewSuite, ConvertError> {
         let entries = self.document.root.entries().to_vec();
         let (mut prompts, mut tests, mut scenarios, mut default) = (Vec::new(), Vec::new(), None, None);
         let mut settings = SuiteSettings::new(file);
@@ -93,11 +102,11 @@ impl Configuration {
             match key.as_str() {
                 _ if value.data == Data::Null => {}
                 "prompts" => {
-                    prompts = prompts::read(value, &place, &self.root, &mut self.report);
+                    prompts = prompts::read(value, &place, &self.files, &mut self.report);
                     above_tests.extend(value.above.iter().filter(|line| !is_directive(line)).cloned());
                 }
                 "tests" => {
-                    tests = tests_reader::read(value, &place, &self.root, &mut self.report);
+                    tests = tests_reader::read(value, &place, &self.files, &mut self.report);
                     above_tests.extend(value.above.iter().filter(|line| !is_directive(line)).cloned());
                 }
                 "scenarios" => scenarios = Some((value, place)),
@@ -108,7 +117,7 @@ impl Configuration {
         }
         let default = default.unwrap_or_default();
         let mut cases: Vec<TestCase> =
-            tests.iter().map(|test| test_case::read(test, &self.root, &mut self.report)).collect();
+            tests.iter().map(|test| test_case::read(test, &self.files, &mut self.report)).collect();
         if let Some((value, place)) = scenarios {
             cases.extend(self.scenarios(value, &place));
         } else if cases.is_empty() && !entries.iter().any(|(key, _)| key == "tests") {
@@ -121,24 +130,26 @@ impl Configuration {
         }
         draft.settings = settings.write();
         draft.end = self.document.end;
-        NewSuite { draft, above: above_tests, report: self.report }
+        let copied_from_outside = self.files.finish()?;
+        Ok(NewSuite { draft, above: above_tests, report: self.report, copied_from_outside })
     }
 
     fn default_test(&mut self, value: &Value, place: &Place) -> Option<TestCase> {
-        let value = match value.as_text() {
-            None => value.clone(),
+        let (value, place) = match value.as_text() {
+            None => (value.clone(), place.clone()),
             Some(text) => {
-                match source::document(&self.root.join(text.strip_prefix("file://").unwrap_or(text)), &self.root) {
-                    Ok(document) => document.root,
-                    Err(_) => {
-                        self.report.dropped(place, format!("`{text}` cannot be read"));
+                let path = self.files.root().join(text.strip_prefix(FILE_SCHEME).unwrap_or(text));
+                match self.files.document(&path, text, place) {
+                    Ok(document) => (document.root, Place::new(self.files.shown(&path), 1, "")),
+                    Err(error) => {
+                        self.report.dropped(place, unreadable(text, &error));
                         return None;
                     }
                 }
             }
         };
-        let test = WrittenTest { value, place: place.clone(), directory: self.root.clone() };
-        Some(test_case::read(&test, &self.root, &mut self.report))
+        let test = WrittenTest { value, place, directory: self.files.root().to_owned() };
+        Some(test_case::read(&test, &self.files, &mut self.report))
     }
 
     /// The tests of all scenarios, each with the data of each configuration of its scenario.
@@ -147,15 +158,18 @@ impl Configuration {
         let single = std::slice::from_ref(value);
         for (index, item) in value.items().unwrap_or(single).iter().enumerate() {
             let place = place.below(item.position.line, &format!("[{index}]"));
-            let item = match item.as_text().and_then(|text| text.strip_prefix("file://")) {
-                None => item.clone(),
-                Some(path) => match source::document(&self.root.join(path), &self.root) {
-                    Ok(document) => document.root,
-                    Err(_) => {
-                        self.report.dropped(&place, format!("`{path}` cannot be read"));
-                        continue;
+            let (item, place) = match item.as_text().and_then(|text| Some((text, text.strip_prefix(FILE_SCHEME)?))) {
+                None => (item.clone(), place),
+                Some((text, path)) => {
+                    let file = self.files.root().join(path);
+                    match self.files.document(&file, text, &place) {
+                        Ok(document) => (document.root, Place::new(self.files.shown(&file), 1, "")),
+                        Err(error) => {
+                            self.report.dropped(&place, unreadable(path, &error));
+                            continue;
+                        }
                     }
-                },
+                }
             };
             for (key, value) in item.entries() {
                 if !["description", "config", "tests"].contains(&key.as_str()) {
@@ -164,8 +178,8 @@ impl Configuration {
             }
             let read = |key: &str, report: &mut Report| {
                 let Some(value) = item.get(key) else { return Vec::new() };
-                let tests = tests_reader::read(value, &place.below(value.position.line, key), &self.root, report);
-                tests.iter().map(|test| test_case::read(test, &self.root, report)).collect::<Vec<_>>()
+                let tests = tests_reader::read(value, &place.below(value.position.line, key), &self.files, report);
+                tests.iter().map(|test| test_case::read(test, &self.files, report)).collect::<Vec<_>>()
             };
             let data = read("config", &mut self.report);
             let mut tests = read("tests", &mut self.report);
@@ -195,15 +209,22 @@ impl Configuration {
             self.report.dropped(&test.place, "there is no prompt for it");
         }
         let mut is_first = true;
-        for variables in variables::combinations(test, &self.root, &mut self.report) {
+        for variables in variables::combinations(test, &self.files, &mut self.report) {
             for (index, prompt) in &prompts {
                 let otherwise = format!("test-{number}");
                 let base = test.description.as_deref().unwrap_or(&otherwise);
                 let text = if prompts.len() > 1 { format!("{base} prompt {}", index + 1) } else { base.to_owned() };
+                if draft.cases.len() == MAX_CASES {
+                    let message = format!("more than {MAX_CASES} cases: a suite has at most {MAX_CASES}");
+                    return self.files.problem(SourceProblem::too_much(message, &test.place));
+                }
                 let mut variables = variables.clone();
                 let case = case::Case { test, prompt, variables: &mut variables, is_first, settings };
                 let id = ids.next(&text, &otherwise);
-                if let Some(entries) = case.draft(&id, &self.root, &mut draft.output, &mut self.report) {
+                if !self.files.takes(prompt.text.len(), &test.place) {
+                    return;
+                }
+                if let Some(entries) = case.draft(&id, &self.files, &mut draft.output, &mut self.report) {
                     draft.cases.push((id, entries));
                     is_first = false;
                 }

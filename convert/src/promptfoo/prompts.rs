@@ -5,9 +5,9 @@ use std::path::Path;
 use evalsuite_loader::document::{Data, Document, Value};
 use evalsuite_schema::json::json;
 
-use super::source_files::{FileValue, files, load};
+use super::source_files::{FILE_SCHEME, script_of, unreadable};
 use crate::report::{Place, Report};
-use crate::source;
+use crate::source::SourceFiles;
 
 /// A prompt, whose variables are not filled in.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ const DELIMITER: &str = "---";
 const TEXT_FILES: &[&str] = &["md", "j2", "json"];
 
 /// Reads `prompts`: a text, a file, a list of these, or mappings with `raw` or `id`.
-pub(super) fn read(value: &Value, place: &Place, directory: &Path, report: &mut Report) -> Vec<Prompt> {
+pub(super) fn read(value: &Value, place: &Place, files: &SourceFiles, report: &mut Report) -> Vec<Prompt> {
     let items = match &value.data {
         Data::List(items) => items.as_slice(),
         _ => std::slice::from_ref(value),
@@ -43,7 +43,7 @@ pub(super) fn read(value: &Value, place: &Place, directory: &Path, report: &mut 
         let label = item.get("label").or_else(|| item.get("display")).and_then(Value::as_text);
         let before = prompts.len();
         match item.as_text().or(raw) {
-            Some(text) => read_text(text, &place, directory, report, &mut prompts),
+            Some(text) => read_text(text, &place, files, report, &mut prompts),
             None if item.items().is_some() => {
                 // A chat in the configuration itself.
                 prompts.push(Prompt {
@@ -67,7 +67,7 @@ pub(super) fn read(value: &Value, place: &Place, directory: &Path, report: &mut 
     prompts
 }
 
-fn read_text(text: &str, place: &Place, directory: &Path, report: &mut Report, prompts: &mut Vec<Prompt>) {
+fn read_text(text: &str, place: &Place, files: &SourceFiles, report: &mut Report, prompts: &mut Vec<Prompt>) {
     let mut push = |text: String, names: Vec<String>| {
         prompts.push(Prompt { text, names, place: place.clone(), above: Vec::new() });
     };
@@ -76,20 +76,23 @@ fn read_text(text: &str, place: &Place, directory: &Path, report: &mut Report, p
         report.dropped(place, format!("`{scheme}` is not a prompt but says where to get one"));
         return;
     }
-    let reference = text.strip_prefix("file://");
+    let reference = text.strip_prefix(FILE_SCHEME);
     let Some(pattern) = reference.or_else(|| looks_like_path(text).then_some(text)) else {
         push(text.to_owned(), vec![text.to_owned()]);
         return;
     };
-    if let Ok(FileValue::Script(path, _)) = load(pattern, directory) {
-        let path = source::shown(&path, directory);
+    if let Some((path, _)) = script_of(pattern, files.root()) {
+        let path = files.shown(&path);
         report.dropped(
             place,
             format!("`{path}` is a program that writes prompts: run it, and name the file that it writes"),
         );
         return;
     }
-    let found = files(pattern, directory);
+    let found = match files.matching(pattern, files.root(), text, place) {
+        Ok(found) => found,
+        Err(problem) => return report.dropped(place, problem),
+    };
     if found.is_empty() {
         match reference {
             Some(pattern) => report.dropped(place, format!("there is no file `{pattern}`")),
@@ -98,10 +101,13 @@ fn read_text(text: &str, place: &Place, directory: &Path, report: &mut Report, p
         return;
     }
     for path in found {
-        let shown = source::shown(&path, directory);
-        let Ok(contents) = source::text(&path) else {
-            report.dropped(place, format!("`{shown}` is not text"));
-            continue;
+        let shown = files.shown(&path);
+        let contents = match files.text(&path, text, place) {
+            Ok(contents) => contents,
+            Err(error) => {
+                report.dropped(place, unreadable(&shown, &error));
+                continue;
+            }
         };
         let names = vec![shown.clone(), text.to_owned()];
         let extension =
@@ -113,7 +119,7 @@ fn read_text(text: &str, place: &Place, directory: &Path, report: &mut Report, p
                     push(line.to_owned(), names.clone());
                 }
             }
-            "yaml" | "yml" => match source::document(&path, directory) {
+            "yaml" | "yml" => match files.document(&path, text, place) {
                 Ok(Document { root, .. }) => push(root.to_json().to_string(), names),
                 Err(_) => push(contents, names),
             },

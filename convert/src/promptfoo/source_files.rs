@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_loader::document;
 use evalsuite_loader::document::Value;
 
-use crate::source;
+use crate::error::ConvertError;
+use crate::report::Place;
+use crate::source::SourceFiles;
+
+/// The scheme of a reference to a file.
+pub(super) const FILE_SCHEME: &str = "file://";
 
 /// What `file://` leads to.
 #[derive(Debug)]
@@ -32,38 +36,21 @@ pub(super) fn script_of(reference: &str, directory: &Path) -> Option<(PathBuf, O
 }
 
 /// What a reference without its scheme leads to; the error says what is wrong with it.
-pub(super) fn load(reference: &str, directory: &Path) -> Result<FileValue, String> {
-    if let Some((path, function)) = script_of(reference, directory) {
+pub(super) fn load(reference: &str, files: &SourceFiles, place: &Place) -> Result<FileValue, String> {
+    if let Some((path, function)) = script_of(reference, files.root()) {
         return Ok(FileValue::Script(path, function));
     }
-    let path = directory.join(reference);
+    let path = files.root().join(reference);
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
-    match extension.as_str() {
-        "yaml" | "yml" | "json" => match document::read(&path, directory) {
-            Ok(document) => Ok(FileValue::Data(document.root)),
-            Err(_) if !path.is_file() => Err(format!("the file `{reference}` does not exist")),
-            Err(problems) => {
-                let first = problems.iter().next().map(|problem| problem.message.clone()).unwrap_or_default();
-                Err(format!("the file `{reference}` cannot be read: {first}"))
-            }
-        },
-        _ => match source::text(&path) {
-            Ok(text) => Ok(FileValue::Text(text.trim().to_owned())),
-            Err(_) if !path.is_file() => Err(format!("the file `{reference}` does not exist")),
-            Err(_) => Err(format!("the file `{reference}` is not text")),
-        },
-    }
+    let named = format!("{FILE_SCHEME}{reference}");
+    let value = match extension.as_str() {
+        "yaml" | "yml" | "json" => files.document(&path, &named, place).map(|document| FileValue::Data(document.root)),
+        _ => files.text(&path, &named, place).map(|text| FileValue::Text(text.trim().to_owned())),
+    };
+    value.map_err(|error| unreadable(reference, &error))
 }
 
-/// The files that a path or pattern leads to, in the order of their names.
-pub(super) fn files(pattern: &str, directory: &Path) -> Vec<PathBuf> {
-    let path = directory.join(pattern);
-    if path.is_file() {
-        return vec![path];
-    }
-    let Some(pattern) = path.to_str() else { return Vec::new() };
-    let found = glob::glob(pattern).map(|found| found.filter_map(Result::ok).filter(|path| path.is_file()).collect());
-    let mut found: Vec<PathBuf> = found.unwrap_or_default();
-    found.sort();
-    found
+/// Why a file cannot be read, for the report.
+pub(super) fn unreadable(path: &str, error: &ConvertError) -> String {
+    format!("`{path}` cannot be read: {}", error.reason())
 }

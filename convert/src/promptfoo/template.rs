@@ -1,5 +1,6 @@
 //! Templates of promptfoo, which are Jinja as nunjucks understands it.
 
+use std::io;
 use std::sync::Arc;
 
 use evalsuite_schema::json::{Object, Value, to_value};
@@ -27,7 +28,7 @@ pub(super) fn render(template: &str, variables: &Object) -> Rendered {
         variables.iter().map(|(name, value)| (name.clone(), JinjaValue::from(Serde(as_javascript(value))))).collect();
     context.push(("env".to_owned(), JinjaValue::from_object(EnvironmentVariables)));
     let context = JinjaValue::from_pairs(context);
-    match environment().render_str(template, context) {
+    match rendered(template, context) {
         Ok(text) => {
             let is_plain = !template.contains("{%") && !has_filter(template);
             let doubt = if is_plain { undefined(template, variables) } else { Some(MAY_DIFFER.to_owned()) };
@@ -39,12 +40,44 @@ pub(super) fn render(template: &str, variables: &Object) -> Rendered {
     }
 }
 
+/// Bytes of a text with its variables filled in, at most: each place of a variable holds all of its value.
+const MAX_BYTES: usize = 16 << 20;
+
+/// Steps of a template, at most: a template may have loops.
+const MAX_STEPS: u64 = 1_000_000;
+
+fn rendered(template: &str, context: JinjaValue) -> Result<String, minijinja::Error> {
+    let environment = environment();
+    let mut text = LimitedText(Vec::new());
+    environment.template_from_str(template)?.render_captured_to(context, &mut text)?;
+    String::from_utf8(text.0)
+        .map_err(|_| minijinja::Error::new(minijinja::ErrorKind::WriteFailure, "the text is not UTF-8"))
+}
+
+/// A text of at most [`MAX_BYTES`].
+struct LimitedText(Vec<u8>);
+
+impl io::Write for LimitedText {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > MAX_BYTES {
+            return Err(io::Error::other(format!("it becomes larger than {} MiB", MAX_BYTES >> 20)));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Jinja that writes values as nunjucks does.
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
         environment.set_syntax(syntax);
     }
+    environment.set_fuel(Some(MAX_STEPS));
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.add_filter("dump", |value: JinjaValue| serde_json::to_string(&value).unwrap_or_default());

@@ -5,10 +5,10 @@ use std::path::Path;
 use evalsuite_loader::document::{Data, Value};
 
 use super::assertions::Assertion;
-use super::source_files::files;
+use super::source_files::{FILE_SCHEME, unreadable};
 use super::tests_reader::WrittenTest;
 use crate::report::{Place, Report};
-use crate::source;
+use crate::source::SourceFiles;
 
 /// A test before its variables and the prompts multiply it.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +31,7 @@ pub(super) struct TestCase {
 const OPTIONS: &[&str] = &["transform", "prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts", "repeat"];
 
 /// Reads a test. Paths of variables are relative to the directory of its file.
-pub(super) fn read(test: &WrittenTest, root: &Path, report: &mut Report) -> TestCase {
+pub(super) fn read(test: &WrittenTest, files: &SourceFiles, report: &mut Report) -> TestCase {
     let mut case = TestCase { place: test.place.clone(), above: test.value.above.clone(), ..TestCase::default() };
     for (key, value) in test.value.entries() {
         let place = test.place.below(value.position.line.max(test.place.line), key);
@@ -41,7 +41,7 @@ pub(super) fn read(test: &WrittenTest, root: &Path, report: &mut Report) -> Test
                 case.description = value.as_text().map(str::to_owned);
                 report.mapped(&place);
             }
-            "vars" => case.variables = variables(value, &place, &test.directory, root, report),
+            "vars" => case.variables = variables(value, &place, &test.directory, files, report),
             "assert" => {
                 for (index, item) in value.items().unwrap_or_default().iter().enumerate() {
                     let place = place.below(item.position.line.max(place.line), &format!("[{index}]"));
@@ -112,9 +112,16 @@ fn names(value: &Value) -> Option<Vec<String>> {
 }
 
 /// Variables: a mapping, or files that hold one.
-fn variables(value: &Value, place: &Place, directory: &Path, root: &Path, report: &mut Report) -> Vec<(String, Value)> {
+fn variables(
+    value: &Value,
+    place: &Place,
+    directory: &Path,
+    files: &SourceFiles,
+    report: &mut Report,
+) -> Vec<(String, Value)> {
     if let Data::Mapping(entries) = &value.data {
         report.mapped(place);
+        check_references(entries, place, files);
         return entries.clone();
     }
     let patterns: Vec<&str> = value.items().map_or_else(
@@ -123,23 +130,50 @@ fn variables(value: &Value, place: &Place, directory: &Path, root: &Path, report
     );
     let mut variables: Vec<(String, Value)> = Vec::new();
     for pattern in patterns {
-        let found = files(pattern.strip_prefix("file://").unwrap_or(pattern), directory);
+        let path = pattern.strip_prefix(FILE_SCHEME).unwrap_or(pattern);
+        let found = match files.matching(path, directory, pattern, place) {
+            Ok(found) => found,
+            Err(problem) => {
+                report.dropped(place, problem);
+                continue;
+            }
+        };
         if found.is_empty() {
             report.dropped(place, format!("there is no file `{pattern}`"));
         }
         for file in found {
-            match source::document(&file, root) {
+            let shown = files.shown(&file);
+            match files.document(&file, pattern, place) {
                 Ok(document) if matches!(document.root.data, Data::Mapping(_)) => {
+                    check_references(document.root.entries(), &Place::new(shown, 1, ""), files);
                     merge(&mut variables, document.root.entries());
                     report.mapped(place);
                 }
                 // promptfoo takes the characters of a text for variables, which no prompt uses.
-                Ok(_) => report.approximated(place, format!("`{}` holds no variables", source::shown(&file, root))),
-                Err(_) => report.dropped(place, format!("`{}` cannot be read", source::shown(&file, root))),
+                Ok(_) => report.approximated(place, format!("`{shown}` holds no variables")),
+                Err(error) => report.dropped(place, unreadable(&shown, &error)),
             }
         }
     }
     variables
+}
+
+/// Reports files outside of the source that variables name. A file is read once the variables of a case are known, where it is not known
+/// any more in which file a variable was written.
+fn check_references(entries: &[(String, Value)], place: &Place, files: &SourceFiles) {
+    let check = |value: &Value, place: &Place| {
+        if let Some(path) = value.as_text().and_then(|text| text.strip_prefix(FILE_SCHEME)) {
+            let fixed: Vec<&str> = path.split('/').take_while(|part| !part.contains(['*', '?', '[', '{'])).collect();
+            files.allows(&files.root().join(fixed.join("/")), &format!("{FILE_SCHEME}{path}"), place);
+        }
+    };
+    for (name, value) in entries {
+        let place = place.below(value.position.line.max(place.line), name);
+        check(value, &place);
+        for item in value.items().unwrap_or_default() {
+            check(item, &place.below(item.position.line.max(place.line), ""));
+        }
+    }
 }
 
 /// Later entries replace earlier ones in their place.

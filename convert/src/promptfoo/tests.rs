@@ -106,7 +106,7 @@ tests:
             "promptfooconfig.yaml:17 tests[2].assert[1].rubricPrompt",
             "promptfooconfig.yaml:18 tests[3].assert[0]",
             "promptfooconfig.yaml:18 tests[3]",
-            "promptfooconfig.yaml:19 tests[4].vars.name",
+            "promptfooconfig.yaml:21 tests[4].vars.name",
         ],
         "{}",
         conversion.report

@@ -6,9 +6,9 @@ use evalsuite_loader::document;
 use evalsuite_loader::document::{Data, Value};
 
 use super::csv_tests;
-use super::source_files::{files, script_of};
+use super::source_files::{FILE_SCHEME, script_of, unreadable};
 use crate::report::{Place, Report};
-use crate::source;
+use crate::source::{MAX_CASES, SourceFiles, SourceProblem};
 
 /// A test as it is written.
 #[derive(Debug, Clone)]
@@ -20,104 +20,131 @@ pub(super) struct WrittenTest {
     pub(super) directory: PathBuf,
 }
 
-/// Reads `tests`: a list of tests and files, or one file. Paths are relative to `directory`, that of the configuration.
-pub(super) fn read(value: &Value, place: &Place, directory: &Path, report: &mut Report) -> Vec<WrittenTest> {
+/// Reads `tests`: a list of tests and files, or one file. Paths are relative to the directory of the configuration.
+pub(super) fn read(value: &Value, place: &Place, files: &SourceFiles, report: &mut Report) -> Vec<WrittenTest> {
     let mut tests = Vec::new();
     match &value.data {
         Data::List(items) => {
             for (index, item) in items.iter().enumerate() {
-                element(item, &place.below(item.position.line, &format!("[{index}]")), directory, report, &mut tests);
+                element(item, &place.below(item.position.line, &format!("[{index}]")), files, report, &mut tests);
             }
         }
-        _ => element(value, place, directory, report, &mut tests),
+        _ => element(value, place, files, report, &mut tests),
     }
     tests
 }
 
-fn element(value: &Value, place: &Place, directory: &Path, report: &mut Report, tests: &mut Vec<WrittenTest>) {
+fn element(value: &Value, place: &Place, files: &SourceFiles, report: &mut Report, tests: &mut Vec<WrittenTest>) {
     let path = value.as_text().or_else(|| value.get("path").and_then(Value::as_text));
     match path {
         Some(path) => {
             let before = tests.len();
-            from_files(path, place, directory, report, tests);
+            from_files(path, place, files, report, tests);
             if let Some(first) = tests.get_mut(before) {
                 first.value.above.splice(0..0, value.above.iter().cloned());
             }
         }
         None if matches!(value.data, Data::Mapping(_)) => {
-            tests.push(WrittenTest { value: value.clone(), place: place.clone(), directory: directory.to_owned() });
+            tests.push(WrittenTest { value: value.clone(), place: place.clone(), directory: files.root().to_owned() });
         }
         None => report.dropped(place, "it is neither a test nor a file of tests"),
     }
 }
 
-fn from_files(path: &str, place: &Place, directory: &Path, report: &mut Report, tests: &mut Vec<WrittenTest>) {
-    let pattern = path.strip_prefix("file://").unwrap_or(path);
+fn from_files(path: &str, place: &Place, files: &SourceFiles, report: &mut Report, tests: &mut Vec<WrittenTest>) {
+    let pattern = path.strip_prefix(FILE_SCHEME).unwrap_or(path);
     if pattern.contains("://") {
         report.dropped(place, format!("`{path}` is not a file: save its rows as one"));
         return;
     }
-    if script_of(pattern, directory).is_some() {
+    if script_of(pattern, files.root()).is_some() {
         report.dropped(place, format!("`{pattern}` is a program that writes tests: save them as a file"));
         return;
     }
-    let found = files(pattern, directory);
+    let found = match files.matching(pattern, files.root(), path, place) {
+        Ok(found) => found,
+        Err(problem) => return report.dropped(place, problem),
+    };
     if found.is_empty() {
         report.dropped(place, format!("there is no file `{pattern}`"));
         return;
     }
     report.mapped(place);
     for file in found {
-        read_file(&file, place, directory, report, tests);
+        read_file(&file, path, place, files, report, tests);
     }
 }
 
-fn read_file(file: &Path, place: &Place, directory: &Path, report: &mut Report, tests: &mut Vec<WrittenTest>) {
-    let shown = source::shown(file, directory);
+/// Adds the tests of a file that `reference` at `place` names.
+fn read_file(
+    file: &Path,
+    reference: &str,
+    place: &Place,
+    files: &SourceFiles,
+    report: &mut Report,
+    tests: &mut Vec<WrittenTest>,
+) {
+    let shown = files.shown(file);
     let extension = file.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
     let place_of = |line: u32, name: String| Place::new(shown.clone(), line, name);
-    let own_directory = file.parent().unwrap_or(directory).to_owned();
+    let own_directory = file.parent().unwrap_or(files.root()).to_owned();
+    // False at the limit of tests.
     let mut add = |value: Value, place: Place| {
-        tests.push(WrittenTest { value, place, directory: own_directory.clone() });
+        let is_allowed = tests.len() < MAX_CASES;
+        if is_allowed {
+            tests.push(WrittenTest { value, place, directory: own_directory.clone() });
+        } else {
+            let message = format!("more than {MAX_CASES} tests: a suite has at most {MAX_CASES} cases");
+            files.problem(SourceProblem::too_much(message, &place));
+        }
+        is_allowed
     };
     match extension.as_str() {
-        "csv" => match csv_tests::read(file) {
-            Ok(rows) => rows.into_iter().for_each(|(row, line)| {
-                csv_tests::unknown_columns(&row, &place_of(line, "row".to_owned()), report);
-                add(row.test, place_of(line, String::new()));
-            }),
-            Err(problem) => report.dropped(place, format!("`{shown}` cannot be read: {problem}")),
-        },
+        "csv" => {
+            let read =
+                files.text(file, reference, place).map_err(|error| unreadable(&shown, &error)).and_then(|text| {
+                    csv_tests::read(&text, |row, line| {
+                        csv_tests::unknown_columns(&row, &place_of(line, "row".to_owned()), report);
+                        add(row.test, place_of(line, String::new()))
+                    })
+                    .map_err(|problem| format!("`{shown}` cannot be read: {problem}"))
+                });
+            if let Err(reason) = read {
+                report.dropped(place, reason);
+            }
+        }
         "jsonl" => {
-            let Ok(text) = source::text(file) else {
-                report.dropped(place, format!("`{shown}` is not text"));
-                return;
+            let text = match files.text(file, reference, place) {
+                Ok(text) => text,
+                Err(error) => return report.dropped(place, unreadable(&shown, &error)),
             };
             for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
                 match document::parse(line, &file.with_extension("json")) {
-                    Ok(test) => add(test.root, place_of(number, String::new())),
+                    Ok(test) => {
+                        if !add(test.root, place_of(number, String::new())) {
+                            break;
+                        }
+                    }
                     Err(_) => report.dropped(&place_of(number, String::new()), "the line is not JSON"),
                 }
             }
         }
-        "yaml" | "yml" | "json" => match document::read(file, directory) {
+        "yaml" | "yml" | "json" => match files.document(file, reference, place) {
             Ok(document) => match document.root.data {
                 Data::List(items) => {
                     for (index, item) in items.into_iter().enumerate() {
                         let place = place_of(item.position.line, format!("[{index}]"));
-                        match item.data {
-                            Data::Mapping(_) => add(item, place),
-                            _ => report.dropped(&place, "it is not a test"),
+                        if !matches!(item.data, Data::Mapping(_)) {
+                            report.dropped(&place, "it is not a test");
+                        } else if !add(item, place) {
+                            break;
                         }
                     }
                 }
-                Data::Mapping(_) => add(document.root, place_of(1, String::new())),
+                Data::Mapping(_) => drop(add(document.root, place_of(1, String::new()))),
                 _ => report.dropped(place, format!("`{shown}` holds no tests")),
             },
-            Err(problems) => {
-                let first = problems.iter().next().map(|problem| problem.message.clone()).unwrap_or_default();
-                report.dropped(place, format!("`{shown}` cannot be read: {first}"));
-            }
+            Err(error) => report.dropped(place, unreadable(&shown, &error)),
         },
         _ => report.dropped(place, format!("tests cannot be read from `{shown}`")),
     }

@@ -1,15 +1,13 @@
 //! Variables of a test: lists multiply the case, files are read, and variables are filled into each other.
 
-use std::path::Path;
-
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Object, Value as Json};
 
-use super::source_files::{FileValue, files, load};
+use super::source_files::{FILE_SCHEME, FileValue, load, unreadable};
 use super::template;
 use super::test_case::TestCase;
-use crate::report::Report;
-use crate::source;
+use crate::report::{Place, Report};
+use crate::source::SourceFiles;
 
 /// Rounds in which variables are filled into each other.
 const ROUNDS: usize = 5;
@@ -18,16 +16,16 @@ const ROUNDS: usize = 5;
 const MOST: usize = 10_000;
 
 /// The variables of each case that a test expands to, the last variable changing fastest.
-pub(super) fn combinations(test: &TestCase, directory: &Path, report: &mut Report) -> Vec<Object> {
+pub(super) fn combinations(test: &TestCase, files: &SourceFiles, report: &mut Report) -> Vec<Object> {
     let mut combinations = vec![Object::new()];
     for (name, value) in &test.variables {
-        let values = if test.expands() { values(value, directory) } else { vec![value.to_json()] };
+        let place = place_of(value, name, test);
+        let values = if test.expands() { values(value, files, &place, report) } else { vec![value.to_json()] };
         if combinations.len() * values.len() > MOST {
             report.dropped(&test.place, format!("it expands to more than {MOST} cases"));
             return Vec::new();
         }
         if values.len() > 1 {
-            let place = test.place.below(value.position.line.max(test.place.line), &format!("vars.{name}"));
             report.mapped(&place);
         }
         combinations = combinations
@@ -41,37 +39,53 @@ pub(super) fn combinations(test: &TestCase, directory: &Path, report: &mut Repor
             })
             .collect();
     }
-    combinations.into_iter().map(|combination| resolved(combination, test, directory, report)).collect()
+    let text_bytes = |variables: &Object| variables.values().filter_map(Json::as_str).map(str::len).sum();
+    let resolved = combinations.into_iter().map(|combination| resolved(combination, test, files, report));
+    resolved.take_while(|variables| files.takes(text_bytes(variables), &test.place)).collect()
+}
+
+/// Where a variable is written.
+fn place_of(value: &Value, name: &str, test: &TestCase) -> Place {
+    test.place.below(value.position.line.max(test.place.line), &format!("vars.{name}"))
 }
 
 /// The values that a variable takes: the texts of a list, or the files of a pattern.
-fn values(value: &Value, directory: &Path) -> Vec<Json> {
+fn values(value: &Value, files: &SourceFiles, place: &Place, report: &mut Report) -> Vec<Json> {
     match &value.data {
         Data::List(items) if items.first().is_some_and(|first| first.as_text().is_some()) => {
             items.iter().map(Value::to_json).collect()
         }
-        Data::Text(text) => match text.strip_prefix("file://").map(|pattern| files(pattern, directory)) {
-            Some(found) if found.len() > 1 => {
-                found.iter().map(|file| Json::String(format!("file://{}", source::shown(file, directory)))).collect()
+        Data::Text(text) => {
+            let Some(pattern) = text.strip_prefix(FILE_SCHEME) else { return vec![value.to_json()] };
+            match files.matching(pattern, files.root(), text, place) {
+                Ok(found) if found.len() > 1 => {
+                    found.iter().map(|file| Json::String(format!("{FILE_SCHEME}{}", files.shown(file)))).collect()
+                }
+                Ok(_) => vec![value.to_json()],
+                Err(problem) => {
+                    report.dropped(place, problem);
+                    vec![value.to_json()]
+                }
             }
-            _ => vec![value.to_json()],
-        },
+        }
         _ => vec![value.to_json()],
     }
 }
 
 /// The variables with files read and variables filled in.
-fn resolved(mut variables: Object, test: &TestCase, directory: &Path, report: &mut Report) -> Object {
+fn resolved(mut variables: Object, test: &TestCase, files: &SourceFiles, report: &mut Report) -> Object {
     for (name, value) in variables.iter_mut() {
-        let Some(reference) = value.as_str().and_then(|text| text.strip_prefix("file://")) else { continue };
-        let place = test.place.below(test.place.line, &format!("vars.{name}"));
+        let Some(reference) = value.as_str().and_then(|text| text.strip_prefix(FILE_SCHEME)) else { continue };
+        let written = test.variables.iter().find(|(known, _)| known == name);
+        let place = written.map_or_else(|| test.place.clone(), |(name, value)| place_of(value, name, test));
         let is_yaml = reference.ends_with(".yaml") || reference.ends_with(".yml");
-        let read = match load(reference, directory) {
+        let read = match load(reference, files, &place) {
             // Other files, JSON too, are text.
             Ok(FileValue::Data(data)) if is_yaml => Ok(data.to_json().to_string()),
-            Ok(FileValue::Data(_)) => source::text(&directory.join(reference))
+            Ok(FileValue::Data(_)) => files
+                .text(&files.root().join(reference), reference, &place)
                 .map(|text| text.trim().to_owned())
-                .map_err(|_| "it is not text".to_owned()),
+                .map_err(|error| unreadable(reference, &error)),
             Ok(FileValue::Text(text)) => Ok(text),
             Ok(FileValue::Script(..)) => {
                 Err(format!("`{reference}` is a program that writes the value: save what it writes"))
@@ -112,14 +126,18 @@ fn resolved(mut variables: Object, test: &TestCase, directory: &Path, report: &m
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use evalsuite_schema::json::json;
 
     use super::*;
+    use crate::source::Source;
 
     fn all(variables: Json) -> Vec<Json> {
         let variables = Value::from(variables).entries().to_vec();
         let test = TestCase { variables, ..TestCase::default() };
-        combinations(&test, Path::new("/nowhere"), &mut Report::default()).into_iter().map(Json::Object).collect()
+        let files = SourceFiles::new(Path::new("."), &Source::new(".")).unwrap();
+        combinations(&test, &files, &mut Report::default()).into_iter().map(Json::Object).collect()
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Where the cases of an eval file come from: `tests`.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
-use evalsuite_discovery::{Listing, ProblemKind};
+use evalsuite_discovery::{Listing, MAX_VISITED, ProblemKind};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
@@ -139,6 +140,10 @@ fn glob(pattern: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources,
     let mut outcome = None;
     let absolute = paths::not_relative(pattern).is_some();
     for place in scope.roots.search(scope.dir).into_iter().filter(|_| !absolute) {
+        // The pattern that went beyond it was reported.
+        if scope.shared.visited.load(Ordering::Relaxed) > MAX_VISITED {
+            return;
+        }
         let start = paths::normalize(&place.join(&fixed));
         // A search of the whole disk would take minutes.
         if !start.starts_with(&scope.roots.boundary) {
@@ -149,6 +154,11 @@ fn glob(pattern: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources,
             break;
         }
         let listing = evalsuite_discovery::list(&place, &scope.roots.boundary, "glob", pattern);
+        let before = scope.shared.visited.fetch_add(listing.visited, Ordering::Relaxed);
+        if before <= MAX_VISITED && before + listing.visited > MAX_VISITED && listing.visited <= MAX_VISITED {
+            let message = format!("the patterns of `tests` visit more than {MAX_VISITED} files and directories");
+            d.report(Code::LimitExceeded, node.span, message, "write patterns that start with a directory");
+        }
         let found = !listing.files.is_empty();
         if found || outcome.is_none() {
             outcome = Some((place, listing));

@@ -11,9 +11,13 @@ use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::{FoundPath, Kind, Scope};
+use crate::fields::shared_files::TemplateProblem;
 use crate::keys::workspace::{ISOLATIONS, WORKSPACE, WORKSPACE_MODES};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
+
+/// Files and directories of a template, at most.
+const MAX_TEMPLATE_ENTRIES: usize = 250_000;
 
 /// A workspace as a suite or a case writes it.
 #[derive(Debug, Clone, Default)]
@@ -150,25 +154,43 @@ pub(crate) fn check_links(template: &Path, node: &Node, scope: Scope<'_>, d: &mu
         d.report(Code::PathEscape, node.span, message, "copy its target into the suite");
         return;
     }
+    for TemplateProblem { code, message, help } in
+        scope.shared.template(template, || template_problems(template, &root, scope)).iter()
+    {
+        d.report(*code, node.span, message.clone(), *help);
+    }
+}
+
+/// The links and directories of the template with the resolved path `root` that cannot be copied.
+fn template_problems(template: &Path, root: &Path, scope: Scope<'_>) -> Vec<TemplateProblem> {
+    let mut problems = Vec::new();
+    let mut report = |code, message, help| problems.push(TemplateProblem { code, message, help });
     let entries = WalkDir::new(template).max_depth(evalsuite_discovery::MAX_DEPTH + 1).sort_by_file_name().into_iter();
-    for entry in entries.filter_entry(|entry| !(entry.file_type().is_dir() && entry.file_name() == ".git")) {
+    let entries = entries.filter_entry(|entry| !(entry.file_type().is_dir() && entry.file_name() == ".git"));
+    for (number, entry) in entries.enumerate() {
+        if number > MAX_TEMPLATE_ENTRIES {
+            let message = format!("`{}` has more than {MAX_TEMPLATE_ENTRIES} files", scope.files.shown(template));
+            report(Code::LimitExceeded, message, "name a smaller directory");
+            break;
+        }
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
                 let shown = scope.files.shown(error.path().unwrap_or(template));
-                d.report(Code::UnreadableFile, node.span, format!("`{shown}` cannot be read"), "fix its permissions");
+                report(Code::UnreadableFile, format!("`{shown}` cannot be read"), "fix its permissions");
                 continue;
             }
         };
         let (path, kind) = (entry.path(), entry.file_type());
         if kind.is_dir() && entry.depth() > evalsuite_discovery::MAX_DEPTH {
             let message = format!("`{}` is nested too deeply", scope.files.shown(path));
-            d.report(Code::LimitExceeded, node.span, message, "flatten the template");
-        } else if entry.path_is_symlink() && !path.canonicalize().is_ok_and(|target| target.starts_with(&root)) {
+            report(Code::LimitExceeded, message, "flatten the template");
+        } else if entry.path_is_symlink() && !path.canonicalize().is_ok_and(|target| target.starts_with(root)) {
             let message = format!("the link `{}` is broken or points outside the template", scope.files.shown(path));
-            d.report(Code::PathEscape, node.span, message, "copy its target into the template");
+            report(Code::PathEscape, message, "copy its target into the template");
         }
     }
+    problems
 }
 
 fn mode(fields: &mut Fields<'_>, d: &mut Diagnostics) {

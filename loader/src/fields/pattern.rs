@@ -20,17 +20,24 @@ const MAX_TOTAL: usize = 300_000;
 /// Longest pattern, in bytes.
 const MAX_LENGTH: usize = 1 << 16;
 
+/// Bytes of all patterns of a load that are parsed.
+const MAX_PARSED: usize = 4 << 20;
+
+/// Patterns from this length on, in bytes, are parsed once. A shorter one is parsed faster than it is found.
+const LONG: usize = 256;
+
 /// Weight of a class of characters; a character weighs 1. `\w`, the largest one, can be repeated ten thousand times in the engine.
 const CLASS: usize = 40;
 
 /// Weight of compiling the empty pattern.
 const PATTERN: usize = 40;
 
-/// The patterns of a load that were compiled to know whether they compile.
+/// The patterns of a load that compile, and the work that it took to know it.
 #[derive(Debug, Default)]
 pub(crate) struct CompiledPatterns {
     valid: Mutex<BTreeSet<(String, String)>>,
     weight: AtomicUsize,
+    parsed: AtomicUsize,
 }
 
 /// Why a pattern cannot be used.
@@ -43,6 +50,11 @@ pub(crate) struct PatternProblem {
 impl PatternProblem {
     fn invalid(problem: &str) -> Self {
         Self { code: Code::InvalidRegex, message: format!("the pattern does not compile: {problem}") }
+    }
+
+    fn too_long() -> Self {
+        let message = format!("the pattern is longer than {} KiB", MAX_LENGTH >> 10);
+        Self { code: Code::LimitExceeded, message }
     }
 
     fn too_many() -> Self {
@@ -59,16 +71,27 @@ impl PatternProblem {
 impl CompiledPatterns {
     /// The problem of a pattern, as the parser explains it. Flags out of `imsxu`.
     pub(crate) fn check(&self, pattern: &str, flags: &str) -> Result<(), PatternProblem> {
+        // Parsing takes a hundred bytes of memory for each byte of a pattern.
+        if pattern.len() > MAX_LENGTH {
+            return Err(PatternProblem::too_long());
+        }
+        let key = (pattern.to_owned(), flags.to_owned());
+        if pattern.len() >= LONG && self.is_known(&key) {
+            return Ok(());
+        }
+        if self.parsed.fetch_add(pattern.len(), Ordering::Relaxed).saturating_add(pattern.len()) > MAX_PARSED {
+            return Err(PatternProblem::too_many());
+        }
         if certainly_compiles(pattern, flags) {
+            if pattern.len() >= LONG {
+                self.valid.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+            }
             return Ok(());
         }
         let Some(weight) = weight(pattern) else {
-            let problem =
-                format!("it is longer than {MAX_LENGTH} bytes, or expands to more than {MAX_WEIGHT} characters");
-            return Err(PatternProblem::invalid(&problem));
+            return Err(PatternProblem::invalid(&format!("it expands to more than {MAX_WEIGHT} characters")));
         };
-        let key = (pattern.to_owned(), flags.to_owned());
-        if self.valid.lock().unwrap_or_else(PoisonError::into_inner).contains(&key) {
+        if self.is_known(&key) {
             return Ok(());
         }
         if self.weight.fetch_add(weight, Ordering::Relaxed).saturating_add(weight) > MAX_TOTAL {
@@ -83,6 +106,12 @@ impl CompiledPatterns {
         builder.build().map_err(|error| PatternProblem::invalid(&explain(pattern, &error)))?;
         self.valid.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
         Ok(())
+    }
+}
+
+impl CompiledPatterns {
+    fn is_known(&self, key: &(String, String)) -> bool {
+        self.valid.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
     }
 }
 
@@ -122,9 +151,6 @@ fn lower_first(text: &str) -> String {
 
 /// How much work a pattern is for the engine; `None` if it is so large that it is not even tried.
 fn weight(pattern: &str) -> Option<usize> {
-    if pattern.len() > MAX_LENGTH {
-        return None;
-    }
     // The engine explains what does not parse.
     let Ok(tree) = Expr::parse_tree(pattern) else { return Some(PATTERN + pattern.len()) };
     let mut calls = false;

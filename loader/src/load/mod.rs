@@ -19,7 +19,7 @@ use crate::fields::shared_files::SharedFiles;
 use crate::request::{OtherCase, Part, Request};
 use crate::source::{Files, Span};
 use crate::suite::entry::{Entry, Layout};
-use crate::suite::{cross_check, entry, eval_file, suite_json, unused_files};
+use crate::suite::{cross_check, entry, eval_file, linked_directories, suite_json, unused_files};
 use crate::{calibration, names};
 
 pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, Test};
@@ -40,8 +40,12 @@ fn load_with_others(request: &Request) -> LoadedPart {
     let files = Files::new(&request.workspace_root).with_texts(&request.texts);
     let mut d = Diagnostics::new();
     let (mut user_graders, mut others) = (Vec::new(), Vec::new());
-    let suite = entry::find(request, &files, &mut d)
-        .and_then(|entry| read(&entry, request, &files, (&mut user_graders, &mut others), &mut d));
+    let suite = entry::find(request, &files, &mut d).and_then(|entry| {
+        let suite = read(&entry, request, &files, (&mut user_graders, &mut others), &mut d);
+        let links = linked_directories::find(&entry.roots, request, &files, &[&d]);
+        d.append(links);
+        suite
+    });
     let diagnostics = resolve(d, &files);
     let suite = suite.filter(|_| !diagnostics.has_errors());
     LoadedPart { loaded: Loaded { suite, user_graders, diagnostics, files }, others }

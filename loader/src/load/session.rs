@@ -15,7 +15,7 @@ use crate::request::Request;
 use crate::source::{Files, Position, Texts};
 use crate::suite::entry;
 use crate::suite::entry::Entry;
-use crate::suite::unused_files;
+use crate::suite::{linked_directories, unused_files};
 
 /// A suite that is loaded again and again while its files change, for editors.
 ///
@@ -173,6 +173,8 @@ impl Known {
         }
         let mut unused = Diagnostics::new();
         let has_unread_files = unused_files::report(&outline.watched, &cases, scope, &mut unused);
+        let known: Vec<&Diagnostics> = std::iter::once(&d).chain(parts.iter().map(|part| &part.problems)).collect();
+        unused.append(linked_directories::find(&entry.roots, request, &files, &known));
         let own_files = own_files(&outline, &entry, &files, parts.len());
         let mut known = Self {
             files,

@@ -22,8 +22,10 @@ const STEP: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct LineIndex {
     text: Arc<str>,
-    /// The characters of each line, without the line break.
-    lines: Vec<Range<usize>>,
+    /// The first character of each line: a file may be nothing but line breaks.
+    starts: Vec<u32>,
+    /// Number of characters.
+    count: usize,
     /// The byte of every 1024th character.
     bytes: Vec<usize>,
 }
@@ -31,28 +33,39 @@ pub(crate) struct LineIndex {
 impl LineIndex {
     /// Lines end as editors count them: with `\n`, `\r\n` or `\r`.
     pub(super) fn new(text: Arc<str>) -> Self {
-        let (mut lines, mut bytes) = (Vec::new(), Vec::new());
-        let (mut start, mut count, mut previous) = (0, 0, ' ');
+        let breaks = text.bytes().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
+        let (mut starts, mut bytes) = (Vec::with_capacity(breaks + 1), Vec::new());
+        let (mut count, mut previous) = (0, ' ');
+        starts.push(0);
         for (number, (byte, character)) in text.char_indices().enumerate() {
             if number % STEP == 0 {
                 bytes.push(byte);
             }
             count = number + 1;
-            if character == '\r' || (character == '\n' && previous != '\r') {
-                lines.push(start..number);
-            }
-            if matches!(character, '\r' | '\n') {
-                start = count;
+            let next = u32::try_from(count).unwrap_or(u32::MAX);
+            match (character, previous, starts.last_mut()) {
+                // The second half of a line break.
+                ('\n', '\r', Some(start)) => *start = next,
+                ('\n' | '\r', ..) => starts.push(next),
+                _ => {}
             }
             previous = character;
         }
-        lines.push(start..count);
-        Self { text, lines, bytes }
+        Self { text, starts, count, bytes }
+    }
+
+    /// The characters of a line, without the line break; `None` after the last one.
+    fn characters_of(&self, index: usize) -> Option<Range<usize>> {
+        let start = *self.starts.get(index)? as usize;
+        let Some(&next) = self.starts.get(index + 1) else { return Some(start..self.count) };
+        let line = self.characters(start..next as usize);
+        let without_break = line.strip_suffix("\r\n").map_or(1, |_| 2);
+        Some(start..next as usize - without_break)
     }
 
     /// The text of a range in one line.
     pub(crate) fn text(&self, (start, end): (Position, Position)) -> &str {
-        let line = &self.lines[self.line(start.line as usize)];
+        let line = self.characters_of(self.line(start.line as usize)).unwrap_or_default();
         let at = |position: Position| line.start + (position.column as usize).saturating_sub(1).min(line.len());
         self.characters(at(start)..at(end).max(at(start)))
     }
@@ -61,7 +74,7 @@ impl LineIndex {
     /// there.
     pub(super) fn excerpt(&self, start: Position, end: Position) -> Excerpt {
         let index = self.line(start.line as usize);
-        let line = &self.lines[index];
+        let line = self.characters_of(index).unwrap_or_default();
         let length = line.len();
         let is_after_the_end = index + 1 < start.line as usize;
         let first = if is_after_the_end { length } else { (start.column as usize).saturating_sub(1).min(length) };
@@ -90,7 +103,7 @@ impl LineIndex {
         if window.end < length {
             text.push_str(Excerpt::CUT);
         }
-        let next_line = self.lines.get(index + 1).map_or_else(String::new, |line| {
+        let next_line = self.characters_of(index + 1).map_or_else(String::new, |line| {
             terminal::line(self.characters(line.start..line.start + line.len().min(LONG)))
         });
         Excerpt { line: number(index + 1), column: number(first + 1), text, mark, next_line }
@@ -99,8 +112,12 @@ impl LineIndex {
     /// Index of a line by its number: of the last line with content if there are fewer.
     fn line(&self, number: usize) -> usize {
         match number.checked_sub(1) {
-            Some(index) if index < self.lines.len() => index,
-            _ => self.lines.iter().rposition(|line| !line.is_empty()).unwrap_or(0),
+            Some(index) if index < self.starts.len() => index,
+            _ => {
+                let breaks_at_end = self.text.chars().rev().take_while(|it| matches!(it, '\n' | '\r')).count();
+                let last = self.count - breaks_at_end;
+                self.starts.partition_point(|start| (*start as usize) < last).saturating_sub(1)
+            }
         }
     }
 

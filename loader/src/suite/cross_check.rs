@@ -14,6 +14,9 @@ use crate::{names, suggest};
 /// Maximum number of cases of one suite.
 pub(crate) const MAX_CASES: usize = 10_000;
 
+/// Ids that unknown dependencies are compared with, at most.
+const MAX_COMPARED: usize = 100_000;
+
 pub(crate) fn check(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
     unique_ids(cases, files, d);
     unique_names(cases, files, d);
@@ -157,7 +160,8 @@ fn dependencies(cases: &[PlacedCase], d: &mut Diagnostics) {
             } else if !index.contains_key(id.as_str()) {
                 // Searching all ids is slow: it is skipped if there are many mistakes.
                 let others = || index.keys().copied().filter(|other| *other != case.checked.case.id);
-                let near = if are_many(d) { None } else { suggest::did_you_mean(id, others()) };
+                let is_slow = are_many(d) || d.len() * index.len() > MAX_COMPARED;
+                let near = if is_slow { None } else { suggest::did_you_mean(id, others()) };
                 // Without a near id none is certain.
                 let meant = near.as_ref().and_then(|_| suggest::certain(id, others()));
                 let help = near.unwrap_or_else(|| "name the id of a case of this suite".to_owned());

@@ -4,5 +4,6 @@ pub(crate) mod cross_check;
 pub(crate) mod entry;
 pub(crate) mod eval_file;
 pub(crate) mod gates;
+pub(crate) mod linked_directories;
 pub(crate) mod suite_json;
 pub(crate) mod unused_files;

@@ -32,11 +32,11 @@ fn bad_links_among_case_directories_are_refused() {
         package.link("suite/self", target);
         package.load().only(&[Code::PathEscape]).has(Code::PathEscape, "suite/self");
     }
-    // Up to the package root, which is inside, but no case.
+    // Up to the package root, which is inside, but no case. Cargo would look for changes in all of it.
     let package = Package::new();
     package.write("suite/a/case.yaml", CASE);
     package.link("suite/b", "..");
-    package.load().only(&[Code::MissingCaseFile]).is_valid(1);
+    package.load().only(&[Code::LinkedDirectory, Code::MissingCaseFile]).is_refused();
 }
 
 #[test]
@@ -79,7 +79,30 @@ fn links_that_double_at_every_level_end() {
     }
     package.write("suite/d/30/keep", "");
     package.link("suite/tasks/start", "../d/0");
-    package.load().only(&[Code::LimitExceeded]);
+    package.load().only(&[Code::LinkedDirectory, Code::LimitExceeded]);
+}
+
+#[test]
+fn links_to_directories_that_nothing_names_are_refused_if_cargo_should_not_follow_them() {
+    for (target, is_refused) in [("/", true), ("/etc", true), ("../../..", true), ("../../target", true)]
+        .into_iter()
+        .chain([("../../shared", false), ("..", false), ("/etc/hostname", false), ("nothing", false)])
+    {
+        let package = Package::new();
+        package.write("suite/a/case.yaml", CASE);
+        package.write("suite/_data/deep/keep", "");
+        package.write("shared/keep", "");
+        package.write("target/keep", "");
+        package.link("suite/_data/link", target);
+        let said = package.load();
+        if is_refused {
+            said.only(&[Code::LinkedDirectory]).has(Code::LinkedDirectory, "suite/_data/link").is_refused();
+        } else {
+            said.is_valid(1);
+        }
+        std::fs::remove_file(package.path("Cargo.toml")).unwrap();
+        package.load().is_valid(1);
+    }
 }
 
 #[test]

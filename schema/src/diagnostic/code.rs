@@ -230,6 +230,8 @@ codes! {
     MissingFeature = "E079", "missing-feature";
     /// A gate of a suite cannot be read, or is about something else than the suite.
     InvalidGate = "E080", "invalid-gate";
+    /// A link below the suite leads to a directory that cargo should not search for changes.
+    LinkedDirectory = "E081", "linked-directory";
     /// Old spelling.
     DeprecatedKey = "W001", "deprecated-key";
     /// Directory without case file.

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::time::Instant;
 use std::{fs, io, thread};
 
+use evalsuite_tests::large_suites::LARGE_SUITES;
+
 use crate::findings::Findings;
-use crate::fuzz::{Job, TARGETS};
+use crate::fuzz::{Job, LARGE, TARGETS};
 use crate::{attacks, faults, fuzz, kills, reruns};
 
 /// How much of everything is done.
@@ -58,17 +60,17 @@ pub fn run(program: &Path, parts: &[&str], extent: Extent, seed: u64, kept: &Pat
     table.line("| --- | ---: | ---: | ---: | ---: | ---: |");
     for (target, share) in TARGETS.iter().filter(|(target, _)| is_wanted("fuzz") || is_wanted(target)) {
         let began = Instant::now();
-        let job = Job {
-            target: (*target).to_owned(),
-            seed,
-            from: 0,
-            to: (extent.loads * share).div_ceil(1_000),
-            findings: kept.to_owned(),
+        let to = match *target {
+            // One in so many of those that are made, as of attacks.
+            LARGE => LARGE_SUITES.len().div_ceil(extent.every_attack) as u64,
+            _ => (extent.loads * share).div_ceil(1_000),
         };
+        let job = Job { target: (*target).to_owned(), seed, from: 0, to, findings: kept.to_owned() };
         let measured = fuzz::run(program, &job)?;
         let longest = format!("{:.1} ms CPU", as_number(measured.longest_us) / 1_000.0);
         let largest = format!("{:.1} MiB", as_number(measured.largest) / as_number(1 << 20));
-        let what = format!("mutated {}", target.replace('-', " "));
+        let words = target.replace('-', " ");
+        let what = if *target == LARGE { words } else { format!("mutated {words}") };
         let executions = usize::try_from(measured.executions).unwrap_or(usize::MAX);
         table.row(&what, executions, &measured.findings, [&longest, &largest], began);
     }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use evalsuite_conformance::corpus::{copy_directory, directories, manifest_suites};
 use evalsuite_conformance::test_data;
 use evalsuite_conformance::test_data::{TestData, workspace_root};
-use evalsuite_convert::{Conversion, Layout, NewSuite, Outcome, between_layouts, from_harbor, from_promptfoo};
+use evalsuite_convert::{Conversion, Layout, NewSuite, Outcome, Source, between_layouts, from_harbor, from_promptfoo};
 use evalsuite_loader::{Request, document, load};
 use evalsuite_schema::json::{Value, json};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -130,7 +130,9 @@ fn stays_the_same(root: &Path, suite: &str, has_our_comments: bool) -> Result<()
     let Some(original) = cases(&path, &package)? else { return Ok(()) };
     let comments = if has_our_comments { comments(&path) } else { Vec::new() };
     for layout in [Layout::Directories, Layout::File, Layout::Directories] {
-        let conversion = between_layouts(&path, layout)?;
+        // Suites name files of their package.
+        let source = Source::new(&path).allow_outside([package.clone()]);
+        let conversion = between_layouts(source, layout)?;
         if conversion.report.count(Outcome::Dropped) > 0 {
             return Err(format!("something is lost:\n{}", conversion.report).into());
         }

@@ -8,15 +8,16 @@ mod text;
 mod tools;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Object, Value as Json, json};
 
-use super::source_files::{FileValue, load};
+use super::source_files::{FILE_SCHEME, FileValue, load};
 use super::{number, template};
 use crate::output::Output;
 use crate::report::{Place, Report};
+use crate::source::SourceFiles;
 
 /// An assertion where it is written.
 #[derive(Debug, Clone)]
@@ -30,8 +31,7 @@ pub(super) struct Assertion {
 pub(super) struct CaseContext<'a> {
     /// The variables of the case.
     pub(super) variables: &'a Object,
-    /// The directory of the configuration.
-    pub(super) directory: &'a Path,
+    pub(super) files: &'a SourceFiles,
     /// The id of the case.
     pub(super) id: &'a str,
     /// Whether the score of the case decides, not the verdict of each assertion.
@@ -278,8 +278,8 @@ fn reason(kind: &str) -> String {
 /// Fills the value of a check in. `None`: a file that is not there was reported.
 fn fill_in(written: &Value, check: &mut Check<'_>, context: &mut CaseContext<'_>) -> Option<()> {
     let place = check.assertion.place.clone();
-    if let Some(reference) = written.as_text().and_then(|text| text.strip_prefix("file://")) {
-        match load(reference, context.directory) {
+    if let Some(reference) = written.as_text().and_then(|text| text.strip_prefix(FILE_SCHEME)) {
+        match load(reference, context.files, &place) {
             Ok(FileValue::Data(value)) => check.value = Some(Value::new(value.data)),
             Ok(FileValue::Text(text)) => check.value = Some(Value::text(text)),
             Ok(FileValue::Script(path, _)) if !path.is_file() => {
@@ -310,8 +310,8 @@ fn fill_in(written: &Value, check: &mut Check<'_>, context: &mut CaseContext<'_>
         Data::List(items) => {
             let mut filled = Vec::new();
             for item in items {
-                filled.push(match item.as_text().map(|text| (text, text.strip_prefix("file://"))) {
-                    Some((_, Some(reference))) => match load(reference, context.directory) {
+                filled.push(match item.as_text().map(|text| (text, text.strip_prefix(FILE_SCHEME))) {
+                    Some((_, Some(reference))) => match load(reference, context.files, &place) {
                         Ok(FileValue::Data(value)) => Value::new(value.data),
                         Ok(FileValue::Text(text)) => Value::text(text),
                         Ok(FileValue::Script(..)) => {

@@ -4,7 +4,7 @@ use evalsuite_loader::document::Value;
 use evalsuite_schema::json::{Value as Json, json};
 
 use super::{CaseContext, Check, Grader, text};
-use crate::source;
+use crate::promptfoo::source_files::unreadable;
 
 /// Runs JavaScript.
 const JAVASCRIPT: &str = include_str!("../../../assets/javascript.mjs");
@@ -67,7 +67,9 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         (Some((path, function)), _) => {
             let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let copy = format!("graders/files/{file}");
-            let code = source::text(path).map_err(|_| format!("`{file}` is not text"))?;
+            let reference = context.files.shown(path);
+            let code =
+                context.files.text(path, &reference, check.place()).map_err(|error| unreadable(&file, &error))?;
             let is_another = context
                 .output
                 .files()

@@ -267,7 +267,7 @@ impl<'n> SchemaCheck<'n, '_> {
             ValueShape::PatternSchemas => {
                 if let Err(problem) = self.patterns.check(&entry.key, "") {
                     let help = problem.help("the keys of `patternProperties` are patterns");
-                    self.d.report(Code::InvalidJsonSchema, entry.key_span, problem.message, help);
+                    self.d.report(schema_code(problem.code), entry.key_span, problem.message, help);
                 }
             }
             _ => {}
@@ -310,7 +310,7 @@ impl<'n> SchemaCheck<'n, '_> {
     fn pattern(&mut self, text: &str, node: &Node) {
         if let Err(problem) = self.patterns.check(text, "") {
             let help = problem.help("write a regular expression");
-            invalid(node, problem.message, help, self.d);
+            self.d.report(schema_code(problem.code), node.span, problem.message, help);
         }
     }
 
@@ -368,6 +368,11 @@ impl<'n> SchemaCheck<'n, '_> {
         };
         invalid(node, format!("{what} must be {expected}, found {found}"), help, self.d);
     }
+}
+
+/// The code of a problem of a pattern in a schema.
+fn schema_code(of_pattern: Code) -> Code {
+    if of_pattern == Code::LimitExceeded { of_pattern } else { Code::InvalidJsonSchema }
 }
 
 fn number(node: &Node) -> Option<f64> {

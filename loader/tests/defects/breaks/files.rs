@@ -11,6 +11,7 @@ use crate::tree::{Body, Rule};
 const LOST: &[Code] = &[Code::UnknownDependency, Code::UnknownSampleCase];
 
 pub(super) fn add(breaks: &mut Breaks<'_>) {
+    directory_links(breaks);
     for site in breaks.sites().into_iter().filter(|site| site.path.is_empty()) {
         bytes(&site, breaks);
         roots(&site, breaks);
@@ -22,6 +23,17 @@ pub(super) fn add(breaks: &mut Breaks<'_>) {
     for site in breaks.sites() {
         syntax(&site, breaks);
         depth(&site, breaks);
+    }
+}
+
+/// Links to directories that nothing of the suite names.
+fn directory_links(breaks: &mut Breaks<'_>) {
+    for target in ["/etc", "/"].into_iter().filter(|_| cfg!(unix)) {
+        let path = breaks.project.inside("_unused/link");
+        breaks.push(Code::LinkedDirectory, format!("a link to {target}"), vec![path.clone()], move |project| {
+            project.add(&path, File::Link(target.to_owned()));
+            vec![Expected { code: Code::LinkedDirectory, file: path.clone(), place: Place::Whole }]
+        });
     }
 }
 

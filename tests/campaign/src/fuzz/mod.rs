@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub use self::worker::{replay, work};
 
-pub(crate) use self::targets::TARGETS;
+pub(crate) use self::targets::{LARGE, TARGETS};
 pub(crate) use self::watchdog::run;
 
 /// Executions of one target.

@@ -2,7 +2,10 @@
 
 mod answers;
 mod baselines;
+mod conversions;
+mod directory_links;
 mod judge_replies;
+mod large_suites;
 mod one_case;
 mod records;
 mod replays;
@@ -28,6 +31,20 @@ pub(crate) trait Target {
     /// Words of the format.
     fn words(&self) -> &[String] {
         &[]
+    }
+
+    /// The input of an execution, if inputs are made and not mutated.
+    fn made(&self, _index: u64) -> Option<Input> {
+        None
+    }
+
+    /// Writes what an execution reads, which counts for nothing.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written.
+    fn prepare(&mut self, _input: &Input) -> io::Result<()> {
+        Ok(())
     }
 
     /// Reads an input.
@@ -76,7 +93,13 @@ pub(crate) const TARGETS: &[(&str, u64)] = &[
     ("evidence", 1),
     ("answers", 1),
     ("judge-replies", 2),
+    ("conversions", 20),
+    ("directory-links", 10),
+    (LARGE, 0),
 ];
+
+/// The target whose inputs are made: each is executed once, and some of them in the short form.
+pub(crate) const LARGE: &str = "large-suites";
 
 /// Opens a target, which may use the directory `scratch`.
 ///
@@ -94,6 +117,9 @@ pub(crate) fn open(name: &str, scratch: &Path) -> io::Result<Box<dyn Target>> {
         "evidence" => Box::new(replays::Replays::evidence(scratch)?),
         "judge-replies" => Box::new(judge_replies::JudgeReplies::open(scratch)?),
         "answers" => Box::new(answers::Answers::open(scratch)?),
+        "conversions" => Box::new(conversions::Conversions::open(scratch)?),
+        "directory-links" => Box::new(directory_links::DirectoryLinks::open(scratch)?),
+        LARGE => Box::new(large_suites::LargeSuites::open(scratch)?),
         _ => return Err(io::Error::new(io::ErrorKind::NotFound, format!("no target `{name}`"))),
     })
 }

@@ -1,0 +1,261 @@
+//! What is converted, and the files that may be read for it.
+
+mod problem;
+mod walk;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
+
+use evalsuite_loader::document;
+use evalsuite_loader::document::Document;
+
+use crate::error::ConvertError;
+use crate::report::Place;
+
+pub(crate) use self::problem::SourceProblem;
+
+/// Bytes of a file of a source, at most. The loader reads no larger file of a suite.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Bytes of all files of a source, at most.
+const MAX_TOTAL: u64 = 128 << 20;
+
+/// Bytes of the texts of all cases, at most: each case has its own copy of a text that several use.
+const MAX_TEXTS: usize = 64 << 20;
+
+/// Tests of a source, and cases that they become, at most: as many as a suite may have.
+pub(crate) const MAX_CASES: usize = 10_000;
+
+/// What is converted: a file or a directory, and the directories outside of it from which files may be copied.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub(crate) path: PathBuf,
+    allowed: Vec<PathBuf>,
+}
+
+impl Source {
+    /// The file or directory at `path`. Files are read from its directory only.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), allowed: Vec::new() }
+    }
+
+    /// Lets files be copied from other directories, too.
+    #[must_use]
+    pub fn allow_outside(mut self, directories: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.allowed.extend(directories);
+        self
+    }
+}
+
+impl From<&Path> for Source {
+    fn from(path: &Path) -> Self {
+        Self::new(path)
+    }
+}
+
+impl From<&PathBuf> for Source {
+    fn from(path: &PathBuf) -> Self {
+        Self::new(path)
+    }
+}
+
+/// The files of a source. Each is read through this, and has to be in the directory of the source or in one that is allowed, links resolved.
+#[derive(Debug)]
+pub(crate) struct SourceFiles {
+    root: PathBuf,
+    real_root: PathBuf,
+    /// The directories that are allowed, links resolved.
+    allowed: Vec<PathBuf>,
+    /// Files that were read from there.
+    copied: RefCell<BTreeSet<PathBuf>>,
+    problems: RefCell<Vec<SourceProblem>>,
+    bytes: Cell<u64>,
+    /// Bytes of the texts of cases.
+    taken: Cell<usize>,
+    /// Entries of directories that were visited, and links to directories that were followed.
+    entries: Cell<usize>,
+    links: Cell<usize>,
+}
+
+impl SourceFiles {
+    /// # Errors
+    ///
+    /// If `root` or a directory that is allowed does not exist.
+    pub(crate) fn new(root: &Path, source: &Source) -> Result<Self, ConvertError> {
+        let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+        let real = |path: &Path| path.canonicalize().map_err(|error| ConvertError::io(path, error));
+        Ok(Self {
+            root: root.to_owned(),
+            real_root: real(root)?,
+            allowed: source.allowed.iter().map(|path| real(path)).collect::<Result<_, _>>()?,
+            copied: RefCell::default(),
+            problems: RefCell::default(),
+            bytes: Cell::new(0),
+            taken: Cell::new(0),
+            entries: Cell::new(0),
+            links: Cell::new(0),
+        })
+    }
+
+    /// The directory of the source, as it was named.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The path as reports show it.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        shown(path, &self.root)
+    }
+
+    /// Whether what is at `path` may be read. If not, `reference` at `place`, which names it, is a problem.
+    pub(crate) fn allows(&self, path: &Path, reference: &str, place: &Place) -> bool {
+        let target = resolved(path);
+        let is_inside = self.contains(&target);
+        if !is_inside {
+            let directory = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
+            self.problem(SourceProblem {
+                message: format!("`{reference}` leads out of the directory of the source, to {}", target.display()),
+                place: place.clone(),
+                help: format!(
+                    "copy it to {}, or allow to copy files from its directory: `--allow-outside {}`",
+                    self.root.display(),
+                    directory.display()
+                ),
+            });
+        }
+        is_inside
+    }
+
+    /// Whether a path, links resolved, is in the directory of the source or in one that is allowed.
+    fn contains(&self, target: &Path) -> bool {
+        std::iter::once(&self.real_root).chain(&self.allowed).any(|directory| target.starts_with(directory))
+    }
+
+    /// Reports what makes the conversion impossible, each problem once.
+    pub(crate) fn problem(&self, problem: SourceProblem) {
+        let mut problems = self.problems.borrow_mut();
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+    }
+
+    /// Counts the bytes of texts of a case, which is at `place`. False at the limit, which is a problem.
+    pub(crate) fn takes(&self, bytes: usize, place: &Place) -> bool {
+        self.taken.set(self.taken.get().saturating_add(bytes));
+        let is_allowed = self.taken.get() <= MAX_TEXTS;
+        if !is_allowed && self.problems.borrow().is_empty() {
+            self.problem(SourceProblem::too_much(
+                format!("the texts of all cases are larger than {} MiB", MAX_TEXTS >> 20),
+                place,
+            ));
+        }
+        is_allowed
+    }
+
+    /// A YAML or JSON file that `reference` at `place` names.
+    pub(crate) fn document(&self, path: &Path, reference: &str, place: &Place) -> Result<Document, ConvertError> {
+        self.enter(path, reference, place)?;
+        document::read(path, &self.root).map_err(ConvertError::unreadable)
+    }
+
+    /// A text file that `reference` at `place` names.
+    pub(crate) fn text(&self, path: &Path, reference: &str, place: &Place) -> Result<String, ConvertError> {
+        let bytes = self.bytes(path, reference, place)?;
+        String::from_utf8(bytes)
+            .map_err(|_| ConvertError::io(path, io::Error::new(io::ErrorKind::InvalidData, "it is not text")))
+    }
+
+    /// A file that `reference` at `place` names.
+    pub(crate) fn bytes(&self, path: &Path, reference: &str, place: &Place) -> Result<Vec<u8>, ConvertError> {
+        self.enter(path, reference, place)?;
+        let read = || {
+            let mut bytes = Vec::new();
+            File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        read().map_err(|error| ConvertError::io(path, error))
+    }
+
+    /// Checks that a file may be read, and counts its bytes.
+    fn enter(&self, path: &Path, reference: &str, place: &Place) -> Result<(), ConvertError> {
+        if !self.allows(path, reference, place) {
+            return Err(self.refusal());
+        }
+        let metadata = fs::metadata(path).map_err(|error| ConvertError::io(path, error))?;
+        if !metadata.is_file() {
+            return Err(ConvertError::io(path, io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")));
+        }
+        self.bytes.set(self.bytes.get() + metadata.len());
+        let too_much = match metadata.len() > MAX_BYTES {
+            true => Some(format!("`{reference}` is larger than {} MiB", MAX_BYTES >> 20)),
+            false if self.bytes.get() > MAX_TOTAL => {
+                Some(format!("with `{reference}`, the files of the source are larger than {} MiB", MAX_TOTAL >> 20))
+            }
+            false => None,
+        };
+        if let Some(message) = too_much {
+            self.problem(SourceProblem::too_much(message, place));
+            return Err(self.refusal());
+        }
+        self.note_copy(path);
+        Ok(())
+    }
+
+    /// Notes a file that is copied from outside of the directory of the source.
+    pub(crate) fn note_copy(&self, path: &Path) {
+        let target = resolved(path);
+        if !target.starts_with(&self.real_root) {
+            self.copied.borrow_mut().insert(target);
+        }
+    }
+
+    fn refusal(&self) -> ConvertError {
+        ConvertError::refused(self.problems.borrow().clone())
+    }
+
+    /// The files that were read from outside of the directory of the source.
+    ///
+    /// # Errors
+    ///
+    /// Every problem that was reported.
+    pub(crate) fn finish(self) -> Result<Vec<PathBuf>, ConvertError> {
+        if self.problems.borrow().is_empty() {
+            Ok(self.copied.into_inner().into_iter().collect())
+        } else {
+            Err(self.refusal())
+        }
+    }
+}
+
+/// The path with links resolved, as far as it exists, and without `..`.
+fn resolved(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut missing: Vec<OsString> = Vec::new();
+    let mut components: Vec<Component<'_>> = path.components().collect();
+    loop {
+        let existing: PathBuf = components.iter().collect();
+        let real = existing.canonicalize();
+        if let (Ok(_), _) | (_, 0 | 1) = (&real, components.len()) {
+            let mut resolved = real.unwrap_or(existing);
+            for name in missing.iter().rev() {
+                if name == ".." {
+                    resolved.pop();
+                } else {
+                    resolved.push(name);
+                }
+            }
+            return resolved;
+        }
+        missing.extend(components.pop().map(|component| component.as_os_str().to_owned()));
+    }
+}
+
+/// The path as reports show it: relative to `root`, with `/`.
+pub(crate) fn shown(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/")
+}

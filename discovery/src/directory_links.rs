@@ -1,0 +1,175 @@
+//! Links to directories below a suite: cargo follows them when it looks for changes of a tracked directory, and waits until it has seen all
+//! that is behind them.
+//!
+//! evalsuite-build, which has no dependencies, has the same rules in `tracking`; a test there compares them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A link that cargo should not follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirectoryLink {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Where it leads, with all links resolved.
+    pub target: PathBuf,
+    /// Why cargo should not follow it, as the end of a sentence about the target.
+    pub reason: &'static str,
+}
+
+/// Links to directories that are followed, at most: links to directories with links double at every level.
+const MAX_LINKS: usize = 1_000;
+
+/// Entries behind links, at most.
+const MAX_ENTRIES: usize = 250_000;
+
+/// The links to directories below `directory`, also behind other links, that lead out of `boundary`, or to a directory that contains
+/// `target_directory`. The last one is that at which there is too much to follow. What cannot be read is left out: cargo cannot read it
+/// either.
+pub fn directory_links(directory: &Path, boundary: &Path, target_directory: &Path) -> Vec<DirectoryLink> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let mut walk = Walk {
+        boundary: real(boundary),
+        target_directory: real(target_directory),
+        links: 0,
+        entries: 0,
+        open: vec![real(directory)],
+        found: Vec::new(),
+    };
+    walk.visit(directory, false);
+    walk.found
+}
+
+struct Walk {
+    boundary: PathBuf,
+    target_directory: PathBuf,
+    links: usize,
+    entries: usize,
+    /// The directories around the one that is visited, links resolved: cargo does not follow a link to one of them.
+    open: Vec<PathBuf>,
+    found: Vec<DirectoryLink>,
+}
+
+impl Walk {
+    /// False when it is over.
+    fn visit(&mut self, directory: &Path, is_behind_link: bool) -> bool {
+        let Ok(entries) = fs::read_dir(directory) else { return true };
+        let mut directories: Vec<_> = entries
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let kind = entry.file_type().ok()?;
+                self.entries += usize::from(is_behind_link);
+                (!kind.is_file()).then(|| (entry.file_name(), kind))
+            })
+            .collect();
+        directories.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (name, kind) in directories {
+            let path = directory.join(&name);
+            if kind.is_dir() {
+                let real = self.open.last().map_or_else(|| path.clone(), |around| around.join(&name));
+                self.open.push(real);
+                let goes_on = self.visit(&path, is_behind_link);
+                self.open.pop();
+                if !goes_on {
+                    return false;
+                }
+            } else if kind.is_symlink()
+                && let Ok(target) = path.canonicalize()
+                && target.is_dir()
+                && !self.follow(path, target)
+            {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// False when it is over.
+    fn follow(&mut self, path: PathBuf, target: PathBuf) -> bool {
+        let reason = if self.target_directory.starts_with(&target) {
+            "which has cargo's target directory in it, so every build would be a full one"
+        } else if !target.starts_with(&self.boundary) {
+            "which is outside of the package, and cargo would look for changes everywhere below it"
+        } else if self.open.contains(&target) {
+            return true;
+        } else if self.links == MAX_LINKS || self.entries > MAX_ENTRIES {
+            self.found.push(DirectoryLink { path, target, reason: TOO_MUCH });
+            return false;
+        } else {
+            self.links += 1;
+            self.open.push(target);
+            let goes_on = self.visit(&path, true);
+            self.open.pop();
+            return goes_on;
+        };
+        self.found.push(DirectoryLink { path, target, reason });
+        true
+    }
+}
+
+const TOO_MUCH: &str =
+    "and cargo would follow more than 1,000 links to directories, or see more than 250,000 files behind them";
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// Directories and links of a package, with the paths of the links that are found below `suites`.
+    fn found(directories: &[&str], links: &[(&str, &str)]) -> Vec<String> {
+        let root = tempfile::tempdir().unwrap();
+        let package = root.path().canonicalize().unwrap().join("package");
+        for directory in directories.iter().chain(&["suites", "target"]) {
+            fs::create_dir_all(package.join(directory)).unwrap();
+        }
+        links.iter().for_each(|(target, path)| symlink(target, package.join(path)).unwrap());
+        let found = directory_links(&package.join("suites"), &package, &package.join("target"));
+        found.iter().map(|link| link.path.strip_prefix(&package).unwrap().display().to_string()).collect()
+    }
+
+    #[test]
+    fn links_out_and_links_to_the_target_directory_are_found() {
+        let directories = ["suites/a/b", "shared"];
+        let links = [
+            ("/", "suites/a/root"),
+            ("../..", "suites/a/up"),
+            ("..", "suites/package"),
+            ("../target", "suites/target"),
+            ("../shared", "suites/shared"),
+            ("/tmp", "shared/tmp"),
+            ("/etc/passwd", "suites/file"),
+            ("/nowhere", "suites/broken"),
+        ];
+        let expected = ["suites/a/root", "suites/a/up", "suites/package", "suites/shared/tmp", "suites/target"];
+        assert_eq!(found(&directories, &links), expected);
+    }
+
+    #[test]
+    fn loops_and_links_inside_of_the_package_are_left_alone() {
+        let directories = ["suites/a/b", "shared/deep"];
+        let links = [
+            ("..", "suites/a/up"),
+            (".", "suites/a/b/self"),
+            ("../../shared", "suites/a/shared"),
+            ("../suites", "shared/back"),
+            ("../../shared/deep", "suites/a/deep"),
+        ];
+        assert_eq!(found(&directories, &links), [""; 0]);
+    }
+
+    #[test]
+    fn links_that_double_at_every_level_end() {
+        let names: Vec<(String, String, String)> = (0..20)
+            .map(|level| (format!("suites/l{level}"), format!("../l{}", level + 1), format!("suites/l{level}")))
+            .collect();
+        let mut directories: Vec<&str> = names.iter().map(|(directory, ..)| directory.as_str()).collect();
+        directories.push("suites/l20");
+        let links: Vec<(&str, String)> = names
+            .iter()
+            .flat_map(|(_, target, at)| [(target.as_str(), format!("{at}/a")), (target.as_str(), format!("{at}/b"))])
+            .collect();
+        let links: Vec<(&str, &str)> = links.iter().map(|(target, path)| (*target, path.as_str())).collect();
+        assert_eq!(found(&directories, &links).len(), 1);
+    }
+}
