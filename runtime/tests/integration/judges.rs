@@ -222,12 +222,12 @@ fn a_judge_that_panics_or_hangs_is_an_error_of_one_case() {
     async fn hangs(_: JudgeRequest) -> Result<String, std::fmt::Error> {
         std::future::pending().await
     }
-    let config = json!({"judge": {"timeout_seconds": 0.05}});
-    for (bind, part) in [
-        ((|evals: Evals| evals.with_judge(panics)) as fn(Evals) -> Evals, "the judge panicked: judge down"),
-        (|evals| evals.with_judge(hangs), "did not reply within 0.05 s"),
+    for (bind, limit, part) in [
+        ((|evals: Evals| evals.with_judge(panics)) as fn(Evals) -> Evals, 60.0, "the judge panicked: judge down"),
+        (|evals| evals.with_judge(hangs), 0.05, "did not reply within 0.05 s"),
     ] {
-        let (trial, _kept) = judged(json!([asks(config.clone())]), json!({"criteria": "c"}), bind);
+        let config = json!({"judge": {"timeout_seconds": limit}});
+        let (trial, _kept) = judged(json!([asks(config)]), json!({"criteria": "c"}), bind);
         let reason = trial.reason.as_ref().unwrap();
         assert_eq!((trial.outcome, reason.code), (Status::Error, ReasonCode::JudgeError));
         assert!(reason.message.contains(part), "{}", reason.message);
