@@ -16,7 +16,7 @@ use crate::{CANNOT_WORK, cargo_process};
 pub(crate) fn find(run: &str) -> io::Result<Result<StoredRun, ExitCode>> {
     // An id is not a path, and a path of one component is more likely an id.
     if Path::new(run).components().count() > 1
-        && let Some(run) = StoredRun::open(run)
+        && let Some(run) = open(Path::new(run))
     {
         return Ok(Ok(run));
     }
@@ -32,6 +32,12 @@ pub(crate) fn find(run: &str) -> io::Result<Result<StoredRun, ExitCode>> {
     Ok(output
         .run(&id)
         .ok_or_else(|| unknown_run(&format!("there is no run `{id}` in {}", output.runs_directory().display()))))
+}
+
+/// The run at a path that the user has named, which may be a link.
+fn open(path: &Path) -> Option<StoredRun> {
+    let run = StoredRun::open(path)?;
+    if path.is_symlink() { StoredRun::open(path.canonicalize().ok()?) } else { Some(run) }
 }
 
 /// The id of the newest run. The file with it may be missing beside runs that were copied.
@@ -54,7 +60,7 @@ pub(crate) fn unknown_run(message: &str) -> ExitCode {
 ///
 /// If it cannot be read.
 pub(crate) fn run_or_newest(path: &Path) -> io::Result<Option<StoredRun>> {
-    if let Some(run) = StoredRun::open(path) {
+    if let Some(run) = open(path) {
         return Ok(Some(run));
     }
     let output = OutputDirectory::new(path);

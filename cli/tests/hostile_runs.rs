@@ -233,6 +233,18 @@ fn a_huge_file_is_read_by_no_command() {
     every_command_copes(Attack::Huge);
 }
 
+/// The user's own link to a run is followed.
+#[test]
+fn a_run_may_be_named_by_a_link() {
+    let package = package();
+    symlink(package.root().join("out/runs/run-2"), package.root().join("link")).unwrap();
+    for command in ["report ./link", "finish ./link"] {
+        let (code, text) = run(&package, command);
+        assert_eq!(code, 0, "`{command}`: {text}");
+        assert!(text.contains("refunds: 1 passed, 0 failed, 0 error, 0 skipped"), "`{command}`: {text}");
+    }
+}
+
 /// Many small values take more memory than their text.
 #[test]
 fn a_file_of_many_values_takes_no_memory() {

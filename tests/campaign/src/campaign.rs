@@ -9,7 +9,7 @@ use evalsuite_tests::large_suites::LARGE_SUITES;
 
 use crate::findings::Findings;
 use crate::fuzz::{Job, LARGE, TARGETS};
-use crate::{attacks, faults, fuzz, kills, reruns};
+use crate::{attacks, faults, fuzz, kills, reruns, runs};
 
 /// How much of everything is done.
 #[derive(Debug, Clone, Copy)]
@@ -24,15 +24,18 @@ pub struct Extent {
     pub faults: usize,
     /// One of how many attacks is run.
     pub every_attack: usize,
+    /// One of how many attacks on run directories is run.
+    pub every_run: usize,
 }
 
 /// What is done in CI.
-pub const SHORT: Extent = Extent { loads: 4_000, kills: 25, reruns: 24, faults: 19, every_attack: 6 };
+pub const SHORT: Extent = Extent { loads: 4_000, kills: 25, reruns: 24, faults: 19, every_attack: 6, every_run: 11 };
 /// What one command does.
-pub const LONG: Extent = Extent { loads: 10_000_000, kills: 1_200, reruns: 20_000, faults: 400, every_attack: 1 };
+pub const LONG: Extent =
+    Extent { loads: 10_000_000, kills: 1_200, reruns: 20_000, faults: 400, every_attack: 1, every_run: 1 };
 
 /// The parts of the campaign.
-pub const PARTS: [&str; 5] = ["fuzz", "kills", "reruns", "faults", "attacks"];
+pub const PARTS: [&str; 6] = ["fuzz", "kills", "reruns", "faults", "attacks", "runs"];
 
 /// Names of the targets of the part `fuzz`, which can be run as parts of their own.
 pub fn fuzz_targets() -> impl Iterator<Item = &'static str> {
@@ -95,6 +98,13 @@ pub fn run(program: &Path, parts: &[&str], extent: Extent, seed: u64, kept: &Pat
         let longest = format!("{:.1} s", attacked.longest.as_secs_f64());
         let largest = format!("{} MiB", attacked.largest >> 10);
         table.row("hostile agents", attacked.attacks, &findings.lines, [&longest, &largest], began);
+    }
+    if is_wanted("runs") {
+        let (began, mut findings) = (Instant::now(), Findings::new(kept));
+        let attacked = runs::run(program, extent.every_run, &mut findings)?;
+        let longest = format!("{:.1} s", attacked.longest.as_secs_f64());
+        let largest = format!("{} MiB", attacked.largest >> 10);
+        table.row("hostile run directories", attacked.attacks, &findings.lines, [&longest, &largest], began);
     }
     table.line(&format!("\nSeed {seed}, on {}.", machine()));
     Ok(table)

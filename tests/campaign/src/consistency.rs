@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite::Status;
-use evalsuite::tooling::{finish_run, summarize_run};
+use evalsuite::record::CaseRecord;
+use evalsuite::tooling::{SummaryText, finish_run, summarize_run};
 use evalsuite_report::RunData;
 use serde_json::Value;
 
@@ -71,6 +72,18 @@ impl Records {
             summary.suites.iter().flat_map(|suite| &suite.cases).map(|case| case.case_id.as_str()).collect();
         if names.iter().collect::<BTreeSet<_>>().len() != names.len() {
             self.problems.push(format!("a case is counted twice: {names:?}"));
+        }
+        // Summaries, their text and reports agree on how many cases broke.
+        let is_error = |record: &CaseRecord| record.outcome == Status::Error;
+        let of_summary: u32 =
+            summary.suites.iter().flat_map(|suite| &suite.targets).map(|target| target.cases.error).sum();
+        let cases = data.suites.iter().flat_map(|suite| &suite.cases);
+        let of_report = cases.filter(|case| is_error(&case.record)).count();
+        let text: String = summary.suites.iter().map(|suite| SummaryText::new(suite).to_string()).collect();
+        if of_report != of_summary as usize
+            || summary.suites.len() == 1 && !text.contains(&format!(" {of_report} error,"))
+        {
+            self.problems.push(format!("{of_summary} cases of the summary broke, {of_report} of the report:\n{text}"));
         }
         // The report says which trials and cases a killed process did not end.
         let expected = [" died in trial ", " died after trial "];

@@ -12,10 +12,12 @@ mod findings;
 mod fuzz;
 mod kills;
 mod reruns;
+mod runs;
 mod static_suite;
 mod victim;
 
 pub use self::attacks::attack;
 pub use self::campaign::{Extent, LONG, PARTS, SHORT, Table, fuzz_targets, run};
 pub use self::fuzz::{Job, replay, work};
+pub use self::runs::read_run;
 pub use self::victim::run as run_victim;

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{env, io};
 
-use evalsuite_campaign::{Extent, Job, LONG, PARTS, SHORT, attack, fuzz_targets, replay, run, run_victim, work};
+use evalsuite_campaign::{
+    Extent, Job, LONG, PARTS, SHORT, attack, fuzz_targets, read_run, replay, run, run_victim, work,
+};
 
 const USAGE: &str = "\
 usage: evalsuite-campaign [--long] [--only PART] [--seed N] [--loads N] [--findings DIRECTORY]
        evalsuite-campaign --replay TARGET:SEED:NUMBER
 
-PART is fuzz, kills, reruns, faults, attacks, or a target of fuzz, such as suites. Without --long, the short form runs.
+PART is fuzz, kills, reruns, faults, attacks, runs, or a target of fuzz, such as suites. Without --long, the short form runs.
 --replay runs one execution of a fuzz target again, and writes its input to DIRECTORY.";
 
 fn main() -> io::Result<ExitCode> {
@@ -23,6 +25,7 @@ fn main() -> io::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         ["attack", index, place] => attack(number(index)?, place.as_ref()).map(|()| ExitCode::SUCCESS),
+        ["read-run", output, place] => read_run(output.as_ref(), place.as_ref()).map(|()| ExitCode::SUCCESS),
         ["fuzz-worker", target, seed, from, to, findings, state] => {
             let (seed, from, to) = (number(seed)?, number(from)?, number(to)?);
             work(&Job { target: (*target).to_owned(), seed, from, to, findings: findings.into() }, state.as_ref())

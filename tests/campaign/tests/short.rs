@@ -47,3 +47,8 @@ fn failing_calls_lose_no_record() {
 fn hostile_agents_harm_nothing() {
     assert_no_findings("attacks");
 }
+
+#[test]
+fn hostile_run_directories_hold_up_no_reader() {
+    assert_no_findings("runs");
+}

@@ -29,7 +29,10 @@ pub(crate) struct UntrustedDirectory {
 impl UntrustedDirectory {
     /// The directory at `root`, which only this process moves or removes.
     pub(crate) fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), below: PathBuf::new() }
+        let root = root.into();
+        // The parent of a path of one component is empty.
+        let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
+        Self { root, below: PathBuf::new() }
     }
 
     /// A directory in this one. It is made when the first file is written to it.

@@ -66,5 +66,7 @@ pub fn run_directory_entries(run: &Path, path: &Path) -> io::Result<(Vec<OsStrin
 ///
 /// If it is not a regular file, or cannot be opened.
 pub fn open_regular_file(path: &Path) -> io::Result<File> {
+    // The system's own words for a file that does not exist.
+    path.metadata()?;
     Ok(untrusted::regular_file(path)?)
 }

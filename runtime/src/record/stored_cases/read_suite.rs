@@ -7,7 +7,7 @@ use std::path::Path;
 use evalsuite_schema::record::{CaseRecord, RunRecord, SuiteId, SuiteRecord};
 
 use super::read_case::{FoundCase, read_case};
-use super::{ReadDepth, RecordProblem, StoredCase, StoredSuite};
+use super::{Affected, ReadDepth, RecordProblem, StoredCase, StoredSuite};
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{CASES, CaseDirectoryName, RUN_RECORD, SUITE_RECORD, SUITES};
 use crate::record::run_directory::read_run_record;
@@ -73,6 +73,9 @@ fn read_suite(run: &Path, path: &Path, depth: ReadDepth) -> Vec<StoredSuite> {
         }
     }
     let mut cases = one_per_test(attempts.into_values().filter_map(last_attempt));
+    // Of an attempt that died before another one counted, nothing is missing.
+    let is_counted = |problem: &RecordProblem| cases.iter().any(|case| problem.file.starts_with(&case.directory));
+    problems.retain(|problem| !matches!(problem.about, Affected::Died(..)) || is_counted(problem));
     // A test name that occurs twice has its first place.
     let order: BTreeMap<&str, usize> =
         tests.iter().enumerate().rev().map(|(index, test)| (test.test_name.as_str(), index)).collect();

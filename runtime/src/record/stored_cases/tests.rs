@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use evalsuite_schema::record::{Started, Status, SuiteRecord, SuiteTest, TrialRecord};
+use evalsuite_schema::record::{CaseRecord, Started, Status, SuiteRecord, SuiteTest, TrialRecord};
 
 use super::{ReadDepth, StoredSuite, stored_suites};
 use crate::platform::file_lock::FileLock;
@@ -65,6 +65,22 @@ fn trials_that_ended_before_the_process_died_keep_their_outcomes() {
     let record = &case.record;
     assert_eq!((record.outcome, record.passed, record.completed, record.errors), (Status::Error, 1, 1, 1));
     assert_eq!((record.test_name.as_str(), case.trials.len()), ("evals::c", 2));
+}
+
+#[test]
+fn an_attempt_that_died_is_no_problem_once_another_one_has_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path();
+    let attempt = |number: u32| format!("suites/s/cases/c-12345678{}", if number > 1 { ".attempt-2" } else { "" });
+    write(run, &format!("{}/trial-000/started.json", attempt(1)), &started(0));
+    assert_eq!((suite(run).cases[0].record.outcome, suite(run).problems.len()), (Status::Error, 1));
+    let mut record = CaseRecord::new();
+    (record.suite, record.case_id, record.runner_attempt) = ("s".to_owned(), "c".to_owned(), 2);
+    record.outcome = Status::Passed;
+    write(run, &format!("{}/case.json", attempt(2)), &record);
+    let suite = suite(run);
+    assert_eq!((suite.cases.len(), suite.cases[0].record.outcome, suite.problems.len()), (1, Status::Passed, 0));
+    assert_eq!(suite.cases[0].earlier[0].outcome, Status::Error);
 }
 
 #[cfg(unix)]

@@ -80,6 +80,7 @@ mod tests {
             ("b-12345678", {
                 let mut record = CaseRecord::new();
                 (record.suite, record.test_name) = ("s".to_owned(), "evals::b".to_owned());
+                record.outcome = Status::Passed;
                 serde_json::to_string(&record).unwrap()
             }),
         ] {

@@ -204,7 +204,7 @@ fn check(attack: &Attack, report: &evalsuite::Report) -> io::Result<()> {
 }
 
 /// The most memory that this process ever took, in KiB, where the system says so.
-fn most_memory() -> u64 {
+pub(crate) fn most_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").trim().parse().ok()).unwrap_or(0)
