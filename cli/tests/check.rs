@@ -545,3 +545,36 @@ fn a_linked_suite_file_is_checked_and_links_to_devices_and_foreign_files_are_not
     assert!(output.out.contains("resolves to `/etc/hostname`, outside the package"), "{}", output.out);
     assert!(output.out.ends_with(" errors in 2 suites with 0 tests\n"), "{}", output.out);
 }
+
+#[cfg(unix)]
+#[test]
+fn links_that_cargo_should_not_follow_are_found_in_tracked_directories() {
+    let package = Package::new(&[
+        ("suites/card_agent/tasks/a.json", TASK),
+        (
+            "build.rs",
+            "use evalsuite_build::track;\nfn main() {\n    track(\"suites\");\n    evalsuite_build::track(\"data\");\n}\n",
+        ),
+        ("data/x/keep", ""),
+        ("other/keep", ""),
+        ("shared/keep", ""),
+    ]);
+    let link = |target: &str, path: &str| {
+        std::os::unix::fs::symlink(target, package.root().join(path)).expect("a link");
+    };
+    link("../shared", "suites/shared");
+    link("/", "other/root");
+    let output = package.run(&["check"]);
+    assert_eq!(output.code, 0, "{}", output.out);
+    for path in ["suites/card_agent/root", "suites/root", "data/x/root"] {
+        link("/", path);
+        for arguments in [&["check"][..], &["check", "suites/card_agent"]] {
+            let output = package.run(arguments);
+            assert_eq!(output.code, 1, "{path}: {}", output.out);
+            let error =
+                format!("error[E081 linked-directory]: `{path}` is a link to /, which has cargo's target directory");
+            assert_eq!(output.out.matches(&error).count(), 1, "{path}: {}", output.out);
+        }
+        std::fs::remove_file(package.root().join(path)).expect("the link");
+    }
+}

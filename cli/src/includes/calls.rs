@@ -32,6 +32,22 @@ pub(super) fn in_source(text: &str) -> Result<Vec<Call>, LexError> {
     Ok(calls)
 }
 
+/// The directories that a build script tracks, where they are literals.
+pub(super) fn tracked(tokens: TokenStream, directories: &mut Vec<String>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (index, token) in tokens.iter().enumerate() {
+        match (token, tokens.get(index + 1)) {
+            (TokenTree::Ident(name), Some(TokenTree::Group(arguments)))
+                if name == "track" && is_parenthesized(arguments) =>
+            {
+                directories.extend(generator_calls::only_text(arguments));
+            }
+            (TokenTree::Group(group), _) => tracked(group.stream(), directories),
+            _ => {}
+        }
+    }
+}
+
 fn find_aliases(tokens: TokenStream, names: &mut Vec<String>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for token in &tokens {

@@ -39,6 +39,14 @@ pub(super) fn generator(arguments: &Group, mut methods: &[TokenTree]) -> Result<
     Err("`generate` is not followed by its methods up to `write()`".to_owned())
 }
 
+/// The argument, if it is one literal text.
+pub(super) fn only_text(arguments: &Group) -> Option<String> {
+    match literals(arguments)?.as_slice() {
+        [Argument::Text(text)] => Some(text.clone()),
+        _ => None,
+    }
+}
+
 fn apply(generator: Generator, method: &str, arguments: Vec<Argument>) -> Result<Generator, String> {
     use Argument::{Flag, Number, Text, Texts};
     let mut arguments = arguments.into_iter();

@@ -20,8 +20,17 @@ use crate::suite_request;
 #[derive(Default)]
 pub(crate) struct Includes {
     read: Vec<Include>,
+    /// The directories that build scripts track, with their packages.
+    pub(crate) tracked: Vec<Tracked>,
     /// Calls that could not be read: where they are, and why.
     pub(crate) unread: Vec<String>,
+}
+
+/// A directory that a build script tracks.
+pub(crate) struct Tracked {
+    pub(crate) package: PathBuf,
+    /// The whole path.
+    pub(crate) directory: PathBuf,
 }
 
 /// A call of `include_eval_suite!` or `generate` whose arguments are literal.
@@ -68,6 +77,14 @@ impl Includes {
     }
 
     fn add_file(&mut self, root: &Path, file: &SourceFile) -> io::Result<()> {
+        if file.shown == "build.rs"
+            && let Ok(tokens) = file.text.parse()
+        {
+            let mut directories = Vec::new();
+            calls::tracked(tokens, &mut directories);
+            let tracked = |directory: String| Tracked { package: root.to_owned(), directory: root.join(directory) };
+            self.tracked.extend(directories.into_iter().map(tracked));
+        }
         let calls = match calls::in_source(&file.text) {
             Ok(calls) => calls,
             Err(error) => {

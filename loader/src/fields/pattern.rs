@@ -79,15 +79,14 @@ impl CompiledPatterns {
         if pattern.len() >= LONG && self.is_known(&key) {
             return Ok(());
         }
-        if self.parsed.fetch_add(pattern.len(), Ordering::Relaxed).saturating_add(pattern.len()) > MAX_PARSED {
-            return Err(PatternProblem::too_many());
-        }
+        self.parse(pattern)?;
         if certainly_compiles(pattern, flags) {
             if pattern.len() >= LONG {
                 self.valid.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
             }
             return Ok(());
         }
+        self.parse(pattern)?;
         let Some(weight) = weight(pattern) else {
             return Err(PatternProblem::invalid(&format!("it expands to more than {MAX_WEIGHT} characters")));
         };
@@ -110,6 +109,12 @@ impl CompiledPatterns {
 }
 
 impl CompiledPatterns {
+    /// Counts the bytes of a pattern that is going to be parsed.
+    fn parse(&self, pattern: &str) -> Result<(), PatternProblem> {
+        let parsed = self.parsed.fetch_add(pattern.len(), Ordering::Relaxed).saturating_add(pattern.len());
+        if parsed > MAX_PARSED { Err(PatternProblem::too_many()) } else { Ok(()) }
+    }
+
     fn is_known(&self, key: &(String, String)) -> bool {
         self.valid.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
     }

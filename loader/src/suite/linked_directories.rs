@@ -1,8 +1,11 @@
 //! Links to directories that cargo should not follow when it looks for changes of the suite.
 
-use evalsuite_discovery::directory_links;
+use std::path::Path;
 
-use crate::diagnostic::{Code, Diagnostics};
+use evalsuite_discovery::{DirectoryLink, directory_links};
+use evalsuite_schema::diagnostic;
+
+use crate::diagnostic::{Code, Diagnostics, resolve};
 use crate::fields::paths;
 use crate::fields::paths::Roots;
 use crate::request::Request;
@@ -18,20 +21,35 @@ pub(crate) fn find(roots: &Roots, request: &Request, files: &Files, known: &[&Di
     if request.part.is_some() || !request.package_root.join("Cargo.toml").is_file() {
         return d;
     }
-    let is_inside = roots.suite_root.starts_with(&request.package_root);
-    let boundary = if is_inside { &request.package_root } else { &roots.suite_root };
-    let found = directory_links(&roots.suite_root, boundary, &request.workspace_root.join("target"));
-    for link in found.into_iter().take(MAX_SHOWN) {
-        let shown = format!("`{}`", files.shown(&link.path));
+    for link in links(&roots.suite_root, request) {
         // A link that the suite names was reported where it is named.
         let name = paths::file_name(&link.path);
         let mut known = known.iter().flat_map(|known| known.iter());
         if known.any(|problem| problem.code == Code::PathEscape && problem.message.contains(&name)) {
             continue;
         }
-        let place = Span::whole(files.add(&link.path));
-        let message = format!("{shown} is a link to {}, {}", link.target.display(), link.reason);
-        d.report(Code::LinkedDirectory, place, message, "copy the files that the suite needs, or remove the link");
+        report(&link, files, &mut d);
     }
     d
+}
+
+/// The problems of a directory that a build script tracks: links that cargo should not follow.
+pub fn check_tracked_directory(directory: &Path, request: &Request) -> diagnostic::Diagnostics {
+    let (files, mut d) = (Files::new(&request.workspace_root), Diagnostics::new());
+    links(directory, request).iter().for_each(|link| report(link, &files, &mut d));
+    resolve(d, &files)
+}
+
+fn links(directory: &Path, request: &Request) -> Vec<DirectoryLink> {
+    let is_inside = directory.starts_with(&request.package_root);
+    let boundary = if is_inside { &request.package_root } else { directory };
+    let mut found = directory_links(directory, boundary, &request.workspace_root.join("target"));
+    found.truncate(MAX_SHOWN);
+    found
+}
+
+fn report(link: &DirectoryLink, files: &Files, d: &mut Diagnostics) {
+    let place = Span::whole(files.add(&link.path));
+    let message = format!("`{}` is a link to {}, {}", files.shown(&link.path), link.target.display(), link.reason);
+    d.report(Code::LinkedDirectory, place, message, "copy the files that the suite needs, or remove the link");
 }

@@ -1,8 +1,10 @@
 //! `evalsuite_build::track` in a build script.
 
 use std::fs;
+#[cfg(unix)]
+use std::time::{Duration, Instant};
 
-use evalsuite_tests::throwaway::{CommandOutput, Package, suites};
+use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
 
 /// A build script that tracks the directories in `TRACK`, so that one compiled script serves many calls.
 const TRACKS_LIST: &str = "
@@ -55,6 +57,64 @@ fn a_link_that_leads_out_of_the_package_fails_the_build_before_cargo_follows_it(
     ran.says(&format!("cannot track `suites`: {} is a link to /usr: this is outside of the package", link.display()));
     package.remove("suites/by_task/everything");
     tracking(&package, "suites").succeeds("the link is gone");
+}
+
+/// Ends with the exit status of a call that may not take longer than cargo takes for a build.
+#[cfg(unix)]
+fn status_within_limit(call: Call, what: &str) -> std::process::ExitStatus {
+    let mut child = call.spawn();
+    let end = Instant::now() + Duration::from_secs(300);
+    loop {
+        match child.try_wait().expect("the state of the process") {
+            Some(status) => return status,
+            None if Instant::now() > end => {
+                child.kill().expect("the process ends");
+                panic!("{what}: cargo did not end");
+            }
+            None => std::thread::sleep(Duration::from_millis(50)),
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_inside_of_the_package_and_links_in_circles_are_tracked() {
+    let package = package("linked_inside");
+    let link = |target: &str, path: &str| {
+        std::os::unix::fs::symlink(target, package.root().join(path)).expect("a link");
+    };
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write(
+            "tests/evals.rs",
+            "use linked_inside::{agent, echo};\nevalsuite::include_eval_suite!(\"suites/by_case\");",
+        )
+        .write("shared/template/notes.md", "one\n")
+        .write("suites/by_case/EVAL.yaml", &format!("{}workspace: {{ template: ./template }}\n", suites::EVAL_YAML))
+        .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"));
+    link("../../shared/template", "suites/by_case/template");
+    link("..", "suites/by_case/up");
+    let test = |what: &str| status_within_limit(package.cargo(["test"]), what);
+    assert!(test("links inside").success(), "links inside of the package are tracked");
+    assert_eq!(package.build([]).succeeds("nothing has changed").rebuilt(), [""; 0]);
+    package.write("shared/template/notes.md", "two\n");
+    let build = package.build([]).succeeds("a file behind the link has changed");
+    assert_ne!(build.rebuilt(), [""; 0], "cargo sees changes behind the link");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_the_whole_machine_is_an_error_of_the_macro() {
+    let package = package("whole_machine");
+    package.remove("build.rs").write(
+        "tests/evals.rs",
+        "use whole_machine::{agent, echo};\nevalsuite::include_eval_suite!(\"suites/by_task\");",
+    );
+    std::os::unix::fs::symlink("/", package.root().join("suites/by_task/everything")).expect("a link");
+    assert!(!status_within_limit(package.cargo(["test"]), "a link to /").success());
+    let ran = package.cargo(["test"]).run().fails("such a link is refused");
+    ran.says("[E081 linked-directory] `")
+        .says("suites/by_task/everything` is a link to /, which has cargo's target directory");
 }
 
 /// A package that uses evalsuite in its tests only, as agents do.
