@@ -21,8 +21,6 @@ const OPENERS: [&str; 3] = ["fs", "File", "OpenOptions"];
 pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("model/answer_files.rs", "files of the input, which belong to the suite"),
     ("model/messages.rs", "files of the input, which belong to the suite"),
-    ("record/baseline.rs", "baselines, which belong to the package"),
-    ("record/cassette/cassette_file.rs", "cassettes, which belong to the package"),
     ("record/cassette/recorded_input.rs", "files of the input, which belong to the suite"),
     ("record/coordination/ledger.rs", "the ledger of the run"),
     ("record/embedded_files.rs", "files of the suite, extracted to the run directory"),
