@@ -6,6 +6,8 @@ mod as_run;
 mod red_builds;
 mod text;
 
+use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 use std::string::FromUtf8Error;
 use std::{fs, io, process};
@@ -78,7 +80,9 @@ fn write(file: &Path, text: &str) -> io::Result<()> {
         if let Some(directory) = file.parent() {
             fs::create_dir_all(directory)?;
         }
-        fs::write(&temporary, text)?;
+        // One that a process with this id left, or a link: neither is written to.
+        let _ = fs::remove_file(&temporary);
+        File::create_new(&temporary)?.write_all(text.as_bytes())?;
         fs::rename(&temporary, file)
     };
     write().map_err(|error| named(file, &error))

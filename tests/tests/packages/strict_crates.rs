@@ -43,6 +43,70 @@ fn generated_code_triggers_no_lint_of_the_users_crate() {
     }
 }
 
+#[test]
+fn a_suite_with_every_argument_is_silent_where_lints_are_errors() {
+    const ERRORS: &str = "//! Tests.
+#![deny(warnings, missing_docs, unused, future_incompatible, nonstandard_style, let_underscore, unreachable_pub)]
+#![deny(rust_2018_idioms, unused_qualifications, unused_results, single_use_lifetimes, missing_debug_implementations)]
+#![deny(elided_lifetimes_in_paths, trivial_casts, trivial_numeric_casts, unused_lifetimes, unused_import_braces)]
+#![deny(clippy::all, clippy::pedantic, clippy::nursery, clippy::cargo)]
+#![allow(clippy::cargo_common_metadata, clippy::multiple_crate_versions, reason = \"of the manifest\")]
+";
+    let package = package("denied", "by_task");
+    package
+        .write(
+            "src/lib.rs",
+            &format!(
+                "{ERRORS}
+use evalsuite::{{Evidence, Judge, JudgeError, JudgeReply, JudgeRequest, Score, Trial}};
+
+/// Repeats.
+///
+/// # Errors
+///
+/// Never.
+pub fn echo(trial: &mut Trial<'_>) -> Result<String, std::convert::Infallible> {{
+    Ok(trial.prompt().to_owned())
+}}
+
+/// Passes.
+pub fn passes(_: &Evidence<'_>) -> Score {{
+    Score::pass()
+}}
+
+/// Agrees.
+#[derive(Debug, Clone, Copy)]
+pub struct Agrees;
+
+impl Judge for Agrees {{
+    async fn judge(&self, _: JudgeRequest) -> Result<JudgeReply, JudgeError> {{
+        Ok(JudgeReply::new(\"yes\"))
+    }}
+}}
+"
+            ),
+        )
+        .write("suites/judged/EVAL.yaml", "assertions:\n  - { type: passes }\n  - { type: again }\n")
+        .write("suites/judged/cases/first/case.yaml", &suites::case("hello", "hello"));
+    let call = "agent = echo, graders = [passes, \"again\" => passes], judge = Agrees, judges = { \"strict\" => Agrees }, \
+                judge_confirm = 0, name = judged, ignore = \"slow\"";
+    package.write(
+        "tests/evals.rs",
+        &format!(
+            "{ERRORS}
+use denied::{{Agrees, echo, passes}};
+
+evalsuite::include_eval_suite!(\"suites/judged\", {call});
+evalsuite::include_eval_suite!(\"suites/by_task\", agents = {{ \"small\" => echo, \"large\" => echo }}, targets = [\"small\", \"large\"]);
+"
+        ),
+    );
+    package.build(["--all-targets"]).succeeds("the expansion is silent");
+    if package.cargo(["clippy", "--version"]).run().success {
+        package.cargo(["clippy", "--all-targets"]).build().succeeds("the expansion is silent");
+    }
+}
+
 /// Fails the test if a lint points at the file with the macro call or at a file of the suite.
 #[track_caller]
 fn has_no_lint_about_the_suite(build: &Build) {

@@ -27,7 +27,11 @@ pub(crate) struct OutputFile {
 pub(crate) fn read(text: &str, directory: &Path) -> Result<OutputFile, InvalidOutput> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match evalsuite_schema::json::from_str(text) {
-        Ok(Value::Object(object)) if KEYS.iter().any(|key| object.contains_key(key)) => structured(&object, directory),
+        Ok(Value::Object(object)) if KEYS.iter().any(|key| object.contains_key(key)) => {
+            let unique = evalsuite_schema::json::from_str_with_unique_keys::<Value>(text);
+            unique.map_err(|error| InvalidOutput::from(error.to_string()))?;
+            structured(&object, directory)
+        }
         _ => Ok(OutputFile { outcome: Outcome::from(text), notes: Vec::new() }),
     }
 }
@@ -178,5 +182,13 @@ mod tests {
             assert!(error.contains(expected), "{error}");
             assert_ne!(protocol_schema::problems("agent-output", &reply), Vec::<String>::new(), "{reply}");
         }
+    }
+
+    #[test]
+    fn a_reply_with_a_key_twice_is_an_error_and_an_answer_is_what_it_is() {
+        let error = read(r#"{"text":"no","text":"yes"}"#, Path::new("/w")).unwrap_err().to_string();
+        assert!(error.contains("the key `text` twice"), "{error}");
+        let answer = r#"{"a":1,"a":2}"#;
+        assert_eq!(read(answer, Path::new("/w")).unwrap().outcome.text.as_deref(), Some(answer));
     }
 }

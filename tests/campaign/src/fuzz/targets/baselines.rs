@@ -1,10 +1,12 @@
-//! Baselines.
+//! Baselines, and accepted answers.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_report::{RunData, accept, read_baseline, write_baseline};
+use evalsuite_report::{
+    RunData, accept, accept_answers, read_accepted_answers, read_baseline, write_accepted_answers, write_baseline,
+};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{Input, Target};
@@ -22,7 +24,10 @@ impl Baselines {
         let file = scratch.join("baseline.jsonl");
         let accepted = accept(&run, &run.suites[0], None, &BTreeSet::new());
         write_baseline(&file, &accepted.baseline)?;
-        Ok(Self { seeds: vec![Seed::file("baseline.jsonl", fs::read(&file)?)], run, file })
+        let baseline = Seed::file("baseline.jsonl", fs::read(&file)?);
+        write_accepted_answers(&file, &accept_answers(&run.suites[0], &accepted, None))?;
+        let answers = Seed::file("baseline.answers.jsonl", fs::read(&file)?);
+        Ok(Self { seeds: vec![baseline, answers], run, file })
     }
 }
 
@@ -34,8 +39,13 @@ impl Target for Baselines {
     fn run(&mut self, input: &Input) -> Result<(), String> {
         fs::write(&self.file, &input.bytes).map_err(|error| error.to_string())?;
         // A file that is not a baseline is an error that names the line.
+        let suite = &self.run.suites[0];
         if let Ok(baseline) = read_baseline(&self.file) {
-            drop(accept(&self.run, &self.run.suites[0], baseline.as_ref(), &BTreeSet::new()));
+            drop(accept(&self.run, suite, baseline.as_ref(), &BTreeSet::new()));
+        }
+        if let Ok(answers) = read_accepted_answers(&self.file) {
+            let accepted = accept(&self.run, suite, None, &BTreeSet::new());
+            drop(accept_answers(suite, &accepted, answers.as_ref()));
         }
         Ok(())
     }
