@@ -73,8 +73,7 @@ impl SuiteId {
     /// A suite is found again although its package or its module was renamed, or its directory was moved, as long as no other suite can be
     /// meant. Only records of older versions are matched by the name alone.
     pub fn counterparts(ours: &[Self], theirs: &[Self]) -> Vec<Option<usize>> {
-        type Key<'a> = Option<[&'a str; 3]>;
-        let is_old = |id: &Self| id.package_directory.is_empty();
+        let mut pairs = Pairs { sides: [ours, theirs], found: vec![None; ours.len()] };
         let steps: [fn(&Self) -> Key<'_>; 6] = [
             |id| known([&id.package, &id.path], &id.module),
             |id| known([&id.package, &id.path], ""),
@@ -83,34 +82,16 @@ impl SuiteId {
             |id| known([&id.package, &id.name], &id.module),
             |id| known([&id.package, &id.name], ""),
         ];
-        let mut found = vec![None; ours.len()];
-        let mut pair = |key: &dyn for<'a> Fn(&'a Self) -> Key<'a>, is_allowed: &dyn Fn(&Self, &Self) -> bool| {
-            let free = |found: &[Option<usize>]| -> [Vec<usize>; 2] {
-                let ours = (0..ours.len()).filter(|index| found[*index].is_none()).collect();
-                [ours, (0..theirs.len()).filter(|index| !found.contains(&Some(*index))).collect()]
-            };
-            let [our_free, their_free] = free(&found);
-            let mut by_key: BTreeMap<[&str; 3], [Vec<usize>; 2]> = BTreeMap::new();
-            for (side, (ids, free)) in [(ours, our_free), (theirs, their_free)].into_iter().enumerate() {
-                for index in free {
-                    if let Some(key) = key(&ids[index]) {
-                        by_key.entry(key).or_default()[side].push(index);
-                    }
-                }
-            }
-            for sides in by_key.values() {
-                if let [[one], [other]] = [sides[0].as_slice(), sides[1].as_slice()]
-                    && is_allowed(&ours[*one], &theirs[*other])
-                {
-                    found[*one] = Some(*other);
-                }
-            }
-        };
-        for step in &steps {
-            pair(step, &|_, _| true);
+        for key in steps {
+            pairs.add(key, |_, _| true);
         }
-        pair(&|id| Some([&id.name, "", ""]), &|one, other| is_old(one) || is_old(other));
-        found
+        pairs.add(|id| Some([&id.name, "", ""]), |one, other| one.is_old() || other.is_old());
+        pairs.found
+    }
+
+    /// Whether it is of a record of an older version.
+    fn is_old(&self) -> bool {
+        self.package_directory.is_empty()
     }
 
     /// The suite, whatever module includes it.
@@ -119,13 +100,47 @@ impl SuiteId {
     }
 }
 
+/// What two suites have in common that are the same; `None` where it is not known.
+type Key<'a> = Option<[&'a str; 3]>;
+
+/// Suites that were found in two runs.
+struct Pairs<'a> {
+    sides: [&'a [SuiteId]; 2],
+    /// For each suite of the first side, its index in the second one.
+    found: Vec<Option<usize>>,
+}
+
+impl<'a> Pairs<'a> {
+    /// Pairs the suites that have a key no other one has, of those without a counterpart.
+    fn add(&mut self, key: fn(&'a SuiteId) -> Key<'a>, is_allowed: fn(&SuiteId, &SuiteId) -> bool) {
+        let mut by_key: BTreeMap<[&str; 3], [Vec<usize>; 2]> = BTreeMap::new();
+        for (side, ids) in self.sides.into_iter().enumerate() {
+            for (index, id) in ids.iter().enumerate() {
+                let is_free = if side == 0 { self.found[index].is_none() } else { !self.found.contains(&Some(index)) };
+                if let Some(key) = key(id).filter(|_| is_free) {
+                    by_key.entry(key).or_default()[side].push(index);
+                }
+            }
+        }
+        for [ours, theirs] in by_key.values() {
+            if let ([one], [other]) = (ours.as_slice(), theirs.as_slice())
+                && is_allowed(&self.sides[0][*one], &self.sides[1][*other])
+            {
+                self.found[*one] = Some(*other);
+            }
+        }
+    }
+}
+
 /// A key of parts that are all known.
-fn known<'a>([one, other]: [&'a str; 2], module: &'a str) -> Option<[&'a str; 3]> {
+fn known<'a>([one, other]: [&'a str; 2], module: &'a str) -> Key<'a> {
     (!one.is_empty() && !other.is_empty()).then_some([one, other, module])
 }
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
 
     fn id(package: &str, path: &str, module: &str) -> SuiteId {
@@ -170,21 +185,21 @@ mod tests {
         let found = |ours: &[SuiteId], theirs: &[SuiteId]| SuiteId::counterparts(ours, theirs);
         let [a, b] = ["a", "b"].map(|package| id(package, "suites/shop", "evals::shop"));
         assert_eq!(found(&[a.clone(), b.clone()], &[b.clone(), a.clone()]), [Some(1), Some(0)]);
-        assert_eq!(found(&[a.clone()], &[b.clone()]), [None], "another package");
+        assert_eq!(found(from_ref(&a), from_ref(&b)), [None], "another package");
         let mut renamed = a.clone();
         renamed.package = "agent".to_owned();
         assert_eq!(found(&[a.clone(), b.clone()], &[b.clone(), renamed]), [Some(1), Some(0)]);
         let moved = id("a", "evals/shop", "evals::shop");
-        assert_eq!(found(&[a.clone()], &[b.clone(), moved]), [Some(1)]);
+        assert_eq!(found(from_ref(&a), &[b.clone(), moved]), [Some(1)]);
         let other_module = id("a", "suites/shop", "tests::shop");
-        assert_eq!(found(&[a.clone()], &[other_module]), [Some(0)]);
+        assert_eq!(found(from_ref(&a), from_ref(&other_module)), [Some(0)]);
         let [fast, slow] = ["evals::fast", "evals::slow"].map(|module| id("a", "suites/shop", module));
         assert_eq!(found(&[fast.clone(), slow.clone()], &[slow, fast]), [Some(1), Some(0)]);
 
         let mut old = SuiteId::new("shop");
-        assert_eq!(found(&[old.clone()], &[a.clone()]), [Some(0)]);
-        assert_eq!(found(&[old.clone()], &[a.clone(), b.clone()]), [None], "either may be meant");
+        assert_eq!(found(from_ref(&old), from_ref(&a)), [Some(0)]);
+        assert_eq!(found(from_ref(&old), &[a.clone(), b.clone()]), [None], "either may be meant");
         old.package = "b".to_owned();
-        assert_eq!(found(&[old], &[a, b]), [Some(1)]);
+        assert_eq!(found(from_ref(&old), &[a, b]), [Some(1)]);
     }
 }
