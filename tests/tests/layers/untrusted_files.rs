@@ -48,9 +48,9 @@ pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[];
 
 /// Files of the command line that read what is not in a run directory, and what that is.
 pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
-    ("convert/mod.rs", "directories of the source of a conversion"),
     ("fixes.rs", "files of suites"),
     ("includes/source_files.rs", "Rust sources"),
+    ("list/mod.rs", "`Cargo.toml`"),
     ("lsp/definition.rs", "directories of suites"),
     ("merge/file_tree.rs", "directories of a part, walked without links"),
     ("new/editor.rs", "settings of editors"),
