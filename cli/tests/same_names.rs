@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
+use evalsuite_tests::throwaway::{Call, CommandOutput, Package, files_below, suites};
 use serde_json::Value;
 
 /// An agent of which the variable `BROKEN` says in which packages, or with which names, it gives no answer.
@@ -259,4 +259,52 @@ fn run_chooses_the_suite_of_one_package() {
     let cases = package.records().cases();
     assert_eq!(cases.len(), CASES, "only the cases of b ran");
     assert!(cases.iter().all(|case| case["location"]["file"].as_str().is_some_and(|file| file.starts_with("b/"))));
+}
+
+#[test]
+fn records_of_older_versions_are_those_of_their_package() {
+    let package = workspace("older_names");
+    let name = package.name().to_owned();
+    test(&package, "first", "").succeeds("everything passes");
+    // As older versions wrote the records of one package.
+    let run = package.records_directory().join("runs/first");
+    let other = |file: &PathBuf| {
+        let suite: Value = read_json(file);
+        suite["package_directory"] == "a"
+    };
+    let suites = files_below(&run).into_iter().filter(|file| file.ends_with("suite.json"));
+    for suite in suites.filter(other).collect::<Vec<_>>() {
+        fs::remove_dir_all(suite.parent().expect("a directory")).expect("removed");
+    }
+    for file in files_below(&run).into_iter().filter(|file| file.extension().is_some_and(|it| it == "json")) {
+        let mut record: Value = read_json(&file);
+        for part in ["/tests/0", "/suites/0", ""] {
+            let Some(Value::Object(fields)) = record.pointer_mut(part) else { continue };
+            for key in ["module", "path", "package_directory", "directory"] {
+                fields.remove(key);
+            }
+        }
+        if file.ends_with("suite.json") {
+            record["tests"]
+                .as_array_mut()
+                .expect("tests")
+                .iter_mut()
+                .for_each(|test| drop(test.as_object_mut().expect("a test").remove("module")));
+            record.as_object_mut().expect("a record").remove("package");
+        }
+        if file.ends_with("run.json") {
+            record["suites"].as_array_mut().expect("suites").retain(|suite| suite["package"] == format!("{name}_b"));
+        }
+        fs::write(&file, record.to_string()).expect("written");
+    }
+    test(&package, "second", "b").fails("the agent of b is broken");
+    let compared = json(&evalsuite(&package, &["diff", "first", "second", "--format", "json"]).fails("b is worse"));
+    let found = verdicts(&compared);
+    assert!(found.contains(&(format!("{name}_b/shop"), "regressed".to_owned())), "{found:?}");
+    assert!(found.contains(&(format!("{name}_a/shop"), "undecided".to_owned())), "{found:?}");
+    evalsuite(&package, &["finish", "first"]).succeeds("it can be summed up").says(&format!("shop: {CASES} passed"));
+}
+
+fn read_json(file: &PathBuf) -> Value {
+    serde_json::from_slice(&fs::read(file).expect("a file")).expect("JSON")
 }
