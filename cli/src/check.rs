@@ -8,8 +8,7 @@ use std::process::ExitCode;
 
 use evalsuite_codegen::expansion;
 use evalsuite_loader::{
-    Loaded, LoadedSuite, Request, check_tracked_directory, find_targets_file, load, load_targets, registered_graders,
-    render,
+    Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, registered_graders, render,
 };
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 
@@ -88,8 +87,7 @@ fn check(suites: &[PathBuf], includes: &Includes) -> io::Result<(Found, BTreeSet
     for tracked in &includes.tracked {
         // Those around the suites that are checked: cargo looks for changes in all of them before it builds one.
         if suites.iter().any(|suite| suite.starts_with(&tracked.package)) {
-            let request = Request::new("", &tracked.package);
-            found.diagnostics.append(check_tracked_directory(&tracked.directory, &request));
+            found.diagnostics.append(tracked.problems());
         }
     }
     Ok((found, roots))

@@ -575,6 +575,9 @@ fn links_that_cargo_should_not_follow_are_found_in_tracked_directories() {
                 format!("error[E081 linked-directory]: `{path}` is a link to /, which has cargo's target directory");
             assert_eq!(output.out.matches(&error).count(), 1, "{path}: {}", output.out);
         }
+        let output = package.run(&["run"]);
+        assert_eq!(output.code, 2, "cargo is not started: {}", output.err);
+        assert!(output.err.contains("E081 linked-directory"), "{}", output.err);
         std::fs::remove_file(package.root().join(path)).expect("the link");
     }
 }

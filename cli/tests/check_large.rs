@@ -42,14 +42,36 @@ fn check(large: &LargeSuite, package: &Path) -> Result<(), String> {
     Ok(())
 }
 
-#[test]
-fn large_suites_are_refused_or_checked_in_limited_memory() {
+/// Every fourth suite, so that tests run beside each other.
+fn check_part(part: usize) {
     let problems: Vec<String> = LARGE_SUITES
         .iter()
+        .skip(part)
+        .step_by(4)
         .filter_map(|large| {
             let package = tempfile::tempdir().expect("a temporary directory");
             check(large, package.path()).err()
         })
         .collect();
     assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+}
+
+#[test]
+fn large_suites_are_refused_or_checked_in_limited_memory_1() {
+    check_part(0);
+}
+
+#[test]
+fn large_suites_are_refused_or_checked_in_limited_memory_2() {
+    check_part(1);
+}
+
+#[test]
+fn large_suites_are_refused_or_checked_in_limited_memory_3() {
+    check_part(2);
+}
+
+#[test]
+fn large_suites_are_refused_or_checked_in_limited_memory_4() {
+    check_part(3);
 }

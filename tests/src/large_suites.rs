@@ -91,7 +91,7 @@ large_suites! {
     ));
     "a cycle of references" => "", schema(format!(
         "{{\"$ref\": \"#/$defs/d0\", \"$defs\": {{{}}}}}",
-        list(15_000, |number| format!("\"d{number}\": {{\"properties\": {{\"a\": {{\"$ref\": \"#/$defs/d{}\"}}}}}}", (number + 1) % 15_000))
+        list(12_000, |number| format!("\"d{number}\": {{\"properties\": {{\"a\": {{\"$ref\": \"#/$defs/d{}\"}}}}}}", (number + 1) % 12_000))
     ));
     "references to a long name" => "", schema(format!(
         "{{\"$defs\": {{\"{0}\": {{}}}}, \"allOf\": [{1}]}}",

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use evalsuite_codegen::binding::Binding;
 use evalsuite_codegen::cargo_environment;
 use evalsuite_codegen::expansion::Context;
-use evalsuite_loader::Request;
+use evalsuite_loader::source::plain_text;
+use evalsuite_loader::{Request, check_tracked_directory};
+use evalsuite_schema::diagnostic::Diagnostics;
 
 use self::calls::Call;
 pub(crate) use self::source_files::{SourceFile, of_package as source_files, rust_files};
@@ -31,6 +33,23 @@ pub(crate) struct Tracked {
     pub(crate) package: PathBuf,
     /// The whole path.
     pub(crate) directory: PathBuf,
+}
+
+impl Tracked {
+    /// The directories that the build script of the package at `root` tracks, where they are literals.
+    pub(crate) fn in_build_script(root: &Path) -> Vec<Self> {
+        let text = plain_text(&root.join("build.rs")).filter(|text| text.contains("evalsuite_build"));
+        let Some(Ok(tokens)) = text.map(|text| text.parse()) else { return Vec::new() };
+        let mut directories = Vec::new();
+        calls::tracked(tokens, &mut directories);
+        let tracked = |directory: String| Self { package: root.to_owned(), directory: root.join(directory) };
+        directories.into_iter().map(tracked).collect()
+    }
+
+    /// Links that cargo should not follow.
+    pub(crate) fn problems(&self) -> Diagnostics {
+        check_tracked_directory(&self.directory, &Request::new("", &self.package))
+    }
 }
 
 /// A call of `include_eval_suite!` or `generate` whose arguments are literal.
@@ -54,6 +73,7 @@ impl Includes {
     pub(crate) fn of_packages(roots: &[PathBuf]) -> io::Result<Self> {
         let mut includes = Self::default();
         for root in roots {
+            includes.tracked.extend(Tracked::in_build_script(root));
             for file in source_files(root) {
                 includes.add_file(root, &file)?;
             }
@@ -77,14 +97,6 @@ impl Includes {
     }
 
     fn add_file(&mut self, root: &Path, file: &SourceFile) -> io::Result<()> {
-        if file.shown == "build.rs"
-            && let Ok(tokens) = file.text.parse()
-        {
-            let mut directories = Vec::new();
-            calls::tracked(tokens, &mut directories);
-            let tracked = |directory: String| Tracked { package: root.to_owned(), directory: root.join(directory) };
-            self.tracked.extend(directories.into_iter().map(tracked));
-        }
         let calls = match calls::in_source(&file.text) {
             Ok(calls) => calls,
             Err(error) => {

@@ -16,7 +16,9 @@ use std::{env, io};
 
 use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
+use evalsuite_loader::render;
 use evalsuite_report::{Comparison, GateReport};
+use evalsuite_schema::diagnostic::Diagnostics;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,7 +29,8 @@ use crate::cargo_process::exit_code;
 use crate::command_line::{OutputFormat, Run};
 use crate::finish::EndedRun;
 use crate::gate::GatesAfterRun;
-use crate::{CANNOT_WORK, diff, finish, gate, json_output, stored_runs};
+use crate::includes::Tracked;
+use crate::{CANNOT_WORK, diff, finish, gate, json_output, stored_runs, suite_request};
 
 const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
 
@@ -52,6 +55,9 @@ pub(crate) struct RunResult {
 }
 
 pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
+    if has_endless_links()? {
+        return Ok(ExitCode::from(CANNOT_WORK));
+    }
     let suites = match suite_descriptions::describe_suites(command)? {
         Ok(suites) => suites,
         Err(code) => return Ok(code),
@@ -119,6 +125,18 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
         }
     }
     Ok(code)
+}
+
+/// Whether cargo would look for changes behind links that lead out of a package. They are printed: cargo says nothing while it looks.
+fn has_endless_links() -> io::Result<bool> {
+    let packages = suite_request::packages_around(&[env::current_dir()?]);
+    let problems: Diagnostics = packages
+        .iter()
+        .flat_map(|package| Tracked::in_build_script(package))
+        .flat_map(|tracked| tracked.problems())
+        .collect();
+    problems.iter().for_each(|problem| anstream::eprintln!("{}\n", render::text(problem, render::Style::Colored)));
+    Ok(!problems.is_empty())
 }
 
 /// The digest that the user gives the agent, else that of its sources.

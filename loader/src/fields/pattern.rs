@@ -29,6 +29,9 @@ const LONG: usize = 256;
 /// Weight of a class of characters; a character weighs 1. `\w`, the largest one, can be repeated ten thousand times in the engine.
 const CLASS: usize = 40;
 
+/// Weight of a repetition, besides that of what is repeated.
+const REPEAT: usize = 8;
+
 /// Weight of compiling the empty pattern.
 const PATTERN: usize = 40;
 
@@ -178,7 +181,7 @@ fn expanded(expr: &Expr, calls: &mut bool, repeats: &mut usize) -> usize {
         Expr::Repeat { lo, hi, .. } => {
             let times = if *hi == usize::MAX { *lo } else { *hi }.max(1);
             *repeats = repeats.saturating_mul(times);
-            inner.saturating_mul(times)
+            inner.saturating_mul(times).saturating_add(REPEAT)
         }
         _ => inner,
     }

@@ -26,6 +26,8 @@ pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, location
                 directory.display()
             )));
         }
+        // The suite may name a link to a template that several suites share. Nothing in it is a link out of it.
+        let directory = directory.canonicalize().map_err(|error| error_at(&directory, &error))?;
         CopyMode::Template.run(&directory, target)?;
     }
     Ok(())
@@ -82,6 +84,18 @@ mod tests {
         let workspace = Workspace { template: reference("over"), ..Workspace::default() };
         let error = materialise(Some(&workspace), &root.path().join("copy"), &places(root.path())).unwrap_err();
         assert!(error.to_string().contains("leads out"), "{error}");
+    }
+
+    #[test]
+    fn a_template_may_be_a_link_to_a_shared_one() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("shared/d")).unwrap();
+        fs::write(root.path().join("shared/d/a"), "x").unwrap();
+        symlink("shared", root.path().join("over")).unwrap();
+        let workspace = Workspace { template: reference("over"), ..Workspace::default() };
+        let target = root.path().join("copy");
+        materialise(Some(&workspace), &target, &places(root.path())).unwrap();
+        assert_eq!(fs::read_to_string(target.join("d/a")).unwrap(), "x");
     }
 
     #[test]
