@@ -56,7 +56,7 @@ fn escaped_ends(text: &str, at: usize, is_wanted: &impl Fn(char) -> bool, found:
 }
 
 /// Whether what is at `at` may be the escape of a wanted character. Most escapes of a text are of other ones, and decoding is slow.
-fn can_be_escaped(text: &[u8], at: usize, is_wanted: impl Fn(char) -> bool) -> bool {
+pub(super) fn can_be_escaped(text: &[u8], at: usize, is_wanted: impl Fn(char) -> bool) -> bool {
     let Some((start, rest)) = text.get(at..).and_then(<[u8]>::split_first) else { return false };
     match start {
         b'&' => rest.first().is_some_and(|next| b"#agql\\%".contains(next)),

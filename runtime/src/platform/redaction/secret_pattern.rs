@@ -48,6 +48,14 @@ impl Anchor {
         Self { before, first, text: characters[part].iter().collect() }
     }
 
+    /// Whether the secret may be here. Where a secret has no word, every escape of a text is looked at.
+    fn may_match(&self, text: &str, at: usize, secret: &[char]) -> bool {
+        let is_wanted = |found: char| found == secret[0];
+        self.first == secret[self.before]
+            || self.first == '+'
+            || escapes::can_be_escaped(text.as_bytes(), at, is_wanted)
+    }
+
     /// A single character is found many times faster than a text.
     fn find(&self, text: &str) -> Option<usize> {
         if self.text.len() == self.first.len_utf8() { text.find(self.first) } else { text.find(self.text.as_str()) }
@@ -105,6 +113,9 @@ impl SecretPattern {
             let mut from = 0;
             while let Some(at) = anchor.find(&text[from..]).map(|at| from + at) {
                 from = at + anchor.first.len_utf8();
+                if !anchor.may_match(text, at, &self.characters) {
+                    continue;
+                }
                 let Some(end) = self.matched(text, at, anchor.before..self.characters.len()).into_iter().max() else {
                     continue;
                 };
@@ -211,8 +222,9 @@ pub(super) fn may_have_lines_of_base64(text: &str) -> bool {
     // Most lines differ in one of these.
     let looks_like_it =
         |at: usize| is_digit(bytes[at - 1]) && is_digit(bytes[at - LINE / 2]) && is_digit(bytes[at - LINE]);
-    let ends_line = |at: usize| at >= LINE && looks_like_it(at) && bytes[at - LINE..at].iter().copied().all(is_digit);
-    ['\n', '\r', '\\', '&', '%'].into_iter().any(|start| text.match_indices(start).any(|(at, _)| ends_line(at)))
+    let is_line = |at: usize| at >= LINE && looks_like_it(at) && bytes[at - LINE..at].iter().copied().all(is_digit);
+    let ends_line = |at: usize| is_line(if bytes[..at].ends_with(b"\r") { at - 1 } else { at });
+    ['\n', '\\'].into_iter().any(|start| text.match_indices(start).any(|(at, _)| ends_line(at)))
 }
 
 /// Whether a byte belongs to base64, also escaped.
