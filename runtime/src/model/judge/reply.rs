@@ -87,11 +87,12 @@ impl JudgeReply {
     /// The reply as JSON: all of it, else the object from its first brace to its last.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, InvalidReply> {
         let text = trim(&self.text);
-        let read = evalsuite_schema::json::from_str_with_unique_keys::<T>;
-        read(text).or_else(|_| read(document(text))).map_err(|error| match text {
-            "" => "the reply is empty".into(),
-            _ => format!("the reply is not the JSON that was asked for: {error}").into(),
-        })
+        evalsuite_schema::json::from_str(text).or_else(|_| evalsuite_schema::json::from_str(document(text))).map_err(
+            |error| match text {
+                "" => "the reply is empty".into(),
+                _ => format!("the reply is not the JSON that was asked for: {error}").into(),
+            },
+        )
     }
 }
 
