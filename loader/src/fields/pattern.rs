@@ -93,7 +93,9 @@ impl CompiledPatterns {
         let Some(weight) = weight(pattern) else {
             return Err(PatternProblem::invalid(&format!("it expands to more than {MAX_WEIGHT} characters")));
         };
-        if self.is_known(&key) {
+        // Held while it is compiled: threads that check the same pattern count it once.
+        let mut valid = self.valid.lock().unwrap_or_else(PoisonError::into_inner);
+        if valid.contains(&key) {
             return Ok(());
         }
         if self.weight.fetch_add(weight, Ordering::Relaxed).saturating_add(weight) > MAX_TOTAL {
@@ -106,7 +108,7 @@ impl CompiledPatterns {
             .dot_matches_new_line(flags.contains('s'))
             .verbose_mode(flags.contains('x'));
         builder.build().map_err(|error| PatternProblem::invalid(&explain(pattern, &error)))?;
-        self.valid.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        valid.insert(key);
         Ok(())
     }
 }

@@ -168,7 +168,6 @@ impl CaseRecord {
             input_digest: trial.input_digest,
             grader_digest: trial.grader_digest,
             test_name: trial.test_name,
-            module: trial.module,
             target: trial.target,
             agent: trial.agent,
             location: trial.location,

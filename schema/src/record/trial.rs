@@ -35,9 +35,6 @@ pub struct TrialRecord {
     pub grader_digest: String,
     /// Path of the Rust test, without the crate.
     pub test_name: String,
-    /// Rust path of the module that includes the suite; empty in records of older versions.
-    #[serde(default)]
-    pub module: String,
     /// Name of the target.
     pub target: String,
     /// Name or Rust path of the agent.
@@ -148,7 +145,6 @@ impl TrialRecord {
             input_digest: case.input_digest,
             grader_digest: case.grader_digest,
             test_name: case.test_name,
-            module: case.module,
             target: case.target,
             agent: case.agent,
             location: case.location,
