@@ -122,10 +122,11 @@ fn by_module(suite: StoredSuite) -> Vec<StoredSuite> {
     modules.sort_unstable();
     modules.dedup();
     let mut parts: BTreeMap<String, StoredSuite> = modules.into_iter().map(part).collect();
+    let of_case: BTreeMap<&Path, &String> =
+        cases.iter().map(|case| (case.directory.as_path(), &case.record.module)).collect();
     for problem in problems {
-        let about = cases.iter().find(|case| problem.file.starts_with(&case.directory));
-        let module = about.map_or(&first, |case| &case.record.module);
-        parts.entry(module.clone()).and_modify(|part| part.problems.push(problem));
+        let module = problem.file.ancestors().find_map(|path| of_case.get(path).copied()).unwrap_or(&first).clone();
+        parts.entry(module).and_modify(|part| part.problems.push(problem));
     }
     for started in running {
         parts.entry(started.module.clone()).and_modify(|part| part.running.push(started));

@@ -1,5 +1,6 @@
 //! The summary of a run from the records of its tests.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
@@ -49,15 +50,20 @@ fn of_suite(suite: StoredSuite, run_id: &str) -> SuiteSummary {
 
 /// Paths of the tests that have no result and are not running.
 fn not_started(suite: &StoredSuite) -> Vec<String> {
-    let has_started = |test: &SuiteTest| {
-        let is_of = |name: &str, program: &str, case: &str| match name {
+    let ended = suite.cases.iter().map(|case| &case.record);
+    let ended = ended.map(|record| [&record.test_name, &record.program, &record.case_id]);
+    let running = suite.running.iter().map(|started| [&started.test_name, &started.program, &started.case_id]);
+    let started: BTreeSet<[&str; 2]> = ended
+        .chain(running)
+        .map(|[test, program, case]| match test.as_str() {
             // Records of earlier versions have no test.
-            "" => case == test.case_id,
-            name => name == test.test_name && [test.program.as_str(), ""].contains(&program),
-        };
-        let records = suite.cases.iter().map(|case| &case.record);
-        records.into_iter().any(|record| is_of(&record.test_name, &record.program, &record.case_id))
-            || suite.running.iter().any(|started| is_of(&started.test_name, &started.program, &started.case_id))
+            "" => ["", case.as_str()],
+            test => [test, program.as_str()],
+        })
+        .collect();
+    let has_started = |test: &SuiteTest| {
+        let keys = [[test.test_name.as_str(), test.program.as_str()], [&test.test_name, ""], ["", &test.case_id]];
+        keys.iter().any(|key| started.contains(key))
     };
     let tests = suite.record.iter().flat_map(|record| &record.tests);
     tests.filter(|test| !has_started(test)).map(|test| test.test_name.clone()).collect()
