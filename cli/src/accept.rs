@@ -1,11 +1,11 @@
 //! `cargo evalsuite accept`.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::io::Write;
 use std::process::ExitCode;
-use std::{env, io};
 
-use evalsuite::tooling::DEFAULT_CONFIRMING;
+use evalsuite::RunOptions;
 use evalsuite_report::{
     RedBuilds, RunData, accept, accept_answers, read_accepted_answers, read_baseline, write_accepted_answers,
     write_baseline,
@@ -28,6 +28,8 @@ pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
     }
     let forced: BTreeSet<String> = command.forced.iter().cloned().collect();
     // Everything is read before anything is written.
+    let confirming =
+        RunOptions::new().confirming_trials().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     let mut all = Vec::new();
     for file in baselines::files(&run)? {
         let before = read_baseline(&file.path)?;
@@ -38,8 +40,6 @@ pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
             .filter(|answers| answers_before.as_ref() != Some(answers));
         all.push((file, accepted, answers));
     }
-    let confirming =
-        env::var("EVALSUITE_CONFIRM").ok().and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_CONFIRMING);
     let mut out = anstream::stdout().lock();
     for (file, accepted, answers) in &all {
         write!(out, "{accepted}")?;

@@ -119,6 +119,10 @@ fn what_cannot_be_accepted_is_an_error() {
     let output = package.run_in_output(&["accept", "--force", "no-such-case"]);
     assert_eq!(output.code, 2);
     assert_eq!(output.err, "error: run `good` has no case `no-such-case`, which --force names\n");
+    let out = package.root().join("out").display().to_string();
+    let output = package.run_with(&["accept"], &[("EVALSUITE_OUTPUT", &out), ("EVALSUITE_CONFIRM", "ten")]);
+    assert_eq!((output.code, baselines(&package).len()), (2, 0), "{}", output.err);
+    assert!(output.err.contains("EVALSUITE_CONFIRM is `ten`"), "{}", output.err);
     assert_eq!(package.run_in_output(&["accept"]).code, 0);
     let (file, text) = baselines(&package).remove(0);
     fs::write(&file, format!("{text}<<<<<<< ours\n")).unwrap();

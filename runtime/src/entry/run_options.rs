@@ -97,6 +97,16 @@ impl RunOptions {
         self
     }
 
+    /// How many trials at most repeat such a case, here or by `EVALSUITE_CONFIRM`. For `cargo evalsuite`.
+    ///
+    /// # Errors
+    ///
+    /// If a variable of evalsuite or an option is invalid.
+    #[doc(hidden)]
+    pub fn confirming_trials(&self) -> Result<u32, RunError> {
+        Ok(self.apply(Settings::from_environment()?)?.confirm)
+    }
+
     /// Sets how often a trial is repeated after an error of its agent, a grader or its workspace, 0 to 10.
     pub fn with_retries(mut self, retries: u32) -> Self {
         self.retries = Some(retries);
