@@ -1,6 +1,6 @@
 //! The index of a report: cases and trials in columns, from which the page makes its table without opening any chunk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite::tooling::bounded_interval;
 use evalsuite_schema::record::{
@@ -223,16 +223,30 @@ impl RunInfo {
     pub(super) fn new(run: &RunData) -> Self {
         let record = run.record.clone().unwrap_or_default();
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
+        let packages = several_packages(run);
+        // The version of the first package says nothing of the others.
+        let version = if packages.is_some() { String::new() } else { record.package_version };
         Self {
             id: run.run_id.clone(),
             started_at: some(record.started_at),
-            package: some(record.package),
-            version: some(record.package_version),
+            package: some(packages.unwrap_or(record.package)),
+            version: some(version),
             git: record.git,
             ci: record.ci,
             env: record.env,
             shards: record.shards.len(),
         }
+    }
+}
+
+/// The packages of a run's suites, if there are several.
+fn several_packages(run: &RunData) -> Option<String> {
+    let packages = run.suites.iter().map(|suite| suite.id.package.as_str()).filter(|package| !package.is_empty());
+    let packages: Vec<&str> = packages.collect::<BTreeSet<_>>().into_iter().collect();
+    match packages.as_slice() {
+        [] | [_] => None,
+        [first, second] => Some(format!("{first}, {second}")),
+        [first, second, others @ ..] => Some(format!("{first}, {second} and {} more", others.len())),
     }
 }
 
@@ -390,5 +404,33 @@ impl Names {
         self.texts.push(text.to_owned());
         self.indices.insert(text.to_owned(), self.texts.len() - 1);
         self.texts.len() - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::record::RunRecord;
+
+    use super::*;
+    use crate::run_data::SuiteData;
+
+    #[test]
+    fn a_run_of_several_packages_is_named_after_them() {
+        let named = |packages: &[&str]| {
+            let mut run = RunData { record: Some(RunRecord::new()), ..RunData::default() };
+            let record = run.record.as_mut().expect("a record");
+            (record.package, record.package_version) = ("a".to_owned(), "0.1.0".to_owned());
+            run.suites.extend(packages.iter().map(|package| {
+                let mut suite = SuiteData::default();
+                suite.id.package = (*package).to_owned();
+                suite
+            }));
+            let RunInfo { package, version, .. } = RunInfo::new(&run);
+            [package, version].map(Option::unwrap_or_default).join(" ")
+        };
+        assert_eq!(named(&[]), "a 0.1.0");
+        assert_eq!(named(&["a", "a"]), "a 0.1.0");
+        assert_eq!(named(&["a", "b"]), "a, b ");
+        assert_eq!(named(&["d", "c", "b", "a"]), "a, b and 2 more ");
     }
 }
