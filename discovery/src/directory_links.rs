@@ -86,10 +86,10 @@ impl Walk {
 
     /// False when it is over.
     fn follow(&mut self, path: PathBuf, target: PathBuf) -> bool {
-        let reason = if self.target_directory.starts_with(&target) {
-            "which has cargo's target directory in it, so every build would be a full one"
-        } else if !target.starts_with(&self.boundary) {
+        let reason = if !target.starts_with(&self.boundary) {
             "which is outside of the package, and cargo would look for changes everywhere below it"
+        } else if self.target_directory.starts_with(&target) {
+            "which has cargo's target directory in it, so every build would be a full one"
         } else if self.open.contains(&target) {
             return true;
         } else if self.links == MAX_LINKS || self.entries > MAX_ENTRIES {

@@ -114,7 +114,7 @@ fn a_link_to_the_whole_machine_is_an_error_of_the_macro() {
     assert!(!status_within_limit(package.cargo(["test"]), "a link to /").success());
     let ran = package.cargo(["test"]).run().fails("such a link is refused");
     ran.says("[E081 linked-directory] `")
-        .says("suites/by_task/everything` is a link to /, which has cargo's target directory");
+        .says("suites/by_task/everything` is a link to /, which is outside of the package");
 }
 
 /// A package that uses evalsuite in its tests only, as agents do.

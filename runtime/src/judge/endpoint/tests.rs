@@ -1,7 +1,7 @@
 //! Against a real server on this machine.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
@@ -282,7 +282,8 @@ fn a_service_that_speaks_no_tls_is_no_judge() {
     assert!(!error.is_permanent() && error.to_string().contains("within 0.3 s"), "{error}");
 }
 
-/// A server that sends these bytes when somebody connects, and closes the connection after the first bytes that it reads.
+/// A server that sends these bytes after the first bytes that it reads, and then, unless it is silent, the end of the stream. It reads all of
+/// the request: a connection that is closed before is reset.
 fn sends(bytes: &'static [u8], is_silent: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -291,7 +292,10 @@ fn sends(bytes: &'static [u8], is_silent: bool) -> String {
             let mut stream = stream.unwrap();
             let _ = stream.read(&mut [0; 4096]);
             let _ = stream.write_all(bytes);
-            while is_silent && stream.read(&mut [0; 4096]).is_ok_and(|count| count > 0) {}
+            if !is_silent {
+                let _ = stream.shutdown(Shutdown::Write);
+            }
+            while stream.read(&mut [0; 4096]).is_ok_and(|count| count > 0) {}
         }
     });
     address
