@@ -90,7 +90,7 @@ pub mod tooling {
     pub use crate::entry::rated_samples::RatedSamples;
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
     pub use crate::record::summary::{SummaryText, TextTable};
-    pub use crate::record::{RepeatedCases, bounded_interval, run_id_or_new, t_quantile};
+    pub use crate::record::{DEFAULT_CONFIRMING, RepeatedCases, bounded_interval, run_id_or_new, t_quantile};
 }
 
 /// What generated code, benchmarks and property tests call. Not part of the API.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct RunningCargo {
     /// Whether cargo gets a process group of its own. Without it, Ctrl-C on the terminal reaches cargo as well as `watch`; the
     /// screen reads Ctrl-C as a key.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no process groups"))]
     has_own_group: bool,
     state: Arc<Mutex<BuildState>>,
 }

@@ -1,8 +1,8 @@
 //! Permissions of files and directories.
 
 use std::fs::Metadata;
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 /// Permission bits, where the system has them.
 #[cfg(unix)]
@@ -25,7 +25,7 @@ pub(crate) fn mode(_: &Metadata) -> Option<u32> {
 #[cfg(unix)]
 pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o777))
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode & 0o777))
 }
 
 /// Sets permission bits, where the system has them.

@@ -155,6 +155,8 @@ fn run_as(
 pub(crate) fn spawn(command: &mut Command, echo: Echo, detached: Detached) -> io::Result<(Child, RunningGroup)> {
     #[cfg(unix)]
     let starting = watchdog::Starting::new(command, detached);
+    #[cfg(not(unix))]
+    let _ = detached;
     let spawned = spawn_unwatched(command, echo);
     #[cfg(unix)]
     let spawned = match spawned {
