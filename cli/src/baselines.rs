@@ -64,11 +64,10 @@ pub(crate) fn files(run: &RunData) -> io::Result<Vec<BaselineFile<'_>>> {
 /// If a package is not in the workspace of the current directory, or a file is not valid.
 pub(crate) fn read(run: &RunData) -> io::Result<Vec<Baseline>> {
     existing(files(run)?.into_iter().map(|file| {
-        let baseline = read_baseline(&file.path)?.map(|mut baseline| {
+        Ok(read_baseline(&file.path)?.map(|mut baseline| {
             baseline.header.suite.clone_from(&file.suite.name);
             baseline
-        });
-        Ok(baseline)
+        }))
     }))
 }
 
@@ -79,11 +78,10 @@ pub(crate) fn read(run: &RunData) -> io::Result<Vec<Baseline>> {
 /// Those of [`read`].
 pub(crate) fn read_answers(run: &RunData) -> io::Result<Vec<AcceptedAnswers>> {
     existing(files(run)?.into_iter().map(|file| {
-        let answers = read_accepted_answers(&file.answers)?.map(|mut answers| {
+        Ok(read_accepted_answers(&file.answers)?.map(|mut answers| {
             answers.header.suite.clone_from(&file.suite.name);
             answers
-        });
-        Ok(answers)
+        }))
     }))
 }
 

@@ -1,5 +1,5 @@
-//! Links to directories below a suite: cargo follows them when it looks for changes of a tracked directory, and waits until it has seen all
-//! that is behind them.
+//! Links to directories below a suite: cargo follows them when it looks for changes of a tracked directory, and reads
+//! everything below their targets first.
 //!
 //! evalsuite-build, which has no dependencies, has the same rules in `tracking`; a test there compares them.
 

@@ -18,9 +18,7 @@ pub(super) enum ChosenTests {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SuiteTests {
     /// The tests of cases.
-    pub(super) cases: BTreeSet<String>,
-    /// The same.
-    pub(super) keys: BTreeSet<TestKey>,
+    pub(super) cases: BTreeSet<TestKey>,
     /// The tests that check the suites of these cases.
     checks: BTreeSet<String>,
     /// The packages of these suites, if other packages have tests with the same paths; else none.
@@ -30,7 +28,12 @@ pub(super) struct SuiteTests {
 impl SuiteTests {
     /// All of them, sorted.
     pub(super) fn tests(&self) -> Vec<String> {
-        self.cases.union(&self.checks).cloned().collect()
+        self.paths().union(&self.checks).cloned().collect()
+    }
+
+    /// Paths of the tests of cases.
+    pub(super) fn paths(&self) -> BTreeSet<String> {
+        self.cases.iter().map(|case| case.test.clone()).collect()
     }
 
     /// The command for these tests: paths of tests do not say which package they are of.
@@ -52,13 +55,13 @@ pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> Chosen
         let cases: Vec<&TestDescription> = suite.tests.iter().filter(|case| is_chosen(suite, case, command)).collect();
         if !cases.is_empty() {
             chosen.checks.insert(suite.check.clone());
-            chosen.keys.extend(cases.iter().map(|case| TestKey::new(&suite.id, &case.test)));
-            chosen.cases.extend(cases.into_iter().map(|case| case.test.clone()));
+            chosen.cases.extend(cases.into_iter().map(|case| TestKey::new(&suite.id, &case.test)));
             packages.insert(suite.id.package.clone());
         }
     }
     let others = suites.iter().filter(|suite| !packages.contains(&suite.id.package)).flat_map(|suite| &suite.tests);
-    if others.into_iter().any(|test| chosen.cases.contains(&test.test)) {
+    let paths = chosen.paths();
+    if others.into_iter().any(|test| paths.contains(&test.test)) {
         chosen.packages = packages;
     }
     if chosen.cases.is_empty() { ChosenTests::None(nothing_chosen(suites)) } else { ChosenTests::Some(chosen) }

@@ -89,8 +89,8 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
     if command.changed {
         tests.env("EVALSUITE_ONLY_CHANGED", "1");
     }
-    let complete = if is_part(command) { BTreeSet::new() } else { complete_suites(&suites, &chosen.cases) };
-    let status = progress::run(tests, chosen.keys, command.format)?;
+    let complete = if is_part(command) { BTreeSet::new() } else { complete_suites(&suites, &chosen.paths()) };
+    let status = progress::run(tests, chosen.cases, command.format)?;
     let run = OutputDirectory::new(output).run_directory(&id);
     let (mut ended, mut comparison, mut gates) = (None, None, GatesAfterRun::default());
     // It does not exist if the tests cannot be built.

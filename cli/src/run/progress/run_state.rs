@@ -13,7 +13,7 @@ const SHOWN: usize = 8;
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TestKey {
     /// Path of the test, which the keys are sorted by.
-    test: String,
+    pub(crate) test: String,
     package: String,
     module: String,
 }

@@ -1,5 +1,5 @@
-//! The cases of a run as its directory holds them. How a case stands is decided here, for summaries and for reports: a case that
-//! started and has no record is an error, unless its test is still running.
+//! The cases of a run, as read from its directory. Summaries and reports take their outcomes from here: a case that started and has
+//! no record is an error, unless its test is still running.
 
 mod lost_case;
 mod read_case;
