@@ -29,6 +29,9 @@ pub mod grader;
 pub mod json;
 #[doc(hidden)]
 pub mod json_writer;
+#[cfg(feature = "keys")]
+#[doc(hidden)]
+pub mod keys;
 mod location;
 pub mod media_type;
 mod message;

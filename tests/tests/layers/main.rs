@@ -30,8 +30,20 @@ const FLOOR_PLANS: &[FloorPlan] = &[
 ];
 
 /// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
-const TIDY: &[&str] =
-    &["schema", "discovery", "loader", "codegen", "build", "macros", "runtime", "report", "convert", "dynamic", "cli"];
+const TIDY: &[&str] = &[
+    "derive",
+    "schema",
+    "discovery",
+    "loader",
+    "codegen",
+    "build",
+    "macros",
+    "runtime",
+    "report",
+    "convert",
+    "dynamic",
+    "cli",
+];
 
 const LOADER: &[&str] = &[
     "names",

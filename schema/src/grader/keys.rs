@@ -1,37 +1,17 @@
-//! Graders: what all of them have, and the settings of each type.
+//! Keys that graders share, and the objects around graders.
 
-mod command;
-pub(crate) mod composite;
-pub(crate) mod field_accuracy;
-mod json;
-pub(crate) mod judged;
-mod metrics;
-mod text;
-pub(crate) mod trajectory;
-
-use super::range::{NOT_NEGATIVE, PASS_MARK};
-use super::{Key, SCHEMA, Table, Type};
 use crate::diagnostic::Code;
-
-pub(crate) use command::CODE_GRADER;
-pub(crate) use composite::COMPOSITE;
-pub(crate) use field_accuracy::FIELD_ACCURACY;
-pub(crate) use json::{CONTAINS_JSON, IS_JSON, JSON_SCHEMA};
-pub(crate) use judged::{COMPARE, LLM_GRADER, RUBRIC, RUBRICS};
-pub(crate) use metrics::{COST, EXECUTION_METRICS, LATENCY, TOKEN_USAGE};
-pub(crate) use text::{
-    CONTAINS, CONTAINS_ALL, CONTAINS_ANY, ENDS_WITH, EQUALS, ICONTAINS, ICONTAINS_ALL, ICONTAINS_ANY, REGEX, SIMILAR,
-    STARTS_WITH,
-};
-pub(crate) use trajectory::{SKILL_TRIGGER, TOOL_TRAJECTORY};
+use crate::keys::range::{NOT_NEGATIVE, PASS_MARK};
+use crate::keys::{Key, Table, Type};
 
 /// Old spellings of the key `assertions`.
-pub(crate) const OLD_ASSERTIONS: &[&str] = &["assert", "evaluators"];
+pub const OLD_ASSERTIONS: &[&str] = &["assert", "evaluators"];
 
 /// A list of assertions.
-pub(crate) const ASSERTIONS: Type = Type::List(&Type::OneOf(&[Type::Text, Type::Object(&INCLUDE), Type::Grader]));
+pub const ASSERTIONS: Type = Type::List(&Type::OneOf(&[Type::Text, Type::Object(&INCLUDE), Type::Grader]));
 
-pub(crate) static INCLUDE: Table = Table::new(
+/// An include.
+pub static INCLUDE: Table = Table::new(
     "include",
     "an include",
     "The assertions of a template, in place of this entry.",
@@ -45,7 +25,8 @@ pub(crate) static INCLUDE: Table = Table::new(
     .codes(&[Code::IncludeNotFound, Code::IncludeCycle])],
 );
 
-pub(crate) static TEMPLATE: Table = Table::new(
+/// A template.
+pub static TEMPLATE: Table = Table::new(
     "template",
     "a template",
     "A file of assertions that several cases include, at most 3 levels deep.",
@@ -53,10 +34,14 @@ pub(crate) static TEMPLATE: Table = Table::new(
         .required()
         .codes(&[Code::InvalidExternalFile])],
 )
-.with(SCHEMA);
+.with(SCHEMA_KEY);
+
+/// The place of a JSON Schema for editors: any file may name one.
+pub static SCHEMA_KEY: &[Key] =
+    &[Key::new("$schema", Type::Any, "JSON Schema for editors. It is not read.", "./case.schema.json")];
 
 /// What every grader of the cases layout has.
-pub static COMMON: &[Key] = &[
+pub static GRADER_KEYS: &[Key] = &[
     Key::new("type", Type::Literal, "The type: a built-in one, or the name of a grader in Rust. `_` and `-` are the same in names of built-in types.", "contains")
         .required()
         .codes(&[Code::MissingGraderSetting, Code::UnknownGrader, Code::RemovedGraderType, Code::DeprecatedKey]),
@@ -75,13 +60,14 @@ pub static COMMON: &[Key] = &[
 ];
 
 /// What every built-in grader of the tasks layout has in its `config`.
-pub static TASK_COMMON: &[Key] = &[
+pub static TASK_GRADER_KEYS: &[Key] = &[
     Key::new("min_score", Type::Number(&PASS_MARK), "Pass mark: lowest score of a passing verdict.", "0.9")
         .default("1"),
     Key::new("negate", Type::Boolean, "Whether the result is inverted.", "true").default("`false`"),
 ];
 
-pub(crate) static TASK_GRADER: Table = Table::new(
+/// A grader of a task.
+pub static TASK_GRADER: Table = Table::new(
     "task-grader",
     "a grader",
     "One grader of a task.",
@@ -112,47 +98,4 @@ pub static RUST_GRADER: Table = Table::new(
     )
     .codes(&[Code::GraderConfigRejected])],
 )
-.with(COMMON);
-
-/// The table of a built-in type.
-const fn grader(
-    id: &'static str,
-    what: &'static str,
-    example: &'static str,
-    doc: &'static str,
-    keys: &'static [Key],
-) -> Table {
-    let mut table = Table::new(id, what, doc, keys).with(COMMON);
-    table.example = example;
-    table
-}
-
-/// The built-in types of graders, in the order of the table of graders.
-pub static GRADERS: &[&Table] = &[
-    &CONTAINS,
-    &CONTAINS_ANY,
-    &CONTAINS_ALL,
-    &ICONTAINS,
-    &ICONTAINS_ANY,
-    &ICONTAINS_ALL,
-    &STARTS_WITH,
-    &ENDS_WITH,
-    &EQUALS,
-    &REGEX,
-    &SIMILAR,
-    &IS_JSON,
-    &CONTAINS_JSON,
-    &JSON_SCHEMA,
-    &LATENCY,
-    &COST,
-    &TOKEN_USAGE,
-    &EXECUTION_METRICS,
-    &TOOL_TRAJECTORY,
-    &SKILL_TRIGGER,
-    &FIELD_ACCURACY,
-    &CODE_GRADER,
-    &COMPOSITE,
-    &LLM_GRADER,
-    &RUBRICS,
-    &COMPARE,
-];
+.with(GRADER_KEYS);

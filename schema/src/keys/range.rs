@@ -17,7 +17,7 @@ pub struct Range {
 }
 
 impl Range {
-    const fn new(words: &'static str, low: f64, high: f64) -> Self {
+    pub(crate) const fn new(words: &'static str, low: f64, high: f64) -> Self {
         Self { words, low, above: false, high, even: false }
     }
 
@@ -29,14 +29,19 @@ impl Range {
 }
 
 /// Highest score of a criterion with score ranges.
-pub(crate) const TOP: u8 = 10;
+pub const TOP: u8 = 10;
 
-pub(crate) static FRACTION: Range = Range::new("a number within 0..1", 0.0, 1.0);
-pub(crate) static POSITIVE: Range = Range { above: true, ..Range::new("a number greater than 0", 0.0, f64::INFINITY) };
-pub(crate) static NOT_NEGATIVE: Range = Range::new("a number of at least 0", 0.0, f64::INFINITY);
-pub(crate) static PASS_MARK: Range =
-    Range { above: true, ..Range::new("a number greater than 0 and at most 1", 0.0, 1.0) };
-pub(crate) static CORRELATION: Range = Range::new("a number within -1..1", -1.0, 1.0);
-pub(crate) static TEMPERATURE: Range = Range::new("a number within 0..2", 0.0, 2.0);
+/// From 0 to 1.
+pub const FRACTION: Range = Range::new("a number within 0..1", 0.0, 1.0);
+/// Greater than 0.
+pub const POSITIVE: Range = Range { above: true, ..Range::new("a number greater than 0", 0.0, f64::INFINITY) };
+/// At least 0.
+pub const NOT_NEGATIVE: Range = Range::new("a number of at least 0", 0.0, f64::INFINITY);
+/// Greater than 0 and at most 1.
+pub const PASS_MARK: Range = Range { above: true, ..Range::new("a number greater than 0 and at most 1", 0.0, 1.0) };
+/// From -1 to 1.
+pub const CORRELATION: Range = Range::new("a number within -1..1", -1.0, 1.0);
+/// From 0 to 2.
+pub const TEMPERATURE: Range = Range::new("a number within 0..2", 0.0, 2.0);
 /// Number of judgements after a failing one.
-pub(crate) static CONFIRM: Range = Range { even: true, ..Range::new("an even number within 0..10", 0.0, 10.0) };
+pub const CONFIRM: Range = Range { even: true, ..Range::new("an even number within 0..10", 0.0, 10.0) };
