@@ -6,6 +6,7 @@ mod config;
 mod field_accuracy;
 mod json_schema;
 mod judge;
+mod kind;
 mod metrics;
 mod text;
 mod trajectory;
@@ -13,7 +14,6 @@ mod trajectory;
 use serde::{Deserialize, Serialize};
 
 use self::config::built_in_graders;
-use crate::record::GraderKind;
 use crate::{Location, Object, is_default};
 
 pub use code::{CodeGrader, PreparedCommand};
@@ -25,6 +25,7 @@ pub use judge::{
     Compare, ComparedWith, Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, ReferenceAnswer, Rubrics,
     ScoreRange,
 };
+pub use kind::GraderKind;
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use text::{Regex, Similar, TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
