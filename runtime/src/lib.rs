@@ -32,9 +32,10 @@ mod run;
 /// What generated tests, programs and the command line call.
 mod entry;
 
-pub use evalsuite_schema::record::{Assertion, GraderKind, Status, Usage, Verdict};
+pub use evalsuite_records::record::{Assertion, Status, Verdict};
 pub use evalsuite_schema::{
-    Calibration, Case, Content, Location, Message, Object, Part, PathRef, Role, Suite, ToolCall, Value,
+    Calibration, Case, Content, GraderKind, Location, Message, Object, Part, PathRef, Role, Suite, ToolCall, Usage,
+    Value,
 };
 
 /// The data of suites and cases, as [`EvalSuite::decode`] and [`EvalCase::decode`] return it, to be read: files get new keys, so any
@@ -84,13 +85,12 @@ pub use evalsuite_macros::include_eval_suite;
 /// For `cargo evalsuite`. Not part of the API: any release may change it.
 #[doc(hidden)]
 pub mod tooling {
-    pub use crate::entry::answer_pairs::{AnswerPair, AnswerPairs};
-    pub use crate::entry::finish_run::{FinishedRun, finish_run, summarize_run};
+    pub use crate::entry::answer_pairs::AnswerPairs;
+    pub use crate::entry::finish_run::{FinishedRun, finish_run};
     pub use crate::entry::long_cases::LongCases;
     pub use crate::entry::rated_samples::RatedSamples;
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
-    pub use crate::record::summary::{SummaryText, TextTable};
-    pub use crate::record::{DEFAULT_CONFIRMING, RepeatedCases, bounded_interval, run_id_or_new, t_quantile};
+    pub use crate::record::run_directory::run_id::run_id_or_new;
 }
 
 /// What generated code, benchmarks and property tests call. Not part of the API.

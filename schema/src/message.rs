@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use crate::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Usage, duration, milliseconds};
 use crate::{PathRef, is_default, rfc3339};
+use crate::{Usage, duration, milliseconds};
 
 /// Author of a [`Message`].
 ///

@@ -16,6 +16,7 @@ const CRATES: &[&str] = &[
     "build",
     "codegen",
     "macros",
+    "records",
     "runtime",
     "report",
     "convert",

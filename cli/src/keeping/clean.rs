@@ -4,7 +4,7 @@ use std::io;
 use std::io::Write;
 use std::process::ExitCode;
 
-use evalsuite::record::run_directory::OutputDirectory;
+use evalsuite_records::run_directory::OutputDirectory;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -6,10 +6,9 @@ use std::process::ExitCode;
 use std::{env, io};
 
 use evalsuite::Status;
-use evalsuite::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage};
 use evalsuite::tooling::{FinishedRun, finish_run};
+use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage, SuiteSummary};
 use evalsuite_report::{RunData, SuiteText};
-use evalsuite_schema::record::SuiteSummary;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, io};
 
-use evalsuite::record::run_directory::{LATEST, OutputDirectory, StoredRun};
+use evalsuite_records::run_directory::{LATEST, OutputDirectory, StoredRun};
 
 use crate::platform::cargo_process;
 use crate::platform::exit_status::CANNOT_WORK;

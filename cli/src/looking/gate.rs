@@ -4,8 +4,8 @@ use std::io;
 use std::io::Write;
 use std::process::ExitCode;
 
-use evalsuite::record::SuiteId;
-use evalsuite::record::run_directory::StoredRun;
+use evalsuite_records::record::SuiteId;
+use evalsuite_records::run_directory::StoredRun;
 use evalsuite_report::{
     Comparison, ComparisonVerdict, Gate, GateError, GateOptions, GateReport, GateVerdict, RunData, SliceKey,
     check_gates, suite_gates,

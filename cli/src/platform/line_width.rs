@@ -4,7 +4,7 @@ use std::io;
 use std::io::IsTerminal;
 
 use crossterm::terminal;
-use evalsuite::tooling::TextTable;
+use evalsuite_records::summary::TextTable;
 
 /// The width of the terminal, or that of files and pipes.
 pub(crate) fn of_output() -> usize {

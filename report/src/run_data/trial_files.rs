@@ -5,7 +5,7 @@ use std::io;
 use std::io::Read;
 use std::path::Path;
 
-use evalsuite::record::run_directory::{EVIDENCE, open_run_file, run_directory_entries};
+use evalsuite_records::run_directory::{EVIDENCE, open_run_file, run_directory_entries};
 use evalsuite_schema::Value;
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evalsuite_schema::record::{Mode, PairRecord};
+use evalsuite_records::record::{AnswerPair, Mode, PairRecord};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
@@ -14,8 +14,6 @@ use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::redaction::Redactor;
 use crate::run::pair_judging::PairJudging;
 use crate::run::settings::Settings;
-
-pub use crate::run::pair_judging::AnswerPair;
 
 /// Answers of two runs that a judge compares, pair by pair.
 ///

@@ -47,7 +47,7 @@ impl LongCases {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::record::Status;
+    use evalsuite_records::record::Status;
 
     use super::*;
 

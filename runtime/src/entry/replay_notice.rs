@@ -3,7 +3,7 @@
 use std::fs;
 use std::fs::File;
 
-use evalsuite_schema::record::Mode;
+use evalsuite_records::record::Mode;
 
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;

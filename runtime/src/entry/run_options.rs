@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use evalsuite_schema::record::Mode;
+use evalsuite_records::record::Mode;
 
 use crate::entry::run_error::RunError;
 use crate::model::evals::Evals;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::{Assertion, GraderRecord, GraderState, Verdict};
+use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
 use evalsuite_schema::{Grader, Layout};
 
 use crate::grade::grader_result::GraderResult;

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use evalsuite_records::record::Note;
 use evalsuite_schema::Layout;
 use evalsuite_schema::grader::Preprocessor;
-use evalsuite_schema::record::Note;
 
 use crate::judge::asking_grader::AskingGrader;
 use crate::judge::judge_choice::JudgeChoice;

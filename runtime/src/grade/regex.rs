@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::Regex;
-use evalsuite_schema::record::Assertion;
 
 use crate::grade::assertion_text::{in_text, shorten};
 use crate::model::score::Score;

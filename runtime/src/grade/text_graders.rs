@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::{TextList, TextValue};
-use evalsuite_schema::record::Assertion;
 
 use crate::grade::assertion_text::{in_text, shorten};
 use crate::model::score::Score;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use evalsuite_records::record::GraderKind;
 use evalsuite_schema::Object;
-use evalsuite_schema::record::GraderKind;
 
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;

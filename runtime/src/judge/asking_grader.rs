@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evalsuite_schema::record::Note;
+use evalsuite_records::record::Note;
 
 use crate::judge::command_judge::JudgeCommandSite;
 use crate::judge::judge_call;

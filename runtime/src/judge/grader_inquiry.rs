@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use evalsuite_records::record::{JudgeRecord, Note, ReasonCode};
 use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::record::{JudgeRecord, Note, ReasonCode};
 
 use crate::judge::asking_grader::AskingGrader;
 use crate::judge::call_tally::CallTally;

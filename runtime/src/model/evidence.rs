@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::{Content, Input, Message, Object, ReferenceSolution, Role, ToolCall, Value};
 use serde::de::DeserializeOwned;
 

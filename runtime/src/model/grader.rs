@@ -6,7 +6,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use evalsuite_schema::record::GraderKind;
+use evalsuite_records::record::GraderKind;
 use evalsuite_schema::{Object, Value};
 use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use evalsuite_schema::record::{Usage, duration, milliseconds};
+use evalsuite_records::record::{Usage, duration, milliseconds};
 use evalsuite_schema::{Message, Object, Value};
 
 /// An error of any type, as agents return it.

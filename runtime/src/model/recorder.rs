@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use evalsuite_schema::record::{Usage, milliseconds};
+use evalsuite_records::record::{Usage, milliseconds};
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, Value};
 use serde::Serialize;
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use evalsuite_schema::record::{Assertion, Verdict};
+use evalsuite_records::record::{Assertion, Verdict};
+use evalsuite_records::statistics::ratio;
 use evalsuite_schema::{Object, Value};
 
 /// The result of a grader: a value from 0 to 1, no decision, or an error.
@@ -167,12 +168,6 @@ impl Score {
             details: Object::new(),
         }
     }
-}
-
-/// `part / whole` as a number from 0 to 1.
-#[allow(clippy::cast_precision_loss, reason = "counts of assertions, calls and trials are far below 2^53")]
-pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
-    part as f64 / whole as f64
 }
 
 impl From<bool> for Score {

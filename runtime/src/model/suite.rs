@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use evalsuite_schema::record::SuiteId;
+use evalsuite_records::record::SuiteId;
 use evalsuite_schema::{Calibration, Case, Suite};
 
 use crate::model::compiled_json::CompiledJson;

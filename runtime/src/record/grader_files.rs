@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::record::Note;
+use evalsuite_records::record::Note;
 
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::UntrustedDirectory;

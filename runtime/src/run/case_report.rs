@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_records::record::{CaseRecord, Status, TrialRecord};
 use evalsuite_schema::Object;
-use evalsuite_schema::record::{CaseRecord, Status, TrialRecord};
 use serde::Deserialize;
 
 use crate::model::suite::{EvalCase, EvalSuite};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use evalsuite_records::record::{CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions};
 use evalsuite_schema::digest::CaseDigests;
-use evalsuite_schema::record::{CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions};
 use evalsuite_schema::{Case, Hooks, Location, Suite, Workspace};
 
 use crate::grade::scoring::{CaseStandard, case_rule};

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::{fs, io};
 
+use evalsuite_records::record::Reason;
 use evalsuite_schema::Workspace;
-use evalsuite_schema::record::Reason;
 use serde::{Deserialize, Serialize};
 
 use crate::model::suite_location::SuiteLocation;

@@ -8,6 +8,7 @@ mod json_schema;
 mod judge;
 #[cfg(feature = "keys")]
 pub(crate) mod keys;
+mod kind;
 mod metrics;
 mod text;
 mod trajectory;
@@ -15,7 +16,6 @@ mod trajectory;
 use serde::{Deserialize, Serialize};
 
 use self::config::built_in_graders;
-use crate::record::GraderKind;
 use crate::{Location, Object, is_default};
 
 pub use code::{CodeGrader, PreparedCommand};
@@ -31,6 +31,7 @@ pub use judge::{
     Compare, ComparedWith, Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, ReferenceAnswer, Rubrics,
     ScoreRange,
 };
+pub use kind::GraderKind;
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use text::{Regex, Similar, TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};

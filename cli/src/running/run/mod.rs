@@ -14,9 +14,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{env, io};
 
-use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
 use evalsuite_loader::render;
+use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::{Comparison, GateReport};
 use evalsuite_schema::diagnostic::Diagnostics;
 use schemars::JsonSchema;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use evalsuite_schema::record::Note;
+use evalsuite_records::record::Note;
 
 use crate::agents::command::command_line::Values;
 use crate::agents::command::output_file;
@@ -14,6 +14,7 @@ use crate::model::command::{CommandEnvironment, shell};
 use crate::model::messages::answer;
 use crate::model::outcome::Outcome;
 use crate::platform::excerpt::last_chars;
+use crate::platform::files::RedactedFiles;
 use crate::platform::process;
 use crate::platform::process::{Captured, Finished};
 use crate::platform::redaction::Redactor;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_schema::record::{Note, Usage};
+use evalsuite_records::record::{Note, Usage};
 use evalsuite_schema::{Object, Value};
 
 use crate::agents::command::invalid_output::InvalidOutput;

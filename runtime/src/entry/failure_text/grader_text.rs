@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fmt::Write;
 
-use evalsuite_schema::record::{Assertion, GraderRecord, GraderState, Verdict};
+use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
 
 use super::{LONG_TEXT, first_line, folded, indented, two_places};
 use crate::grade::assertion_text::shorten;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::{Assertion, Verdict};
+use evalsuite_records::record::{Assertion, Verdict};
 use evalsuite_schema::{Object, Value};
 
-use crate::model::score::{Score, ratio};
+use crate::model::score::Score;
 use crate::platform::excerpt::{last_chars, trim};
 use crate::platform::process::Finished;
+use crate::record::statistics::ratio;
 
 /// Characters of output that are shown.
 const SHOWN: usize = 2000;

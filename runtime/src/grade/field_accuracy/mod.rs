@@ -2,8 +2,8 @@
 
 pub(crate) mod calendar_date;
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch};
-use evalsuite_schema::record::Assertion;
 use evalsuite_schema::{Content, Message, Role, Value};
 
 use crate::grade::assertion_text::shorten;

@@ -1,6 +1,6 @@
 //! The outcome and score of a case from its trials (grading.md, section 14).
 
-use evalsuite_schema::record::{Rule, Status};
+use evalsuite_records::record::{Rule, Status};
 use evalsuite_schema::{Kind, Strategy};
 
 use crate::record::statistics::Summary;

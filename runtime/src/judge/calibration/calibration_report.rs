@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use evalsuite_schema::record::{CalibrationRecord, ReasonCode, SampleRecord};
+use evalsuite_records::record::{CalibrationRecord, ReasonCode, SampleRecord};
 
 use crate::judge::calibration::{agreement, calibration_record};
 use crate::platform::excerpt::{escaped, first_chars};

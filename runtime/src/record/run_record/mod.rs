@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use evalsuite_discovery::workspace_around;
+use evalsuite_records::record::{RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 use evalsuite_schema::Suite;
-use evalsuite_schema::record::{RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 
 use self::git_query::GitQuery;
 use crate::model::suite::EvalSuite;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite_schema::record::Reason;
+use evalsuite_records::record::Reason;
 use evalsuite_schema::{Hook, Isolation};
 
 use crate::platform::files::{read_json, remove_if_exists, write_json};

@@ -8,7 +8,7 @@ pub(crate) mod workspace_needs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::record::{Reason, ReasonCode, Stage};
+use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hooks, Isolation, Workspace};
 
 use self::workspace_base::WorkspaceBase;

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use evalsuite_records::record::Status;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::Status;
 use evalsuite_schema::{Case, Content, Input, Message, Object, Part};
 use serde::{Deserialize, Serialize};
 

@@ -13,7 +13,7 @@ pub(crate) mod test_filter;
 use std::io;
 use std::path::PathBuf;
 
-use evalsuite_schema::record::HookState;
+use evalsuite_records::record::HookState;
 use evalsuite_schema::{Isolation, Suite, Workspace};
 
 use self::session_state::SessionState;

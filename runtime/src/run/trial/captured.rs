@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evalsuite_schema::record::{ReasonCode, Stage, TurnRecord, Usage, WorkspaceRecord};
+use evalsuite_records::record::{ReasonCode, Stage, TurnRecord, Usage, WorkspaceRecord};
 use evalsuite_schema::{Object, Value};
 
 use crate::model::evidence;

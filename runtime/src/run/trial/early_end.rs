@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use evalsuite_schema::record::{Reason, ReasonCode, Stage, Status};
+use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 
 use crate::model::interpolation::Unresolved;
 use crate::platform::isolated_call::panic_message;

@@ -19,7 +19,7 @@ pub(crate) mod verbose;
 
 use std::io;
 
-use evalsuite_schema::record::TrialRecord;
+use evalsuite_records::record::TrialRecord;
 
 use self::agent_call::CallInput;
 use self::called::call_agent;

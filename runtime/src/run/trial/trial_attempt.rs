@@ -4,10 +4,11 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use evalsuite_schema::record::{Started, WorkspaceRecord};
+use evalsuite_records::record::{Started, WorkspaceRecord};
 
 use crate::model::suite_location::program;
 use crate::platform::clock::timestamp;
+use crate::platform::files::RedactedFiles;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{TRIAL_STARTED, trial_directory_name};
 use crate::run::case_setup::workspace_base::WorkspaceBase;

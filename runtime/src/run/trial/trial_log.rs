@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use evalsuite_schema::record::{HookRecord, Note, Timings};
+use evalsuite_records::record::{HookRecord, Note, Timings};
 
 /// The notes, hooks and timings of a trial. What a phase adds stays, however the phase ends.
 #[derive(Debug, Default)]

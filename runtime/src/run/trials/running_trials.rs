@@ -8,7 +8,7 @@ use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use evalsuite_schema::record::{Mode, TrialRecord};
+use evalsuite_records::record::{Mode, TrialRecord};
 
 use crate::model::progress::ProgressStep;
 use crate::platform::jitter::with_jitter;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::{Message, Object, Value};
 
 use crate::model::captured_spans::Captured;
