@@ -1,4 +1,4 @@
-//! The `is-json` grader (grading.md, section 4).
+//! The `is-json` grader: the whole answer is one JSON value.
 
 use evalsuite_schema::record::Assertion;
 use serde::de::IgnoredAny;

@@ -1,4 +1,4 @@
-//! Graders written in Rust: a call with a limit, and the judges that it asks (grading.md, section 12).
+//! Graders written in Rust: a call with a time limit, and the judges that it asks.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The outcome and score of a case from its trials (grading.md, section 14).
+//! The outcome and score of a case from its trials.
 
 use evalsuite_schema::record::{Rule, Status};
 use evalsuite_schema::{Kind, Strategy};
