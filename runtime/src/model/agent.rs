@@ -19,7 +19,7 @@ use crate::model::trial::Trial;
 use crate::platform::async_runtime::AsyncRuntime;
 use crate::platform::cancel::Cancel;
 
-/// An agent as a type, for an agent with data of its own.
+/// An agent as a type, for an agent with its own data.
 ///
 /// Functions are agents without this trait, see [`IntoAgent`].
 ///

@@ -17,7 +17,7 @@ use crate::model::score::Score;
 use crate::platform::async_runtime::AsyncRuntime;
 use crate::platform::cancel::Cancel;
 
-/// A grader as a type, for a grader with data or a pass mark of its own.
+/// A grader as a type, for a grader with its own data or pass mark.
 ///
 /// Functions are graders without this trait, see [`IntoGrader`].
 ///

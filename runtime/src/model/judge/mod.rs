@@ -29,7 +29,7 @@ pub(crate) use self::invalid_reply::InvalidReply;
 pub(crate) use self::registry::Judges;
 pub(crate) use self::untrusted::fenced;
 
-/// A judge as a type, for a judge with data of its own.
+/// A judge as a type, for a judge with its own data.
 ///
 /// Functions are judges without this trait, see [`IntoJudge`].
 ///
