@@ -1,4 +1,4 @@
-//! Reading the records of cases and trials, in whose place a program under test may have put something else.
+//! Reads the records of cases and trials, which a program under test may have replaced.
 
 use std::io;
 use std::path::Path;

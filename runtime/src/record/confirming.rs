@@ -9,15 +9,15 @@ use crate::platform::file_lock::FileLock;
 use crate::platform::files::{read_json, write_json};
 use crate::platform::redaction::Redactor;
 
-/// Most trials that repeat a case, if no setting says otherwise. One failure after one pass and ten more failures are as unlikely as 0.03
-/// by chance, whatever the rate of passing.
+/// Default of the largest number of trials that repeat a case. The probability of one pass, one failure and ten more
+/// failures by chance is at most 0.03 for any rate of passing.
 pub const DEFAULT_CONFIRMING: u32 = 10;
 /// The share of a suite's planned trials that may be spent on cases that pass when they are repeated.
 const SHARE: u32 = 10;
 /// After so many cases whose failures were confirmed, the suite has changed, and no further case is repeated.
 const ENOUGH_CONFIRMED: u32 = 3;
 
-/// What repeating cases has shown so far in a run of a suite.
+/// Results of repeated cases so far in a run of a suite.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RepeatedCases {

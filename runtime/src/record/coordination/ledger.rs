@@ -1,4 +1,4 @@
-//! The ledger of a run: what its trials cost.
+//! The ledger of a run: the costs of its trials.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! The directories of runs: their layout, for `cargo evalsuite`, and where this process writes. Not part of the API.
+//! The directories of runs: their layout, for `cargo evalsuite`, and the one of this process. Not part of the API.
 
 pub(crate) mod case_directory;
 pub(crate) mod digest_key;

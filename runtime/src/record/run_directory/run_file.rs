@@ -1,5 +1,5 @@
-//! Opening and reading files of a run, in whose place a program under test may have put something else: no link is followed,
-//! nothing is waited for, and what is not a regular file or is too large is an error.
+//! Opens and reads files of a run, which a program under test may have replaced: without following links, without
+//! waiting, and with an error for files that are not regular or too large.
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -12,8 +12,8 @@ use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{CASES, CaseDirectoryName, RUN_RECORD, SUITE_RECORD, SUITES};
 use crate::record::run_directory::read_run_record;
 
-/// The suites of a run that have records, by name. What cannot be read is a problem of its suite; that there is something else in
-/// place of the directory of the suites is a problem of the run.
+/// The suites of a run that have records, by name. Unreadable files are problems of their suite; if the path of the
+/// suites is not a directory, this is a problem of the run.
 ///
 /// # Errors
 ///

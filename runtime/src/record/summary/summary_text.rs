@@ -13,8 +13,8 @@ const SLOWEST: usize = 5;
 /// Largest number of skipped cases that are named per reason.
 const NAMED: usize = 3;
 
-/// The summary of a suite as people read it: one row per target and per grader, the slowest cases, and what was skipped and
-/// why. [`Evals::run`](crate::Evals::run) and `cargo evalsuite run` show it. Tables are at most
+/// The summary of a suite as text: one row per target and per grader, the slowest cases, and skipped cases with their
+/// reasons. [`Evals::run`](crate::Evals::run) and `cargo evalsuite run` show it. Tables are at most
 /// [`TextTable::USUAL_WIDTH`] columns wide.
 ///
 /// ```no_run
@@ -39,7 +39,7 @@ impl<'a> SummaryText<'a> {
         Self { summary, width: TextTable::USUAL_WIDTH }
     }
 
-    /// The same text with tables of at most so many columns.
+    /// Sets the largest width of tables, in columns.
     #[must_use]
     pub fn with_width(mut self, columns: usize) -> Self {
         self.width = columns;
