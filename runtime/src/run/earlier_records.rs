@@ -1,4 +1,4 @@
-//! The records of a case that runs again in the same run: they are kept until the new ones are whole.
+//! The records of a case that runs again in the same run: they are kept until the new ones are complete.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

@@ -1,4 +1,4 @@
-//! Has judges say which of two recorded answers is better.
+//! Asks judges which of two recorded answers is better.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,13 +41,13 @@ pub struct AnswerPair {
     pub target: String,
     /// Id of the case.
     pub case_id: String,
-    /// What makes an answer the better one; empty: it does more of what the task asks for.
+    /// Criteria for the better answer; empty: it fulfils more of the task.
     pub criteria: String,
-    /// What the agent was asked.
+    /// The input of the agent.
     pub input: String,
     /// The answer in the base and that in the run; `None`: there is none, and no judge is asked.
     pub answers: [Option<String>; 2],
-    /// Why the base has no answer, if the record of the pair shall say more than that.
+    /// Why the base has no answer, for the record of the pair.
     pub why_no_base: Option<String>,
 }
 

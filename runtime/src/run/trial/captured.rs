@@ -1,4 +1,4 @@
-//! A trial whose results are captured: what the agent changed, answered and used, as graders and the record see it.
+//! A trial whose results are captured: changes, answer and usage of the agent, for graders and the record.
 
 use std::io;
 use std::sync::Arc;

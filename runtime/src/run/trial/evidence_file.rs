@@ -1,4 +1,4 @@
-//! `evidence.json`: what is needed to grade a trial again.
+//! `evidence.json`: the data to grade a trial again.
 
 use crate::record::run_directory::layout::EVIDENCE;
 use crate::run::trial::prepared::Prepared;

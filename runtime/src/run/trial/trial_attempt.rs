@@ -1,4 +1,4 @@
-//! One attempt at a trial: what it is, where its files go, and what it notes.
+//! One attempt at a trial: its identity, its files and its notes.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What the turns of a conversation add up to.
+//! The totals of the turns of a conversation.
 
 use std::time::Duration;
 
