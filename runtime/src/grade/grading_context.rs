@@ -1,4 +1,4 @@
-//! What graders need beside their settings.
+//! The context of graders, in addition to their settings.
 
 use std::cell::RefCell;
 use std::io;
@@ -20,7 +20,7 @@ use crate::platform::redaction::Redactor;
 use crate::record::cassette::TrialCassette;
 use crate::record::grader_files::GraderFiles;
 
-/// What graders need beside their settings.
+/// The context of graders, in addition to their settings.
 pub(crate) struct GradingContext<'a> {
     pub(crate) evidence: &'a Evidence<'a>,
     pub(crate) suite: &'a str,
