@@ -32,7 +32,7 @@ pub use suite_id::SuiteId;
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};
 pub use trial::{HookRecord, Mode, Note, Started, Timings, TrialRecord, TurnRecord, Usage, Versions, WorkspaceRecord};
 
-/// A duration in milliseconds, as records hold it: whole microseconds and nanoseconds are its fraction.
+/// A duration in milliseconds, as in records; microseconds and nanoseconds are the fraction.
 #[allow(clippy::cast_precision_loss, reason = "2^53 nanoseconds are 104 days")]
 pub fn milliseconds(duration: Duration) -> f64 {
     duration.as_nanos() as f64 / 1e6
@@ -44,7 +44,7 @@ pub fn duration(milliseconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(milliseconds / 1e3).ok()
 }
 
-/// How a trial or a case ended: `outcome` in records. What an agent returns is an `Outcome`.
+/// The outcome of a trial or a case: `outcome` in records. (`Outcome` is the return value of an agent.)
 ///
 /// ```
 /// use evalsuite_schema::record::Status;

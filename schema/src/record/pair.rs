@@ -20,7 +20,7 @@ impl Side {
     pub const BOTH: [Self; 2] = [Self::Base, Self::Run];
 }
 
-/// What judges said about the answers to a case in two runs.
+/// The judgement of the answers to a case in two runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PairRecord {
@@ -54,7 +54,7 @@ pub struct PairReply {
     pub first: Side,
     /// The run whose answer is better; `None`: a tie.
     pub better: Option<Side>,
-    /// What the judge says about it.
+    /// The judge's reasoning.
     pub reasoning: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl PairRecord {
         Self { suite: suite.into(), target: target.into(), case_id: case_id.into(), ..Self::default() }
     }
 
-    /// Whether there is a judgement, if only a tie.
+    /// Whether there is a judgement; a tie is one.
     pub fn is_judged(&self) -> bool {
         self.error.is_none()
     }
