@@ -9,11 +9,11 @@ use super::{Grader, PreparedCommand, Prompt};
 pub struct Composite {
     /// The graders, at least one, with unique names.
     pub members: Vec<Grader>,
-    /// How they become one score.
+    /// How they are combined.
     pub aggregator: Aggregator,
 }
 
-/// How the members of a composite become one score.
+/// How the members of a composite are combined into one score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Aggregator {

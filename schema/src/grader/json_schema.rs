@@ -10,14 +10,14 @@ use crate::PathRef;
 pub struct JsonSchema {
     /// The file of the schema.
     pub file: PathRef,
-    /// The schema as it was while compiling: an object or a boolean, whose references are all internal.
+    /// The schema at compile time: an object or a boolean, with only internal references.
     pub schema: Value,
 }
 
 /// Settings of `contains-json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ContainsJson {
-    /// What one of the objects conforms to; `None`: any object will do.
+    /// Schema of one of the objects; `None`: any object passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<JsonSchema>,
 }

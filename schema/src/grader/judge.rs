@@ -38,7 +38,7 @@ pub struct Compare {
     /// The answer to compare with; `None`: the reference of the case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ReferenceAnswer>,
-    /// What makes an answer the better one; `None`: the criteria of the case.
+    /// Criteria for the better answer; `None`: the criteria of the case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criteria: Option<String>,
     /// What is handed to the judge.
@@ -50,14 +50,14 @@ pub struct Compare {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ComparedWith {
-    /// One that is written in the suite.
+    /// An answer in the suite.
     #[default]
     Reference,
     /// The accepted answer to the same case of the same target.
     Baseline,
 }
 
-/// An answer that others are compared with.
+/// An answer to compare with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReferenceAnswer {
@@ -138,29 +138,29 @@ pub enum Prompt {
 pub struct Criterion {
     /// Id, unique in the grader.
     pub id: String,
-    /// What is asked for; `None` only with score ranges.
+    /// The criterion as text; `None` only with score ranges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// Share in the mean, at least 0.
     pub weight: f64,
     /// Whether the grader fails if this criterion is not satisfied.
     pub required: bool,
-    /// Lowest score that is enough, in (0, 1].
+    /// Lowest sufficient score, in (0, 1].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,
-    /// What the scores 0 to 10 mean; empty: satisfied or not.
+    /// Meanings of the scores 0 to 10; empty: satisfied or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub score_ranges: Vec<ScoreRange>,
 }
 
-/// What a range of scores means.
+/// The meaning of a range of scores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScoreRange {
     /// Lowest score of the range, 0 to 10.
     pub low: u8,
     /// Highest score of the range, 0 to 10.
     pub high: u8,
-    /// What an answer with such a score looks like.
+    /// Description of an answer with such a score.
     pub outcome: String,
 }
 

@@ -54,7 +54,7 @@ pub struct ExecutionMetrics {
     /// Longest duration, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_duration_ms: Option<f64>,
-    /// Wanted share of exploring calls among all calls, 0 to 1.
+    /// Expected share of exploring calls among all calls, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_exploration_ratio: Option<f64>,
     /// Largest distance from that share; `None`: 0.2.

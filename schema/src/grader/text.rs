@@ -26,7 +26,7 @@ pub struct Regex {
     pub flags: String,
 }
 
-/// Settings of `similar`. Its `threshold` is the grader's pass mark, which it has only without `max_distance`.
+/// Settings of `similar`. Its `threshold` is the grader's pass mark, which exists only without `max_distance`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Similar {
     /// The text to compare with, not empty; `None`: the reference text of the case.
