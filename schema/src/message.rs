@@ -68,7 +68,7 @@ pub struct Message {
     /// Tools called by this message, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// When the message started: RFC 3339, unless whoever wrote the record did not hold to it.
+    /// When the message started: RFC 3339, unless the author of the record used another format.
     #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<String>,
@@ -328,7 +328,7 @@ pub struct ToolCall {
     /// The call's id, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// When the call started: RFC 3339, unless whoever wrote the record did not hold to it.
+    /// When the call started: RFC 3339, unless the author of the record used another format.
     #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<String>,

@@ -48,7 +48,7 @@ impl GradingContext<'_> {
         self.trial_dir.join("graders").join(file_key(path))
     }
 
-    /// Writes the output of a command beside the record; returns its path relative to the trial's directory.
+    /// Writes the output of a command next to the record; returns its path relative to the trial's directory.
     pub(crate) fn write_output(&self, directory: &Path, file: &str, output: &Captured) -> Option<String> {
         if output.bytes.is_empty() {
             return None;

@@ -78,7 +78,7 @@ pub trait Agent: Send + Sync + 'static {
     note = "an agent is `async fn(&mut Trial<'_>) -> Result<String, E>`, the same without `async`, or a type that implements `evalsuite::Agent`"
 )]
 pub trait IntoAgent<Marker> {
-    /// The agent as [`Evals`](crate::Evals) holds it.
+    /// The agent as [`Evals`](crate::Evals) stores it.
     fn into_agent(self) -> BoundAgent;
 }
 

@@ -45,7 +45,7 @@ impl CompiledJson {
         }
     }
 
-    /// The digests that the compiler left beside the JSON of a case.
+    /// The digests that the compiler left next to the JSON of a case.
     pub(crate) fn digests(self) -> Option<CaseDigests> {
         match self {
             Self::Text(_) | Self::Suite(_) => None,

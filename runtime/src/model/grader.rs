@@ -94,7 +94,7 @@ pub trait Grader: Send + Sync + 'static {
     note = "`R` is `bool`, `f64`, `Vec<Assertion>`, `Score`, or an `Option` or `Result` of these; `Config` implements `serde::Deserialize`"
 )]
 pub trait IntoGrader<Marker> {
-    /// The grader as [`Evals`](crate::Evals) holds it.
+    /// The grader as [`Evals`](crate::Evals) stores it.
     fn into_grader(self) -> BoundGrader;
 }
 

@@ -125,7 +125,7 @@ pub(crate) fn is_temporary(name: &OsStr) -> bool {
     name.starts_with('.') && name.ends_with(TEMPORARY)
 }
 
-/// Removes temporary files that killed processes left beside a file when they wrote it.
+/// Removes temporary files that killed processes left next to a file when they wrote it.
 ///
 /// # Errors
 ///

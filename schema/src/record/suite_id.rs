@@ -96,7 +96,7 @@ impl SuiteId {
         self.package_directory.is_empty()
     }
 
-    /// The suite, whatever module includes it.
+    /// The suite, for any module that includes it.
     fn suite(&self) -> (&str, &str, &str) {
         (&self.name, &self.package, &self.path)
     }

@@ -85,7 +85,7 @@ pub trait Judge: Send + Sync + 'static {
     note = "a judge is `async fn(JudgeRequest) -> Result<String, E>`, the same without `async`, or a type that implements `evalsuite::Judge`"
 )]
 pub trait IntoJudge<Marker> {
-    /// The judge as [`Evals`](crate::Evals) holds it.
+    /// The judge as [`Evals`](crate::Evals) stores it.
     fn into_judge(self) -> BoundJudge;
 }
 

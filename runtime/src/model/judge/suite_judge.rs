@@ -29,7 +29,7 @@ pub(crate) trait Inquiry: fmt::Debug + Send + Sync {
 /// Its calls are treated like those of the built-in judge graders: their usage and cost are part of the grader's record
 /// and of the budget, `EVALSUITE_MODE=record` records them and `EVALSUITE_MODE=replay` replays them.
 ///
-/// **A call that fails makes the grader an error, whatever the grader returns.** A grader therefore cannot mistake a
+/// **A call that fails makes the grader an error, regardless of its return value.** A grader therefore cannot mistake a
 /// failed call for a judgement.
 ///
 /// ```

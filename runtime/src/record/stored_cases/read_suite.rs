@@ -146,7 +146,7 @@ fn last_attempt(mut attempts: Vec<StoredCase>) -> Option<StoredCase> {
 }
 
 /// The case of each test, of several the one of the last runner attempt. A test has one directory per stress run, but a copy of a
-/// directory may lie beside it.
+/// directory may lie next to it.
 fn one_per_test(cases: impl Iterator<Item = StoredCase>) -> Vec<StoredCase> {
     let mut tests: BTreeMap<_, StoredCase> = BTreeMap::new();
     for case in cases {

@@ -17,7 +17,7 @@ use crate::run::plan::Plan;
 use crate::workspace;
 use crate::workspace::BaseFacts;
 
-/// File beside the workspace of a case's own base, with the hook that still has to run.
+/// File next to the workspace of a case's own base, with the hook that still has to run.
 const PENDING: &str = "after_all.json";
 
 impl CaseSetup<'_> {
