@@ -1,5 +1,5 @@
-//! The cases of a run, as read from its directory. Summaries and reports take their outcomes from here: a case that started and has
-//! no record is an error, unless its test is still running.
+//! Reads the cases of a run from its directory, for summaries and reports. A case that started and has no record is an
+//! error, unless its test is still running.
 
 mod lost_case;
 mod read_case;
@@ -17,9 +17,9 @@ pub use self::read_suite::stored_suites;
 /// A suite of a run.
 #[derive(Debug, Clone)]
 pub struct StoredSuite {
-    /// What the suite is called, see [`SuiteId::labels`]. The records of its cases have the same.
+    /// Displayed name of the suite, see [`SuiteId::labels`]; also in the records of its cases.
     pub name: String,
-    /// Which suite it is.
+    /// Identity of the suite.
     pub id: SuiteId,
     /// Its directory.
     pub directory: PathBuf,
@@ -40,9 +40,9 @@ pub struct StoredCase {
     pub name: CaseDirectoryName,
     /// Its directory, relative to the run directory.
     pub directory: PathBuf,
-    /// Its record; of a case that did not end, what is known from its trials.
+    /// Its record; for an unfinished case, the data of its trials.
     pub record: CaseRecord,
-    /// Its trials, in order; none where only cases were asked for.
+    /// Its trials, in order; empty with [`ReadDepth::Cases`].
     pub trials: Vec<StoredTrial>,
     /// Earlier runner attempts, the first one first.
     pub earlier: Vec<CaseRecord>,
@@ -53,7 +53,7 @@ pub struct StoredCase {
 pub struct StoredTrial {
     /// Its directory, relative to the run directory.
     pub directory: PathBuf,
-    /// Its record; of a trial that did not end, what is known from its case.
+    /// Its record; for an unfinished trial, the data of its case.
     pub record: TrialRecord,
 }
 

@@ -1,8 +1,8 @@
-//! What is made of the table of graders, and the judges that graders ask.
+//! Code generated from the table of graders, and the judges that graders ask.
 
 use super::{Aggregator, Composite, Grader, GraderConfig};
 
-/// Makes [`GraderConfig`](super::GraderConfig) and its functions of the table.
+/// Generates [`GraderConfig`](super::GraderConfig) and its functions from the table.
 macro_rules! built_in_graders {
     ($($(#[doc = $doc:literal])* $variant:ident $(($settings:ty))? = $name:literal, $kind:ident, $example:literal;)*) => {
         /// The type of a grader and its settings.
@@ -99,8 +99,8 @@ impl GraderConfig {
         }
     }
 
-    /// The judge that the grader itself asks, without what the members of a composite ask. Whether a registered grader asks
-    /// one is not known here.
+    /// The judge that the grader itself asks, without what the members of a composite ask. For a registered grader,
+    /// this is not known here.
     pub fn asked_judge(&self) -> Option<AskedJudge<'_>> {
         let settings = match self {
             Self::LlmGrader(config) => &config.judge,

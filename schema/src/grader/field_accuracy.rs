@@ -38,7 +38,7 @@ impl FieldAccuracy {
 }
 
 /// The object that fields are compared with: content of the last assistant message that is an object, or a text that
-/// holds one, from the first `{` to the last `}`.
+/// contains one, from the first `{` to the last `}`.
 pub fn expected_document(messages: &[Message]) -> Option<Value> {
     messages.iter().rev().filter(|message| message.role == Role::Assistant).find_map(|message| match &message.content {
         Some(Content::Data(value)) if value.is_object() => Some(value.clone()),

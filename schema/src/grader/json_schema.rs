@@ -14,7 +14,7 @@ use crate::PathRef;
 pub struct JsonSchema {
     /// The file of the schema.
     pub file: PathRef,
-    /// The schema as it was while compiling: an object or a boolean, whose references are all internal.
+    /// The schema at compile time: an object or a boolean, with only internal references.
     pub schema: Value,
 }
 

@@ -80,14 +80,14 @@ pub struct Compare {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum ComparedWith {
-    /// One that is written in the suite.
+    /// An answer in the suite.
     #[default]
     Reference,
     /// The accepted answer to the same case of the same target.
     Baseline,
 }
 
-/// An answer that others are compared with.
+/// An answer to compare with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReferenceAnswer {
