@@ -138,6 +138,8 @@ pub(crate) struct Object {
     pub(crate) options: Vec<TokenStream>,
     /// Whether the loader makes the type from what it reads.
     pub(crate) by_hand: bool,
+    /// Whether keys that are absent have the values of the type's `Default`.
+    pub(crate) default: bool,
 }
 
 impl Parse for Object {
@@ -150,6 +152,8 @@ impl Parse for Object {
                 object.options.push(quote!(.open()));
             } else if word == "by_hand" {
                 object.by_hand = true;
+            } else if word == "default" {
+                object.default = true;
             } else {
                 input.parse::<Token![=]>()?;
                 match word.as_str() {

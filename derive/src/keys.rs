@@ -44,20 +44,20 @@ pub(crate) fn expand(item: &ItemStruct) -> Result<TokenStream> {
     let mut fields = Vec::new();
     if let Fields::Named(named) = &item.fields {
         for field in &named.named {
-            fields.push(self::field(field, &mut table)?);
+            fields.push(self::field(field, &mut table, object.default)?);
         }
     }
     table.add(&item.attrs)?;
     table.close_piece();
 
     let name = &item.ident;
-    let Object { id, what, example, options, by_hand } = object;
+    let Object { id, what, example, options, by_hand, default } = object;
     let id = id.map_or_else(String::new, |id| id.value());
     let what = what.map_or_else(|| format!("`{id}`"), |what| what.value());
     let example = example.map_or_else(String::new, |example| example.value());
     let doc = doc(&item.attrs);
     let pieces = &table.pieces;
-    let from_parts = if by_hand { from_made(name) } else { from_parts(name, &fields) };
+    let from_parts = if by_hand { from_made(name) } else { from_parts(name, &fields, default) };
     Ok(quote! {
         #[cfg(feature = "keys")]
         const _: () = {
@@ -92,10 +92,12 @@ fn from_made(name: &Ident) -> TokenStream {
 }
 
 /// The struct from checked values of its fields.
-fn from_parts(name: &Ident, fields: &[TokenStream]) -> TokenStream {
+fn from_parts(name: &Ident, fields: &[TokenStream], default: bool) -> TokenStream {
+    let defaults = default.then(|| quote!(let default = <Self as ::core::default::Default>::default();));
     quote! {
         impl FromParts for #name {
             fn from_parts(parts: &mut Parts) -> ::core::option::Option<Self> {
+                #defaults
                 ::core::option::Option::Some(Self { #(#fields),* })
             }
         }
@@ -109,12 +111,15 @@ fn from_parts(name: &Ident, fields: &[TokenStream]) -> TokenStream {
 }
 
 /// The field from checked values.
-fn field(field: &Field, table: &mut Table) -> Result<TokenStream> {
+fn field(field: &Field, table: &mut Table, default: bool) -> Result<TokenStream> {
     table.add(&field.attrs)?;
     let Some(name) = &field.ident else { return Err(syn::Error::new_spanned(field, "a field without a name")) };
     let of_type = &field.ty;
     let Some(attribute) = field.attrs.iter().find(|attribute| attribute.path().is_ident("key")) else {
-        return Ok(quote!(#name: <#of_type as ::core::default::Default>::default()));
+        return Ok(match default {
+            true => quote!(#name: default.#name),
+            false => quote!(#name: <#of_type as ::core::default::Default>::default()),
+        });
     };
     let key: Key = attribute.parse_args()?;
     let Some(statement) = key.statement else {
@@ -127,6 +132,7 @@ fn field(field: &Field, table: &mut Table) -> Result<TokenStream> {
     let written = statement.name(&field_name);
     Ok(match &statement.init {
         Some(init) => quote!(#name: parts.take_or(#written, #init)?),
+        None if default => quote!(#name: parts.take_or(#written, default.#name)?),
         None => quote!(#name: parts.take(#written)?),
     })
 }
