@@ -196,7 +196,8 @@ fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Target> 
     let name = fields.require("name", d).and_then(|entry| target_name(&entry.value, "`name`", d));
     // It may be a variable: a targets file is read when a run starts.
     let use_target = fields.read("use_target", fields::text, d).map(|name| name.trim().to_owned());
-    let hooks = fields.get("hooks").map(|entry| hooks::read(&entry.value, scope, d).into_hooks()).unwrap_or_default();
+    let hooks =
+        fields.get("hooks").map(|entry| hooks::with_defaults(hooks::read(&entry.value, scope, d))).unwrap_or_default();
     fields.finish(d);
     Some(Target { name: name?, use_target, hooks })
 }

@@ -50,6 +50,13 @@ impl<'n> Fields<'n> {
         parts
     }
 
+    /// The checked value of a key that the caller reads by hand.
+    pub(crate) fn value_of(&mut self, key: &'static str, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+        let key = self.key(key);
+        let entry = self.entry(key, d)?;
+        value(&entry.value, &label(entry), &key.value, key, scope, d)
+    }
+
     /// The entry of a key, in whichever spelling.
     fn entry(&mut self, key: &'static Key, d: &mut Diagnostics) -> Option<&'n Entry> {
         if key.or.is_some() { self.get_either(key.name, d) } else { self.get_renamed(key.name, d) }
@@ -88,7 +95,7 @@ fn value(node: &Node, what: &str, of_type: &Type, key: &Key, scope: Scope<'_>, d
             let mut fields = Fields::new(node, table, d)?;
             let parts = fields.parts(scope, d);
             fields.finish(d);
-            (!parts.is_broken()).then_some(Written::Parts(parts))
+            Some(Written::Parts(parts))
         }
         Type::Pattern(..) | Type::Map(_) | Type::OneOf(_) | Type::Grader | Type::GraderSettings => {
             unreachable!("`{}` is read by hand", key.name)

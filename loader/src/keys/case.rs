@@ -4,11 +4,10 @@ use evalsuite_schema::{Aggregation, OnDependencyFailure, OnTurnFailure};
 
 use super::execution::{CASE_EXECUTION, CASE_REQUIRES};
 use super::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
-use super::workspace::CASE_WORKSPACE;
 use super::{Key, SCHEMA_KEY, Table, Type, words};
 use crate::diagnostic::Code;
 use evalsuite_schema::grader::CRITERIA;
-use evalsuite_schema::keys::{ASSERTIONS, OLD_ASSERTIONS};
+use evalsuite_schema::keys::{ASSERTIONS, OLD_ASSERTIONS, WORKSPACE};
 
 pub(crate) const ON_DEPENDENCY_FAILURE: &[(&str, OnDependencyFailure); 3] =
     &[("skip", OnDependencyFailure::Skip), ("fail", OnDependencyFailure::Fail), ("run", OnDependencyFailure::Run)];
@@ -108,7 +107,7 @@ static CASE_KEYS: &[Key] = &[
     Key::new("evaluator", Type::Choice(&words(EVALUATORS)), "How the case is graded.", "llm-grader").replaced("assertions"),
     Key::new(
         "workspace",
-        CASE_WORKSPACE,
+        WORKSPACE,
         "The directory the agent works in, key by key instead of the suite's; a mapping, or the path of a file with one.",
         "{template: ./workspace}",
     )

@@ -3,10 +3,9 @@
 use evalsuite_schema::Strategy;
 
 use super::range::{FRACTION, POSITIVE};
-use super::workspace::HOOKS;
-use super::{Key, Table, Type, words};
+use super::{Key, Keys, Table, Type, words};
 use crate::diagnostic::Code;
-use evalsuite_schema::keys::{ASSERTIONS, OLD_ASSERTIONS};
+use evalsuite_schema::keys::{ASSERTIONS, OLD_ASSERTIONS, WrittenHooks};
 
 pub(crate) const STRATEGIES: &[(&str, Strategy); 3] = &[
     ("pass_at_k", Strategy::PassAtK),
@@ -161,7 +160,7 @@ pub(crate) static SUITE_TARGET: Table = Table::new(
             .default("the entry named `name`"),
         Key::new(
             "hooks",
-            Type::Object(&HOOKS),
+            Type::Object(WrittenHooks::TABLE),
             "Hooks of this target, around those of the workspace.",
             "{before_all: ./start}",
         ),

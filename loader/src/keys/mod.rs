@@ -13,11 +13,11 @@ pub mod placeholder;
 pub(crate) mod suite;
 pub(crate) mod targets;
 pub(crate) mod task;
-pub(crate) mod workspace;
 
 #[cfg(test)]
 mod tests;
 
+use evalsuite_schema::Workspace;
 use evalsuite_schema::grader::OldRubric;
 use evalsuite_schema::keys::TEMPLATE;
 
@@ -57,7 +57,7 @@ pub const FILES: &[(&str, Type)] = &[
     ("samples", Type::List(&Type::Object(&calibration::SAMPLE))),
     ("targets", Type::Object(&targets::TARGETS_FILE)),
     ("template", Type::Object(&TEMPLATE)),
-    ("workspace", Type::Object(&workspace::WORKSPACE)),
+    ("workspace", Type::Object(Workspace::TABLE)),
 ];
 
 /// Every table: those of the roots of [`FILES`] and what is below them, then those of graders.

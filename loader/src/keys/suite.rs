@@ -6,10 +6,9 @@ use super::case::{CASE, EVALUATORS};
 use super::execution::{SUITE_EXECUTION, SUITE_REQUIRES};
 use super::message::INPUT;
 use super::range::FRACTION;
-use super::workspace::SUITE_WORKSPACE;
 use super::{Key, Keys, SCHEMA_KEY, Table, Type, words};
 use crate::diagnostic::Code;
-use evalsuite_schema::keys::{ASSERTIONS, OLD_ASSERTIONS};
+use evalsuite_schema::keys::{ASSERTIONS, OLD_ASSERTIONS, WORKSPACE};
 
 pub(crate) const KINDS: &[(&str, Kind); 3] =
     &[("capability", Kind::Capability), ("regression", Kind::Regression), ("mixed", Kind::Mixed)];
@@ -63,7 +62,7 @@ pub(crate) static EVAL_FILE: Table = Table::new(
         Key::new("evaluator", Type::Choice(&words(EVALUATORS)), "How cases are graded.", "llm-grader").replaced("assertions"),
         Key::new(
             "workspace",
-            SUITE_WORKSPACE,
+            WORKSPACE,
             "The directory agents work in; a mapping, or the path of a file with one.",
             "{template: ./workspace}",
         )

@@ -9,6 +9,7 @@ pub use crate::grader::keys::{
     ASSERTIONS, GRADER_KEYS, INCLUDE, OLD_ASSERTIONS, RUST_GRADER, SCHEMA_KEY, TASK_GRADER, TASK_GRADER_KEYS, TEMPLATE,
 };
 pub use crate::grader::{CRITERIA, SOME_CRITERIA};
+pub use crate::workspace::{RepoSourceKeys, WORKSPACE, WrittenClone, WrittenHook, WrittenHooks};
 pub(crate) use parts::made;
 pub use parts::{FromWritten, Parts, Written};
 pub use range::Range;

@@ -41,6 +41,15 @@ impl Written {
         }
     }
 
+    /// Whether a problem was reported in a part of it.
+    pub fn is_broken(&self) -> bool {
+        match self {
+            Self::Parts(parts) => parts.is_broken,
+            Self::List(items) => items.iter().any(Self::is_broken),
+            _ => false,
+        }
+    }
+
     /// The keys of an object.
     pub fn into_parts(self) -> Option<Parts> {
         match self {
@@ -60,6 +69,7 @@ pub struct Parts {
 impl Parts {
     /// Sets the value of a key.
     pub fn set(&mut self, key: &'static str, value: Written) {
+        self.is_broken |= value.is_broken();
         self.remove(key);
         self.values.push((key, value));
     }
