@@ -134,18 +134,6 @@ pub(crate) fn count(node: &Node, what: &str, low: u32, d: &mut Diagnostics) -> O
     integer(node, what, u64::from(low), u64::from(u32::MAX), d).and_then(|value| u32::try_from(value).ok())
 }
 
-/// One of several words.
-pub(crate) fn choice<T: Clone>(
-    node: &Node,
-    what: &str,
-    choices: &[(&'static str, T)],
-    d: &mut Diagnostics,
-) -> Option<T> {
-    let words: Vec<&'static str> = choices.iter().map(|(word, _)| *word).collect();
-    let found = word(node, what, &words, d)?;
-    choices.iter().find(|(word, _)| *word == found).map(|(_, value)| value.clone())
-}
-
 /// The one of `words` that is written.
 pub(crate) fn word(node: &Node, what: &str, words: &[&'static str], d: &mut Diagnostics) -> Option<&'static str> {
     let text = string(node, what, d)?;
