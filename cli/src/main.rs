@@ -9,7 +9,6 @@ mod plumbing;
 mod running;
 mod writing;
 
-use std::error::Error;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -17,7 +16,6 @@ use clap::Parser;
 use self::command_line::{Command, CommandLine};
 use self::keeping::{clean, finish, merge};
 use self::looking::{accept, diff, gate, health, list, report, show};
-use self::platform::exit_status::CANNOT_WORK;
 use self::plumbing::{completions, lsp, man, schema};
 use self::running::{calibrate, regrade, run, watch};
 use self::writing::{check, convert, expand, explain, new};
@@ -54,18 +52,7 @@ fn main() -> ExitCode {
         Command::Watch(command) => watch::run(&command),
     };
     match result {
-        Ok(code) => code,
-        // The reader has stopped reading, as in `… | head`.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::from(CANNOT_WORK),
-        Err(error) => {
-            let mut text = error.to_string();
-            let mut source = error.source();
-            while let Some(cause) = source {
-                text.push_str(&format!(": {cause}"));
-                source = cause.source();
-            }
-            anstream::eprintln!("error: {text}");
-            ExitCode::from(CANNOT_WORK)
-        }
+        Ok(exit) => exit.into(),
+        Err(error) => error.print().into(),
     }
 }
