@@ -47,8 +47,8 @@ fn help_has_the_exit_codes_and_no_colors_off_a_terminal() {
 fn a_reader_that_stops_reading_changes_no_exit_status() {
     let package = Package::new(&[
         ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.0.0\"\n"),
-        ("suites/good/EVAL.yaml", "cases:\n  - { id: a, input: x, criteria: y }\n"),
-        ("suites/bad/EVAL.yaml", "cases:\n  - { id: a, inputs: x }\n"),
+        ("suites/good/EVAL.yaml", "name: good\ndescription: d\ntests:\n  - { id: a, input: x, criteria: y }\n"),
+        ("suites/bad/EVAL.yaml", "name: bad\ndescription: d\ntests:\n  - { id: a, inputs: x }\n"),
     ]);
     let commands = [
         (&["check", "suites/good"][..], 0),
