@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use evalsuite::record::run_directory::OutputDirectory;
+use evalsuite_records::run_directory::OutputDirectory;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -5,10 +5,9 @@ use std::io::Write;
 use std::path::Path;
 
 use evalsuite::Status;
-use evalsuite::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage};
 use evalsuite::tooling::{FinishedRun, finish_run};
+use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage, SuiteSummary};
 use evalsuite_report::{RunData, SuiteText};
-use evalsuite_schema::record::SuiteSummary;
 use schemars::JsonSchema;
 use serde::Serialize;
 

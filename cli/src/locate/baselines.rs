@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite::record::{accepted_answers_file, baseline_file, own_baseline_files};
+use evalsuite_records::baseline::{accepted_answers_file, baseline_file, own_baseline_files};
+use evalsuite_records::record::{AcceptedAnswers, Baseline};
 use evalsuite_report::{RunData, SuiteData, read_accepted_answers, read_baseline};
-use evalsuite_schema::record::{AcceptedAnswers, Baseline};
 
 use super::stored_runs::cargo_metadata;
 use crate::platform::cli_error::{CliError, Result};

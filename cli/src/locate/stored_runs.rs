@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use evalsuite::record::run_directory::{LATEST, OutputDirectory, StoredRun};
+use evalsuite_records::run_directory::{LATEST, OutputDirectory, StoredRun};
 
 use crate::platform::cargo_process;
 use crate::platform::cli_error::{CliError, Result};

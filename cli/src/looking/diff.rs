@@ -4,13 +4,13 @@ use std::env;
 use std::io::Write;
 
 use evalsuite::RunOptions;
-use evalsuite::record::run_directory::{LATEST, StoredRun};
-use evalsuite::tooling::{AnswerPair, AnswerPairs};
+use evalsuite::tooling::AnswerPairs;
+use evalsuite_records::record::{AnswerPair, Baseline, PairRecord};
+use evalsuite_records::run_directory::{LATEST, StoredRun};
 use evalsuite_report::{
     CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, answer_pairs, answer_pairs_with_accepted,
     comparable_of_commit, earlier_comparable, judges_of,
 };
-use evalsuite_schema::record::{Baseline, PairRecord};
 
 use crate::command_line::{ComparisonArguments, Diff, DiffFormat};
 use crate::locate::merge_base::merge_bases;

@@ -3,8 +3,8 @@
 use std::io;
 use std::io::Write;
 
-use evalsuite::record::SuiteId;
-use evalsuite::record::run_directory::StoredRun;
+use evalsuite_records::record::SuiteId;
+use evalsuite_records::run_directory::StoredRun;
 use evalsuite_report::{
     Comparison, ComparisonVerdict, Gate, GateOptions, GateReport, GateVerdict, RunData, SliceKey, check_gates,
     suite_gates,

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite::record::RunSummary;
-use evalsuite::tooling::summarize_run;
+use evalsuite_records::record::RunSummary;
+use evalsuite_records::summary::summarize_run;
 use evalsuite_report::{
     Details, HtmlReport, JudgedRate, LARGE_FILE, Problem, RunData, SuiteText, Written, annotations, csv, earlier_runs,
     judged_rates, junit, markdown,

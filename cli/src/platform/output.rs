@@ -6,7 +6,7 @@ use std::io::{IsTerminal, StdoutLock, Write};
 
 use anstream::AutoStream;
 use crossterm::terminal;
-use evalsuite::tooling::TextTable;
+use evalsuite_records::summary::TextTable;
 use serde::Serialize;
 
 /// Standard output. A reader that has stopped reading, as in `… | head`, is no error: the command goes on to its end and its status.

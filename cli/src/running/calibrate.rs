@@ -87,7 +87,7 @@ fn print(diagnostics: &Diagnostics) -> Result<()> {
 /// The suite for samples of a file, which belong to no suite.
 fn suite_of(file: &Path, package_root: &Path, calibration: &Calibration) -> Suite {
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    // The file is the whole suite: records beside it are not in the suite.
+    // The file is the whole suite: records next to it are not in the suite.
     let root = file.strip_prefix(package_root).unwrap_or(file).to_string_lossy().into_owned();
     let mut suite = Suite::new(name, Layout::Tasks, Kind::Capability, calibration.location.clone());
     suite.root = root;

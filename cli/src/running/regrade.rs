@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use evalsuite::record::run_directory::{LATEST, OutputDirectory};
 use evalsuite::tooling::run_id_or_new;
+use evalsuite_records::run_directory::{LATEST, OutputDirectory};
 use schemars::JsonSchema;
 use serde::Serialize;
 

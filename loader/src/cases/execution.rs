@@ -67,16 +67,9 @@ pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -
         .and_then(|entry| fields::boolean(&entry.value, "`fail_on_error`", d))
         .unwrap_or(false);
     cache(&mut fields, d);
-    for key in ["total_budget_usd", "totalBudgetUsd"] {
-        fields.refuse(key, Code::UnsupportedKey, &format!("`{key}` was replaced"), "use `budget_usd`", d);
+    for key in ["total_budget_usd", "totalBudgetUsd", "skip_defaults"] {
+        fields.refuse(key, d);
     }
-    fields.refuse(
-        "skip_defaults",
-        Code::SettingConflict,
-        "`skip_defaults` has no meaning in a suite",
-        "write it in the `execution` of a case",
-        d,
-    );
     fields.finish(d);
     Suite { common, targets, budget_usd, workers, fail_on_error }
 }
@@ -203,7 +196,8 @@ fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Target> 
     let name = fields.require("name", d).and_then(|entry| target_name(&entry.value, "`name`", d));
     // It may be a variable: a targets file is read when a run starts.
     let use_target = fields.read("use_target", fields::text, d).map(|name| name.trim().to_owned());
-    let hooks = fields.get("hooks").map(|entry| hooks::read(&entry.value, scope, d).into_hooks()).unwrap_or_default();
+    let hooks =
+        fields.get("hooks").map(|entry| hooks::with_defaults(hooks::read(&entry.value, scope, d))).unwrap_or_default();
     fields.finish(d);
     Some(Target { name: name?, use_target, hooks })
 }

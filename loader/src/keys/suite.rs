@@ -4,13 +4,11 @@ use evalsuite_schema::Kind;
 
 use super::case::{CASE, EVALUATORS};
 use super::execution::{SUITE_EXECUTION, SUITE_REQUIRES};
-use super::grader::{ASSERTIONS, OLD_ASSERTIONS};
-use super::judged::PREPROCESSOR;
 use super::message::INPUT;
 use super::range::FRACTION;
-use super::workspace::SUITE_WORKSPACE;
-use super::{Key, SCHEMA, Table, Type, words};
+use super::{Key, Keys, SCHEMA_KEY, Table, Type, words};
 use crate::diagnostic::Code;
+use evalsuite_schema::keys::{ASSERTIONS, OLD_ASSERTIONS, WORKSPACE};
 
 pub(crate) const KINDS: &[(&str, Kind); 3] =
     &[("capability", Kind::Capability), ("regression", Kind::Regression), ("mixed", Kind::Mixed)];
@@ -64,14 +62,14 @@ pub(crate) static EVAL_FILE: Table = Table::new(
         Key::new("evaluator", Type::Choice(&words(EVALUATORS)), "How cases are graded.", "llm-grader").replaced("assertions"),
         Key::new(
             "workspace",
-            SUITE_WORKSPACE,
+            WORKSPACE,
             "The directory agents work in; a mapping, or the path of a file with one.",
             "{template: ./workspace}",
         )
         .codes(&[Code::InvalidExternalFile]),
         Key::new(
             "preprocessors",
-            Type::List(&Type::Object(&PREPROCESSOR)),
+            Type::List(&Type::Object(evalsuite_schema::grader::Preprocessor::TABLE)),
             "Commands that turn files in an answer into text for graders.",
             "[{type: pdf, command: [./pdf_to_text.sh]}]",
         ),
@@ -106,7 +104,7 @@ pub(crate) static EVAL_FILE: Table = Table::new(
             .no_effect("cases get nothing from it; write `x-defaults` if the key is your own"),
     ],
 )
-.with(SCHEMA);
+.with(SCHEMA_KEY);
 
 pub(crate) static SUITE_JSON: Table = Table::new(
     "suite-json",
@@ -139,4 +137,4 @@ pub(crate) static SUITE_JSON: Table = Table::new(
         GATES,
     ],
 )
-.with(SCHEMA);
+.with(SCHEMA_KEY);

@@ -23,6 +23,7 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "codegen/src", order: CODEGEN },
     FloorPlan { folder: "build/src", order: BUILD },
     FloorPlan { folder: "macros/src", order: &["macro_library", "call_site", "hidden_import", "expand"] },
+    FloorPlan { folder: "records/src", order: RECORDS },
     FloorPlan { folder: "runtime/src", order: RUNTIME },
     FloorPlan { folder: "report/src", order: REPORT },
     FloorPlan { folder: "cli/src", order: CLI },
@@ -32,8 +33,21 @@ const FLOOR_PLANS: &[FloorPlan] = &[
 const LONGEST_ROOT: usize = 120;
 
 /// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
-const TIDY: &[&str] =
-    &["schema", "discovery", "loader", "codegen", "build", "macros", "runtime", "report", "convert", "dynamic", "cli"];
+const TIDY: &[&str] = &[
+    "derive",
+    "schema",
+    "discovery",
+    "loader",
+    "codegen",
+    "build",
+    "macros",
+    "records",
+    "runtime",
+    "report",
+    "convert",
+    "dynamic",
+    "cli",
+];
 
 const LOADER: &[&str] = &[
     "names",
@@ -71,6 +85,22 @@ const CODEGEN: &[&str] = &[
 ];
 
 const BUILD: &[&str] = &["package", "cargo_instructions", "tracking", "generate"];
+
+const RECORDS: &[&str] = &[
+    "digest",
+    "json",
+    "file_replacement",
+    "untrusted",
+    "file_lock",
+    "package_file",
+    "record",
+    "run_directory",
+    "statistics",
+    "repeated_cases",
+    "baseline",
+    "stored_cases",
+    "summary",
+];
 
 const REPORT: &[&str] = &[
     "run_data",
@@ -121,6 +151,7 @@ fn what_agents_leave_behind_and_runs_are_opened_in_one_place() {
         untrusted_files::violations(&krate, folder, modules, trusted)
     };
     let mut problems = violations("runtime/src", untrusted_files::OF_RUNTIME, untrusted_files::TRUSTED);
+    problems.extend(violations("records/src", untrusted_files::OF_RECORDS, untrusted_files::TRUSTED_IN_RECORDS));
     problems.extend(violations("report/src", &[], untrusted_files::TRUSTED_IN_REPORTS));
     problems.extend(violations("cli/src", &[], untrusted_files::TRUSTED_IN_CLI));
     assert!(problems.is_empty(), "files opened by their path:\n{}", problems.join("\n"));

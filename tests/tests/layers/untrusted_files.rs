@@ -11,6 +11,10 @@ use syn::{ItemUse, Path, visit};
 /// The modules of the runtime in which agents, their workspaces, graders and their records are handled.
 pub(crate) const OF_RUNTIME: &[&str] = &["model", "workspace", "record", "agents", "judge", "grade", "run", "entry"];
 
+/// The modules of the crate of records that use what `untrusted` opens.
+pub(crate) const OF_RECORDS: &[&str] =
+    &["file_lock", "package_file", "record", "run_directory", "statistics", "baseline", "stored_cases", "summary"];
+
 /// Names of the standard library after which a function opens a file.
 const OPENERS: [&str; 4] = ["fs", "File", "OpenOptions", "WalkDir"];
 /// Those that open what exists.
@@ -42,6 +46,9 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("workspace/snapshot.rs", "the workspace itself, which must be a directory and not a link"),
     ("workspace/template.rs", "the directory of a workspace, made before its agent starts"),
 ];
+
+/// Files of the crate of records that open files by their path.
+pub(crate) const TRUSTED_IN_RECORDS: &[(&str, &str)] = &[];
 
 /// Files of reports that read what is not in a run directory.
 pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[];

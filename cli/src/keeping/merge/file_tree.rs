@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite::record::run_directory::open_run_file;
+use evalsuite_records::run_directory::open_run_file;
 use walkdir::WalkDir;
 
 /// Whether two paths have the same content.

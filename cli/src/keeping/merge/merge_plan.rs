@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite::record::run_directory::{
+use evalsuite_records::record::{CaseRecord, RunRecord, SuiteRecord};
+use evalsuite_records::run_directory::{
     BASE_WORKSPACES, CASE_RECORD, CASES, CaseDirectoryName, LEDGER, LOCKS, RUN_RECORD, SHARDS, SUITE_RECORD, SUITES,
     SUMMARY, is_session_file, read_run_file, read_run_record, run_directory_entries,
 };
-use evalsuite::record::{CaseRecord, RunRecord, SuiteRecord};
 
 use super::file_tree::has_same_content;
 use super::merged_records::{add_tests, contradictions, merged_run, pending_hooks, test_of};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use evalsuite::record::{CaseRecord, GitState, HookState, RunRecord, SuiteRecord, SuiteRun, SuiteTest};
+use evalsuite_records::record::{CaseRecord, GitState, HookState, RunRecord, SuiteRecord, SuiteRun, SuiteTest};
 
 /// Reasons why these are not parts of one run.
 pub(super) fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {

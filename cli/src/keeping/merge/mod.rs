@@ -8,8 +8,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};
 
-use evalsuite::record::run_directory::{LEDGER, OutputDirectory, RUN_RECORD, SUMMARY};
-use evalsuite::tooling::summarize_run;
+use evalsuite_records::run_directory::{LEDGER, OutputDirectory, RUN_RECORD, SUMMARY};
+use evalsuite_records::summary::summarize_run;
 
 use schemars::JsonSchema;
 use serde::Serialize;

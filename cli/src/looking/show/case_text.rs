@@ -4,9 +4,9 @@ use std::io;
 use std::io::Read;
 use std::path::Path;
 
-use evalsuite::record::run_directory::{EVIDENCE, open_run_file, read_run_record};
+use evalsuite_records::record::{GraderRecord, GraderState, Status, TrialRecord, Verdict};
+use evalsuite_records::run_directory::{EVIDENCE, open_run_file, read_run_record};
 use evalsuite_report::{CaseData, RunData, TrialData};
-use evalsuite_schema::record::{GraderRecord, GraderState, Status, TrialRecord, Verdict};
 use evalsuite_schema::{Content, Input, Value};
 
 use super::{add_indented, steps};

@@ -7,8 +7,8 @@ use std::io;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use evalsuite::record::run_directory::open_regular_file;
 use evalsuite_loader::suggest;
+use evalsuite_records::run_directory::open_regular_file;
 use evalsuite_report::{CaseData, RunData, Transcript, write_transcripts};
 use evalsuite_schema::Value;
 

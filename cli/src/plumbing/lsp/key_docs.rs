@@ -18,7 +18,7 @@ pub(super) fn of_key(key: &Key) -> String {
     match key.status {
         Status::Replaced(by) => sentence(format!("Replaced by `{by}`.")),
         Status::NoEffect(instead) => sentence(format!("It has no effect: {instead}.")),
-        Status::Refused => sentence("It is not supported.".to_owned()),
+        Status::Refused(..) => sentence("It is not supported.".to_owned()),
         _ => {}
     }
     text.push_str(&format!("\n\n```yaml\n{}: {}\n```", key.name, key.example));
@@ -59,6 +59,5 @@ fn value_of(value: &Type) -> String {
             words.dedup();
             words.join(" or ")
         }
-        _ => "a value".to_owned(),
     }
 }

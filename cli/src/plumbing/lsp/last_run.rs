@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use evalsuite::record::run_directory::OutputDirectory;
+use evalsuite_records::record::CaseRecord;
+use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_report::RunData;
-use evalsuite_schema::record::CaseRecord;
 
 use crate::locate::stored_runs;
 

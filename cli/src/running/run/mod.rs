@@ -13,9 +13,9 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 
-use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
 use evalsuite_loader::render;
+use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::{Comparison, GateReport};
 use evalsuite_schema::diagnostic::Diagnostics;
 use schemars::JsonSchema;

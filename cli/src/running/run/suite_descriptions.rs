@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 use std::{fs, io};
 
-use evalsuite::record::SuiteId;
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
+use evalsuite_records::record::SuiteId;
 
 use super::cargo_commands::cargo_test;
 use crate::command_line::Run;

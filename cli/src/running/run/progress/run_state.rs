@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use evalsuite::record::{OutcomeCounts, SuiteId};
 use evalsuite::{ProgressEvent, ProgressStep, Status};
+use evalsuite_records::record::{OutcomeCounts, SuiteId};
 
 /// Largest number of running cases that are shown.
 const SHOWN: usize = 8;
