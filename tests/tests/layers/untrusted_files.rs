@@ -67,9 +67,9 @@ pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
     ("running/watch/changes.rs", "directories of packages"),
     ("running/watch/programs.rs", "`Cargo.toml`"),
     ("writing/fixes.rs", "files of suites"),
+    ("writing/new/changes.rs", "files of packages"),
     ("writing/new/editor.rs", "settings of editors"),
     ("writing/new/manifest.rs", "`Cargo.toml`"),
-    ("writing/new/suite.rs", "files of suites"),
 ];
 
 /// Every path outside tests that opens a file, in files of `modules` that `trusted` does not name, and files that it names in vain.
