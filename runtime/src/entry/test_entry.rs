@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use evalsuite_schema::record::{CaseRecord, Expectation, ReasonCode, Status};
+use evalsuite_records::record::{CaseRecord, Expectation, ReasonCode, Status};
 
 use crate::entry::long_cases::LongCases;
 use crate::entry::run_error::{RunError, RunErrorKind};

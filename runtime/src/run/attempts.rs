@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use evalsuite_schema::record::{ReasonCode, Stage, Status, TrialRecord};
+use evalsuite_records::record::{ReasonCode, Stage, Status, TrialRecord};
 
 /// Longest pause before an attempt, without jitter.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -57,7 +57,7 @@ fn is_worth_repeating(record: &TrialRecord) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::record::Reason;
+    use evalsuite_records::record::Reason;
 
     use super::*;
 

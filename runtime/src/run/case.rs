@@ -1,6 +1,6 @@
 //! One case of a run: its dependencies, its trials, its record.
 
-use evalsuite_schema::record::{Reason, ReasonCode, Stage, Status};
+use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 
 use crate::model::evals::Evals;
 use crate::model::progress::ProgressStep;

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use evalsuite_schema::Kind;
-use evalsuite_schema::record::{
+use evalsuite_records::record::{
     BaselineResult, CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary,
     Verdict,
 };
+use evalsuite_schema::Kind;
 
 use crate::grade::scoring::decide_case;
 use crate::model::suite_location::{package_directory, program};

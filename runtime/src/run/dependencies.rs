@@ -1,21 +1,22 @@
 //! `depends_on`: cases that run before others.
 //!
-//! A case whose dependency has no record in this run runs it itself, under the dependency's lock; so a filter, a shard or the
-//! order of tests changes nothing. A test that holds a case's lock waits for locks of its dependencies only, and for no slot
-//! while it holds one: the graph of dependencies has no cycles, so there is no deadlock.
+//! If the dependency of a case has no record in this run, the case runs it, under the dependency's lock: the result
+//! does not depend on filters, shards or the order of tests. A test that holds a case's lock waits only for locks of
+//! its dependencies, and does not wait for a slot while it holds one. The graph of dependencies has no cycles, so there
+//! is no deadlock.
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, Stage, Status, TrialRecord};
 use evalsuite_schema::OnDependencyFailure;
-use evalsuite_schema::record::{CaseRecord, Reason, ReasonCode, Stage, Status, TrialRecord};
 
 use crate::model::dependency::Dependency;
 use crate::model::suite::EvalCase;
+use crate::platform::files::read_json_below;
 use crate::platform::files::{remove_if_exists, replace_file};
-use crate::record::case_records::read_record;
 use crate::record::run_directory::layout::CASE_RECORD;
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
@@ -167,10 +168,11 @@ fn result_of<'a>(
 
 /// The records of a case that ended.
 fn read_records(directory: &Path) -> io::Result<Option<(CaseRecord, Vec<TrialRecord>)>> {
-    let Some(case) = read_record::<CaseRecord>(directory, CASE_RECORD)? else { return Ok(None) };
+    let Some(case) = read_json_below::<CaseRecord>(directory, Path::new(CASE_RECORD))? else { return Ok(None) };
     let trials = case.trials.iter().map(|trial| {
         let is_gone = || format!("{} is gone", directory.join(&trial.path).display());
-        read_record(directory, &trial.path)?.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, is_gone()))
+        read_json_below(directory, Path::new(&trial.path))?
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, is_gone()))
     });
     let trials = trials.collect::<io::Result<_>>()?;
     Ok(Some((case, trials)))

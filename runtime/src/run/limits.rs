@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use evalsuite_schema::record::{Note, Reason, ReasonCode, Stage, Status};
+use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Status};
 
 use crate::platform::files::{read_text, remove_if_exists, replace_file};
 use crate::record::coordination::Ledger;

@@ -1,10 +1,10 @@
-//! Has judges say which of two recorded answers is better.
+//! Asks judges which of two recorded answers is better.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use evalsuite_records::record::{AnswerPair, Mode, PairRecord, PairReply, ReasonCode, Side};
 use evalsuite_schema::grader::JudgeSettings;
-use evalsuite_schema::record::{Mode, PairRecord, PairReply, ReasonCode, Side};
 use evalsuite_schema::{Case, Location};
 
 use crate::agents::command;
@@ -30,33 +30,6 @@ use crate::run::settings::Settings;
 
 /// What takes the place of a grader's name in recorded requests; also the name of directories in runs and of cassettes.
 const PAIRWISE: &str = "pairwise";
-
-/// The answers to a case in two runs.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[non_exhaustive]
-pub struct AnswerPair {
-    /// Name of the suite.
-    pub suite: String,
-    /// Name of the target.
-    pub target: String,
-    /// Id of the case.
-    pub case_id: String,
-    /// What makes an answer the better one; empty: it does more of what the task asks for.
-    pub criteria: String,
-    /// What the agent was asked.
-    pub input: String,
-    /// The answer in the base and that in the run; `None`: there is none, and no judge is asked.
-    pub answers: [Option<String>; 2],
-    /// Why the base has no answer, if the record of the pair shall say more than that.
-    pub why_no_base: Option<String>,
-}
-
-impl AnswerPair {
-    /// A pair without answers.
-    pub fn new(suite: impl Into<String>, target: impl Into<String>, case_id: impl Into<String>) -> Self {
-        Self { suite: suite.into(), target: target.into(), case_id: case_id.into(), ..Self::default() }
-    }
-}
 
 /// Judges that compare the answers of two runs.
 pub(crate) struct PairJudging<'a> {

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Once;
 
-use evalsuite_schema::record::{CaseRecord, GraderRecord};
+use evalsuite_records::record::{CaseRecord, GraderRecord};
 
 use crate::model::progress::{ProgressEvent, ProgressStep};
 use crate::platform::{json, notice};

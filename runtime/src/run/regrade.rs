@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
-use evalsuite_schema::record::{ReasonCode, TrialRecord};
+use evalsuite_records::record::{ReasonCode, TrialRecord};
 use serde::Deserialize;
 
 use crate::model::suite::EvalSuite;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::grader::{AskedJudge, ComparedWith};
-use evalsuite_schema::record::{Mode, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
 use crate::judge::judge_choice::JudgeChoice;

@@ -1,12 +1,12 @@
-//! Results of earlier runs in place of running a case whose conditions have not changed.
+//! Reuses results of earlier runs for cases whose conditions have not changed.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use evalsuite_records::record::{CaseRecord, Conditions, Mode, Status, TrialRecord};
 use evalsuite_schema::json::json;
-use evalsuite_schema::record::{CaseRecord, Conditions, Mode, Status, TrialRecord};
 
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, program};
@@ -15,7 +15,7 @@ use crate::platform::environment;
 use crate::platform::files::{read_json, write_json};
 use crate::platform::notice;
 use crate::platform::redaction::Redactor;
-use crate::platform::untrusted::directory::read as read_to_limit;
+use crate::platform::untrusted::read_to_limit;
 use crate::platform::untrusted::{EntryKind, OpenError, UntrustedDirectory};
 use crate::platform::url::without_credentials;
 use crate::record::run_directory::digest_key::keyed_digest;

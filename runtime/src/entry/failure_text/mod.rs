@@ -7,10 +7,10 @@ use std::fmt;
 use std::fmt::Write;
 use std::path::Path;
 
-use evalsuite_schema::Location;
-use evalsuite_schema::record::{
+use evalsuite_records::record::{
     BaselineResult, CaseRecord, Expectation, GraderRecord, ReasonCode, Rule, Status, TrialRecord, TurnRecord,
 };
+use evalsuite_schema::Location;
 
 use self::grader_text::Answer;
 use self::shown_paths::ShownPaths;

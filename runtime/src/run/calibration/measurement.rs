@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use evalsuite_schema::record::{CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord};
+use evalsuite_records::record::{CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord};
 use evalsuite_schema::{Calibration, Layout, Message, Role, Sample, Suite};
 
 use crate::grade;

@@ -1,4 +1,4 @@
-//! What the trials of a case have in common, made before the first of them: base workspaces, and hooks that run once.
+//! The common setup of a case's trials, before the first one: base workspaces, and hooks that run once.
 
 pub(crate) mod case_base;
 pub(crate) mod suite_base;
@@ -8,7 +8,7 @@ pub(crate) mod workspace_needs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::record::{Reason, ReasonCode, Stage};
+use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hooks, Isolation, Workspace};
 
 use self::workspace_base::WorkspaceBase;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::record::Reason;
+use evalsuite_records::record::Reason;
 use evalsuite_schema::{Hook, Isolation, Workspace};
 
 use crate::platform::digest::file_key;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::Input;
-use evalsuite_schema::record::{Note, Reason, ReasonCode, Stage, Status};
 
 use crate::agents::command::command_call::{CommandCall, CommandFailure};
 use crate::agents::command::resolved_command::ResolvedCommand;

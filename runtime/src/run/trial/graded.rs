@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
+use evalsuite_records::record::{GraderRecord, TurnRecord};
 use evalsuite_schema::Grader;
-use evalsuite_schema::record::{GraderRecord, TurnRecord};
 
 use crate::grade;
 use crate::grade::grading_context::GradingContext;

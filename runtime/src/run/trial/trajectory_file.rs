@@ -4,6 +4,7 @@ use std::io;
 
 use crate::grade::scoring::TrialScore;
 use crate::model::messages::answer;
+use crate::platform::files::RedactedFiles;
 use crate::record::trajectory;
 use crate::record::trajectory::{DocumentParts, TrialResult};
 use crate::run::trial::trial_attempt::TrialAttempt;

@@ -1,6 +1,6 @@
 //! Hooks around one trial. The hooks of the target run inside those of the case.
 
-use evalsuite_schema::record::{ReasonCode, Stage};
+use evalsuite_records::record::{ReasonCode, Stage};
 use evalsuite_schema::{Hook, Hooks, Reset};
 
 use crate::grade::scoring::TrialScore;

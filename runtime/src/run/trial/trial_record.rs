@@ -1,14 +1,15 @@
-//! The record of a trial: built once, from what its phases returned.
+//! The record of a trial: built once, from the results of its phases.
 
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use evalsuite_records::record::{GraderRecord, Status, TrialRecord, Usage, WorkspaceRecord};
 use evalsuite_schema::Value;
-use evalsuite_schema::record::{GraderRecord, Status, TrialRecord, Usage, WorkspaceRecord};
 
 use crate::grade::scoring::TrialScore;
 use crate::platform::clock::timestamp;
+use crate::platform::files::RedactedFiles;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::layout::TRIAL_RECORD;
 use crate::run::case_setup::workspace_base::WorkspaceBase;

@@ -1,13 +1,13 @@
-//! Trials that repeat a case whose planned trials differ from its baseline, before anything is said about it.
+//! Trials that repeat a case whose planned trials differ from its baseline, before its result is reported.
 
 use std::io;
 
-use evalsuite_schema::record::{BaselineCase, Mode, PassState, Rule, Status};
+use evalsuite_records::record::{BaselineCase, Mode, PassState, Rule, Status};
 
 use crate::grade::scoring::{CaseStandard, decide_case};
 use crate::model::suite_location::package_directory;
 use crate::record::baseline::{accepted_result, baseline_file};
-use crate::record::confirming::RepeatedCases;
+use crate::record::confirming::{add_repeated_case, repeated_cases};
 use crate::run::case_setup::CaseSetup;
 use crate::run::plan::Plan;
 use crate::run::trials::counted_trials::StopRule;
@@ -39,7 +39,7 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
     let Some(repetition) = Repetition::of(plan, trials, &accepted) else { return Ok(()) };
     let locks = plan.run.locks();
     let cases = u32::try_from(plan.suite.cases.len()).unwrap_or(u32::MAX);
-    let allowed = RepeatedCases::read(&locks, &plan.suite.key())?.allowed(most, cases.saturating_mul(plan.planned));
+    let allowed = repeated_cases(&locks, &plan.suite.key())?.allowed(most, cases.saturating_mul(plan.planned));
     let (rule, allowed) = match repetition {
         Repetition::Failed => (Rule::Any, allowed),
         Repetition::Unflaky(missing) => (Rule::Every, allowed.min(missing)),
@@ -55,7 +55,7 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
     trials.confirming = running.into_case_trials().counted;
     let count = u32::try_from(trials.confirming.len()).unwrap_or(u32::MAX);
     let all_failed = trials.confirming.iter().all(|trial| trial.outcome == Status::Failed);
-    RepeatedCases::record(&locks, &plan.suite.key(), count, count == most && all_failed)
+    add_repeated_case(&locks, &plan.suite.key(), count, count == most && all_failed)
 }
 
 impl Repetition {

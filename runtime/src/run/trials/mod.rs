@@ -6,7 +6,7 @@ pub(crate) mod running_trials;
 
 use std::{io, panic, thread};
 
-use evalsuite_schema::record::{Mode, Reason, TrialRecord};
+use evalsuite_records::record::{Mode, Reason, TrialRecord};
 
 use self::counted_trials::StopRule;
 use self::running_trials::RunningTrials;

@@ -5,7 +5,7 @@ pub(crate) mod conversation_totals;
 
 use std::time::Duration;
 
-use evalsuite_schema::record::{ReasonCode, Status, TurnRecord, WorkspaceRecord};
+use evalsuite_records::record::{ReasonCode, Status, TurnRecord, WorkspaceRecord};
 use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
 
 use self::conversation_history::ConversationHistory;
