@@ -10,9 +10,9 @@ use crate::record::baseline::{accepted_result, baseline_file};
 use crate::record::confirming::{add_repeated_case, repeated_cases};
 use crate::run::case_setup::CaseSetup;
 use crate::run::plan::Plan;
+use crate::run::trials::case_trials::{CaseTrials, TrialsEnd, results};
 use crate::run::trials::counted_trials::StopRule;
 use crate::run::trials::running_trials::RunningTrials;
-use crate::run::trials::{CaseTrials, TrialsEnd, results};
 
 /// Why a case is repeated.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -14,6 +14,7 @@ use crate::grade::scoring::{TrialScore, score_conversation, score_trial};
 use crate::model::evidence::{Evidence, Facts};
 use crate::model::messages::content_text;
 use crate::model::recording::Recording;
+use crate::run::selection::turn_graders::turn_graders;
 use crate::run::trial::agent_call::CallInput;
 use crate::run::trial::called::{Called, call_agent};
 use crate::run::trial::captured::{
@@ -25,7 +26,6 @@ use crate::run::trial::evidence_file::{add_judge_replies, write_evidence};
 use crate::run::trial::graded::{Graded, run_graders, run_turn_graders};
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_end::TrialEnd;
-use crate::run::turn_graders::turn_graders;
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::workspace_diff::WorkspaceDiff;
 

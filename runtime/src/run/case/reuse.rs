@@ -21,10 +21,12 @@ use crate::platform::url::without_credentials;
 use crate::record::run_directory::digest_key::keyed_digest;
 use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
 use crate::record::run_directory::{OutputDirectory, RunDirectory, StoredRun};
-use crate::run::case_record::CaseEnd;
+use crate::run::case::case_record::CaseEnd;
 use crate::run::case_report::CaseReport;
+use crate::run::dependencies;
 use crate::run::plan::Plan;
-use crate::run::{dependencies, regrade, requirements};
+use crate::run::plan::regrade;
+use crate::run::selection::requirements;
 use crate::workspace::tree_walk::{is_ignored, walk};
 
 /// Largest file that is taken over, in bytes. No record is larger.

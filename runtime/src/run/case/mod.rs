@@ -1,5 +1,9 @@
 //! One case of a run: its dependencies, its trials, its record.
 
+pub(crate) mod case_record;
+pub(crate) mod earlier_records;
+pub(crate) mod reuse;
+
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 
 use crate::model::evals::Evals;
@@ -8,16 +12,18 @@ use crate::model::suite::EvalCase;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record;
+use crate::run::case::case_record::{CaseEnd, write_record};
 use crate::run::case_error::CaseError;
-use crate::run::case_record::{CaseEnd, write_record};
 use crate::run::case_report::CaseReport;
 use crate::run::case_setup::CaseSetup;
+use crate::run::dependencies;
 use crate::run::dependencies::Unmet;
 use crate::run::plan::Plan;
+use crate::run::selection::requirements;
 use crate::run::settings::Settings;
+use crate::run::trials::case_trials::CaseTrials;
 use crate::run::trials::confirming::confirm;
-use crate::run::trials::{CaseTrials, run_trials};
-use crate::run::{dependencies, earlier_records, requirements, reuse};
+use crate::run::trials::run_trials;
 
 /// Runs a case with all its trials and writes its records.
 ///
@@ -70,7 +76,8 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
             (trials, end)
         }
     };
-    let report = write_record(&plan, trials, end).map_err(|error| plan.unwritable(error))?;
+    let conditions = reuse::conditions(&plan).map_err(|error| plan.unwritable(error))?;
+    let report = write_record(&plan, trials, end, conditions).map_err(|error| plan.unwritable(error))?;
     earlier.remove().map_err(|error| plan.unwritable(error))?;
     Ok(report)
 }

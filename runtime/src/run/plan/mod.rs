@@ -1,5 +1,8 @@
 //! The data of a case that all its trials share.
 
+mod progress;
+pub(crate) mod regrade;
+
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,12 +30,12 @@ use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::record::run_record::SuiteOfRun;
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
-use crate::run::chosen_agent::ChosenAgent;
 use crate::run::hooks::HookFacts;
-use crate::run::regrade::EarlierTrials;
-use crate::run::selected_targets::DEFAULT_TARGET;
+use crate::run::plan::regrade::EarlierTrials;
+use crate::run::selection::chosen_agent::ChosenAgent;
+use crate::run::selection::selected_targets::DEFAULT_TARGET;
+use crate::run::selection::{requirements, rerun, selected_targets};
 use crate::run::settings::Settings;
-use crate::run::{regrade, requirements, rerun, selected_targets};
 
 /// Limit of an agent call where none is set.
 const AGENT_LIMIT: Duration = Duration::from_secs(300);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 
 use evalsuite_records::record::{
-    BaselineResult, CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary,
-    Verdict,
+    BaselineResult, CaseRecord, Conditions, GraderRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord,
+    TrialSummary, Verdict,
 };
 use evalsuite_schema::Kind;
 
@@ -18,8 +18,10 @@ use crate::record::run_directory::layout::{TRIAL_RECORD, trial_directory_name};
 use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability};
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
-use crate::run::trials::{CaseTrials, TrialsEnd, results};
-use crate::run::{dependencies, limits, requirements, reuse, trials};
+use crate::run::selection::requirements;
+use crate::run::trials::case_trials;
+use crate::run::trials::case_trials::{CaseTrials, TrialsEnd, results};
+use crate::run::{dependencies, limits};
 
 /// How a case ended.
 pub(crate) struct CaseEnd {
@@ -107,13 +109,20 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Optio
 /// # Errors
 ///
 /// If it cannot be written, or another file that tells other tests how the case ended.
-pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut end: CaseEnd) -> io::Result<CaseReport> {
+pub(crate) fn write_record(
+    plan: &Plan<'_>,
+    trials: CaseTrials,
+    mut end: CaseEnd,
+    conditions: Option<Conditions>,
+) -> io::Result<CaseReport> {
     requirements::refuse_skip(plan.settings, &mut end.outcome, &mut end.reason);
     limits::record_first_error(plan, end.outcome, end.reason.as_ref())?;
-    let record = plan.redactor.redacted(case_record(plan, &trials, end)?)?;
+    let mut record = case_record(plan, &trials, end);
+    record.conditions = conditions;
+    let record = plan.redactor.redacted(record)?;
     dependencies::mark_unreported(plan)?;
     write_json(&plan.directory.join("case.json"), &record, &Redactor::default())?;
-    plan.report_case_end(&record, trials::cost(trials.counted.iter().chain(trials.uncounted())));
+    plan.report_case_end(&record, case_trials::cost(trials.counted.iter().chain(trials.uncounted())));
     Ok(plan.report(record, trials.counted))
 }
 
@@ -129,7 +138,7 @@ fn add_trials(record: &mut CaseRecord, CaseTrials { counted, surplus, confirming
     record.errors = count(Status::Error);
 }
 
-fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> io::Result<CaseRecord> {
+fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> CaseRecord {
     let trials = &case_trials.counted;
     let mut record = plan.case_record();
     add_trials(&mut record, case_trials);
@@ -167,8 +176,7 @@ fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> io::R
         record.failed_graders = failed_graders(trials);
     }
     record.baseline = end.baseline;
-    record.conditions = reuse::conditions(plan)?;
-    Ok(record)
+    record
 }
 
 /// The graders that failed in trials that passed.
