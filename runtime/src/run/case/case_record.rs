@@ -47,7 +47,7 @@ impl CaseEnd {
         if let TrialsEnd::Prevented(reason) = end {
             return Self { is_truncated, is_cost_limited, ..Self::prevented(Status::Error, reason.clone()) };
         }
-        let (outcome, score) = decide_case(plan.standard(), &results(trials));
+        let (outcome, score) = decide_case(plan.standard, &results(trials));
         let reason = (outcome != Status::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
         let end = Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None };
         let mut record = plan.case_record();
@@ -65,14 +65,14 @@ impl CaseEnd {
     /// With what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
     /// `record` has the trials.
     fn in_view_of_baseline(mut self, plan: &Plan<'_>, trials: &CaseRecord) -> Self {
-        if plan.suite_data.kind != Kind::Capability || self.outcome == Status::Error {
+        if plan.source.data.kind != Kind::Capability || self.outcome == Status::Error {
             return self;
         }
         let mut record = plan.case_record();
         record.outcome = self.outcome;
         (record.passed, record.completed) = (trials.passed, trials.completed);
         record.confirming.clone_from(&trials.confirming);
-        match result_of(&baseline_file(&package_directory(plan.suite), &plan.suite.id()), &record) {
+        match result_of(&baseline_file(&package_directory(plan.source.suite), &plan.source.suite.id()), &record) {
             Ok(result) => self.baseline = result,
             Err(error) => {
                 self.outcome = Status::Error;
@@ -92,13 +92,13 @@ impl CaseEnd {
 
 /// The reason of the first trial with the outcome of the case; where the mean of the scores decides, that it is too low.
 fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Option<f64>) -> Option<Reason> {
-    let measure = match plan.rule {
+    let measure = match plan.standard.rule {
         Rule::Mean => "the mean of the trials' scores",
         Rule::ConfidenceInterval => "the lower end of the confidence interval of the mean score",
         Rule::Any | Rule::Every => "",
     };
     if outcome == Status::Failed && !measure.is_empty() && trials.len() > 1 {
-        let message = format!("{measure}, {}, is below {}", score?, plan.threshold);
+        let message = format!("{measure}, {}, is below {}", score?, plan.standard.threshold);
         return Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message));
     }
     trials.iter().find(|trial| trial.outcome == outcome).and_then(|trial| trial.reason.clone())
@@ -121,7 +121,7 @@ pub(crate) fn write_record(
     record.conditions = conditions;
     let record = plan.redactor.redacted(record)?;
     dependencies::mark_unreported(plan)?;
-    write_json(&plan.directory.join("case.json"), &record, &Redactor::default())?;
+    write_json(&plan.records.directory.join("case.json"), &record, &Redactor::default())?;
     plan.report_case_end(&record, case_trials::cost(trials.counted.iter().chain(trials.uncounted())));
     Ok(plan.report(record, trials.counted))
 }
@@ -151,16 +151,17 @@ fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> CaseR
     let is_complete = !end.is_truncated;
     let summary = Summary::of(&scores).filter(|_| is_complete);
 
-    record.criteria = plan.case.criteria.clone().or_else(|| plan.case.description.clone());
-    record.rule = plan.rule;
+    record.criteria = plan.source.case.criteria.clone().or_else(|| plan.source.case.description.clone());
+    record.rule = plan.standard.rule;
     record.program = program();
     record.outcome = end.outcome;
     record.reason = end.reason;
     record.score = end.score;
-    record.strategy = plan.case.trials.strategy;
+    record.strategy = plan.source.case.trials.strategy;
     record.planned = plan.planned;
-    record.tolerated_errors = plan.case.trials.errors;
-    record.stops_early = plan.planned > 1 && !plan.settings.run_all && matches!(plan.rule, Rule::Any | Rule::Every);
+    record.tolerated_errors = plan.source.case.trials.errors;
+    record.stops_early =
+        plan.planned > 1 && !plan.settings.run_all && matches!(plan.standard.rule, Rule::Any | Rule::Every);
     record.truncated = end.is_truncated;
     record.cost_limited = end.is_cost_limited;
     record.pass_at_k = by_k(completed, |k| pass_at_k(completed, passed, k).filter(|_| is_complete));

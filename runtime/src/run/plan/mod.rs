@@ -1,90 +1,69 @@
 //! The data of a case that all its trials share.
 
+mod case_records;
+mod case_source;
+mod case_variables;
 mod progress;
 pub(crate) mod regrade;
+mod tested_agent;
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use evalsuite_records::record::{CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions};
-use evalsuite_schema::digest::CaseDigests;
-use evalsuite_schema::{Case, Hooks, Location, Suite, Workspace};
+use evalsuite_records::record::{CaseRecord, Mode, Reason, ReasonCode, Stage, TrialRecord};
+use evalsuite_schema::{Hooks, Location};
 
-use crate::grade::scoring::{CaseStandard, case_rule};
+use crate::grade::scoring::CaseStandard;
 use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
-use crate::judge::judge_options::KEYS;
 use crate::model::dependency::Dependencies;
 use crate::model::evals::Evals;
-use crate::model::interpolation;
-use crate::model::suite::{EvalCase, EvalSuite};
-use crate::model::suite_location::{SuiteLocation, package_directory, program};
-use crate::platform::digest::case_key;
+use crate::model::suite::EvalCase;
+use crate::model::suite_location::package_directory;
 use crate::platform::redaction::Redactor;
 use crate::record::baseline::{accepted_answer, accepted_answers_file};
 use crate::record::cassette::{AgentInput, ReplayError, cassette_path};
-use crate::record::embedded_files;
-use crate::record::run_directory::{CaseDirectory, RunDirectory};
+use crate::record::run_directory::RunDirectory;
 use crate::record::run_record::SuiteOfRun;
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
 use crate::run::hooks::HookFacts;
+use crate::run::plan::case_records::CaseRecords;
+use crate::run::plan::case_source::CaseSource;
+use crate::run::plan::case_variables::CaseVariables;
 use crate::run::plan::regrade::EarlierTrials;
+use crate::run::plan::tested_agent::TestedAgent;
 use crate::run::selection::chosen_agent::ChosenAgent;
-use crate::run::selection::selected_targets::DEFAULT_TARGET;
-use crate::run::selection::{requirements, rerun, selected_targets};
+use crate::run::selection::{requirements, rerun};
 use crate::run::settings::Settings;
 
-/// Limit of an agent call where none is set.
-const AGENT_LIMIT: Duration = Duration::from_secs(300);
-
-/// The data of a case that all its trials share.
+/// The data of a case that all its trials share, each part from the phase that makes it.
 pub(crate) struct Plan<'a> {
     pub(crate) evals: &'a Evals,
-    pub(crate) suite: &'static EvalSuite,
-    pub(crate) entry: &'static EvalCase,
     pub(crate) settings: &'a Settings,
     pub(crate) run: &'a RunDirectory,
-    pub(crate) suite_data: Arc<Suite>,
-    pub(crate) case: Case,
-    pub(crate) places: SuiteLocation,
-    pub(crate) target: String,
-    pub(crate) agent: ChosenAgent,
-    pub(crate) agent_name: String,
-    pub(crate) threshold: f64,
-    pub(crate) limit: Duration,
+    pub(crate) source: CaseSource,
+    pub(crate) tested: TestedAgent,
+    /// What the trials of the case are measured by.
+    pub(crate) standard: CaseStandard,
     pub(crate) planned: u32,
-    pub(crate) rule: Rule,
-    pub(crate) case_key: String,
-    pub(crate) place: CaseDirectory,
-    pub(crate) directory: PathBuf,
-    /// The case that made this one run.
-    pub(crate) requested_by: Option<&'static str>,
-    /// Results of the cases that this case depends on.
-    pub(crate) dependencies: Arc<Dependencies>,
-    /// Whether the results of all of them are those of earlier runs.
-    pub(crate) dependencies_are_reused: bool,
+    pub(crate) records: CaseRecords,
+    pub(crate) dependencies: DependencyResults,
+    pub(crate) variables: CaseVariables,
     pub(crate) redactor: Redactor,
-    pub(crate) digests: Digests,
     /// What the agent sees of the case.
     pub(crate) seen: AgentInput,
-    /// Variables, `${{ NAME }}`, of the case and its target.
-    pub(crate) variables: BTreeSet<String>,
-    /// Whether variables of the case itself have to be looked for.
-    pub(crate) has_variables: bool,
-    /// Variables whose values are removed from everything that is written.
-    pub(crate) secrets: Vec<String>,
     /// The earlier trials that are graded again, or why there are none.
     pub(crate) regraded: Option<Result<EarlierTrials, ReplayError>>,
 }
 
-/// SHA-256 of the parts of a case.
-pub(crate) struct Digests {
-    pub(crate) case: String,
-    pub(crate) input: String,
-    pub(crate) graders: String,
+/// Results of the cases that a case depends on.
+pub(crate) struct DependencyResults {
+    pub(crate) results: Arc<Dependencies>,
+    /// Whether all of them are results of earlier runs.
+    pub(crate) are_reused: bool,
+    /// The case that made this one run.
+    pub(crate) requested_by: Option<&'static str>,
 }
 
 impl<'a> Plan<'a> {
@@ -97,78 +76,41 @@ impl<'a> Plan<'a> {
         settings: &'a Settings,
         run: &'a RunDirectory,
     ) -> Result<Self, CaseError> {
-        let suite = evals.suite();
-        let suite_data = suite.data().map_err(|source| CaseError::undecodable_suite(suite, source))?;
-        let case = entry.decode().map_err(|source| CaseError::undecodable_case(entry, source))?;
-        if let Some(selected) = &settings.targets {
-            selected_targets::check(selected, evals, &suite_data)?;
-        }
-        let target = target(entry, &case, settings)?;
-        let places = embedded_files::suite_location(suite, run, &case.dir)
-            .map_err(|error| CaseError::Unusable(error.to_string()))?;
-        let agent = ChosenAgent::of(&target, evals, &suite_data, settings, &places);
-        let agent_name = suite.agent_name.map_or_else(|| agent.name(), str::to_owned);
-        let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let case_key = case_key(suite.name, &target, entry.id);
-        let place = run
-            .claim_case(&suite.key(), &case_key, &owner(suite, entry), settings.runner.stress.as_deref())
-            .map_err(|source| CaseError::unwritable_case(entry, run.path(), source))?;
-        let mut variables = BTreeSet::new();
-        let has_variables = entry.may_have_variables();
-        if has_variables {
-            variables.extend(interpolation::variables(&case, suite_data.layout));
-        }
-        variables.extend(agent.variables());
-        variables.extend(variables_around(&suite_data, &target, &case.location));
-        let mut secrets: Vec<String> = case.requires.env.iter().chain(&variables).cloned().collect();
-        secrets.extend(KEYS.map(str::to_owned));
-        let seen = AgentInput::new(&case, &target, agent.command(), &places);
-        let regraded = settings
-            .regrade
-            .as_deref()
-            .map(|wanted| regrade::find_trials(run, wanted, suite, &case_key, &suite.test_path(entry)));
+        let source = CaseSource::decode(evals, entry, settings, run)?;
+        let tested = TestedAgent::of(&source, evals, settings)?;
+        let seen = AgentInput::new(&source.case, &tested.target, tested.agent.command(), &source.places);
+        let records = CaseRecords::claim(&source, &tested.target, &seen, &settings.runner, run)?;
+        let variables = CaseVariables::of(&source, &tested);
+        let regraded = settings.regrade.as_deref().map(|wanted| {
+            regrade::find_trials(run, wanted, source.suite, &records.case_key, &source.suite.test_path(entry))
+        });
         let planned = match &regraded {
             Some(Ok(earlier)) => earlier.trials,
-            _ => settings.trials.unwrap_or(case.trials.count),
+            _ => settings.trials.unwrap_or(source.case.trials.count),
         };
         Ok(Self {
-            threshold: settings.threshold.or(case.threshold).unwrap_or_else(|| suite_data.layout.default_threshold()),
-            limit: settings.timeout.or(written_limit).or_else(|| agent.limit()).unwrap_or(AGENT_LIMIT),
+            standard: source.standard(settings.threshold),
             planned: planned.max(1),
-            rule: case_rule(suite_data.kind, case.trials.strategy),
-            redactor: Redactor::of(secrets.iter().map(String::as_str)).and_values(settings.judge.secrets()),
-            digests: Digests::of(entry, &case, &seen),
-            places,
-            agent,
-            seen,
-            variables,
-            has_variables,
-            secrets,
-            regraded,
-            directory: place.attempt(settings.runner.attempt),
-            place,
-            requested_by: None,
-            dependencies: Arc::default(),
-            dependencies_are_reused: true,
+            redactor: Redactor::of(variables.secrets.iter().map(String::as_str)).and_values(settings.judge.secrets()),
+            dependencies: DependencyResults { results: Arc::default(), are_reused: true, requested_by: None },
             evals,
-            suite,
-            entry,
             settings,
             run,
-            suite_data,
-            target,
-            agent_name,
-            case_key,
-            case,
+            source,
+            tested,
+            records,
+            variables,
+            seen,
+            regraded,
         })
     }
 
     /// The suite in the run.
     pub(crate) fn suite_run(&self) -> SuiteOfRun<'_> {
         SuiteOfRun {
-            suite: self.suite,
-            data: &self.suite_data,
-            location: &self.places,
+            suite: self.source.suite,
+            data: &self.source.data,
+            location: &self.source.places,
             run: self.run,
             redactor: &self.redactor,
             echo: self.settings.echo,
@@ -177,24 +119,32 @@ impl<'a> Plan<'a> {
 
     /// The report of the case.
     pub(crate) fn report(&self, record: CaseRecord, trials: Vec<TrialRecord>) -> CaseReport {
-        CaseReport::new(self.suite, self.entry, record, trials, self.directory.clone(), self.redactor.clone())
+        CaseReport::new(
+            self.source.suite,
+            self.source.entry,
+            record,
+            trials,
+            self.records.directory.clone(),
+            self.redactor.clone(),
+        )
     }
 
     /// The error that the case's records cannot be written or read.
     pub(crate) fn unwritable(&self, error: io::Error) -> CaseError {
-        CaseError::unwritable_case(self.entry, &self.directory, error)
+        CaseError::unwritable_case(self.source.entry, &self.records.directory, error)
     }
 
     /// Where the case's judges come from.
     pub(crate) fn judges(&self) -> JudgeChoice<'_> {
-        let under_test = match &self.agent {
+        let under_test = match &self.tested.agent {
             ChosenAgent::Command(agent) => Some(agent.name.as_str()),
             // `default` is the target of cases without one: an entry of this name in the targets file may be unrelated.
-            ChosenAgent::Rust(_) => Some(self.target.as_str()).filter(|target| *target != "default"),
+            ChosenAgent::Rust(_) => Some(self.tested.target.as_str()).filter(|target| *target != "default"),
             ChosenAgent::Unusable(_) => None,
         };
         let file = self.settings.targets_file.as_deref();
-        let commands = self.evals.commands().map(|load| JudgeCommands { load, places: &self.places, file, under_test });
+        let commands =
+            self.evals.commands().map(|load| JudgeCommands { load, places: &self.source.places, file, under_test });
         JudgeChoice {
             judges: self.evals.judges(),
             options: &self.settings.judge,
@@ -211,7 +161,7 @@ impl<'a> Plan<'a> {
             Mode::Live => {
                 let has_judge = self.settings.judge.names_one() || self.evals.judges().has_default();
                 !has_judge
-                    && requirements::needs_judge(&self.case, self.evals.registry())
+                    && requirements::needs_judge(&self.source.case, self.evals.registry())
                     && self.recording(0).is_ok_and(|path| path.is_file())
             }
             _ => false,
@@ -224,8 +174,14 @@ impl<'a> Plan<'a> {
     ///
     /// If it would be inside the suite.
     pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, Reason> {
-        cassette_path(self.suite, &self.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
-            .map_err(|error| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()))
+        cassette_path(
+            self.source.suite,
+            &self.records.case_key,
+            trial,
+            self.settings.cassettes.as_deref(),
+            &self.source.places,
+        )
+        .map_err(|error| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()))
     }
 
     /// The accepted answer to the case, of its target.
@@ -234,7 +190,7 @@ impl<'a> Plan<'a> {
     ///
     /// If the accepted answers of the suite cannot be read.
     pub(crate) fn accepted_answer(&self) -> io::Result<Option<String>> {
-        let file = accepted_answers_file(&package_directory(self.suite), &self.suite.id());
+        let file = accepted_answers_file(&package_directory(self.source.suite), &self.source.suite.id());
         accepted_answer(&file, &self.case_record())
     }
 
@@ -242,58 +198,42 @@ impl<'a> Plan<'a> {
     pub(crate) fn case_record(&self) -> CaseRecord {
         let mut record = CaseRecord::new();
         record.run_id = self.run.run_id.clone();
-        record.suite = self.suite.name.to_owned();
-        record.module = self.suite.module_path.to_owned();
-        record.suite_digest = self.suite_data.digest.clone();
-        record.layout = self.suite_data.layout;
-        record.kind = self.suite_data.kind;
-        record.case_id = self.entry.id.to_owned();
-        record.case_key = self.case_key.clone();
-        record.case_digest = self.digests.case.clone();
-        record.input_digest = self.digests.input.clone();
-        record.grader_digest = self.digests.graders.clone();
-        record.test_name = self.test_name();
-        record.target = self.target.clone();
-        record.agent = self.agent_name.clone();
-        record.location = Location::new(self.entry.file, self.entry.line, self.entry.column);
+        record.suite = self.source.suite.name.to_owned();
+        record.module = self.source.suite.module_path.to_owned();
+        record.suite_digest = self.source.data.digest.clone();
+        record.layout = self.source.data.layout;
+        record.kind = self.source.data.kind;
+        record.case_id = self.source.entry.id.to_owned();
+        record.case_key = self.records.case_key.clone();
+        record.case_digest = self.records.digests.case.clone();
+        record.input_digest = self.records.digests.input.clone();
+        record.grader_digest = self.records.digests.graders.clone();
+        record.test_name = self.source.test_name();
+        record.target = self.tested.target.clone();
+        record.agent = self.tested.agent_name.clone();
+        record.location = Location::new(self.source.entry.file, self.source.entry.line, self.source.entry.column);
         record.runner_attempt = self.settings.runner.attempt;
-        record.requested_by = self.requested_by.map(str::to_owned);
-        record.threshold = self.threshold;
+        record.requested_by = self.dependencies.requested_by.map(str::to_owned);
+        record.threshold = self.standard.threshold;
         record
-    }
-
-    /// What the trials of the case are measured by.
-    pub(crate) fn standard(&self) -> CaseStandard {
-        let tolerated_errors = self.case.trials.errors;
-        CaseStandard { rule: self.rule, threshold: self.threshold, tolerated_errors }
     }
 
     /// Number of trials of the suite that may run in parallel, if there is a limit.
     pub(crate) fn workers(&self) -> Option<u32> {
-        self.settings.workers.or(self.suite_data.workers)
-    }
-
-    /// Path of the case's test, without the crate.
-    pub(crate) fn test_name(&self) -> String {
-        self.suite.test_path(self.entry)
-    }
-
-    /// The tags of the case.
-    pub(crate) fn tags(&self) -> Vec<String> {
-        self.entry.tags.iter().map(|tag| (*tag).to_owned()).collect()
+        self.settings.workers.or(self.source.data.workers)
     }
 
     /// The hooks of the case's target.
     pub(crate) fn target_hooks(&self) -> Option<&Hooks> {
-        self.suite_data.targets.iter().find(|target| target.name == self.target).map(|target| &target.hooks)
+        self.source.data.targets.iter().find(|target| target.name == self.tested.target).map(|target| &target.hooks)
     }
 
     /// What every hook of the case gets; `test_id` is the case's id, or a name in underscores for a hook around all cases.
     pub(crate) fn hook_facts(&self, workspace: &Path, test_id: &str) -> HookFacts {
         HookFacts {
             run_id: self.run.run_id.clone(),
-            package_root: self.places.package_root.clone(),
-            suite_dir: self.places.suite_dir.clone(),
+            package_root: self.source.places.package_root.clone(),
+            suite_dir: self.source.places.suite_dir.clone(),
             workspace: workspace.to_owned(),
             test_id: test_id.to_owned(),
             target: None,
@@ -305,55 +245,11 @@ impl<'a> Plan<'a> {
 
     /// The command line that runs the case's test again.
     pub(crate) fn rerun(&self) -> String {
-        rerun::command(self.suite.package, &self.test_name())
+        rerun::command(self.source.suite.package, &self.source.test_name())
     }
 
     /// Help for errors about a recording.
     pub(crate) fn how_to_record(&self) -> String {
         format!("to record it: `EVALSUITE_MODE=record {}`", self.rerun())
-    }
-
-    pub(crate) fn versions(&self) -> Versions {
-        let mut versions = Versions::default();
-        versions.evalsuite = env!("CARGO_PKG_VERSION").to_owned();
-        versions.package = format!("{} {}", self.suite.package, self.suite.package_version);
-        versions.os = std::env::consts::OS.to_owned();
-        versions.arch = std::env::consts::ARCH.to_owned();
-        versions
-    }
-}
-
-/// The test that runs a case: the test program and the test's path in it.
-fn owner(suite: &EvalSuite, entry: &EvalCase) -> String {
-    format!("{}\0{}\0{}", program(), suite.module_path, entry.test_name)
-}
-
-/// The target of the matrix entry, else of EVALSUITE_TARGET, else of the case, else `default`.
-fn target(entry: &EvalCase, case: &Case, settings: &Settings) -> Result<String, CaseError> {
-    if let Some(target) = entry.target {
-        return Ok(target.to_owned());
-    }
-    match settings.targets.as_deref() {
-        None => Ok(case.target.clone().unwrap_or_else(|| DEFAULT_TARGET.to_owned())),
-        Some([target]) => Ok(target.clone()),
-        Some(targets) => Err(CaseError::Unusable(format!(
-            "EVALSUITE_TARGET names {} targets, but the suite has no matrix of targets to choose from",
-            targets.len()
-        ))),
-    }
-}
-
-/// Names of the variables of the suite's workspace, and of the hooks of the suite and of a target.
-fn variables_around(suite: &Suite, target: &str, location: &Location) -> BTreeSet<String> {
-    let target = suite.targets.iter().find(|known| known.name == target);
-    let of_target = target.map(|target| Workspace { hooks: target.hooks.clone(), ..Workspace::default() });
-    let workspaces = suite.workspace.iter().cloned().chain(of_target);
-    workspaces.flat_map(|workspace| interpolation::workspace_variables(&workspace, location)).collect()
-}
-
-impl Digests {
-    fn of(entry: &EvalCase, case: &Case, seen: &AgentInput) -> Self {
-        let CaseDigests { case, graders } = entry.json.digests().unwrap_or_else(|| CaseDigests::of(case));
-        Self { case, input: seen.digest(), graders }
     }
 }
