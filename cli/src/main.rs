@@ -12,7 +12,6 @@ mod convert;
 mod diff;
 mod expand;
 mod explain;
-mod exports;
 mod finish;
 mod fixes;
 mod gate;

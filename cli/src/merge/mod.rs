@@ -99,7 +99,7 @@ pub(crate) fn run(command: &Merge) -> io::Result<ExitCode> {
         return Err(error);
     }
     // Hooks that are pending do not change what came out.
-    write_json(&target.join(SUMMARY), &summarize_run(&target).map_err(io::Error::other)?)?;
+    write_json(&target.join(SUMMARY), &summarize_run(&target)?)?;
     output.set_latest(Some(&plan.run.run_id))?;
     drop(progress);
     for warning in &plan.warnings {

@@ -13,7 +13,7 @@ pub(crate) const OF_RUNTIME: &[&str] = &["model", "workspace", "record", "agents
 
 /// The modules of the crate of records that use what `untrusted` opens.
 pub(crate) const OF_RECORDS: &[&str] =
-    &["file_lock", "package_file", "record", "run_directory", "statistics", "baseline", "stored_cases", "summary"];
+    &["file_lock", "package_file", "record", "run_directory", "statistics", "baseline", "run_data", "summary"];
 
 /// Names of the standard library after which a function opens a file.
 const OPENERS: [&str; 4] = ["fs", "File", "OpenOptions", "WalkDir"];
