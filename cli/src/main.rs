@@ -1,42 +1,13 @@
 //! `cargo evalsuite`: checks, expands and runs evaluation suites, and manages the records of their runs.
 
-mod accept;
-mod baselines;
-mod calibrate;
-mod cargo_process;
-mod check;
-mod clean;
 mod command_line;
-mod completions;
-mod convert;
-mod diff;
-mod expand;
-mod explain;
-mod finish;
-mod fixes;
-mod gate;
-mod health;
-mod includes;
-mod json_output;
-mod line_width;
-mod list;
-mod lsp;
-mod man;
-mod merge;
-mod merge_base;
-mod new;
-mod pager;
-mod progress;
-mod regrade;
-mod report;
-mod run;
-mod sarif;
-mod schema;
-mod show;
-mod stored_runs;
-mod suite_request;
-mod suite_search;
-mod watch;
+mod keeping;
+mod locate;
+mod looking;
+mod platform;
+mod plumbing;
+mod running;
+mod writing;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -44,9 +15,12 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use self::command_line::{Command, CommandLine};
-
-/// Exit code of a command that could not do its work: the command line, a file or the environment is at fault.
-pub(crate) const CANNOT_WORK: u8 = 2;
+use self::keeping::{clean, finish, merge};
+use self::looking::{accept, diff, gate, health, list, report, show};
+use self::platform::exit_status::CANNOT_WORK;
+use self::plumbing::{completions, lsp, man, schema};
+use self::running::{calibrate, regrade, run, watch};
+use self::writing::{check, convert, expand, explain, new};
 
 fn main() -> ExitCode {
     // Cargo runs `cargo-evalsuite evalsuite …`; called directly, the program does not get the second word.

@@ -1,4 +1,4 @@
-//! The baseline of a suite: where it is, and what it says about a case.
+//! The baseline of a suite: its file, and the expected result of a case.
 
 use std::io;
 use std::io::{BufRead, BufReader, Read};
@@ -18,8 +18,9 @@ const LARGEST_HEADER: u64 = 64 << 10;
 
 /// The file with the baseline of a suite: in `.evalsuite/baselines` of its package, which is not part of any suite.
 ///
-/// It is named after the suite, unless that file is the baseline of another suite of the package, or of another module that includes the
-/// suite. Then its name depends on the suite's directory and module, too. A suite that was moved keeps its baseline.
+/// Its name is the name of the suite. If another suite of the package, or another module that includes the suite,
+/// already uses that file, the name also contains the suite's directory and module. A suite that was moved keeps its
+/// baseline.
 pub fn baseline_file(package_root: &Path, suite: &SuiteId) -> PathBuf {
     file_in(package_root, &stem(package_root, suite), "jsonl")
 }
@@ -29,8 +30,7 @@ pub fn accepted_answers_file(package_root: &Path, suite: &SuiteId) -> PathBuf {
     file_in(package_root, &stem(package_root, suite), "answers.jsonl")
 }
 
-/// The files with the baseline and the accepted answers of a suite that cannot have those named after it alone, because another suite
-/// takes them.
+/// The files with the baseline and the accepted answers of a suite whose plain names another suite uses.
 pub fn own_baseline_files(package_root: &Path, suite: &SuiteId) -> [PathBuf; 2] {
     ["jsonl", "answers.jsonl"].map(|extension| file_in(package_root, &own_stem(suite), extension))
 }

@@ -1,4 +1,4 @@
-//! SHA-256 digests, and file names made of them.
+//! SHA-256 digests, and file names derived from them.
 
 use std::collections::BTreeMap;
 use std::io;

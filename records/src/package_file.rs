@@ -10,8 +10,8 @@ pub const LARGEST_BASELINE: u64 = 256 << 20;
 /// Largest cassette. Those with files of a workspace are large.
 pub const LARGEST_CASSETTE: u64 = 512 << 20;
 
-/// Reads a file, or the one that a link leads to: the package is the user's. What is in its place otherwise, such as a named pipe, is
-/// neither waited for nor read without end.
+/// Reads a regular file. Links are followed, because the package belongs to the user. For anything else in its place,
+/// such as a named pipe, it does not wait and does not read.
 ///
 /// # Errors
 ///

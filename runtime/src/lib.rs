@@ -8,7 +8,7 @@
 /// Processes and their groups, locks, clock, environment variables, digests, safe text, calls on threads of their own.
 mod platform;
 
-/// What users write against: the static suite, trials, evidence, outcomes, scores, agents, graders and judges.
+/// The types that users program with: the static suite, trials, evidence, outcomes, scores, agents, graders and judges.
 mod model;
 
 /// The directory an agent works in: templates, repositories, copies, resets, snapshots and their differences.
@@ -17,19 +17,19 @@ mod workspace;
 /// The records of a run.
 pub mod record;
 
-/// How an agent is called, and what its spans report.
+/// Calls of agents, and transcripts from their spans.
 mod agents;
 
-/// How a judge is chosen and called.
+/// Selection and calls of judges.
 mod judge;
 
-/// The built-in graders, and how their results become scores.
+/// The built-in graders, and scoring of their results.
 mod grade;
 
 /// A run: settings, selection, hooks, budgets, and a trial as phases.
 mod run;
 
-/// What generated tests, programs and the command line call.
+/// Entry points of generated tests, programs and the command line.
 mod entry;
 
 pub use evalsuite_records::record::{Assertion, Status, Verdict};

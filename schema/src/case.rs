@@ -25,7 +25,7 @@ pub struct Case {
     /// What the case is about (tasks layout).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What a good answer does; used by judges.
+    /// Criteria of a good answer; used by judges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criteria: Option<String>,
     /// What the agent gets.
@@ -57,7 +57,7 @@ pub struct Case {
     /// Free-form data; reaches graders, hooks and results.
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub metadata: Object,
-    /// What the case needs, with what its suite needs.
+    /// Requirements of the case and of its suite.
     #[serde(default, skip_serializing_if = "is_default")]
     pub requires: Requires,
     /// Label in results.
@@ -124,7 +124,7 @@ pub enum Input {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReferenceSolution {
-    /// What the agent should bring about; opaque.
+    /// The expected outcome; opaque.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_outcome: Option<Object>,
     /// Where the solution comes from.
@@ -132,7 +132,7 @@ pub struct ReferenceSolution {
 }
 
 impl ReferenceSolution {
-    /// What the agent should bring about, and where that comes from.
+    /// An expected outcome and its source.
     pub fn new(expected_outcome: Option<Object>, source: ReferenceSource) -> Self {
         Self { expected_outcome, source }
     }
@@ -160,7 +160,7 @@ pub enum OnDependencyFailure {
     Skip,
     /// The case fails.
     Fail,
-    /// The case runs all the same.
+    /// The case still runs.
     Run,
 }
 
@@ -182,7 +182,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Turns whose mean score is that of the case, and which all run.
+    /// A conversation that runs all its turns; their mean score is the score of the case.
     pub fn new(turns: Vec<Turn>) -> Self {
         Self { turns, aggregation: Aggregation::Mean, on_turn_failure: OnTurnFailure::Continue, window_size: None }
     }

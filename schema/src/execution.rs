@@ -16,7 +16,8 @@ pub struct Trials {
     /// No further trial starts once the trials of the case have cost this many US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_limit_usd: Option<f64>,
-    /// How many trials may end in an error, after their retries, without the case ending in one. They count as if they had not run.
+    /// Number of trials that may end in an error, after their retries, without making the case an error. They count as
+    /// if they had not run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub errors: u32,
 }

@@ -1,8 +1,8 @@
 //! The data model of [evalsuite](https://docs.rs/evalsuite): what a checked suite contains.
 //!
 //! These types are the *resolved* form: defaults filled in, suite settings merged into cases, paths found, names made
-//! unique. The loader produces them from files while a crate compiles; each case travels into the binary as one string
-//! of JSON and is decoded by the same types when it runs. They know neither the file system nor YAML.
+//! unique. The loader produces them from files while a crate compiles; each case is compiled into the binary as a JSON
+//! string, which the same types decode when it runs. They do not depend on the file system or YAML.
 //!
 //! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
 //! stable API.
@@ -29,6 +29,9 @@ pub mod grader;
 pub mod json;
 #[doc(hidden)]
 pub mod json_writer;
+#[cfg(feature = "keys")]
+#[doc(hidden)]
+pub mod keys;
 mod location;
 pub mod media_type;
 mod message;

@@ -68,7 +68,7 @@ pub struct Message {
     /// Tools called by this message, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// When the message started: RFC 3339, unless whoever wrote the record did not hold to it.
+    /// When the message started: RFC 3339, unless the author of the record used another format.
     #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<String>,
@@ -86,7 +86,7 @@ pub struct Message {
     /// Id of the tool call whose result this message is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The model's reasoning before this message, where the model shows it.
+    /// The model's reasoning before this message, if the model shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// Model that wrote this message.
@@ -137,13 +137,13 @@ impl Message {
         self
     }
 
-    /// Sets the tokens of the model calls behind the message.
+    /// Sets the tokens of the model calls for the message.
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
 
-    /// Sets the cost of the model calls behind the message in US dollars, at least 0.
+    /// Sets the cost of the model calls for the message in US dollars, at least 0.
     pub fn with_cost_usd(mut self, cost: f64) -> Self {
         self.cost_usd = Some(cost);
         self
@@ -258,7 +258,7 @@ pub enum Part {
         /// Its media type, such as `audio/mpeg`.
         media_type: String,
     },
-    /// A document that a model reads as such, passed as media type and path.
+    /// A document for a model, passed as media type and path.
     Document {
         /// The document.
         file: PathRef,
@@ -328,7 +328,7 @@ pub struct ToolCall {
     /// The call's id, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// When the call started: RFC 3339, unless whoever wrote the record did not hold to it.
+    /// When the call started: RFC 3339, unless the author of the record used another format.
     #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<String>,

@@ -1,4 +1,4 @@
-//! Suites and what they require.
+//! Suites and their requirements.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use crate::{Location, Target, Workspace, is_default};
 pub struct Suite {
     /// Name of the suite.
     pub name: String,
-    /// Name of the agent, where the suite names one.
+    /// Name of the agent, if the suite names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
     /// How the suite's files are laid out.
@@ -53,20 +53,20 @@ pub struct Suite {
     /// The target matrix; empty when the suite has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
-    /// The suite's own workspace, without the settings of cases. Its base is built and its hooks around all cases run once per run;
-    /// what a case has of its own is what differs from it.
+    /// The suite's own workspace, without the settings of cases. Once per run, its base is built, and its `before_all`
+    /// and `after_all` hooks run. A case's own workspace is one that differs from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
-    /// At most this many trials at once, over all processes (1 to 50).
+    /// Largest number of trials in parallel, over all processes (1 to 50).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workers: Option<u32>,
-    /// No trial starts once the suite has cost this many US dollars.
+    /// Budget in US dollars: once the suite has cost this much, no further trial starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_usd: Option<f64>,
     /// After the first error outcome no further case starts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fail_on_error: bool,
-    /// What a run of the suite has to reach, see [`Gate`](crate::gate::Gate); each is about the cases of this suite only.
+    /// Thresholds for runs of the suite, see [`Gate`](crate::gate::Gate); each covers only the cases of this suite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<String>,
 }
@@ -124,8 +124,8 @@ impl Layout {
         }
     }
 
-    /// Lowest passing score of a case, and lowest passing value of a grader, where the suite's files do not set one: 1 in the
-    /// tasks layout, else 0.8.
+    /// Lowest passing score of a case, and lowest passing value of a grader, if the suite's files do not set one: 1 in
+    /// the tasks layout, else 0.8.
     pub fn default_threshold(self) -> f64 {
         match self {
             Layout::Tasks => 1.0,
@@ -147,7 +147,7 @@ pub enum Kind {
     Mixed,
 }
 
-/// What a case needs to run; without it the case is skipped.
+/// Requirements of a case; if one is not met, the case is skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requires {
     /// Environment variables that have to be set and not empty.

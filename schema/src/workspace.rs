@@ -41,7 +41,7 @@ pub enum Isolation {
 /// A git repository cloned into the workspace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Repo {
-    /// Place inside the workspace, relative.
+    /// Path inside the workspace, relative.
     pub path: String,
     /// What is cloned.
     pub source: RepoSource,

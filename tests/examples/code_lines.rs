@@ -9,6 +9,7 @@ use evalsuite_tests::source::{count_code_lines, read_source_files, workspace_roo
 
 /// Folders of the published crates; `build` is the former name of `codegen`.
 const CRATES: &[&str] = &[
+    "derive",
     "schema",
     "discovery",
     "loader",

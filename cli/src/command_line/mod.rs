@@ -1,26 +1,24 @@
 //! The arguments of the command line.
 
-mod authoring;
-mod installation;
+mod keeping;
+mod looking;
 mod new;
-mod reporting;
+mod plumbing;
 mod running;
-mod stored_runs;
+mod writing;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::authoring::{
-    CaseLayout, Check, Convert, ConvertedSource, Expand, Explain, Format, List, Lsp, Schema,
+pub(crate) use self::keeping::{Clean, Finish, Merge};
+pub(crate) use self::looking::{
+    Accept, ComparisonArguments, Diff, DiffFormat, Gate, Health, List, PrintedReport, Report, ReportedCases, Show,
 };
-pub(crate) use self::installation::{Completions, Man};
 pub(crate) use self::new::{
     LayoutName, New, NewAgentCli, NewCalibration, NewCase, NewEditor, NewGrader, NewItem, NewSuite,
 };
-pub(crate) use self::reporting::{
-    Accept, ComparisonArguments, Diff, DiffFormat, Gate, Health, PrintedReport, Report, ReportedCases, Show,
-};
+pub(crate) use self::plumbing::{Completions, Lsp, Man, Schema};
 pub(crate) use self::running::{Build, Calibrate, Regrade, Run, Watch, WatchFormat};
-pub(crate) use self::stored_runs::{Clean, Finish, Merge};
+pub(crate) use self::writing::{CaseLayout, Check, Convert, ConvertedSource, Expand, Explain, Format};
 
 /// The same for all commands.
 const EXIT_CODES: &str = "Exit status: 0 if all is well, 1 if problems were found, 2 if the command could not do its work, 4 if a \

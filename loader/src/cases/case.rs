@@ -156,13 +156,7 @@ pub(crate) fn read(
         fields::string(&entry.value, "`suite`", d);
     }
     fields.no_effect("reference_answer", d);
-    fields.refuse(
-        "vars",
-        Code::UnsupportedKey,
-        "`vars` of a case is not supported: they are not filled in where `{{ name }}` stands",
-        "write the values where they are used",
-        d,
-    );
+    fields.refuse("vars", d);
     if fields.node.entry("input").is_none_or(|entry| entry.value.is_null())
         && !conversation.is_conversation
         && !fields.misspells(&["input"])

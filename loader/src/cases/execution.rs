@@ -67,16 +67,9 @@ pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -
         .and_then(|entry| fields::boolean(&entry.value, "`fail_on_error`", d))
         .unwrap_or(false);
     cache(&mut fields, d);
-    for key in ["total_budget_usd", "totalBudgetUsd"] {
-        fields.refuse(key, Code::UnsupportedKey, &format!("`{key}` was replaced"), "use `budget_usd`", d);
+    for key in ["total_budget_usd", "totalBudgetUsd", "skip_defaults"] {
+        fields.refuse(key, d);
     }
-    fields.refuse(
-        "skip_defaults",
-        Code::SettingConflict,
-        "`skip_defaults` has no meaning in a suite",
-        "write it in the `execution` of a case",
-        d,
-    );
     fields.finish(d);
     Suite { common, targets, budget_usd, workers, fail_on_error }
 }

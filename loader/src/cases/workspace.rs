@@ -99,13 +99,7 @@ fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnosti
     }
     mode(&mut fields, d);
     for key in ["path", "static_path", "pool", "static"] {
-        fields.refuse(
-            key,
-            Code::UnsupportedWorkspace,
-            &format!("`{key}`: working in place is not supported"),
-            "use `template`: every trial gets its own copy",
-            d,
-        );
+        fields.refuse(key, d);
     }
     written.repos = fields.get("repos").map(|entry| repos::read(entry, scope, d));
     if let Some(entry) = fields.get("hooks") {

@@ -2,7 +2,7 @@
 
 use super::message::{EXPECTED_OUTPUT, INPUT};
 use super::range::{CORRELATION, FRACTION};
-use super::{Key, SCHEMA, Table, Type};
+use super::{Key, SCHEMA_KEY, Table, Type};
 use crate::diagnostic::Code;
 
 pub(crate) static CALIBRATION: Table = Table::new(
@@ -38,7 +38,7 @@ pub(crate) static CALIBRATION: Table = Table::new(
         .codes(&[Code::TooFewSamples, Code::LimitExceeded, Code::InvalidExternalFile]),
     ],
 )
-.with(SCHEMA);
+.with(SCHEMA_KEY);
 
 pub(crate) static MINIMUM: Table = Table::new(
     "minimum",

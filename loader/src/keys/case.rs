@@ -3,12 +3,12 @@
 use evalsuite_schema::{Aggregation, OnDependencyFailure, OnTurnFailure};
 
 use super::execution::{CASE_EXECUTION, CASE_REQUIRES};
-use super::grader::{ASSERTIONS, OLD_ASSERTIONS};
-use super::judged::CRITERIA;
 use super::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
 use super::workspace::CASE_WORKSPACE;
-use super::{Key, SCHEMA, Table, Type, words};
+use super::{Key, SCHEMA_KEY, Table, Type, words};
 use crate::diagnostic::Code;
+use evalsuite_schema::grader::CRITERIA;
+use evalsuite_schema::keys::{ASSERTIONS, OLD_ASSERTIONS};
 
 pub(crate) const ON_DEPENDENCY_FAILURE: &[(&str, OnDependencyFailure); 3] =
     &[("skip", OnDependencyFailure::Skip), ("fail", OnDependencyFailure::Fail), ("run", OnDependencyFailure::Run)];
@@ -32,7 +32,7 @@ const ID_KEY: Key = Key::new(
 
 static IN_A_LIST: &[Key] = &[ID_KEY.required()];
 
-static IN_A_FILE: &[Key] = &[SCHEMA[0], ID_KEY.default("the name of the case's directory")];
+static IN_A_FILE: &[Key] = &[SCHEMA_KEY[0], ID_KEY.default("the name of the case's directory")];
 
 static CASE_KEYS: &[Key] = &[
     Key::new("execution", Type::Object(&CASE_EXECUTION), "How the case runs.", "{timeout_seconds: 60}"),
@@ -139,7 +139,7 @@ static CASE_KEYS: &[Key] = &[
     .codes(&[Code::NoEffect]),
     Key::new("suite", Type::AnyText, "Suite of the case.", "shop").no_effect("delete it: a case belongs to the suite it is found in"),
     Key::new("reference_answer", Type::Any, "The reference answer.", "Refund approved.").no_effect("write `expected_output`"),
-    Key::new("vars", Type::Any, "Values of template variables.", "{order: 1182}").refused().codes(&[Code::UnsupportedKey]),
+    Key::new("vars", Type::Any, "Values of template variables.", "{order: 1182}").refused(Code::UnsupportedKey, "`vars` of a case is not supported: they are not filled in where `{{ name }}` stands", "write the values where they are used").codes(&[Code::UnsupportedKey]),
 ];
 
 pub(crate) static CASE: Table = Table::new(

@@ -2,11 +2,11 @@
 
 use evalsuite_schema::Strategy;
 
-use super::grader::{ASSERTIONS, OLD_ASSERTIONS};
 use super::range::{FRACTION, POSITIVE};
 use super::workspace::HOOKS;
 use super::{Key, Table, Type, words};
 use crate::diagnostic::Code;
+use evalsuite_schema::keys::{ASSERTIONS, OLD_ASSERTIONS};
 
 pub(crate) const STRATEGIES: &[(&str, Strategy); 3] = &[
     ("pass_at_k", Strategy::PassAtK),
@@ -64,12 +64,18 @@ pub(crate) static SUITE_EXECUTION: Table = Table::new(
             .old(&["cachePath"])
             .no_effect(CACHE),
         Key::new("total_budget_usd", Type::Any, "The old name of `budget_usd`.", "5")
-            .refused()
+            .refused(Code::UnsupportedKey, "`total_budget_usd` was replaced", "use `budget_usd`")
             .codes(&[Code::UnsupportedKey]),
         Key::new("totalBudgetUsd", Type::Any, "The old name of `budget_usd`.", "5")
-            .refused()
+            .refused(Code::UnsupportedKey, "`totalBudgetUsd` was replaced", "use `budget_usd`")
             .codes(&[Code::UnsupportedKey]),
-        Key::new("skip_defaults", Type::Any, "A key of cases.", "true").refused().codes(&[Code::SettingConflict]),
+        Key::new("skip_defaults", Type::Any, "A key of cases.", "true")
+            .refused(
+                Code::SettingConflict,
+                "`skip_defaults` has no meaning in a suite",
+                "write it in the `execution` of a case",
+            )
+            .codes(&[Code::SettingConflict]),
     ],
 )
 .with(COMMON);

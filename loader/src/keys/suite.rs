@@ -4,13 +4,12 @@ use evalsuite_schema::Kind;
 
 use super::case::{CASE, EVALUATORS};
 use super::execution::{SUITE_EXECUTION, SUITE_REQUIRES};
-use super::grader::{ASSERTIONS, OLD_ASSERTIONS};
-use super::judged::PREPROCESSOR;
 use super::message::INPUT;
 use super::range::FRACTION;
 use super::workspace::SUITE_WORKSPACE;
-use super::{Key, SCHEMA, Table, Type, words};
+use super::{Key, Keys, SCHEMA_KEY, Table, Type, words};
 use crate::diagnostic::Code;
+use evalsuite_schema::keys::{ASSERTIONS, OLD_ASSERTIONS};
 
 pub(crate) const KINDS: &[(&str, Kind); 3] =
     &[("capability", Kind::Capability), ("regression", Kind::Regression), ("mixed", Kind::Mixed)];
@@ -71,7 +70,7 @@ pub(crate) static EVAL_FILE: Table = Table::new(
         .codes(&[Code::InvalidExternalFile]),
         Key::new(
             "preprocessors",
-            Type::List(&Type::Object(&PREPROCESSOR)),
+            Type::List(&Type::Object(evalsuite_schema::grader::Preprocessor::TABLE)),
             "Commands that turn files in an answer into text for graders.",
             "[{type: pdf, command: [./pdf_to_text.sh]}]",
         ),
@@ -106,7 +105,7 @@ pub(crate) static EVAL_FILE: Table = Table::new(
             .no_effect("cases get nothing from it; write `x-defaults` if the key is your own"),
     ],
 )
-.with(SCHEMA);
+.with(SCHEMA_KEY);
 
 pub(crate) static SUITE_JSON: Table = Table::new(
     "suite-json",
@@ -139,4 +138,4 @@ pub(crate) static SUITE_JSON: Table = Table::new(
         GATES,
     ],
 )
-.with(SCHEMA);
+.with(SCHEMA_KEY);

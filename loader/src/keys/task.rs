@@ -3,7 +3,7 @@
 use evalsuite_schema::ReferenceSource;
 
 use super::range::POSITIVE;
-use super::{Key, SCHEMA, Table, Type, words};
+use super::{Key, SCHEMA_KEY, Table, Type, words};
 use crate::diagnostic::Code;
 
 pub(crate) const SOURCES: &[(&str, ReferenceSource); 3] = &[
@@ -44,12 +44,12 @@ pub(crate) static TASK: Table = Table::new(
             .unit("seconds"),
         Key::new("reference_solution", Type::Object(&REFERENCE_SOLUTION), "The reference solution.", "{\"expected_outcome\": {\"total\": 14.2}}")
             .codes(&[Code::MissingReferenceSolution]),
-        Key::new("graders", Type::Some(&Type::Object(&super::grader::TASK_GRADER)), "The graders of the task.", "[{\"name\": \"is-json\"}]")
+        Key::new("graders", Type::Some(&Type::Object(&evalsuite_schema::keys::TASK_GRADER)), "The graders of the task.", "[{\"name\": \"is-json\"}]")
             .required()
             .codes(&[Code::NoGraders]),
     ],
 )
-.with(SCHEMA);
+.with(SCHEMA_KEY);
 
 pub(crate) static REFERENCE_SOLUTION: Table = Table::new(
     "reference-solution",

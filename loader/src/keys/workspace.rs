@@ -2,7 +2,7 @@
 
 use evalsuite_schema::{Isolation, Reset, Resolve};
 
-use super::{Key, SCHEMA, Table, Type, words};
+use super::{Key, SCHEMA_KEY, Table, Type, words};
 use crate::diagnostic::Code;
 
 pub(crate) const ISOLATIONS: &[(&str, Isolation); 2] =
@@ -20,9 +20,9 @@ pub(crate) const SUITE_WORKSPACE: Type = Type::OneOf(&[Type::File, Type::Object(
 pub(crate) const CASE_WORKSPACE: Type = SUITE_WORKSPACE;
 
 /// A key that asks to work in place.
-const fn in_place(name: &'static str) -> Key {
+const fn in_place(name: &'static str, message: &'static str) -> Key {
     Key::new(name, Type::Any, "Working in place is not supported: every trial gets a copy of `template`.", "./repo")
-        .refused()
+        .refused(Code::UnsupportedWorkspace, message, "use `template`: every trial gets its own copy")
         .codes(&[Code::UnsupportedWorkspace])
 }
 
@@ -45,10 +45,10 @@ pub(crate) static WORKSPACE: Table = Table::new(
         Key::new("mode", Type::Choice(&words(WORKSPACE_MODES)), "Where the copies come from; both words have the same effect.", "temp")
             .default("`temp`")
             .codes(&[Code::NoEffect, Code::UnsupportedWorkspace]),
-        in_place("path"),
-        in_place("static_path"),
-        in_place("pool"),
-        in_place("static"),
+        in_place("path", "`path`: working in place is not supported"),
+        in_place("static_path", "`static_path`: working in place is not supported"),
+        in_place("pool", "`pool`: working in place is not supported"),
+        in_place("static", "`static`: working in place is not supported"),
         Key::new(
             "repos",
             Type::List(&Type::Object(&REPO)),
@@ -62,7 +62,7 @@ pub(crate) static WORKSPACE: Table = Table::new(
             .codes(&[Code::UnsupportedDocker]),
     ],
 )
-.with(SCHEMA);
+.with(SCHEMA_KEY);
 
 pub(crate) static HOOKS: Table = Table::new(
     "hooks",

@@ -24,7 +24,7 @@ use super::keyed_lines::KeyedLine;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AcceptedAnswers {
-    /// What the answers are of.
+    /// Suite of the answers.
     pub header: AcceptedAnswersHeader,
     /// The answers, by case and target.
     pub answers: Vec<AcceptedAnswer>,
@@ -55,7 +55,7 @@ pub struct AcceptedAnswer {
     pub target: String,
     /// SHA-256 of the input of the agent, hexadecimal.
     pub input: String,
-    /// The answer, as its record has it: at most 64 KiB, without secrets; of a conversation, all that was said.
+    /// The recorded answer: at most 64 KiB, without secrets; for a conversation, all its messages.
     pub answer: String,
 }
 
@@ -66,7 +66,7 @@ impl KeyedLine for AcceptedAnswer {
 }
 
 impl AcceptedAnswers {
-    /// No answers of a suite.
+    /// A suite without answers.
     pub fn new(suite: impl Into<String>) -> Self {
         let header = AcceptedAnswersHeader { schema: AcceptedAnswersHeader::SCHEMA.to_owned(), suite: suite.into() };
         Self { header, answers: Vec::new() }

@@ -25,13 +25,13 @@ use super::{CaseRecord, keyed_lines};
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Baseline {
-    /// What the results are of.
+    /// Suite and run of the results.
     pub header: BaselineHeader,
     /// The results, by case and target.
     pub cases: Vec<BaselineCase>,
 }
 
-/// The first line of a baseline: what its results are of.
+/// The first line of a baseline: the suite and run of its results.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BaselineHeader {
@@ -75,11 +75,11 @@ pub struct BaselineCase {
     /// Standard deviation of their scores (n − 1); `None` with fewer than two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
-    /// How the planned trials came out, in their order: `P` passed, `F` failed. Trials that repeated the case count in `trials` and are not
-    /// here. Empty in files of older versions.
+    /// Outcomes of the planned trials, in order: `P` passed, `F` failed. Trials that repeated the case count in
+    /// `trials`, but are not included. Empty in files of older versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub outcomes: String,
-    /// The scores of the planned trials, in their order; empty where all of them are `score`.
+    /// The scores of the planned trials, in order; empty if all of them equal `score`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<f64>,
     /// Whether trials end as soon as they decide the case.
@@ -107,7 +107,7 @@ pub enum PassState {
 }
 
 impl PassState {
-    /// Of some of the trials passing.
+    /// The state for a number of passed trials.
     pub fn of(passed: u32, trials: u32) -> Self {
         match passed {
             0 => Self::Fails,
@@ -123,12 +123,12 @@ impl BaselineCase {
         PassState::of(self.passed, self.trials)
     }
 
-    /// Whether the case has the input and the graders that it had then.
+    /// Whether the case still has the input and the graders of the baseline.
     pub fn is_same_definition(&self, record: &CaseRecord) -> bool {
         self.input == record.input_digest && self.graders == record.grader_digest
     }
 
-    /// What identifies it in its suite.
+    /// Its key in the suite: case and target.
     pub fn key(&self) -> (&str, &str) {
         (&self.case, &self.target)
     }

@@ -25,7 +25,7 @@ pub struct CalibrationRecord {
     pub duration_ms: u64,
     /// Names of the judges that were asked, sorted.
     pub judges: Vec<String>,
-    /// Models they reported, sorted.
+    /// Models that they reported, sorted.
     pub models: Vec<String>,
     /// SHA-256 over the prompts of all samples with `***` for secrets, hexadecimal.
     pub prompt_sha256: String,
@@ -41,7 +41,7 @@ pub struct CalibrationRecord {
     pub counts: SampleCounts,
     /// `None` with fewer than two samples that were judged.
     pub statistics: Option<CalibrationStatistics>,
-    /// What the suite requires of its judges.
+    /// The suite's requirements for its judges.
     pub bar: Bar,
     /// The requirements that are not met.
     pub shortfalls: Vec<Shortfall>,

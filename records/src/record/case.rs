@@ -33,7 +33,7 @@ pub struct CaseRecord {
     pub input_digest: String,
     /// SHA-256 of the graders, hexadecimal.
     pub grader_digest: String,
-    /// What the case says a good answer does, else its description.
+    /// Criteria of the case, else its description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criteria: Option<String>,
     /// Path of the Rust test, without the crate.
@@ -68,16 +68,16 @@ pub struct CaseRecord {
     pub strategy: Option<Strategy>,
     /// The trials, in order.
     pub trials: Vec<TrialSummary>,
-    /// Trials that ran at the same time as the last one in `trials`, which decided the case or reached a limit. They count in no
-    /// other field; what they cost counts in budgets and in summaries of the run.
+    /// Trials that ran at the same time as the last one in `trials`, which decided the case or reached a limit. They do
+    /// not count in other fields; their cost counts in budgets and in summaries of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub surplus: Vec<TrialSummary>,
-    /// Trials that repeat the case because its planned trials differ from its baseline. Their indices start at `planned`. They count in no
-    /// field but `baseline`; what they cost counts in budgets and in summaries of the run.
+    /// Trials that repeat the case because its planned trials differ from its baseline. Their indices start at
+    /// `planned`. They count only in `baseline`; their cost counts in budgets and in summaries of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confirming: Vec<TrialSummary>,
-    /// Whether trials end as soon as they decide the case. Then later trials depend on how earlier ones ended, and only the first one is a
-    /// fair sample of what the agent does.
+    /// Whether trials end as soon as they decide the case. Then later trials depend on earlier ones, and only the first
+    /// is an unbiased sample.
     #[serde(default)]
     pub stops_early: bool,
     /// Number of trials planned.
@@ -91,7 +91,7 @@ pub struct CaseRecord {
     /// Number of trials that may end in an error without making the case an error.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tolerated_errors: u32,
-    /// Of a case that passed: names of graders that count, and failed in a trial that passed all the same.
+    /// For a passed case: names of graders that count and failed in a passed trial.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_graders: Vec<String>,
     /// Whether planned trials did not run, because the case was decided or a cost limit was reached.
@@ -116,10 +116,10 @@ pub struct CaseRecord {
     pub ci95_upper: Option<f64>,
     /// Whether trials agree; `None` with fewer than two, or when truncated.
     pub stability: Option<Stability>,
-    /// The case in the baseline of its suite, if that says something about it; only in suites of kind `capability`.
+    /// The case in the baseline of its suite, if it is included; only in suites of kind `capability`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineResult>,
-    /// What the result depends on besides the case itself; `None` unless the digest of the agent is known.
+    /// Conditions of the result besides the case itself; `None` unless the digest of the agent is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
     /// Id of the run whose result this is: the case did not run again, because nothing that its result depends on has changed.
@@ -127,13 +127,13 @@ pub struct CaseRecord {
     pub reused_run: Option<String>,
 }
 
-/// What the result of a case depends on besides its input and its graders, as digests.
+/// Digests of the conditions of a result besides its input and its graders.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Conditions {
     /// SHA-256 over the files in the case's own directory, hexadecimal; empty without one.
     pub files: String,
-    /// The digest of the agent, as it was given (`EVALSUITE_AGENT_DIGEST`).
+    /// The digest of the agent, as given (`EVALSUITE_AGENT_DIGEST`).
     pub agent: String,
     /// SHA-256 of the settings of judges, hexadecimal; empty if the case asks none.
     pub judge: String,
@@ -185,8 +185,8 @@ impl CaseRecord {
         self.stops_early || self.truncated && !self.cost_limited
     }
 
-    /// How many of its first trials are a fair sample of what the agent does. Where trials end as soon as they decide the case, that is one:
-    /// whether there is a second one depends on the first.
+    /// Number of first trials that are an unbiased sample. It is 1 if trials end as soon as they decide the case,
+    /// because a second trial then depends on the first.
     pub fn sampled_trials(&self) -> usize {
         if self.ends_early() { self.trials.len().min(1) } else { self.trials.len() }
     }
@@ -201,12 +201,13 @@ impl CaseRecord {
         (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / count)
     }
 
-    /// The trials that ran and do not count: they have only cost something.
+    /// The trials that ran but count only with their cost.
     pub fn uncounted_trials(&self) -> impl Iterator<Item = &TrialSummary> {
         self.surplus.iter().chain(&self.confirming)
     }
 
-    /// Whether the test of the case fails: it ended in an error, or failed other than the baseline of its suite expects.
+    /// Whether the test of the case fails: it ended in an error, or failed although the baseline of its suite does not
+    /// expect it.
     pub fn fails_test(&self) -> bool {
         let is_expected = |baseline: &BaselineResult| {
             matches!(
@@ -226,7 +227,7 @@ impl CaseRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BaselineResult {
-    /// How the case did in view of it.
+    /// The case compared with it.
     pub expectation: Expectation,
     /// Trials that passed when it was accepted.
     pub passed: u32,
@@ -235,18 +236,18 @@ pub struct BaselineResult {
 }
 
 impl BaselineResult {
-    /// What follows from some of the trials having passed when the baseline was accepted.
+    /// A result with the trials of the accepted baseline.
     pub fn new(expectation: Expectation, passed: u32, trials: u32) -> Self {
         Self { expectation, passed, trials }
     }
 }
 
-/// How a case did in view of the baseline of its suite.
+/// The result of a case compared with the baseline of its suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Expectation {
-    /// It passes, as in the baseline, or where the baseline is flaky.
+    /// It passes, as in the baseline, or the baseline is flaky.
     ExpectedPass,
     /// It fails, as in the baseline. Its test does not.
     ExpectedFailure,
@@ -258,7 +259,7 @@ pub enum Expectation {
     Regression,
     /// It passes, and no trial of the baseline did.
     NewPass,
-    /// Its input or graders are not those of the baseline, which says nothing about it.
+    /// Its input or graders differ from the baseline, which does not apply.
     Redefined,
 }
 
@@ -305,7 +306,7 @@ pub struct TrialSummary {
 }
 
 impl TrialSummary {
-    /// Of a trial with its record at a path relative to the case's directory.
+    /// The summary of a trial whose record is at a path relative to the case's directory.
     pub fn new(trial: &TrialRecord, path: impl Into<String>) -> Self {
         Self {
             index: trial.trial,

@@ -132,7 +132,7 @@ pub struct GraderRecord {
     pub verdict: Option<Verdict>,
     /// Lowest value of a passing verdict, 0 to 1.
     pub pass_mark: Option<f64>,
-    /// Whether the verdict is `fail` whatever the value.
+    /// Whether the verdict is `fail` regardless of the value.
     pub forced_fail: bool,
     /// Weight in the mean of the trial.
     pub weight: f64,
@@ -147,7 +147,7 @@ pub struct GraderRecord {
     pub advisory: Option<String>,
     /// The assertions, in order.
     pub assertions: Vec<Assertion>,
-    /// Named measurements beside the value, which do not count: finite numbers of any size.
+    /// Named measurements in addition to the value, which do not count: finite numbers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, f64>,
     /// Explanation of the value, or the reason why the grader did not decide.
@@ -205,7 +205,8 @@ pub struct CommandRecord {
     pub signal: Option<i32>,
     /// Whether it exceeded its time limit.
     pub timed_out: bool,
-    /// Whether it failed without saying why on its standard output: its exit code is not 0, and it wrote to standard error only.
+    /// Whether it failed without a result on standard output: its exit code is not 0, and it wrote only to standard
+    /// error.
     #[serde(default)]
     pub crashed: bool,
     /// File with its standard output, relative to the trial directory.

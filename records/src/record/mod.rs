@@ -33,7 +33,7 @@ pub use suite_id::SuiteId;
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};
 pub use trial::{HookRecord, Mode, Note, Started, Timings, TrialRecord, TurnRecord, Versions, WorkspaceRecord};
 
-/// How a trial or a case ended: `outcome` in records. What an agent returns is an `Outcome`.
+/// The outcome of a trial or a case: `outcome` in records. (`Outcome` is the return value of an agent.)
 ///
 /// ```
 /// use evalsuite_records::record::Status;

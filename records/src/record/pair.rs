@@ -81,7 +81,7 @@ pub struct PairReply {
     pub first: Side,
     /// The run whose answer is better; `None`: a tie.
     pub better: Option<Side>,
-    /// What the judge says about it.
+    /// The judge's reasoning.
     pub reasoning: Option<String>,
 }
 
@@ -91,7 +91,7 @@ impl PairRecord {
         Self { suite: suite.into(), target: target.into(), case_id: case_id.into(), ..Self::default() }
     }
 
-    /// Whether there is a judgement, if only a tie.
+    /// Whether there is a judgement; a tie is one.
     pub fn is_judged(&self) -> bool {
         self.error.is_none()
     }

@@ -162,7 +162,7 @@ impl SuiteRecord {
         Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
     }
 
-    /// Which suite it is, as a module includes it.
+    /// Identity of the suite as included by a module.
     pub fn id(&self, module: impl Into<String>) -> SuiteId {
         let (name, package, path) = (self.name.clone(), self.package.clone(), self.path.clone());
         SuiteId { name, package, package_directory: self.package_directory.clone(), path, module: module.into() }

@@ -1,13 +1,14 @@
-//! Which suite is which: in a run, whose suites may have the same name, and in two runs.
+//! Identity of suites: within a run, whose suites may have equal names, and between two runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-/// What identifies a suite of a run: the package that includes it, its directory in there, and the module of its tests.
+/// Identity of a suite of a run: the package that includes it, its directory in the package, and the module of its
+/// tests.
 ///
-/// Two packages may have suites of the same name, and tests with different agents may include the same suite. In records of older versions
-/// all but the name is empty.
+/// Two packages may have suites of the same name, and tests with different agents may include the same suite. In
+/// records of older versions, only the name is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -25,13 +26,13 @@ pub struct SuiteId {
 }
 
 impl SuiteId {
-    /// A suite of which only the name is known.
+    /// A suite with only a name.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// Whether a text that a person wrote names the suite: its name, `package/name`, `package/path`, or each of them with the module in
-    /// parentheses, as in [labels](Self::labels).
+    /// Whether a text of a user names the suite: its name, `package/name`, `package/path`, or each of them with the
+    /// module in parentheses, as in [labels](Self::labels).
     pub fn is_called(&self, text: &str) -> bool {
         let in_package = |rest: &str| rest == self.name || rest == self.path;
         let is_it = |text: &str| {
@@ -42,8 +43,9 @@ impl SuiteId {
         is_it(text) || module.is_some_and(|(text, module)| module == self.module && is_it(text))
     }
 
-    /// What the suites of a run are called, in their order: by their names as far as these differ, else `package/name`, or `package/path`
-    /// for two suites of a package, and with the module in parentheses for a suite that several modules include.
+    /// Displayed names of the suites of a run, in their order: the name if it is unique, else `package/name`, or
+    /// `package/path` for two suites of a package, with the module in parentheses for a suite that several modules
+    /// include.
     pub fn labels(ids: &[Self]) -> Vec<String> {
         let mut named: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
         let mut included: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
@@ -68,10 +70,10 @@ impl SuiteId {
         ids.iter().map(label).collect()
     }
 
-    /// The suites of one run that are those of another one: for each of `ours`, its index in `theirs`.
+    /// Matches the suites of two runs: for each of `ours`, its index in `theirs`.
     ///
-    /// A suite is found again although its package or its module was renamed, or its directory was moved, as long as no other suite can be
-    /// meant. Only records of older versions are matched by the name alone.
+    /// A suite is matched even if its package or its module was renamed, or its directory was moved, unless the match
+    /// is ambiguous. Only records of older versions are matched by the name alone.
     pub fn counterparts(ours: &[Self], theirs: &[Self]) -> Vec<Option<usize>> {
         let mut pairs = Pairs { sides: [ours, theirs], found: vec![None; ours.len()] };
         let steps: [fn(&Self) -> Key<'_>; 6] = [
@@ -94,7 +96,7 @@ impl SuiteId {
         self.package_directory.is_empty()
     }
 
-    /// The suite, whatever module includes it.
+    /// The suite, for any module that includes it.
     fn suite(&self) -> (&str, &str, &str) {
         (&self.name, &self.package, &self.path)
     }

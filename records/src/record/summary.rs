@@ -37,19 +37,18 @@ pub struct SuiteSummary {
     pub schema: String,
     /// Id of the run.
     pub run_id: String,
-    /// What the suite is called: its name, and as much more as it takes to tell it from the other suites of the run, see
-    /// [`SuiteId::labels`].
+    /// Displayed name of the suite, unique in the run, see [`SuiteId::labels`].
     pub suite: String,
-    /// Which suite it is.
+    /// Identity of the suite.
     #[serde(default)]
     pub id: SuiteId,
     /// The aggregates, one per target, in the order in which the targets first occur.
     pub targets: Vec<TargetSummary>,
-    /// Records that are missing or cannot be read, and why. A case without a record is an error; one whose test is still running is not
-    /// counted.
+    /// Missing and unreadable records, with the reason. A case without a record is an error; a case whose test is still
+    /// running is not counted.
     pub problems: Vec<String>,
-    /// Paths of the tests without a record that did not die in a trial: they were not chosen, another machine runs them, or the
-    /// run ended before them.
+    /// Paths of tests that were not started: they were not selected, another machine runs them, or the run ended before
+    /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_started: Vec<String>,
     /// The records of all cases, in the suite's order.
@@ -68,8 +67,7 @@ impl SuiteSummary {
 
 /// The aggregates of one target.
 ///
-/// Rates are shares from 0 to 1; `None` where there is nothing to divide by. A trial is *completed* if it passed or
-/// failed.
+/// Rates are shares from 0 to 1; `None` if the divisor is 0. A trial is *completed* if it passed or failed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TargetSummary {
@@ -85,23 +83,24 @@ pub struct TargetSummary {
     /// Number of cases that passed although a grader failed in one of their passed trials, see [`CaseRecord::failed_graders`].
     #[serde(default)]
     pub passed_with_failed_grader: u32,
-    /// passed / (passed + failed + error) over cases: the share of the suite that the agent masters. A case with an
-    /// error counts as not mastered.
+    /// passed / (passed + failed + error) over cases: the share of the suite that the agent passes. A case with an
+    /// error counts as not passed.
     pub case_pass_rate: Option<f64>,
     /// passed / (passed + failed) over cases: the same, without cases with an error.
     pub completed_pass_rate: Option<f64>,
     /// passed / (passed + failed + error) over all trials.
     pub trial_pass_rate: Option<f64>,
-    /// Mean over cases of the mean score of a case's completed trials, 0 to 1. Every case counts the same, however many
-    /// trials it had. Of a case whose trials stop as soon as they decide it, only the first trial counts.
+    /// Mean over cases of the mean score of a case's completed trials, 0 to 1. Every case has the same weight, for any
+    /// number of trials. If trials stop as soon as they decide the case, only the first trial counts.
     pub mean_score: Option<f64>,
     /// Number M of cases in `mean_score`.
     pub scored_cases: u32,
     /// Standard error of `mean_score`: the standard deviation (M − 1) of the case means, divided by √M. Cases are the
-    /// clusters, because trials of one case are not independent. `None` for fewer than two cases: nothing is known of the spread.
+    /// clusters, because trials of one case are not independent. `None` for fewer than two cases.
     pub stderr: Option<f64>,
-    /// Lower end of the 95 % confidence interval of `mean_score`: Student's t for the scores of the cases and four more, two of 0 and
-    /// two of 1 (as Agresti and Coull add to rates), cut to 0 to 1. It has a width even where all cases have the same score.
+    /// Lower end of the 95 % confidence interval of `mean_score`: Student's t for the scores of the cases and four
+    /// more, two of 0 and two of 1 (as Agresti and Coull add to rates), cut to 0 to 1. It has a width even if all cases
+    /// have the same score.
     pub ci95_lower: Option<f64>,
     /// Upper end of that interval.
     pub ci95_upper: Option<f64>,
@@ -112,8 +111,8 @@ pub struct TargetSummary {
     /// By k, the mean probability that all of k trials of a case pass (unbiased, `C(c,k)/C(n,k)`, as in τ-bench), over
     /// the same cases.
     pub pass_hat_k: BTreeMap<u32, Estimate>,
-    /// Results of each grader, by name. Of a case whose trials stop as soon as they decide it, only the first trial counts: which other
-    /// trials there are depends on their results.
+    /// Results of each grader, by name. If trials stop as soon as they decide the case, only the first trial counts,
+    /// because the number of further trials depends on their results.
     pub grader_mean: BTreeMap<String, GraderMean>,
     /// Pass rates of cases, by `metadata.failure_bucket`.
     pub bucket: BTreeMap<String, PassRate>,
@@ -159,7 +158,7 @@ impl OutcomeCounts {
         *count = count.saturating_add(1);
     }
 
-    /// All but the skipped ones.
+    /// All except skipped ones.
     pub fn run(&self) -> u32 {
         self.passed.saturating_add(self.failed).saturating_add(self.error)
     }

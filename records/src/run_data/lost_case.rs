@@ -1,4 +1,4 @@
-//! Records in place of those that are missing.
+//! Substitutes for missing records.
 
 use std::path::PathBuf;
 

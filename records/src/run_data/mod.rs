@@ -1,5 +1,5 @@
-//! A run as its directory holds it. Summaries and reports take their outcomes from here: a case that started and has
-//! no record is an error, unless its test is still running.
+//! Reads a run from its directory, for summaries and reports. A case that started and has no record is an error, unless its test is
+//! still running.
 
 mod lost_case;
 mod read_case;
@@ -47,9 +47,9 @@ impl RunData {
 /// A suite of a run.
 #[derive(Debug, Clone, Default)]
 pub struct SuiteData {
-    /// What the suite is called, see [`SuiteId::labels`]. The records of its cases have the same.
+    /// Displayed name of the suite, see [`SuiteId::labels`]; also in the records of its cases.
     pub name: String,
-    /// Which suite it is.
+    /// Identity of the suite.
     pub id: SuiteId,
     /// Its directory.
     pub directory: PathBuf,
@@ -72,9 +72,9 @@ pub struct CaseData {
     pub name: CaseDirectoryName,
     /// Its directory, relative to the run directory.
     pub directory: PathBuf,
-    /// Its record; of a case that did not end, what is known from its trials.
+    /// Its record; for an unfinished case, the data of its trials.
     pub record: CaseRecord,
-    /// Its trials, in order; none where only cases were asked for.
+    /// Its trials, in order; empty with [`ReadDepth::Cases`].
     pub trials: Vec<TrialData>,
     /// Earlier runner attempts, the first one first.
     pub earlier: Vec<CaseRecord>,
@@ -85,7 +85,7 @@ pub struct CaseData {
 pub struct TrialData {
     /// Its directory, relative to the run directory.
     pub directory: PathBuf,
-    /// Its record; of a trial that did not end, what is known from its case.
+    /// Its record; for an unfinished trial, the data of its case.
     pub record: TrialRecord,
 }
 

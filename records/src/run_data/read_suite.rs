@@ -11,8 +11,8 @@ use crate::run_directory::read_run_record;
 use crate::run_directory::{CASES, CaseDirectoryName, RUN_RECORD, SUITE_RECORD, SUITES};
 use crate::untrusted::UntrustedDirectory;
 
-/// The suites of a run that have records, by name. What cannot be read is a problem of its suite; that there is something else in
-/// place of the directory of the suites is a problem of the run.
+/// The suites of a run that have records, by name. Unreadable files are problems of their suite; if the path of the
+/// suites is not a directory, this is a problem of the run.
 ///
 /// # Errors
 ///
@@ -137,7 +137,7 @@ fn last_attempt(mut attempts: Vec<CaseData>) -> Option<CaseData> {
 }
 
 /// The case of each test, of several the one of the last runner attempt. A test has one directory per stress run, but a copy of a
-/// directory may lie beside it.
+/// directory may lie next to it.
 fn one_per_test(cases: impl Iterator<Item = CaseData>) -> Vec<CaseData> {
     let mut tests: BTreeMap<_, CaseData> = BTreeMap::new();
     for case in cases {

@@ -67,7 +67,7 @@ pub const CASE_RECORD: &str = "case.json";
 pub const TRIAL_STARTED: &str = "started.json";
 /// Name of the file with the [`TrialRecord`](crate::record::TrialRecord).
 pub const TRIAL_RECORD: &str = "result.json";
-/// Name of the file beside it with everything that grading again needs.
+/// Name of the file next to it with the data to grade the trial again.
 pub const EVIDENCE: &str = "evidence.json";
 /// Name of the directory an agent works in, unless the suite's workspace is shared.
 pub const WORKSPACE: &str = "workspace";
@@ -80,8 +80,7 @@ pub fn trial_directory_name(trial: u32, attempt: u32) -> String {
     }
 }
 
-/// Whether a file in a suite's directory belongs to one of its sessions: what the suite still has to undo, and which tests have
-/// ended.
+/// Whether a file in a suite's directory belongs to one of its sessions: pending hooks, and tests that have ended.
 pub fn is_session_file(name: &str) -> bool {
     name.starts_with("finished") || name.starts_with("session") && name.ends_with(".json")
 }

@@ -36,8 +36,8 @@ impl OutputDirectory {
 
     /// The output directory of the workspace in or around a directory; test programs and the command line both find it here.
     ///
-    /// `setting` is the value of `EVALSUITE_OUTPUT`; the default is `target/evalsuite`. Both are relative to the root of the workspace,
-    /// wherever cargo puts what it builds: a test program cannot know cargo's target directory.
+    /// `setting` is the value of `EVALSUITE_OUTPUT`; the default is `target/evalsuite`. Both are relative to the root
+    /// of the workspace, not to cargo's target directory, which a test program cannot know.
     ///
     /// # Errors
     ///
@@ -134,8 +134,8 @@ impl StoredRun {
         self.0.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// When it began: `started_at` of its `run.json`; where that is missing or torn, when its first test made the first file in the
-    /// directory of locks.
+    /// When it began: `started_at` of its `run.json`; if that is missing or damaged, when its first test created the
+    /// first file in the directory of locks.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl StoredRun {
         times.into_iter().min().map_or_else(|| self.0.metadata()?.modified(), Ok)
     }
 
-    /// Whether one of its tests is running: then it holds a lock.
+    /// Whether one of its tests is running, which then holds a lock.
     ///
     /// # Errors
     ///
@@ -172,8 +172,8 @@ impl StoredRun {
         Ok(false)
     }
 
-    /// Removes what killed processes left, unless one of its tests is running: temporary files, and the workspaces of trials without a
-    /// record. Returns their number.
+    /// Removes files of killed processes, unless one of its tests is running: temporary files, and the workspaces of
+    /// trials without a record. Returns their number.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The interval of a mean of values that have a smallest and a largest possible one.
+//! The interval of the mean of values with a lower and an upper bound.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ const ADDED: f64 = 2.0;
 
 /// The 95 % interval of the mean of a population of values between `least` and `most`, from a sample of it; `None` without values.
 ///
-/// Two values at each end of the scale are added to the sample, as Agresti and Coull (1998) add two successes and two failures to a rate,
-/// then the interval is Student's. So it has a width even where all values agree: what was not seen in twenty values may yet be.
+/// Two values at each end of the scale are added to the sample, as Agresti and Coull (1998) add two successes and two
+/// failures to a rate, then the interval is Student's. The interval therefore has a width even if all values agree.
 ///
-/// `clusters` has a number for each value; values of one cluster are not independent of each other, and what is added is as large as
-/// a cluster is on average. Without `clusters`, each value is one of its own.
+/// `clusters` contains a number for each value; values of one cluster are not independent of each other, and the added
+/// values have the size of an average cluster. Without `clusters`, each value is a separate cluster.
 pub fn bounded_interval(values: &[f64], clusters: Option<&[usize]>, [least, most]: [f64; 2]) -> Option<(f64, f64)> {
     if values.is_empty() {
         return None;

@@ -38,7 +38,7 @@ impl<'a> SummaryText<'a> {
         Self { summary, width: TextTable::USUAL_WIDTH }
     }
 
-    /// The same text with tables of at most so many columns.
+    /// Sets the largest width of tables, in columns.
     #[must_use]
     pub fn with_width(mut self, columns: usize) -> Self {
         self.width = columns;

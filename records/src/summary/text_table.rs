@@ -1,6 +1,6 @@
 //! Tables of aligned text.
 //!
-//! Written by hand: `comfy-table` would be a dependency of every test program for one loop over column widths.
+//! Hand-written: `comfy-table` would be a dependency of every test program for one loop over column widths.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub struct TextTable {
 const GAP: usize = 2;
 
 impl TextTable {
-    /// Width in columns of what is not shown on a terminal.
+    /// Width in columns if the output is not a terminal.
     pub const USUAL_WIDTH: usize = 80;
 
     /// A table with these headings.

@@ -1,4 +1,4 @@
-//! How large the files of a run may be, by their names. `docs/security.md` has the same table.
+//! Size limits of the files of a run, by name. `docs/security.md` has the same table.
 
 use std::path::Path;
 

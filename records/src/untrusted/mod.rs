@@ -1,8 +1,8 @@
 //! Directories and files that programs under test may change while this process uses them.
 //!
-//! Everything that an agent leaves behind, and every file of a run directory, is opened here: component by component from a directory that is ours, without a link
-//! that leads out of it, as a regular file, without waiting, and read up to a limit. Nothing is checked by its path before it is
-//! opened, because the path may lead elsewhere a moment later.
+//! All files that an agent leaves, and all files of run directories, are opened here: component by component from a
+//! trusted directory, without following links out of it, only regular files, without waiting, and read up to a limit.
+//! Nothing is checked by its path before it is opened, because the path may have another target a moment later.
 
 mod directory;
 mod handle;

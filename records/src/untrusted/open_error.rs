@@ -1,4 +1,4 @@
-//! Why a file that an agent left behind is not read.
+//! Why a file of an agent is not read.
 
 use std::{fmt, io};
 

@@ -1,4 +1,4 @@
-//! The files beside the record of a trial: input, transcript, changes, prompts and replies of judges, logs.
+//! The files next to the record of a trial: input, transcript, changes, prompts and replies of judges, logs.
 
 use std::ffi::OsString;
 use std::io;

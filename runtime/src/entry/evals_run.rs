@@ -26,8 +26,8 @@ use crate::run::{Session, run_case};
 impl Evals {
     /// Runs the cases that the options select, and writes their records.
     ///
-    /// Cases run on threads of their own: futures of agents need not be `Send`, and an agent that blocks does not block other
-    /// cases. The returned future works on any runtime. After it was dropped, no further case starts.
+    /// Each case runs on its own thread: futures of agents need not be `Send`, and an agent that blocks does not block
+    /// other cases. The returned future works on any runtime. After it is dropped, no further case starts.
     ///
     /// ```no_run
     /// # async fn example(evals: evalsuite::Evals) -> Result<(), evalsuite::RunError> {

@@ -1,4 +1,4 @@
-//! The end of a run that its tests did not end: `cargo evalsuite finish`.
+//! Ends a run that its tests have not ended: `cargo evalsuite finish`.
 
 use std::path::{Path, PathBuf};
 
@@ -30,10 +30,10 @@ pub struct FinishedRun {
     pub file: PathBuf,
 }
 
-/// Runs the pending hooks after all tests of a run, removes its base workspaces and what killed processes left, and writes its
-/// `summary.json`.
+/// Runs the pending hooks after all tests of a run, removes its base workspaces and files of killed processes, and
+/// writes its `summary.json`.
 ///
-/// `run` is the directory of the run. Call this when no test of the run is running; further calls do no harm.
+/// `run` is the directory of the run. Call this when no test of the run is running; further calls have no effect.
 ///
 /// ```no_run
 /// use std::path::Path;

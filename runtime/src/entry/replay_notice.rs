@@ -1,4 +1,4 @@
-//! What is shown of a replay: a passed test looks as if the agent had run.
+//! The notice of a replay: without it, a passed test looks as if the agent had run.
 
 use std::fs;
 use std::fs::File;

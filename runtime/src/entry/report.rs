@@ -11,7 +11,8 @@ use crate::record::summary::SummaryText;
 use crate::record::summary::SummedCase;
 use crate::run::case_report::CaseReport;
 
-/// Result of [`Evals::run`](crate::Evals::run): the cases that were run or skipped. It is shown as a summary and the failures.
+/// Result of [`Evals::run`](crate::Evals::run): the cases that were run or skipped. Its `Display` form is a summary
+/// with the failures.
 ///
 /// ```
 /// use evalsuite::{Status, Report};

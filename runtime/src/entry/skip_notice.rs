@@ -1,4 +1,4 @@
-//! What is shown of skipped tests: test runners count them as passed.
+//! The notice of skipped tests, which test runners count as passed.
 
 use std::collections::BTreeSet;
 use std::fs::File;

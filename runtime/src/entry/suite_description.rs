@@ -25,9 +25,10 @@ pub const DESCRIBE_VARIABLE: &str = "EVALSUITE_DESCRIBE";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SuiteDescription {
-    /// What the suite is called: its name, until those who read several descriptions choose [labels](SuiteId::labels).
+    /// Displayed name of the suite: its name, until the readers of several descriptions choose
+    /// [labels](SuiteId::labels).
     pub suite: String,
-    /// Which suite it is.
+    /// Identity of the suite.
     pub id: SuiteId,
     /// Path of its test `suite_check`.
     pub check: String,

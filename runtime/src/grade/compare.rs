@@ -1,4 +1,5 @@
-//! The `compare` grader: a judge says whether the answer is better than another one (an extension, docs/grading-differences.md).
+//! The `compare` grader: a judge decides whether the answer is better than another one (an extension,
+//! docs/grading-differences.md).
 
 use evalsuite_records::record::{Assertion, GraderRecord};
 use evalsuite_schema::Grader;

@@ -1,4 +1,4 @@
-//! The `composite` grader: several graders in one (grading.md, section 10).
+//! The `composite` grader: combines the results of several graders.
 
 use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
 use evalsuite_schema::Grader;

@@ -1,4 +1,4 @@
-//! From the result of a grader to its record: value, pass mark, verdict, negation (grading.md, section 3).
+//! Converts the result of a grader to its record: value, pass mark, verdict, negation.
 
 use std::collections::BTreeMap;
 

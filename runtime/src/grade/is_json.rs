@@ -1,4 +1,4 @@
-//! The `is-json` grader (grading.md, section 4).
+//! The `is-json` grader: the whole answer is one JSON value.
 
 use evalsuite_records::record::Assertion;
 use serde::de::IgnoredAny;

@@ -1,4 +1,4 @@
-//! From a judgement to the result of its grader (grading.md, section 11.5).
+//! Converts a judgement to the result of its grader.
 
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::Criterion;

@@ -1,4 +1,4 @@
-//! The aggregator `llm-grader` of a `composite`: a judge makes one score of the members' results (grading.md, section 10).
+//! The aggregator `llm-grader` of a `composite`: a judge combines the members' results into one score.
 
 use evalsuite_records::record::GraderRecord;
 use evalsuite_schema::grader::{JudgeSettings, Prompt};

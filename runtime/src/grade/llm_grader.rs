@@ -1,4 +1,4 @@
-//! The `llm-grader`: a judge gives a score, or checks the grader's rubrics (grading.md, section 11).
+//! The `llm-grader`: a judge gives a score, or checks the grader's rubrics.
 
 use evalsuite_records::record::GraderRecord;
 use evalsuite_schema::grader::LlmGrader;

@@ -1,4 +1,4 @@
-//! The graders `latency`, `cost`, `token-usage` and `execution-metrics` (grading.md, section 5).
+//! The graders `latency`, `cost`, `token-usage` and `execution-metrics`.
 
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::{Cost, ExecutionMetrics, Latency, TokenUsage};

@@ -1,4 +1,4 @@
-//! The `regex` grader (grading.md, section 4).
+//! The `regex` grader: the answer matches a pattern.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The `rubrics` grader: a judge checks the answer criterion by criterion (grading.md, section 11).
+//! The `rubrics` grader: a judge checks the answer criterion by criterion.
 
 use evalsuite_records::record::GraderRecord;
 use evalsuite_schema::Grader;

@@ -1,4 +1,4 @@
-//! The `similar` grader: how close the answer is to a text (an extension, docs/grading-differences.md).
+//! The `similar` grader: edit similarity of the answer and a text (an extension, docs/grading-differences.md).
 
 use std::borrow::Cow;
 

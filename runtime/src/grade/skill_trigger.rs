@@ -1,4 +1,4 @@
-//! The `skill-trigger` grader (grading.md, section 7).
+//! The `skill-trigger` grader: the agent used a skill, or did not.
 
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::SkillTrigger;

@@ -1,5 +1,4 @@
-//! The graders `contains`, `contains-any`, `contains-all`, their case-insensitive forms, `starts-with`, `ends-with` and `equals`
-//! (grading.md, section 4).
+//! The graders `contains`, `contains-any`, `contains-all`, their case-insensitive forms, `starts-with`, `ends-with` and `equals`.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The `tool-trajectory` grader (grading.md, section 6).
+//! The `tool-trajectory` grader: compares the agent's tool calls with the expected ones.
 
 use std::borrow::Cow;
 

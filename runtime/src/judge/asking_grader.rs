@@ -1,4 +1,4 @@
-//! A grader that asks judges: who it is, and where its questions and the replies are recorded.
+//! A grader that asks judges: its identity, and the files of its questions and replies.
 
 use std::path::PathBuf;
 

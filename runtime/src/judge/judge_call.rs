@@ -1,4 +1,4 @@
-//! One call of a judge, or the reply of the cassette in its place.
+//! One call of a judge, or the recorded reply of the cassette.
 
 use evalsuite_records::record::ReasonCode;
 use evalsuite_schema::json::{Value, json};

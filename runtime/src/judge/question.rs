@@ -1,4 +1,4 @@
-//! The question of a built-in grader to its judges, and the calls that it takes to have it answered.
+//! The question of a built-in grader to its judges, and the calls until it is answered.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The progress of a run, as its steps are reported while it runs.
+//! The steps of a run, reported while it runs.
 
 use std::fmt;
 use std::sync::Arc;

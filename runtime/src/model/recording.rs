@@ -1,4 +1,4 @@
-//! What an agent reports while it runs.
+//! Data that an agent reports while it runs.
 
 use evalsuite_records::record::Usage;
 use evalsuite_schema::{Message, Role, ToolCall};

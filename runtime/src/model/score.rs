@@ -103,8 +103,9 @@ impl Score {
         self
     }
 
-    /// Sets a named measurement beside the value, such as precision and recall beside an F1 score. It is recorded and shown, and does
-    /// not count. Its scale is up to the grader; a number that is not finite is an error of the grader.
+    /// Sets a named measurement in addition to the value, such as precision and recall of an F1 score. It is recorded
+    /// and shown, but does not count. The grader chooses its scale; a number that is not finite is an error of the
+    /// grader.
     ///
     /// ```
     /// use evalsuite::Score;
@@ -133,7 +134,7 @@ impl Score {
         }
     }
 
-    /// The verdict, where the grader sets it itself.
+    /// The verdict, if the grader sets it itself.
     pub fn verdict(&self) -> Option<Verdict> {
         self.verdict
     }
@@ -143,7 +144,7 @@ impl Score {
         &self.assertions
     }
 
-    /// Named measurements beside the value, by name.
+    /// Named measurements in addition to the value.
     pub fn metrics(&self) -> &BTreeMap<String, f64> {
         &self.metrics
     }

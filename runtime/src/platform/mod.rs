@@ -1,5 +1,5 @@
-//! The operating system, as the rest of the crate uses it: processes, locks, files, the clock, environment variables, digests,
-//! printable text, and calls on threads of their own.
+//! Access to the operating system for the rest of the crate: processes, locks, files, the clock, environment variables,
+//! digests, printable text, and calls on separate threads.
 
 pub(crate) mod async_runtime;
 pub(crate) mod cancel;

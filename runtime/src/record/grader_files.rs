@@ -1,4 +1,4 @@
-//! The files that graders write beside the record of a trial.
+//! The files that graders write next to the record of a trial.
 
 use std::path::{Path, PathBuf};
 

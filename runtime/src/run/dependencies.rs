@@ -1,8 +1,9 @@
 //! `depends_on`: cases that run before others.
 //!
-//! A case whose dependency has no record in this run runs it itself, under the dependency's lock; so a filter, a shard or the
-//! order of tests changes nothing. A test that holds a case's lock waits for locks of its dependencies only, and for no slot
-//! while it holds one: the graph of dependencies has no cycles, so there is no deadlock.
+//! If the dependency of a case has no record in this run, the case runs it, under the dependency's lock: the result
+//! does not depend on filters, shards or the order of tests. A test that holds a case's lock waits only for locks of
+//! its dependencies, and does not wait for a slot while it holds one. The graph of dependencies has no cycles, so there
+//! is no deadlock.
 
 use std::collections::BTreeSet;
 use std::io;

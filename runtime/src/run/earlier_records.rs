@@ -1,4 +1,4 @@
-//! The records of a case that runs again in the same run: they are kept until the new ones are whole.
+//! The records of a case that runs again in the same run: they are kept until the new ones are complete.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -11,7 +11,7 @@ use crate::workspace::remove_directory;
 #[must_use = "the earlier records stay until they are removed"]
 pub(crate) struct EarlierRecords(PathBuf);
 
-/// Makes room for the records of a case: moves those of a case that ended to a directory beside all cases, and removes those of
+/// Makes room for the records of a case: moves those of a case that ended to a directory next to all cases, and removes those of
 /// one whose process died.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! The settings of graders written in Rust, checked by the graders themselves before anything is paid for.
+//! The settings of graders written in Rust, checked by the graders before the agent is called.
 
 use evalsuite_schema::diagnostic::{Code, Diagnostic};
 use evalsuite_schema::{Case, Grader, GraderConfig};

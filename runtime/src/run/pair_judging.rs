@@ -1,4 +1,4 @@
-//! Has judges say which of two recorded answers is better.
+//! Asks judges which of two recorded answers is better.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Everything about a case that all its trials share.
+//! The data of a case that all its trials share.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -37,7 +37,7 @@ use crate::run::{regrade, requirements, rerun, selected_targets};
 /// Limit of an agent call where none is set.
 const AGENT_LIMIT: Duration = Duration::from_secs(300);
 
-/// Everything about a case that all its trials share.
+/// The data of a case that all its trials share.
 pub(crate) struct Plan<'a> {
     pub(crate) evals: &'a Evals,
     pub(crate) suite: &'static EvalSuite,

@@ -1,4 +1,4 @@
-//! Results of earlier runs in place of running a case whose conditions have not changed.
+//! Reuses results of earlier runs for cases whose conditions have not changed.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! Base workspaces, which trials get copies of.
+//! Base workspaces, which are copied for trials.
 
 use std::path::Path;
 use std::{fs, io};

@@ -1,4 +1,4 @@
-//! The state of a workspace's files at one moment.
+//! The state of a workspace's files at a point in time.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -51,25 +51,24 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
 pub(crate) const TRUSTED_IN_RECORDS: &[(&str, &str)] = &[];
 
 /// Files of reports that read what is not in a run directory.
-pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[];
+pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[("formats/mod.rs", "the file that a format is written to")];
 
 /// Files of the command line that read what is not in a run directory, and what that is.
 pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
-    ("fixes.rs", "files of suites"),
-    ("includes/source_files.rs", "Rust sources"),
-    ("list/mod.rs", "`Cargo.toml`"),
-    ("lsp/definition.rs", "directories of suites"),
-    ("merge/file_tree.rs", "directories of a part, walked without links"),
-    ("new/editor.rs", "settings of editors"),
-    ("new/manifest.rs", "`Cargo.toml`"),
-    ("new/suite.rs", "files of suites"),
-    ("report.rs", "the report that is written"),
-    ("run/progress/progress_file.rs", "a file that the command line makes for the test programs that it runs"),
-    ("run/source_digest.rs", "sources of packages"),
-    ("run/suite_descriptions.rs", "a temporary directory of the command line"),
-    ("suite_search.rs", "directories of packages"),
-    ("watch/changes.rs", "directories of packages"),
-    ("watch/programs.rs", "`Cargo.toml`"),
+    ("keeping/merge/file_tree.rs", "directories of a part, walked without links"),
+    ("locate/includes/source_files.rs", "Rust sources"),
+    ("locate/suite_search.rs", "directories of packages"),
+    ("looking/list/mod.rs", "`Cargo.toml`"),
+    ("plumbing/lsp/definition.rs", "directories of suites"),
+    ("running/run/progress/progress_file.rs", "a file that the command line makes for the test programs that it runs"),
+    ("running/run/source_digest.rs", "sources of packages"),
+    ("running/run/suite_descriptions.rs", "a temporary directory of the command line"),
+    ("running/watch/changes.rs", "directories of packages"),
+    ("running/watch/programs.rs", "`Cargo.toml`"),
+    ("writing/fixes.rs", "files of suites"),
+    ("writing/new/editor.rs", "settings of editors"),
+    ("writing/new/manifest.rs", "`Cargo.toml`"),
+    ("writing/new/suite.rs", "files of suites"),
 ];
 
 /// Every path outside tests that opens a file, in files of `modules` that `trusted` does not name, and files that it names in vain.

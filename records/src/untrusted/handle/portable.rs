@@ -1,5 +1,5 @@
-//! A directory by its path, on systems whose standard library opens nothing relative to a directory. What is checked here can
-//! change before it is used.
+//! A directory by its path, on systems whose standard library cannot open files relative to a directory. A checked file
+//! can be replaced before it is used.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileType};

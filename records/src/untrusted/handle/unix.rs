@@ -1,4 +1,4 @@
-//! An open directory: what is in it is reached by its descriptor, whatever happens to its path.
+//! An open directory: its entries are opened through its descriptor, independently of its path.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};

@@ -161,7 +161,7 @@ impl ResolvedCommand<'_> {
     }
 }
 
-/// The answer with the transcript that is written beside it. The answer takes precedence where both report a value.
+/// The answer with the transcript that is written next to it. The answer takes precedence where both report a value.
 fn with_trajectory(reply: Outcome, json: &[u8]) -> Result<Outcome, CommandFailure> {
     let unusable = |error| CommandFailure::Failed(format!("the trajectory cannot be used: {error}"));
     let reported = Outcome::from_trajectory(json).map_err(unusable)?;

@@ -1,4 +1,4 @@
-//! The input of a code grader's command: the evidence as JSON (grading.md, section 9).
+//! The input of a code grader's command: the evidence as JSON.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The result of a code grader's command: its output and exit code (grading.md, section 9).
+//! The result of a code grader's command: its output and exit code.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The `code-grader`: a command reads the evidence as JSON and prints a result, or just exits (grading.md, section 9).
+//! The `code-grader`: a command reads the evidence as JSON and prints a result, or only exits.
 
 pub(crate) mod command_input;
 pub(crate) mod command_output;

@@ -1,4 +1,4 @@
-//! The `field-accuracy` grader: compares fields of the answer with those of the reference (grading.md, section 8).
+//! The `field-accuracy` grader: compares fields of the answer with those of the reference.
 
 pub(crate) mod calendar_date;
 

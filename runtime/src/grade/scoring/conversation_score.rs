@@ -1,4 +1,4 @@
-//! The outcome and score of a conversation from its turns and its whole (grading.md, section 13.4).
+//! The outcome and score of a conversation, from its turns and from the graders of the whole conversation.
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::Aggregation;

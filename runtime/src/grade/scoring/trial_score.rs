@@ -1,4 +1,4 @@
-//! The outcome and score of a trial from its graders (grading.md, section 13).
+//! The outcome and score of a trial from its graders.
 
 use evalsuite_records::record::{GraderRecord, GraderState, Note, Reason, ReasonCode, Stage, Status, Verdict};
 use evalsuite_schema::Layout;

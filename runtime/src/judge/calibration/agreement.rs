@@ -1,6 +1,6 @@
 //! Statistics of the agreement of two lists of scores.
 //!
-//! Written by hand: `statrs` has neither Cohen's κ nor Spearman's ρ, and Pearson's r of two lists is five lines.
+//! Hand-written: `statrs` has neither Cohen's κ nor Spearman's ρ, and Pearson's r of two lists is five lines.
 
 use evalsuite_records::record::CalibrationStatistics;
 

@@ -159,7 +159,7 @@ impl CassetteFile {
         write_bytes(path, &json)
     }
 
-    /// Its JSON without line breaks, for a file beside the record.
+    /// Its JSON without line breaks, for a file next to the record.
     ///
     /// # Errors
     ///

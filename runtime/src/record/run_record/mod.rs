@@ -1,7 +1,8 @@
-//! `run.json` and `suite.json`: what a run is and which suites belong to it.
+//! `run.json` and `suite.json`: a run and its suites.
 //!
-//! The first test of a suite writes them, and a mark that it has. All others only look for the mark, however large the suite
-//! and the run are. The first test of the run also asks git for the state of the repository, while its case runs.
+//! The first test of a suite writes them and a marker file. All other tests only check the marker, so their cost does
+//! not depend on the size of suite and run. The first test of the run also asks git for the state of the repository,
+//! while its case runs.
 
 mod git_query;
 pub(crate) mod surroundings;

@@ -1,4 +1,5 @@
-//! The calibration of judges in a run: measuring them, and taking the weight from graders whose judges are below the suite's `minimum`.
+//! The calibration of judges in a run: measures them, and excludes graders whose judges are below the suite's
+//! `minimum`.
 
 pub(crate) mod calibration_test;
 pub(crate) mod judge_bar;

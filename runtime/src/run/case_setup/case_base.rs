@@ -1,4 +1,4 @@
-//! The base of a case that has files or hooks of its own.
+//! The base of a case that has its own files or hooks.
 
 use std::path::Path;
 use std::{fs, io};
@@ -17,11 +17,11 @@ use crate::run::plan::Plan;
 use crate::workspace;
 use crate::workspace::BaseFacts;
 
-/// File beside the workspace of a case's own base, with the hook that still has to run.
+/// File next to the workspace of a case's own base, with the hook that still has to run.
 const PENDING: &str = "after_all.json";
 
 impl CaseSetup<'_> {
-    /// The base of a case that has files or hooks of its own.
+    /// The base of a case that has its own files or hooks.
     pub(crate) fn case_base(&mut self, isolation: Isolation) -> io::Result<Result<WorkspaceBase, Reason>> {
         let plan = self.plan;
         let Some(workspace) = &plan.case.workspace else { return Ok(Ok(WorkspaceBase::Template)) };

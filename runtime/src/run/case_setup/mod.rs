@@ -1,4 +1,4 @@
-//! What the trials of a case have in common, made before the first of them: base workspaces, and hooks that run once.
+//! The common setup of a case's trials, before the first one: base workspaces, and hooks that run once.
 
 pub(crate) mod case_base;
 pub(crate) mod suite_base;

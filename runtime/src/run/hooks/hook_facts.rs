@@ -1,4 +1,4 @@
-//! What a hook gets: on standard input, in placeholders, in its environment.
+//! The data of a hook: on standard input, in placeholders, in its environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

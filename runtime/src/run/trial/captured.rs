@@ -1,4 +1,4 @@
-//! A trial whose results are captured: what the agent changed, answered and used, as graders and the record see it.
+//! A trial whose results are captured: changes, answer and usage of the agent, for graders and the record.
 
 use std::io;
 use std::sync::Arc;
@@ -148,14 +148,14 @@ pub(crate) fn captured_outcome(
     Captured { evidence: Evidence::new(facts), tools, report, workspace }
 }
 
-/// Writes what the agent logged beside the record.
+/// Writes what the agent logged next to the record.
 pub(crate) fn write_agent_log(prepared: &Prepared<'_>, recording: &Recording) {
     if !recording.log.is_empty() {
         prepared.trial.write_text("log.txt", &recording.log);
     }
 }
 
-/// What the agent changed in the workspace, for the record and for graders; the patch is written beside the record.
+/// What the agent changed in the workspace, for the record and for graders; the patch is written next to the record.
 pub(crate) fn captured_workspace(
     prepared: &Prepared<'_>,
     before: &Snapshot,

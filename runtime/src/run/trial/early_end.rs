@@ -1,4 +1,4 @@
-//! Why a trial ends before its graders.
+//! Why a trial ends before grading.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

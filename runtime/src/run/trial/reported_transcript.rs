@@ -1,4 +1,4 @@
-//! The answer, the transcript and the totals that graders see, from what an agent returned and recorded.
+//! The answer, the transcript and the totals for graders, from the data that an agent returned and recorded.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One attempt at a trial: what it is, where its files go, and what it notes.
+//! One attempt at a trial: its identity, its files and its notes.
 
 use std::io;
 use std::path::PathBuf;
@@ -73,7 +73,7 @@ impl<'a> TrialAttempt<'a> {
         UntrustedDirectory::new(&self.directory)
     }
 
-    /// Writes a text beside the record, without secrets. A failure is noted: the record is still to come.
+    /// Writes a text next to the record, without secrets. A failure is noted: the record is still to come.
     pub(crate) fn write_text(&self, file: &str, text: &str) -> bool {
         let path = self.directory.join(file);
         let written = self.files().write(file, self.plan.redactor.apply(text).as_bytes());

@@ -1,4 +1,4 @@
-//! What a trial notes on its way: warnings, hooks and times.
+//! The log of a trial: warnings, hooks and times.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};

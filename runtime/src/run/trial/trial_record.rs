@@ -1,4 +1,4 @@
-//! The record of a trial: built once, from what its phases returned.
+//! The record of a trial: built once, from the results of its phases.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What `EVALSUITE_VERBOSE` shows of each trial.
+//! The output of `EVALSUITE_VERBOSE` for each trial.
 
 use evalsuite_records::record::{Timings, TrialRecord};
 

@@ -1,4 +1,4 @@
-//! Trials that repeat a case whose planned trials differ from its baseline, before anything is said about it.
+//! Trials that repeat a case whose planned trials differ from its baseline, before its result is reported.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Which trials count: those that would have run one after another, whatever the order in which they end.
+//! Which trials count: those that would have run one after another, regardless of the order in which they end.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! The trials of a case while they run, on one thread or on several.
 //!
-//! Trials start in order. The next trial that counts waits for a slot as long as it takes; further ones run only on slots for
-//! which no other test waits, so that they delay no test.
+//! Trials start in order. The next trial that counts waits for a slot without a limit; further trials use only slots
+//! for which no other test waits, so they do not delay other tests.
 
 use std::collections::BTreeMap;
 use std::io;
