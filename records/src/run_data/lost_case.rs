@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{StoredCase, StoredTrial};
+use super::{CaseData, TrialData};
 use crate::digest::case_key;
 use crate::record::{
     CaseRecord, Reason, ReasonCode, Stage, Started, Status, SuiteRecord, SuiteTest, TrialRecord, TrialSummary,
@@ -11,7 +11,7 @@ use crate::run_directory::{CaseDirectoryName, TRIAL_RECORD};
 
 /// A trial of a case without a record.
 pub(super) enum LostTrial {
-    Ended(Box<StoredTrial>),
+    Ended(Box<TrialData>),
     /// It started, and has no record.
     Open(Box<Started>, PathBuf),
 }
@@ -46,7 +46,7 @@ pub(super) fn lost_case(
     started: Option<&Started>,
     trials: Vec<LostTrial>,
     suite: Option<&SuiteRecord>,
-) -> StoredCase {
+) -> CaseData {
     let ended = trials.iter().rev().find_map(|trial| match trial {
         LostTrial::Ended(trial) => Some(trial.record.clone()),
         LostTrial::Open(..) => None,
@@ -86,7 +86,7 @@ pub(super) fn lost_case(
     let message = open.or_else(|| started.map(after));
     record.outcome = Status::Error;
     record.reason = Some(died(message.unwrap_or_else(|| "the case has no record that can be read".to_owned())));
-    let trials: Vec<StoredTrial> = trials.into_iter().map(|trial| stored_trial(trial, &record)).collect();
+    let trials: Vec<TrialData> = trials.into_iter().map(|trial| stored_trial(trial, &record)).collect();
     for trial in &trials {
         // Its path is relative to the case, the directory to the run.
         let directory = trial.directory.file_name().unwrap_or_default().to_string_lossy();
@@ -96,10 +96,10 @@ pub(super) fn lost_case(
         record.errors += u32::from(trial.record.outcome == Status::Error);
     }
     record.planned = record.planned.max(record.completed + record.errors);
-    StoredCase { name, directory, record, trials, earlier: Vec::new() }
+    CaseData { name, directory, record, trials, earlier: Vec::new() }
 }
 
-fn stored_trial(trial: LostTrial, case: &CaseRecord) -> StoredTrial {
+fn stored_trial(trial: LostTrial, case: &CaseRecord) -> TrialData {
     match trial {
         LostTrial::Ended(trial) => *trial,
         LostTrial::Open(started, directory) => {
@@ -109,7 +109,7 @@ fn stored_trial(trial: LostTrial, case: &CaseRecord) -> StoredTrial {
             record.started_at.clone_from(&started.started_at);
             record.outcome = Status::Error;
             record.reason = Some(died(format!("process {} died in trial {}", started.pid, started.trial)));
-            StoredTrial { directory, record }
+            TrialData { directory, record }
         }
     }
 }

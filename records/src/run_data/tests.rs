@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{ReadDepth, StoredSuite, stored_suites};
+use super::{ReadDepth, SuiteData, suites_of};
 use crate::file_lock::FileLock;
 use crate::record::{CaseRecord, Started, Status, SuiteRecord, SuiteTest, TrialRecord};
 
@@ -23,8 +23,8 @@ fn write(run: &Path, file: &str, record: &impl serde::Serialize) {
     fs::write(file, serde_json::to_vec(record).unwrap()).unwrap();
 }
 
-fn suite(run: &Path) -> StoredSuite {
-    stored_suites(run, ReadDepth::Cases).unwrap().0.into_iter().next().unwrap()
+fn suite(run: &Path) -> SuiteData {
+    suites_of(run, ReadDepth::Cases).unwrap().0.into_iter().next().unwrap()
 }
 
 #[test]

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_records::record::SuiteId;
-
 use super::{RunData, SuiteData};
+use crate::record::SuiteId;
 
 /// Other names for the suites of a run: those that the same suites have elsewhere, and names that no other suite has for the rest.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SuiteNames<'a>(BTreeMap<&'a str, String>);
+pub struct SuiteNames<'a>(BTreeMap<&'a str, String>);
 
 impl RunData {
     /// Its suites, with their names.
@@ -30,7 +29,7 @@ impl RunData {
 
 impl<'a> SuiteNames<'a> {
     /// The names of the suites of a run in view of suites that have names.
-    pub(crate) fn new(run: &'a RunData, known: &[(SuiteId, String)]) -> Self {
+    pub fn new(run: &'a RunData, known: &[(SuiteId, String)]) -> Self {
         let ids: Vec<SuiteId> = run.suites.iter().map(|suite| suite.id.clone()).collect();
         let known_ids: Vec<SuiteId> = known.iter().map(|(id, _)| id.clone()).collect();
         let mut taken: BTreeSet<String> = known.iter().map(|(_, name)| name.clone()).collect();
@@ -49,7 +48,7 @@ impl<'a> SuiteNames<'a> {
     }
 
     /// The name of a suite of the run.
-    pub(crate) fn of<'s>(&'s self, suite: &'s str) -> &'s str {
+    pub fn of<'s>(&'s self, suite: &'s str) -> &'s str {
         self.0.get(suite).map_or(suite, String::as_str)
     }
 }
