@@ -79,11 +79,6 @@ impl<'n> Fields<'n> {
         Self { is_top: true, ..self }
     }
 
-    /// Goes on with the keys of another object, which has the same common keys.
-    pub(crate) fn narrow(&mut self, object: &'static Table) {
-        self.keys = object.keys;
-    }
-
     /// The line of the table for `name`.
     fn key(&self, name: &str) -> &'static Key {
         let keys = self.common.iter().chain(self.keys);

@@ -11,15 +11,14 @@ mod json_schema;
 pub(crate) mod message;
 pub mod placeholder;
 pub(crate) mod suite;
-pub(crate) mod targets;
 pub(crate) mod task;
 
 #[cfg(test)]
 mod tests;
 
-use evalsuite_schema::Workspace;
 use evalsuite_schema::grader::OldRubric;
 use evalsuite_schema::keys::TEMPLATE;
+use evalsuite_schema::{TargetsFile, Workspace};
 
 pub use evalsuite_schema::grader::TABLES as GRADERS;
 pub use evalsuite_schema::keys::{
@@ -55,7 +54,7 @@ pub const FILES: &[(&str, Type)] = &[
     ("task", Type::Object(&task::TASK)),
     ("calibration", Type::Object(&calibration::CALIBRATION)),
     ("samples", Type::List(&Type::Object(&calibration::SAMPLE))),
-    ("targets", Type::Object(&targets::TARGETS_FILE)),
+    ("targets", Type::Object(TargetsFile::TABLE)),
     ("template", Type::Object(&TEMPLATE)),
     ("workspace", Type::Object(Workspace::TABLE)),
 ];
