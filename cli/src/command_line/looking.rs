@@ -2,9 +2,21 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::{OutputFormat, positive};
+
+/// Commands that show and judge results, in the order of `--help`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Looking {
+    List(List),
+    Show(Show),
+    Report(Report),
+    Diff(Diff),
+    Gate(Gate),
+    Health(Health),
+    Accept(Accept),
+}
 
 /// List suites with their cases and graders, and runs with their results
 ///

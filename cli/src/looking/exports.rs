@@ -1,13 +1,15 @@
 //! The files of `cargo evalsuite report` that tools for traces and logs read.
 
+use std::fs;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::{fs, io};
 
 use evalsuite_report::{InspectFormat, Problem, RunData, inspect_logs, otel, trace};
 
 use crate::command_line::Report;
+use crate::platform::cli_error::{AtPath, CliError, Result};
+use crate::platform::output::stdout;
 
 /// Names of the files with OpenTelemetry data.
 const SPANS: &str = "run.traces.jsonl";
@@ -18,13 +20,13 @@ const RESULTS: &str = "run.logs.jsonl";
 /// # Errors
 ///
 /// If a file cannot be written, or one file is asked for that would have to hold several logs.
-pub(crate) fn write(command: &Report, run: &RunData) -> io::Result<Vec<Problem>> {
+pub(crate) fn write(command: &Report, run: &RunData) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
     if let Some(path) = &command.inspect_log {
         problems.extend(write_inspect_logs(path, run)?);
     }
     if let Some(directory) = &command.otel {
-        fs::create_dir_all(directory).map_err(|error| at(directory, &error))?;
+        fs::create_dir_all(directory).at(directory)?;
         let (spans, results) = (directory.join(SPANS), directory.join(RESULTS));
         problems.extend(write_file(&spans, |spans| write_file(&results, |results| otel(run, spans, results)))?);
     }
@@ -35,15 +37,15 @@ pub(crate) fn write(command: &Report, run: &RunData) -> io::Result<Vec<Problem>>
 }
 
 /// Writes one log to a file, or the logs of all suites and targets to a directory.
-fn write_inspect_logs(path: &Path, run: &RunData) -> io::Result<Vec<Problem>> {
+fn write_inspect_logs(path: &Path, run: &RunData) -> Result<Vec<Problem>> {
     let logs = inspect_logs(run);
     let Some(format) = InspectFormat::of_file(path) else {
-        fs::create_dir_all(path).map_err(|error| at(path, &error))?;
+        fs::create_dir_all(path).at(path)?;
         let mut problems = Vec::new();
         for log in &logs {
             let file = path.join(log.file_name(log.format()));
             problems.extend(write_file(&file, |out| log.write(log.format(), out))?);
-            writeln!(anstream::stdout().lock(), "{}", file.display())?;
+            writeln!(stdout(), "{}", file.display())?;
         }
         return Ok(problems);
     };
@@ -55,23 +57,18 @@ fn write_inspect_logs(path: &Path, run: &RunData) -> io::Result<Vec<Problem>> {
                 format!("a log holds one suite and target, and the run has {}; name a directory", names.join(", "))
             }
         };
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {message}", path.display())));
+        return Err(CliError::new(format!("{}: {message}", path.display())));
     };
     write_file(path, |out| log.write(format, out))
 }
 
 /// Writes a file; errors name it.
-fn write_file(
+fn write_file<E: Into<CliError>>(
     file: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<Vec<Problem>>,
-) -> io::Result<Vec<Problem>> {
-    let mut out = File::create(file).map(BufWriter::new).map_err(|error| at(file, &error))?;
-    let problems = write(&mut out)?;
-    out.flush().map_err(|error| at(file, &error))?;
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<Vec<Problem>, E>,
+) -> Result<Vec<Problem>> {
+    let mut out = File::create(file).map(BufWriter::new).at(file)?;
+    let problems = write(&mut out).map_err(Into::into)?;
+    out.flush().at(file)?;
     Ok(problems)
-}
-
-/// The error with the path that it is about.
-pub(crate) fn at(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

@@ -15,8 +15,7 @@ use crate::source::Span;
 use crate::suggest;
 
 pub(crate) use values::{
-    boolean, choice, count, fraction, integer, list, literal, literal_text, number_in, object, positive, string, text,
-    texts, word,
+    boolean, count, fraction, integer, list, literal, literal_text, number_in, object, string, text, texts, word,
 };
 
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.

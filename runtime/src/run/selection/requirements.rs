@@ -10,9 +10,9 @@ use crate::judge::judge_choice::JudgeChoice;
 use crate::model::evals::Registry;
 use crate::model::suite::EvalSuite;
 use crate::platform::environment;
-use crate::run::rerun;
+use crate::run::selection::rerun;
+use crate::run::selection::turn_graders::turn_graders;
 use crate::run::settings::Settings;
-use crate::run::turn_graders::turn_graders;
 
 /// A requirement that is not met.
 #[derive(Debug, PartialEq, Eq)]

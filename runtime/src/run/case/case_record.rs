@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 
 use evalsuite_records::record::{
-    BaselineResult, CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary,
-    Verdict,
+    BaselineResult, CaseRecord, Conditions, GraderRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord,
+    TrialSummary, Verdict,
 };
 use evalsuite_schema::Kind;
 
@@ -18,8 +18,10 @@ use crate::record::run_directory::layout::{TRIAL_RECORD, trial_directory_name};
 use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability};
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
-use crate::run::trials::{CaseTrials, TrialsEnd, results};
-use crate::run::{dependencies, limits, requirements, reuse, trials};
+use crate::run::selection::requirements;
+use crate::run::trials::case_trials;
+use crate::run::trials::case_trials::{CaseTrials, TrialsEnd, results};
+use crate::run::{dependencies, limits};
 
 /// How a case ended.
 pub(crate) struct CaseEnd {
@@ -45,7 +47,7 @@ impl CaseEnd {
         if let TrialsEnd::Prevented(reason) = end {
             return Self { is_truncated, is_cost_limited, ..Self::prevented(Status::Error, reason.clone()) };
         }
-        let (outcome, score) = decide_case(plan.standard(), &results(trials));
+        let (outcome, score) = decide_case(plan.standard, &results(trials));
         let reason = (outcome != Status::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
         let end = Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None };
         let mut record = plan.case_record();
@@ -63,14 +65,14 @@ impl CaseEnd {
     /// With what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
     /// `record` has the trials.
     fn in_view_of_baseline(mut self, plan: &Plan<'_>, trials: &CaseRecord) -> Self {
-        if plan.suite_data.kind != Kind::Capability || self.outcome == Status::Error {
+        if plan.source.data.kind != Kind::Capability || self.outcome == Status::Error {
             return self;
         }
         let mut record = plan.case_record();
         record.outcome = self.outcome;
         (record.passed, record.completed) = (trials.passed, trials.completed);
         record.confirming.clone_from(&trials.confirming);
-        match result_of(&baseline_file(&package_directory(plan.suite), &plan.suite.id()), &record) {
+        match result_of(&baseline_file(&package_directory(plan.source.suite), &plan.source.suite.id()), &record) {
             Ok(result) => self.baseline = result,
             Err(error) => {
                 self.outcome = Status::Error;
@@ -90,13 +92,13 @@ impl CaseEnd {
 
 /// The reason of the first trial with the outcome of the case; where the mean of the scores decides, that it is too low.
 fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Option<f64>) -> Option<Reason> {
-    let measure = match plan.rule {
+    let measure = match plan.standard.rule {
         Rule::Mean => "the mean of the trials' scores",
         Rule::ConfidenceInterval => "the lower end of the confidence interval of the mean score",
         Rule::Any | Rule::Every => "",
     };
     if outcome == Status::Failed && !measure.is_empty() && trials.len() > 1 {
-        let message = format!("{measure}, {}, is below {}", score?, plan.threshold);
+        let message = format!("{measure}, {}, is below {}", score?, plan.standard.threshold);
         return Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message));
     }
     trials.iter().find(|trial| trial.outcome == outcome).and_then(|trial| trial.reason.clone())
@@ -107,13 +109,20 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Optio
 /// # Errors
 ///
 /// If it cannot be written, or another file that tells other tests how the case ended.
-pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut end: CaseEnd) -> io::Result<CaseReport> {
+pub(crate) fn write_record(
+    plan: &Plan<'_>,
+    trials: CaseTrials,
+    mut end: CaseEnd,
+    conditions: Option<Conditions>,
+) -> io::Result<CaseReport> {
     requirements::refuse_skip(plan.settings, &mut end.outcome, &mut end.reason);
     limits::record_first_error(plan, end.outcome, end.reason.as_ref())?;
-    let record = plan.redactor.redacted(case_record(plan, &trials, end)?)?;
+    let mut record = case_record(plan, &trials, end);
+    record.conditions = conditions;
+    let record = plan.redactor.redacted(record)?;
     dependencies::mark_unreported(plan)?;
-    write_json(&plan.directory.join("case.json"), &record, &Redactor::default())?;
-    plan.report_case_end(&record, trials::cost(trials.counted.iter().chain(trials.uncounted())));
+    write_json(&plan.records.directory.join("case.json"), &record, &Redactor::default())?;
+    plan.report_case_end(&record, case_trials::cost(trials.counted.iter().chain(trials.uncounted())));
     Ok(plan.report(record, trials.counted))
 }
 
@@ -129,7 +138,7 @@ fn add_trials(record: &mut CaseRecord, CaseTrials { counted, surplus, confirming
     record.errors = count(Status::Error);
 }
 
-fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> io::Result<CaseRecord> {
+fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> CaseRecord {
     let trials = &case_trials.counted;
     let mut record = plan.case_record();
     add_trials(&mut record, case_trials);
@@ -142,16 +151,17 @@ fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> io::R
     let is_complete = !end.is_truncated;
     let summary = Summary::of(&scores).filter(|_| is_complete);
 
-    record.criteria = plan.case.criteria.clone().or_else(|| plan.case.description.clone());
-    record.rule = plan.rule;
+    record.criteria = plan.source.case.criteria.clone().or_else(|| plan.source.case.description.clone());
+    record.rule = plan.standard.rule;
     record.program = program();
     record.outcome = end.outcome;
     record.reason = end.reason;
     record.score = end.score;
-    record.strategy = plan.case.trials.strategy;
+    record.strategy = plan.source.case.trials.strategy;
     record.planned = plan.planned;
-    record.tolerated_errors = plan.case.trials.errors;
-    record.stops_early = plan.planned > 1 && !plan.settings.run_all && matches!(plan.rule, Rule::Any | Rule::Every);
+    record.tolerated_errors = plan.source.case.trials.errors;
+    record.stops_early =
+        plan.planned > 1 && !plan.settings.run_all && matches!(plan.standard.rule, Rule::Any | Rule::Every);
     record.truncated = end.is_truncated;
     record.cost_limited = end.is_cost_limited;
     record.pass_at_k = by_k(completed, |k| pass_at_k(completed, passed, k).filter(|_| is_complete));
@@ -167,8 +177,7 @@ fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> io::R
         record.failed_graders = failed_graders(trials);
     }
     record.baseline = end.baseline;
-    record.conditions = reuse::conditions(plan)?;
-    Ok(record)
+    record
 }
 
 /// The graders that failed in trials that passed.
