@@ -160,16 +160,6 @@ impl<'n> Fields<'n> {
         self.get(key).and_then(|entry| parse(&entry.value, &label(entry), d))
     }
 
-    /// As [`Fields::read`]; without `key` missing-key.
-    pub(crate) fn read_required<T>(
-        &mut self,
-        key: &'static str,
-        parse: fn(&Node, &str, &mut Diagnostics) -> Option<T>,
-        d: &mut Diagnostics,
-    ) -> Option<T> {
-        self.require(key, d).and_then(|entry| parse(&entry.value, &label(entry), d))
-    }
-
     /// As [`Fields::read`]; `default` without `key`, so that `None` says that a problem was reported.
     pub(crate) fn read_or<T>(
         &mut self,
