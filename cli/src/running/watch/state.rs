@@ -10,7 +10,7 @@ use super::changes::needs_build;
 use super::event::Event;
 use super::programs::{BuildProblems, Program, TestBuild};
 use super::suites::{Suites, Touched};
-use super::verdicts;
+use super::test_process;
 use super::verdicts::{Verdict, Verdicts};
 use crate::platform::cli_error::Result;
 
@@ -163,7 +163,7 @@ impl State {
             let tests = program.tests(wanted, &self.filters);
             if !tests.is_empty() {
                 self.verdicts.start(program, &tests);
-                children.push((index, verdicts::start(program, index, &tests, &self.events)?));
+                children.push((index, test_process::start(program, index, &tests, &self.events)?));
             }
         }
         if !children.is_empty() {
