@@ -13,6 +13,7 @@ use super::suites::{Suites, Touched};
 use super::test_process;
 use super::verdicts::{Verdict, Verdicts};
 use crate::platform::cli_error::Result;
+use crate::platform::output::count;
 
 pub(super) struct State {
     pub(super) suites: Suites,
@@ -84,7 +85,7 @@ impl State {
             0 => String::new(),
             outdated => format!(", {outdated} outdated"),
         };
-        format!("{counts}{outdated}; {problems} problem{}", if problems == 1 { "" } else { "s" })
+        format!("{counts}{outdated}; {}", count(problems, "problem"))
     }
 
     /// Checks what files changed.
