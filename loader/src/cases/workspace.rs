@@ -6,7 +6,6 @@ use evalsuite_schema::keys::{Keys, Written, WrittenHooks};
 use evalsuite_schema::{Isolation, PathRef, Repo, Workspace};
 use walkdir::WalkDir;
 
-use super::requires::SettingsOwner;
 use super::{hooks, repos};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
@@ -15,6 +14,13 @@ use crate::fields::paths::{FoundPath, Kind, Scope};
 use crate::fields::shared_files::TemplateProblem;
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
+
+/// Where a workspace is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SettingsOwner {
+    Suite,
+    Case,
+}
 
 /// Files and directories of a template, at most.
 const MAX_TEMPLATE_ENTRIES: usize = 250_000;

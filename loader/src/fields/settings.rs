@@ -26,7 +26,9 @@ impl<'n> Fields<'n> {
             let entry = match key.status {
                 Status::Current => self.entry(key, d),
                 Status::NoEffect(_) => {
-                    self.no_effect(key.name, d);
+                    if let Some(entry) = self.no_effect(key.name, d) {
+                        value(&entry.value, &label(entry), &key.value, key, scope, d);
+                    }
                     continue;
                 }
                 Status::Refused(..) => {

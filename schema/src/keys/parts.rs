@@ -112,6 +112,11 @@ impl Parts {
         self.remove(key).map_or_else(T::absent, T::from_written)
     }
 
+    /// The value of a key; `None` without one.
+    pub fn take_written<T: FromWritten>(&mut self, key: &str) -> Option<T> {
+        self.remove(key).and_then(T::from_written)
+    }
+
     /// The value of a key, or `without` without one.
     pub fn take_or<T: FromWritten>(&mut self, key: &str, without: T) -> Option<T> {
         self.remove(key).map_or(Some(without), T::from_written)
@@ -136,6 +141,25 @@ pub trait FromWritten: Sized {
     /// What it is where the key is absent; `None` if the key is required.
     fn absent() -> Option<Self> {
         None
+    }
+}
+
+impl FromWritten for () {
+    fn from_written(_: Written) -> Option<Self> {
+        Some(())
+    }
+
+    fn absent() -> Option<Self> {
+        Some(())
+    }
+}
+
+impl FromWritten for Value {
+    fn from_written(written: Written) -> Option<Self> {
+        match written {
+            Written::Data(value) => Some(value),
+            _ => None,
+        }
     }
 }
 
