@@ -70,7 +70,7 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
         say!("note: the arguments of a call are not known: {call}");
     }
     let failed = is_denied || diagnostics.has_errors() || (command.deny_warnings && !diagnostics.is_empty());
-    Ok(if failed { Exit::Problems } else { Exit::Good })
+    Ok(Exit::good_if(!failed))
 }
 
 /// Checks all suites; with what is wrong, the directories that paths are shown relative to.

@@ -1,4 +1,7 @@
 //! Where the sources of packages include suites, and with which arguments.
+//!
+//! Read from the sources, 300 lines, and not recorded by `track`, `generate` and the macro while they run: `check` and editors need the
+//! arguments before the first build, and those of a source that was edited since the last one.
 
 mod calls;
 mod generator_calls;

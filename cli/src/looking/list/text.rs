@@ -49,7 +49,9 @@ fn print_suite(out: &mut impl Write, suite: &SuiteEntry) -> io::Result<()> {
         return writeln!(
             out,
             "{}: {}, see `cargo evalsuite check {}`\n",
-            suite.path, count(suite.errors, "error"), suite.path
+            suite.path,
+            count(suite.errors, "error"),
+            suite.path
         );
     };
     write!(out, "{name} ({})", suite.path)?;

@@ -117,7 +117,7 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
     };
     print(&conversion, command.format, &problems)?;
     let is_lossy = conversion.report.count(Outcome::Dropped) > 0 && !command.lossy;
-    Ok(if is_lossy || !problems.is_empty() { Exit::Problems } else { Exit::Good })
+    Ok(Exit::good_if(!is_lossy && problems.is_empty()))
 }
 
 /// The layout of an eval file; `None` for tasks.
