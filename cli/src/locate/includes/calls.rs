@@ -33,8 +33,9 @@ pub(super) fn in_source(text: &str) -> Result<Vec<Call>, LexError> {
 }
 
 /// The directories that a build script tracks, where they are literals.
-pub(super) fn tracked(tokens: TokenStream, directories: &mut Vec<String>) {
+pub(crate) fn tracked_directories(tokens: TokenStream) -> Vec<String> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut directories = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
         match (token, tokens.get(index + 1)) {
             (TokenTree::Ident(name), Some(TokenTree::Group(arguments)))
@@ -42,10 +43,11 @@ pub(super) fn tracked(tokens: TokenStream, directories: &mut Vec<String>) {
             {
                 directories.extend(generator_calls::only_text(arguments));
             }
-            (TokenTree::Group(group), _) => tracked(group.stream(), directories),
+            (TokenTree::Group(group), _) => directories.extend(tracked_directories(group.stream())),
             _ => {}
         }
     }
+    directories
 }
 
 fn find_aliases(tokens: TokenStream, names: &mut Vec<String>) {
