@@ -20,7 +20,7 @@ pub(crate) use self::new::{
 };
 pub(crate) use self::plumbing::{Completions, Man, Plumbing, Schema};
 pub(crate) use self::running::{Build, Calibrate, Regrade, Run, Running, Watch, WatchFormat};
-pub(crate) use self::writing::{CaseLayout, Check, Convert, ConvertedSource, Expand, Explain, Format, Writing};
+pub(crate) use self::writing::{CaseLayout, Check, Convert, Expand, Explain, Format, SourceKind, Writing};
 
 /// The same for all commands.
 const EXIT_CODES: &str = "Exit status: 0 if all is well, 1 if problems were found, 2 if the command could not do its work, 4 if a \

@@ -108,7 +108,7 @@ pub(crate) struct Convert {
     pub(crate) output: Option<PathBuf>,
     /// What the source is [default: what it looks like]
     #[arg(long, value_enum, value_name = "KIND")]
-    pub(crate) from: Option<ConvertedSource>,
+    pub(crate) from: Option<SourceKind>,
     /// Where the suite has its cases [default: file, unless the source is a suite]
     #[arg(long, value_enum)]
     pub(crate) layout: Option<CaseLayout>,
@@ -127,7 +127,7 @@ pub(crate) struct Convert {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ConvertedSource {
+pub(crate) enum SourceKind {
     /// A suite of evalsuite
     Suite,
     /// A promptfoo configuration

@@ -15,7 +15,7 @@ use crate::command_line::{Finish, OutputFormat};
 use crate::locate::stored_runs;
 use crate::looking::report;
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{self, print_json, say, stdout};
+use crate::platform::output::{self, count, print_json, say, stdout};
 use crate::platform::progress::Progress;
 
 /// A run that was finished.
@@ -197,10 +197,6 @@ fn run_end(finished: &FinishedRun) -> RunEnd {
 fn is_lost(case: &CaseRecord) -> bool {
     let is_death = |reason: &Reason| (reason.stage, reason.code) == (Stage::Agent, ReasonCode::ProcessDied);
     case.reason.as_ref().is_some_and(is_death)
-}
-
-fn count(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// On a CI server, skipped cases are easily overlooked: test runners count them as passed.

@@ -6,7 +6,7 @@ use evalsuite_records::baseline::{accepted_answers_file, baseline_file, own_base
 use evalsuite_records::record::{AcceptedAnswers, Baseline};
 use evalsuite_report::{RunData, SuiteData, read_accepted_answers, read_baseline};
 
-use super::stored_runs::cargo_metadata;
+use crate::platform::cargo_process;
 use crate::platform::cli_error::{CliError, Result};
 
 /// The files for the baseline and the accepted answers of a suite, which need not exist.
@@ -22,7 +22,7 @@ pub(crate) struct BaselineFile<'a> {
 ///
 /// If a package is not in the workspace of the current directory.
 pub(crate) fn files(run: &RunData) -> Result<Vec<BaselineFile<'_>>> {
-    let metadata = cargo_metadata()?;
+    let metadata = cargo_process::metadata(Path::new("."), &["--no-deps"])?;
     let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let root = |name: &str| {
         let package = packages.iter().find(|package| package["name"] == name)?;

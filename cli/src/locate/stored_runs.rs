@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_records::run_directory::{LATEST, OutputDirectory, StoredRun};
 
-use crate::platform::cargo_process;
 use crate::platform::cli_error::{CliError, Result};
 
 /// The run with this id or path.
@@ -77,13 +76,4 @@ pub(crate) fn output_path() -> Result<PathBuf> {
 pub(crate) fn output_path_of(directory: &Path) -> Result<PathBuf> {
     let setting = env::var_os("EVALSUITE_OUTPUT").filter(|output| !output.is_empty()).map(PathBuf::from);
     Ok(OutputDirectory::of_workspace(directory, setting.as_deref())?.path().to_owned())
-}
-
-/// What cargo says about the packages around the current directory.
-///
-/// # Errors
-///
-/// If there is no package here.
-pub(crate) fn cargo_metadata() -> Result<evalsuite_schema::Value> {
-    cargo_process::metadata(Path::new("."), &["--no-deps"])
 }

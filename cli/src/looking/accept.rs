@@ -12,7 +12,7 @@ use evalsuite_report::{
 use crate::command_line::Accept;
 use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{say, stdout};
+use crate::platform::output::{count, say, stdout};
 
 pub(crate) fn run(command: &Accept) -> Result<Exit> {
     let run = RunData::read(stored_runs::find(&command.run)?.path())?;
@@ -47,9 +47,7 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
         }
         if let Some(answers) = answers {
             write_accepted_answers(&file.answers, answers)?;
-            let count = answers.answers.len();
-            let answers = if count == 1 { "answer" } else { "answers" };
-            writeln!(out, "  {}  {count} {answers}", file.answers.display())?;
+            writeln!(out, "  {}  {}", file.answers.display(), count(answers.answers.len(), "answer"))?;
         }
     }
     Ok(Exit::Good)

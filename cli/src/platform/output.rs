@@ -47,6 +47,11 @@ pub(crate) fn print_json(out: &mut impl Write, value: &impl Serialize) -> io::Re
     writeln!(out)
 }
 
+/// A number and a noun, which is in the plural unless there is one.
+pub(crate) fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// The width of the terminal, or that of files and pipes.
 pub(crate) fn width() -> usize {
     if !io::stdout().is_terminal() {

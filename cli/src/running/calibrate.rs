@@ -44,7 +44,7 @@ pub(crate) fn run(command: &Calibrate) -> Result<Exit> {
         OutputFormat::Json => print_json(&mut out, report.record())?,
     }
     out.flush()?;
-    Ok(if report.is_measured() && report.is_trusted() { Exit::Good } else { Exit::Problems })
+    Ok(Exit::good_if(report.is_measured() && report.is_trusted()))
 }
 
 /// The samples at a path; their problems are printed.

@@ -15,7 +15,7 @@ use crate::command_line::{Check, Format};
 use crate::locate::includes::Includes;
 use crate::locate::{includes, suite_request};
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{say, stdout};
+use crate::platform::output::{count, say, stdout};
 use crate::writing::{fixes, sarif};
 
 /// Most rounds of `--fix`: what is behind a misspelled key is read once the key is right.
@@ -70,7 +70,7 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
         say!("note: the arguments of a call are not known: {call}");
     }
     let failed = is_denied || diagnostics.has_errors() || (command.deny_warnings && !diagnostics.is_empty());
-    Ok(if failed { Exit::Problems } else { Exit::Good })
+    Ok(Exit::good_if(!failed))
 }
 
 /// Checks all suites; with what is wrong, the directories that paths are shown relative to.
@@ -207,11 +207,6 @@ fn with_parents(suites: Vec<PathBuf>, includes: &Includes) -> Vec<PathBuf> {
 pub(crate) fn targets_file(suite: &Path, request: &Request) -> Option<PathBuf> {
     let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
     find_targets_file(directory, &request.package_root)
-}
-
-/// A number and a noun, which is in the plural unless there is one.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The problems that are printed: all, or of very many the first errors.

@@ -47,7 +47,7 @@ pub(crate) fn run(command: &Expand) -> Result<Exit> {
             problems: problems.collect(),
         };
         print_json(&mut stdout(), &expanded)?;
-        return Ok(if expansion.has_errors() { Exit::Problems } else { Exit::Good });
+        return Ok(Exit::good_if(!expansion.has_errors()));
     }
     for problem in expansion.problems() {
         let shown = problem.as_diagnostic().map(|found| render::text(found, render::Style::Colored));

@@ -135,7 +135,7 @@ pub(crate) fn run(command: &List) -> Result<Exit> {
         OutputFormat::Human => text::print(&mut out, &listing)?,
     }
     let is_broken = listing.suites.iter().any(|suite| suite.errors > 0);
-    Ok(if is_broken { Exit::Problems } else { Exit::Good })
+    Ok(Exit::good_if(!is_broken))
 }
 
 /// The name in a package's manifest; `None` without one.

@@ -7,7 +7,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 
 use super::{CaseEntry, Listing, SuiteEntry};
-use crate::platform::output;
+use crate::platform::output::{self, count};
 
 /// Most runs that are listed.
 const RUNS: usize = 20;
@@ -46,11 +46,12 @@ pub(super) fn print(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
 
 fn print_suite(out: &mut impl Write, suite: &SuiteEntry) -> io::Result<()> {
     let Some(name) = &suite.name else {
-        let s = if suite.errors == 1 { "" } else { "s" };
         return writeln!(
             out,
-            "{}: {} error{s}, see `cargo evalsuite check {}`\n",
-            suite.path, suite.errors, suite.path
+            "{}: {}, see `cargo evalsuite check {}`\n",
+            suite.path,
+            count(suite.errors, "error"),
+            suite.path
         );
     };
     write!(out, "{name} ({})", suite.path)?;

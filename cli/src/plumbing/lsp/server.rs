@@ -1,32 +1,24 @@
 //! The loop of the server: from `initialize` to `exit`.
 
 use std::io;
-use std::io::{BufReader, Write};
+use std::io::BufReader;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 
-use lsp_server::{ErrorCode, Message, Request, RequestId, Response};
+use lsp_server::{ErrorCode, Message, Request, Response};
 
-use super::case_run::Ended;
 use super::framing;
 use super::framing::Received;
+use super::messages::{Event, Output, error, invalid_params};
 use super::session::Session;
 use crate::platform::cli_error::{CliError, Exit, Result};
-
-/// Something that the server reacts to.
-pub(super) enum Event {
-    Received(Received),
-    /// The input has ended, or cannot be read.
-    InputEnded(Option<io::Error>),
-    CaseEnded(Ended),
-}
 
 /// Serves the client at standard input and output.
 pub(crate) fn run() -> Result<Exit> {
     let (sender, receiver) = channel();
     let of_input = sender.clone();
     thread::spawn(move || read_input(&of_input));
-    Server { out: Output(io::stdout()), state: State::New, sender }.serve(&receiver)
+    Server { out: Output::new(), state: State::New, sender }.serve(&receiver)
 }
 
 fn read_input(events: &Sender<Event>) {
@@ -41,21 +33,6 @@ fn read_input(events: &Sender<Event>) {
         if events.send(event).is_err() || is_end {
             return;
         }
-    }
-}
-
-/// Messages to the client.
-pub(super) struct Output(io::Stdout);
-
-impl Output {
-    pub(super) fn send(&mut self, message: impl Into<Message>) -> io::Result<()> {
-        let mut out = self.0.lock();
-        message.into().write(&mut out)?;
-        out.flush()
-    }
-
-    pub(super) fn notify(&mut self, method: &str, params: impl serde::Serialize) -> io::Result<()> {
-        self.send(lsp_server::Notification::new(method.to_owned(), params))
     }
 }
 
@@ -84,9 +61,7 @@ impl Server {
                 Event::Received(Received::Invalid(reason)) => {
                     let error = serde_json::json!({ "code": ErrorCode::ParseError as i32, "message": reason });
                     let reply = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
-                    let mut out = self.out.0.lock();
-                    write!(out, "Content-Length: {}\r\n\r\n{reply}", reply.len())?;
-                    out.flush()?;
+                    self.out.send_text(&reply)?;
                 }
                 Event::InputEnded(error) => {
                     let reason = error.map_or_else(|| "it ended without `exit`".to_owned(), |error| error.to_string());
@@ -158,13 +133,4 @@ impl Server {
         };
         self.out.send(response)
     }
-}
-
-/// The response to a request that cannot be answered.
-pub(super) fn error(id: RequestId, code: ErrorCode, message: impl Into<String>) -> Response {
-    Response::new_err(id, code as i32, message.into())
-}
-
-pub(super) fn invalid_params(id: RequestId, reason: &serde_json::Error) -> Response {
-    error(id, ErrorCode::InvalidParams, reason.to_string())
 }

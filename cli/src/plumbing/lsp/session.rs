@@ -21,11 +21,11 @@ use super::case_run::Ended;
 use super::diagnostics::Published;
 use super::documents::Documents;
 use super::last_run::LastRuns;
-use super::server::{Event, Output};
+use super::messages::{Event, Output};
 use super::text_lines::{Encoding, Lines};
 use super::workspace::Workspace;
 use super::{case_run, file_uri};
-use crate::writing::check::count;
+use crate::platform::output::count;
 
 /// What the next check has to do.
 #[derive(Default)]

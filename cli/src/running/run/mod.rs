@@ -21,7 +21,7 @@ use evalsuite_schema::diagnostic::Diagnostics;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::chosen_tests::{ChosenTests, choose_tests};
+use self::chosen_tests::choose_tests;
 use self::earlier_results::chosen_by_results;
 use self::source_digest::source_digest;
 use crate::command_line::{OutputFormat, Run};
@@ -63,16 +63,13 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     }
     let suites = suite_descriptions::describe_suites(command)?;
     let output = stored_runs::output_path()?;
-    let chosen = match choose_tests(command, &chosen_by_results(command, &output, &suites)?) {
-        ChosenTests::Some(chosen) => chosen,
-        ChosenTests::None(_) if command.failed || command.flaky.is_some() => {
-            let wanted = if command.failed { "failed when it last ran" } else { "is flaky" };
-            return Err(CliError::new(format!("no chosen case {wanted}")));
-        }
-        ChosenTests::None(message) => {
-            return Err(CliError::new(message));
-        }
-    };
+    let chosen = choose_tests(command, &chosen_by_results(command, &output, &suites)?).map_err(|message| {
+        CliError::new(match (command.failed, command.flaky) {
+            (true, _) => "no chosen case failed when it last ran".to_owned(),
+            (_, Some(_)) => "no chosen case is flaky".to_owned(),
+            _ => message,
+        })
+    })?;
     let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
     let id = run_id_or_new(given.as_deref());
     let mut tests = cargo_commands::run_tests(&chosen.command(command), &chosen.tests(), progress::colors());

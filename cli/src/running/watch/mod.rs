@@ -8,6 +8,7 @@ mod running_cargo;
 mod screen;
 mod state;
 mod suites;
+mod test_process;
 mod verdicts;
 
 use std::collections::BTreeSet;

@@ -10,9 +10,10 @@ use super::changes::needs_build;
 use super::event::Event;
 use super::programs::{BuildProblems, Program, TestBuild};
 use super::suites::{Suites, Touched};
-use super::verdicts;
+use super::test_process;
 use super::verdicts::{Verdict, Verdicts};
 use crate::platform::cli_error::Result;
+use crate::platform::output::count;
 
 pub(super) struct State {
     pub(super) suites: Suites,
@@ -84,7 +85,7 @@ impl State {
             0 => String::new(),
             outdated => format!(", {outdated} outdated"),
         };
-        format!("{counts}{outdated}; {problems} problem{}", if problems == 1 { "" } else { "s" })
+        format!("{counts}{outdated}; {}", count(problems, "problem"))
     }
 
     /// Checks what files changed.
@@ -163,7 +164,7 @@ impl State {
             let tests = program.tests(wanted, &self.filters);
             if !tests.is_empty() {
                 self.verdicts.start(program, &tests);
-                children.push((index, verdicts::start(program, index, &tests, &self.events)?));
+                children.push((index, test_process::start(program, index, &tests, &self.events)?));
             }
         }
         if !children.is_empty() {

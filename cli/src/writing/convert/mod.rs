@@ -15,8 +15,7 @@ use evalsuite_schema::diagnostic::Severity;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::source_kind::SourceKind;
-use crate::command_line::{CaseLayout, Convert, OutputFormat};
+use crate::command_line::{CaseLayout, Convert, OutputFormat, SourceKind};
 use crate::locate::suite_request;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print_json, stdout};
@@ -83,7 +82,7 @@ impl ConvertedSuite {
 
 pub(crate) fn run(command: &Convert) -> Result<Exit> {
     let kind = match command.from {
-        Some(kind) => kind.into(),
+        Some(kind) => kind,
         None => SourceKind::of(&command.source)?,
     };
     let source = Source::new(&command.source).allow_outside(command.allow_outside.iter().cloned());
@@ -117,7 +116,7 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
     };
     print(&conversion, command.format, &problems)?;
     let is_lossy = conversion.report.count(Outcome::Dropped) > 0 && !command.lossy;
-    Ok(if is_lossy || !problems.is_empty() { Exit::Problems } else { Exit::Good })
+    Ok(Exit::good_if(!is_lossy && problems.is_empty()))
 }
 
 /// The layout of an eval file; `None` for tasks.

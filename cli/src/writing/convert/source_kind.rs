@@ -4,29 +4,8 @@ use std::path::Path;
 
 use evalsuite_loader::document;
 
-use crate::command_line::ConvertedSource;
+use crate::command_line::SourceKind;
 use crate::platform::cli_error::{CliError, Result};
-
-/// What is converted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SourceKind {
-    /// A suite of evalsuite.
-    Suite,
-    /// A promptfoo configuration.
-    Promptfoo,
-    /// A Harbor task, or a directory of them.
-    Harbor,
-}
-
-impl From<ConvertedSource> for SourceKind {
-    fn from(source: ConvertedSource) -> Self {
-        match source {
-            ConvertedSource::Suite => Self::Suite,
-            ConvertedSource::Promptfoo => Self::Promptfoo,
-            ConvertedSource::Harbor => Self::Harbor,
-        }
-    }
-}
 
 impl SourceKind {
     /// # Errors
