@@ -18,6 +18,7 @@
 
 mod calibration;
 mod case;
+mod counted;
 pub mod diagnostic;
 #[doc(hidden)]
 pub mod digest;
@@ -53,6 +54,7 @@ pub use case::{
     Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
     Turn,
 };
+pub use counted::counted;
 pub use execution::{Strategy, Target, Trials};
 pub use grader::{Grader, GraderConfig, GraderKind};
 pub use json::{Object, Value};

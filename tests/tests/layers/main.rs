@@ -115,7 +115,6 @@ const REPORT: &[&str] = &[
     "comparison",
     "gates",
     "health",
-    "history",
     "html",
 ];
 
