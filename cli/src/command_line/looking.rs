@@ -2,10 +2,22 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum, value_parser};
 use evalsuite_report::{Destination, FORMATS, Format};
 
 use super::{OutputFormat, positive};
+
+/// Commands that show and judge results, in the order of `--help`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Looking {
+    List(List),
+    Show(Show),
+    Report(Report),
+    Diff(Diff),
+    Gate(Gate),
+    Health(Health),
+    Accept(Accept),
+}
 
 /// List suites with their cases and graders, and runs with their results
 ///

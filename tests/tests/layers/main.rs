@@ -25,6 +25,10 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "macros/src", order: &["macro_library", "call_site", "hidden_import", "expand"] },
     FloorPlan { folder: "records/src", order: RECORDS },
     FloorPlan { folder: "runtime/src", order: RUNTIME },
+    FloorPlan { folder: "runtime/src/run", order: RUN },
+    FloorPlan { folder: "runtime/src/run/trial", order: TRIAL },
+    FloorPlan { folder: "runtime/src/run/trials", order: TRIALS },
+    FloorPlan { folder: "runtime/src/run/case", order: &["earlier_records", "case_record", "reuse"] },
     FloorPlan { folder: "report/src", order: REPORT },
     FloorPlan { folder: "cli/src", order: CLI },
 ];
@@ -123,6 +127,46 @@ const CLI: &[&str] = &["command_line", "platform", "locate", "writing", "looking
 
 /// The layers of the runtime, lowest first.
 const RUNTIME: &[&str] = &["platform", "model", "workspace", "record", "agents", "judge", "grade", "run", "entry"];
+
+/// A run: what it is told, which cases it selects, what surrounds their trials, the trials, and the record of a case.
+const RUN: &[&str] = &[
+    "settings",
+    "case_error",
+    "case_report",
+    "selection",
+    "hooks",
+    "session",
+    "calibration",
+    "plan",
+    "limits",
+    "dependencies",
+    "case_setup",
+    "trial",
+    "trials",
+    "case",
+];
+
+/// The phases of a trial: `Prepared`, `Called`, `Captured`, `Graded`, `TrialRecord`.
+const TRIAL: &[&str] = &[
+    "trial_log",
+    "verbose",
+    "trial_attempt",
+    "early_end",
+    "prepared",
+    "trial_hooks",
+    "agent_call",
+    "called",
+    "evidence_file",
+    "reported_transcript",
+    "captured",
+    "graded",
+    "trial_end",
+    "conversation",
+    "trajectory_file",
+    "trial_record",
+];
+
+const TRIALS: &[&str] = &["attempts", "case_trials", "counted_trials", "running_trials", "confirming"];
 
 #[test]
 fn no_module_imports_from_a_higher_layer() {

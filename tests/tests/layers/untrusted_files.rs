@@ -32,9 +32,9 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("record/run_directory/digest_key.rs", "the key of the output directory"),
     ("run/calibration/measurement.rs", "an empty workspace, made before a grader runs"),
     ("run/case_setup/case_base.rs", "directories of bases, removed if they are empty"),
-    ("run/earlier_records.rs", "directories of cases, moved as a whole"),
-    ("run/progress.rs", "the file by which the command line follows a run"),
-    ("run/regrade.rs", "listings of earlier runs"),
+    ("run/case/earlier_records.rs", "directories of cases, moved as a whole"),
+    ("run/plan/progress.rs", "the file by which the command line follows a run"),
+    ("run/plan/regrade.rs", "listings of earlier runs"),
     ("run/session/session_end.rs", "directories of bases, removed if they are empty"),
     ("run/session/session_test.rs", "the list of tests of a session that have ended"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),
@@ -66,9 +66,9 @@ pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
     ("running/watch/changes.rs", "directories of packages"),
     ("running/watch/programs.rs", "`Cargo.toml`"),
     ("writing/fixes.rs", "files of suites"),
+    ("writing/new/changes.rs", "files of packages"),
     ("writing/new/editor.rs", "settings of editors"),
     ("writing/new/manifest.rs", "`Cargo.toml`"),
-    ("writing/new/suite.rs", "files of suites"),
 ];
 
 /// Every path outside tests that opens a file, in files of `modules` that `trusted` does not name, and files that it names in vain.

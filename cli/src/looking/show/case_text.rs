@@ -10,6 +10,7 @@ use evalsuite_report::{CaseData, RunData, TrialData};
 use evalsuite_schema::{Content, Input, Value};
 
 use super::{add_indented, steps};
+use crate::platform::cli_error::Result;
 
 /// Adds a trial, by default the first that did not pass; with `step` only that step of its transcript.
 ///
