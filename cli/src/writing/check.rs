@@ -9,6 +9,7 @@ use evalsuite_codegen::expansion;
 use evalsuite_loader::{
     Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, registered_graders, render,
 };
+use evalsuite_schema::counted;
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::command_line::{Check, Format};
@@ -55,8 +56,8 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
         say!("note: {MAX_PRINTED} problems are printed, {more} more are not");
     }
     if command.format == Format::Human {
-        let suites = count(suites.len(), "suite");
-        writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), count(tests, "test"))?;
+        let suites = counted(suites.len(), "suite");
+        writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), counted(tests, "test"))?;
     }
     out.flush()?;
     if !unchecked.is_empty() {
