@@ -7,6 +7,8 @@ use std::time::Duration;
 use evalsuite_records::record::{Usage, duration, milliseconds};
 use evalsuite_schema::{Message, Object, Value};
 
+use crate::platform::accessors::{getters, setters};
+
 /// An error of any type, as agents return it.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -50,45 +52,9 @@ impl Outcome {
         Self::default()
     }
 
-    /// Sets the answer.
-    pub fn with_text(mut self, text: impl Into<String>) -> Self {
-        self.text = Some(text.into());
-        self
-    }
-
-    /// Sets the transcript. It replaces the messages and tool calls that were recorded through the trial.
-    pub fn with_messages(mut self, messages: Vec<Message>) -> Self {
-        self.messages = Some(messages);
-        self
-    }
-
     /// Sets a fact about the environment the agent worked on, for graders to check.
     pub fn with_state(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.state.insert(key.into(), value.into());
-        self
-    }
-
-    /// Sets the tokens used. They replace those that were recorded through the trial.
-    pub fn with_usage(mut self, usage: Usage) -> Self {
-        self.usage = Some(usage);
-        self
-    }
-
-    /// Sets the cost in US dollars, at least 0. It replaces the cost that was recorded through the trial.
-    pub fn with_cost_usd(mut self, cost: f64) -> Self {
-        self.cost_usd = Some(cost);
-        self
-    }
-
-    /// Sets how long the agent worked, in place of the measured duration.
-    pub fn with_duration(mut self, duration: Duration) -> Self {
-        self.duration_ms = Some(milliseconds(duration));
-        self
-    }
-
-    /// Sets the name of the model that answered.
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
         self
     }
 
@@ -101,41 +67,6 @@ impl Outcome {
     /// How long the agent worked, if it reports this.
     pub fn duration(&self) -> Option<Duration> {
         self.duration_ms.and_then(duration)
-    }
-
-    /// The answer; `None` if it is the text of the last assistant message.
-    pub fn text(&self) -> Option<&str> {
-        self.text.as_deref()
-    }
-
-    /// The transcript; `None` if it is the one recorded through the trial.
-    pub fn messages(&self) -> Option<&[Message]> {
-        self.messages.as_deref()
-    }
-
-    /// Facts about the environment the agent worked on.
-    pub fn state(&self) -> &Object {
-        &self.state
-    }
-
-    /// Tokens used; `None` if they are not reported here.
-    pub fn usage(&self) -> Option<Usage> {
-        self.usage
-    }
-
-    /// Cost in US dollars; `None` if it is not reported here.
-    pub fn cost_usd(&self) -> Option<f64> {
-        self.cost_usd
-    }
-
-    /// Name of the model that answered; `None` if it is not reported here.
-    pub fn model(&self) -> Option<&str> {
-        self.model.as_deref()
-    }
-
-    /// Free-form data for the record.
-    pub fn metadata(&self) -> &Object {
-        &self.metadata
     }
 
     /// This outcome, with what it leaves out filled in from what was reported during the call.
@@ -160,6 +91,53 @@ impl Outcome {
         let numbers = [("cost", self.cost_usd), ("duration", self.duration_ms)];
         let (name, _) = numbers.into_iter().find(|(_, number)| !number.is_none_or(is_amount))?;
         Some(format!("the agent reported a {name} that is not a number of at least 0"))
+    }
+}
+
+setters! {
+    impl Outcome {
+        /// Sets the answer.
+        pub fn with_text(text: impl Into<String>) { text = Some(text.into()) }
+
+        /// Sets the transcript. It replaces the messages and tool calls that were recorded through the trial.
+        pub fn with_messages(messages: Vec<Message>) { messages = Some(messages) }
+
+        /// Sets the tokens used. They replace those that were recorded through the trial.
+        pub fn with_usage(usage: Usage) { usage = Some(usage) }
+
+        /// Sets the cost in US dollars, at least 0. It replaces the cost that was recorded through the trial.
+        pub fn with_cost_usd(cost: f64) { cost_usd = Some(cost) }
+
+        /// Sets how long the agent worked, in place of the measured duration.
+        pub fn with_duration(duration: Duration) { duration_ms = Some(milliseconds(duration)) }
+
+        /// Sets the name of the model that answered.
+        pub fn with_model(model: impl Into<String>) { model = Some(model.into()) }
+    }
+}
+
+getters! {
+    impl Outcome {
+        /// The answer; `None` if it is the text of the last assistant message.
+        pub fn text(self) -> Option<&str> { self.text.as_deref() }
+
+        /// The transcript; `None` if it is the one recorded through the trial.
+        pub fn messages(self) -> Option<&[Message]> { self.messages.as_deref() }
+
+        /// Facts about the environment the agent worked on.
+        pub fn state(self) -> &Object { &self.state }
+
+        /// Tokens used; `None` if they are not reported here.
+        pub fn usage(self) -> Option<Usage> { self.usage }
+
+        /// Cost in US dollars; `None` if it is not reported here.
+        pub fn cost_usd(self) -> Option<f64> { self.cost_usd }
+
+        /// Name of the model that answered; `None` if it is not reported here.
+        pub fn model(self) -> Option<&str> { self.model.as_deref() }
+
+        /// Free-form data for the record.
+        pub fn metadata(self) -> &Object { &self.metadata }
     }
 }
 

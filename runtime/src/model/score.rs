@@ -7,6 +7,8 @@ use evalsuite_records::record::{Assertion, Verdict};
 use evalsuite_records::statistics::ratio;
 use evalsuite_schema::{Object, Value};
 
+use crate::platform::accessors::{getters, setters};
+
 /// The result of a grader: a value from 0 to 1, no decision, or an error.
 ///
 /// A grader need not build one: `bool`, `f64`, `Vec<Assertion>`, an `Option` of these (`None`: undecided) and a
@@ -85,18 +87,6 @@ impl Score {
         score
     }
 
-    /// Sets the verdict, which otherwise depends on whether the value reaches the pass mark.
-    pub fn with_verdict(mut self, verdict: Verdict) -> Self {
-        self.verdict = Some(verdict);
-        self
-    }
-
-    /// Sets the explanation of the value.
-    pub fn with_rationale(mut self, rationale: impl Into<String>) -> Self {
-        self.rationale = Some(rationale.into());
-        self
-    }
-
     /// Sets a value of the free-form data in the record.
     pub fn with_detail(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.details.insert(key.into(), value.into());
@@ -134,31 +124,6 @@ impl Score {
         }
     }
 
-    /// The verdict, if the grader sets it itself.
-    pub fn verdict(&self) -> Option<Verdict> {
-        self.verdict
-    }
-
-    /// The assertions, in order.
-    pub fn assertions(&self) -> &[Assertion] {
-        &self.assertions
-    }
-
-    /// Named measurements in addition to the value.
-    pub fn metrics(&self) -> &BTreeMap<String, f64> {
-        &self.metrics
-    }
-
-    /// The explanation of the value.
-    pub fn rationale(&self) -> Option<&str> {
-        self.rationale.as_deref()
-    }
-
-    /// Free-form data for the record.
-    pub fn details(&self) -> &Object {
-        &self.details
-    }
-
     fn with_state(state: State) -> Self {
         Self {
             state,
@@ -168,6 +133,35 @@ impl Score {
             rationale: None,
             details: Object::new(),
         }
+    }
+}
+
+setters! {
+    impl Score {
+        /// Sets the verdict, which otherwise depends on whether the value reaches the pass mark.
+        pub fn with_verdict(verdict: Verdict) { verdict = Some(verdict) }
+
+        /// Sets the explanation of the value.
+        pub fn with_rationale(rationale: impl Into<String>) { rationale = Some(rationale.into()) }
+    }
+}
+
+getters! {
+    impl Score {
+        /// The verdict, if the grader sets it itself.
+        pub fn verdict(self) -> Option<Verdict> { self.verdict }
+
+        /// The assertions, in order.
+        pub fn assertions(self) -> &[Assertion] { &self.assertions }
+
+        /// Named measurements in addition to the value.
+        pub fn metrics(self) -> &BTreeMap<String, f64> { &self.metrics }
+
+        /// The explanation of the value.
+        pub fn rationale(self) -> Option<&str> { self.rationale.as_deref() }
+
+        /// Free-form data for the record.
+        pub fn details(self) -> &Object { &self.details }
     }
 }
 

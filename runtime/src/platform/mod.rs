@@ -1,6 +1,7 @@
 //! Access to the operating system for the rest of the crate: processes, locks, files, the clock, environment variables,
 //! digests, printable text, and calls on separate threads.
 
+pub(crate) mod accessors;
 pub(crate) mod async_runtime;
 pub(crate) mod cancel;
 pub(crate) mod clock;

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use evalsuite_records::record::ReasonCode;
 
+use crate::platform::accessors::getters;
+
 /// Why a judge gave no reply.
 ///
 /// Judges may return errors of any type. This one can also say that a retry is useless, or how long to wait before it; both are
@@ -59,23 +61,9 @@ impl JudgeError {
         self
     }
 
-    /// Whether a retry is useless.
-    pub fn is_permanent(&self) -> bool {
-        self.retry.permanent
-    }
-
     pub(crate) fn with_code(mut self, code: ReasonCode) -> Self {
         self.code = Some(code);
         self
-    }
-
-    pub(crate) fn code(&self) -> Option<ReasonCode> {
-        self.code
-    }
-
-    /// How long the judge asks to wait before the call is retried.
-    pub fn retry_after(&self) -> Option<Duration> {
-        self.retry.after
     }
 
     /// The texts of an error and its sources, each once, and the retry of a `JudgeError` among them.
@@ -96,6 +84,18 @@ impl JudgeError {
             next = error.source();
         }
         result
+    }
+}
+
+getters! {
+    impl JudgeError {
+        /// Whether a retry is useless.
+        pub fn is_permanent(self) -> bool { self.retry.permanent }
+
+        pub(crate) fn code(self) -> Option<ReasonCode> { self.code }
+
+        /// How long the judge asks to wait before the call is retried.
+        pub fn retry_after(self) -> Option<Duration> { self.retry.after }
     }
 }
 
