@@ -173,11 +173,11 @@ impl From<&str> for Outcome {
 /// ```
 #[derive(Debug)]
 pub struct AgentError {
-    kind: Kind,
+    kind: AgentErrorKind,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum AgentErrorKind {
     Skip(SkipRequest),
     Failed(String),
     Source(BoxError),
@@ -186,17 +186,17 @@ enum Kind {
 impl AgentError {
     /// The agent failed; the message says why.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Failed(message.into()) }
+        Self { kind: AgentErrorKind::Failed(message.into()) }
     }
 
     /// The trial cannot be run here and is skipped; the reason is part of the record.
     pub fn skip(reason: impl Into<String>) -> Self {
-        Self { kind: Kind::Skip(SkipRequest(reason.into())) }
+        Self { kind: AgentErrorKind::Skip(SkipRequest(reason.into())) }
     }
 
     /// The reason of a skip request in this error or one of its sources.
     pub fn skip_reason(&self) -> Option<&str> {
-        if let Kind::Skip(request) = &self.kind {
+        if let AgentErrorKind::Skip(request) = &self.kind {
             return Some(&request.0);
         }
         let mut next: Option<&(dyn Error + 'static)> = self.source();
@@ -227,7 +227,7 @@ impl AgentError {
     pub(crate) fn from_boxed(error: BoxError) -> Self {
         match error.downcast::<Self>() {
             Ok(error) => *error,
-            Err(error) => Self { kind: Kind::Source(error) },
+            Err(error) => Self { kind: AgentErrorKind::Source(error) },
         }
     }
 
@@ -258,9 +258,9 @@ impl AgentError {
 impl fmt::Display for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::Skip(request) => write!(f, "{request}"),
-            Kind::Failed(message) => f.write_str(message),
-            Kind::Source(error) => write!(f, "{error}"),
+            AgentErrorKind::Skip(request) => write!(f, "{request}"),
+            AgentErrorKind::Failed(message) => f.write_str(message),
+            AgentErrorKind::Source(error) => write!(f, "{error}"),
         }
     }
 }
@@ -268,10 +268,10 @@ impl fmt::Display for AgentError {
 impl Error for AgentError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.kind {
-            Kind::Skip(request) => Some(request),
-            Kind::Failed(_) => None,
+            AgentErrorKind::Skip(request) => Some(request),
+            AgentErrorKind::Failed(_) => None,
             // The boxed error itself is searched too: its type may hide an `AgentError` that only shows as a source.
-            Kind::Source(error) => Some(&**error),
+            AgentErrorKind::Source(error) => Some(&**error),
         }
     }
 }
