@@ -2,9 +2,19 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
-use super::OutputFormat;
+use super::{New, OutputFormat};
+
+/// Commands for those who write suites, in the order of `--help`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Writing {
+    New(New),
+    Check(Check),
+    Expand(Expand),
+    Explain(Explain),
+    Convert(Convert),
+}
 
 /// Check suites as the compiler does, without compiling
 ///

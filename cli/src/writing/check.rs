@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use evalsuite_codegen::expansion;
 use evalsuite_loader::{
@@ -15,7 +14,8 @@ use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::command_line::{Check, Format};
 use crate::locate::includes::Includes;
 use crate::locate::{includes, suite_request};
-use crate::platform::exit_status::CANNOT_WORK;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{say, stdout};
 use crate::writing::{fixes, sarif};
 
 /// Most rounds of `--fix`: what is behind a misspelled key is read once the key is right.
@@ -34,11 +34,10 @@ struct TargetsUse {
     names: BTreeSet<String>,
 }
 
-pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &Check) -> Result<Exit> {
     let (suites, includes) = suites(command)?;
     if suites.is_empty() {
-        anstream::eprintln!("error: no suite found\n  = help: name a suite: `cargo evalsuite check suites/my_agent`");
-        return Ok(ExitCode::from(CANNOT_WORK));
+        return Err(CliError::with_help("no suite found", "name a suite: `cargo evalsuite check suites/my_agent`"));
     }
     let mut checked = check(&suites, &includes)?;
     for _ in 0..MOST_FIXES {
@@ -50,10 +49,10 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     let (Found { mut diagnostics, tests, is_denied, unchecked, .. }, roots) = checked;
     // Suites share targets files, and a suite may be included twice: each problem is printed once.
     diagnostics.sort();
-    let mut out = anstream::AutoStream::auto(io::stdout().lock());
+    let mut out = stdout();
     print(&mut out, command.format, &most_important(&diagnostics), &roots)?;
     if let Some(more) = diagnostics.len().checked_sub(MAX_PRINTED).filter(|more| *more > 0) {
-        anstream::eprintln!("note: {MAX_PRINTED} problems are printed, {more} more are not");
+        say!("note: {MAX_PRINTED} problems are printed, {more} more are not");
     }
     if command.format == Format::Human {
         let suites = count(suites.len(), "suite");
@@ -61,23 +60,21 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     }
     out.flush()?;
     if !unchecked.is_empty() {
-        anstream::eprintln!(
-            "note: no Rust code includes these suites, so graders that are not built in were not checked:"
-        );
-        unchecked.iter().take(MAX_UNCHECKED).for_each(|grader| anstream::eprintln!("  {grader}"));
+        say!("note: no Rust code includes these suites, so graders that are not built in were not checked:");
+        unchecked.iter().take(MAX_UNCHECKED).for_each(|grader| say!("  {grader}"));
         if let Some(more) = unchecked.len().checked_sub(MAX_UNCHECKED).filter(|more| *more > 0) {
-            anstream::eprintln!("  and {more} more");
+            say!("  and {more} more");
         }
     }
     for call in &includes.unread {
-        anstream::eprintln!("note: the arguments of a call are not known: {call}");
+        say!("note: the arguments of a call are not known: {call}");
     }
     let failed = is_denied || diagnostics.has_errors() || (command.deny_warnings && !diagnostics.is_empty());
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if failed { Exit::Problems } else { Exit::Good })
 }
 
 /// Checks all suites; with what is wrong, the directories that paths are shown relative to.
-fn check(suites: &[PathBuf], includes: &Includes) -> io::Result<(Found, BTreeSet<PathBuf>)> {
+fn check(suites: &[PathBuf], includes: &Includes) -> Result<(Found, BTreeSet<PathBuf>)> {
     let mut found = Found::default();
     let mut roots = BTreeSet::new();
     for suite in suites {
@@ -160,7 +157,7 @@ fn drop_beside(data: impl Send + 'static) {
 /// # Errors
 ///
 /// If the current directory is gone.
-pub(crate) fn suites_of(directory: &Path) -> io::Result<(Vec<PathBuf>, Includes)> {
+pub(crate) fn suites_of(directory: &Path) -> Result<(Vec<PathBuf>, Includes)> {
     let found = suite_request::suites_around(directory);
     let around: Vec<PathBuf> = std::iter::once(directory.to_path_buf()).chain(found.iter().cloned()).collect();
     let includes = Includes::of_packages(&suite_request::packages_around(&around))?;
@@ -172,7 +169,7 @@ pub(crate) fn suites_of(directory: &Path) -> io::Result<(Vec<PathBuf>, Includes)
 }
 
 /// The suites of the command line, or those of the package or workspace around the current directory, with their includes.
-fn suites(command: &Check) -> io::Result<(Vec<PathBuf>, Includes)> {
+fn suites(command: &Check) -> Result<(Vec<PathBuf>, Includes)> {
     if command.paths.is_empty() {
         return suites_of(&std::env::current_dir()?);
     }

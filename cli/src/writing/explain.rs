@@ -1,39 +1,35 @@
 //! `cargo evalsuite explain`.
 
-use std::io;
 use std::io::Write;
-use std::process::ExitCode;
 
 use evalsuite_loader::suggest;
 use evalsuite_schema::diagnostic::Code;
 
 use crate::command_line::Explain;
-use crate::platform::exit_status::CANNOT_WORK;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::stdout;
 
 /// The catalogue of diagnostics: a heading `### E019 unknown-key` and its section for every code.
 const CATALOGUE: &str = include_str!("../../diagnostics.md");
 
 /// Prints the section of a diagnostic, or the list of all.
-pub(crate) fn run(command: &Explain) -> io::Result<ExitCode> {
-    let mut out = anstream::stdout().lock();
+pub(crate) fn run(command: &Explain) -> Result<Exit> {
+    let mut out = stdout();
     let Some(asked) = &command.diagnostic else {
         for code in Code::ALL {
             writeln!(out, "{code}")?;
         }
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Good);
     };
     match find(asked).and_then(Section::of) {
         Some(section) => {
             writeln!(out, "{}", section.plain())?;
-            Ok(ExitCode::SUCCESS)
+            Ok(Exit::Good)
         }
         None => {
             let names = Code::ALL.iter().flat_map(|code| [code.as_str(), code.name()]);
-            anstream::eprintln!("error: `{asked}` is not a diagnostic");
-            if let Some(help) = suggest::did_you_mean(asked, names) {
-                anstream::eprintln!("help: {help}");
-            }
-            Ok(ExitCode::from(CANNOT_WORK))
+            let meant = suggest::did_you_mean(asked, names);
+            Err(CliError::with_suggestion(format!("`{asked}` is not a diagnostic"), meant))
         }
     }
 }

@@ -12,6 +12,7 @@ use evalsuite_records::run_directory::{
 
 use super::file_tree::has_same_content;
 use super::merged_records::{add_tests, contradictions, merged_run, pending_hooks, test_of};
+use crate::platform::cli_error::Result;
 
 /// A merge of parts that do not contradict each other.
 #[derive(Debug)]

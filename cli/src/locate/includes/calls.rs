@@ -9,6 +9,7 @@ use evalsuite_codegen::binding::{Binding, Problem};
 use proc_macro2::{Delimiter, Group, Ident, LexError, TokenStream, TokenTree};
 
 use super::generator_calls;
+use crate::platform::cli_error::Result;
 
 /// A call of `include_eval_suite!` or `evalsuite_build::generate` in a source file.
 pub(super) struct Call {

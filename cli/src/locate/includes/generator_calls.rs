@@ -7,6 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Lit, Token};
 
 use super::calls;
+use crate::platform::cli_error::Result;
 
 /// A literal argument.
 enum Argument {

@@ -7,7 +7,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 
 use super::{CaseEntry, Listing, SuiteEntry};
-use crate::platform::line_width;
+use crate::platform::output;
 
 /// Most runs that are listed.
 const RUNS: usize = 20;
@@ -22,7 +22,7 @@ pub(super) fn print(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
     if listing.runs.is_empty() {
         return writeln!(out, "no runs");
     }
-    let mut table = table(line_width::of_output());
+    let mut table = table(output::width());
     table.set_header(["run", "suite", "passed", "failed", "error", "skipped"]);
     for run in listing.runs.iter().take(RUNS) {
         for suite in &run.suites {
@@ -60,7 +60,7 @@ fn print_suite(out: &mut impl Write, suite: &SuiteEntry) -> io::Result<()> {
         }
     }
     writeln!(out)?;
-    let width = line_width::of_output();
+    let width = output::width();
     let rows: Vec<CaseRow> = suite.cases.iter().map(CaseRow::new).collect();
     let widest = |of: for<'c> fn(&'c CaseRow<'c>) -> &'c str| {
         rows.iter().map(|row| of(row).chars().count()).max().unwrap_or_default()

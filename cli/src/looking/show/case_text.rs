@@ -10,6 +10,7 @@ use evalsuite_report::{CaseData, RunData, TrialData};
 use evalsuite_schema::{Content, Input, Value};
 
 use super::{add_indented, steps};
+use crate::platform::cli_error::Result;
 
 /// The most bytes of a text file that are shown.
 const MOST_BYTES: u64 = 2 << 20;

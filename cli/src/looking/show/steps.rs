@@ -4,6 +4,7 @@ use evalsuite_report::content_text;
 use evalsuite_schema::Value;
 
 use super::add_indented;
+use crate::platform::cli_error::Result;
 
 /// Adds all steps, or the one with this number, counted from 1.
 ///

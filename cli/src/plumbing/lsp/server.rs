@@ -2,7 +2,6 @@
 
 use std::io;
 use std::io::{BufReader, Write};
-use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 
@@ -12,7 +11,7 @@ use super::case_run::Ended;
 use super::framing;
 use super::framing::Received;
 use super::session::Session;
-use crate::platform::exit_status::CANNOT_WORK;
+use crate::platform::cli_error::{CliError, Exit, Result};
 
 /// Something that the server reacts to.
 pub(super) enum Event {
@@ -23,7 +22,7 @@ pub(super) enum Event {
 }
 
 /// Serves the client at standard input and output.
-pub(crate) fn run() -> io::Result<ExitCode> {
+pub(crate) fn run() -> Result<Exit> {
     let (sender, receiver) = channel();
     let of_input = sender.clone();
     thread::spawn(move || read_input(&of_input));
@@ -74,7 +73,7 @@ struct Server {
 }
 
 impl Server {
-    fn serve(mut self, events: &Receiver<Event>) -> io::Result<ExitCode> {
+    fn serve(mut self, events: &Receiver<Event>) -> Result<Exit> {
         loop {
             match self.next(events)? {
                 Event::Received(Received::Message(message)) => {
@@ -91,8 +90,7 @@ impl Server {
                 }
                 Event::InputEnded(error) => {
                     let reason = error.map_or_else(|| "it ended without `exit`".to_owned(), |error| error.to_string());
-                    anstream::eprintln!("error: the input of the language server: {reason}");
-                    return Ok(ExitCode::from(CANNOT_WORK));
+                    return Err(CliError::new(format!("the input of the language server: {reason}")));
                 }
                 Event::CaseEnded(ended) => {
                     if let State::Open(session) = &mut self.state {
@@ -116,13 +114,13 @@ impl Server {
         Ok(events.recv().unwrap_or(Event::InputEnded(None)))
     }
 
-    /// The exit code after `exit`.
-    fn handle(&mut self, message: Message) -> io::Result<Option<ExitCode>> {
+    /// How the server ends after `exit`.
+    fn handle(&mut self, message: Message) -> io::Result<Option<Exit>> {
         match message {
             Message::Request(request) => self.request(request)?,
             Message::Notification(notification) if notification.method == "exit" => {
                 let is_shut_down = matches!(self.state, State::Closed);
-                return Ok(Some(if is_shut_down { ExitCode::SUCCESS } else { ExitCode::FAILURE }));
+                return Ok(Some(Exit::good_if(is_shut_down)));
             }
             Message::Notification(notification) => {
                 if let State::Open(session) = &mut self.state {

@@ -20,6 +20,7 @@ use evalsuite_schema::terminal::line as plain_line;
 use super::state::State;
 use super::suites::CasePlace;
 use super::verdicts::{LastResult, Verdict};
+use crate::platform::cli_error::Result;
 
 const KEYS: &str = "a all  f failures  ↑↓ choose  o open  / filter  q quit";
 

@@ -1,7 +1,6 @@
 //! What `watch` knows: suites, programs, results, and what is under way.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::mpsc::Sender;
@@ -13,6 +12,7 @@ use super::programs::{BuildProblems, Program, TestBuild};
 use super::suites::{Suites, Touched};
 use super::verdicts;
 use super::verdicts::{Verdict, Verdicts};
+use crate::platform::cli_error::Result;
 
 pub(super) struct State {
     pub(super) suites: Suites,
@@ -92,7 +92,7 @@ impl State {
     /// # Errors
     ///
     /// If the current directory is gone.
-    pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> io::Result<()> {
+    pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> Result<()> {
         if files.iter().any(|file| needs_build(file)) {
             self.suites = Suites::find()?;
             self.is_outdated = true;
@@ -129,7 +129,7 @@ impl State {
     /// # Errors
     ///
     /// If a test program cannot be started.
-    pub(super) fn start(&mut self) -> io::Result<()> {
+    pub(super) fn start(&mut self) -> Result<()> {
         if !self.is_idle() {
             return Ok(());
         }
@@ -157,7 +157,7 @@ impl State {
         Ok(())
     }
 
-    fn run_tests(&mut self, wanted: &BTreeSet<Touched>) -> io::Result<()> {
+    fn run_tests(&mut self, wanted: &BTreeSet<Touched>) -> Result<()> {
         let mut children = Vec::new();
         for (index, program) in self.programs.iter().enumerate() {
             let tests = program.tests(wanted, &self.filters);
@@ -175,7 +175,7 @@ impl State {
     /// # Errors
     ///
     /// If cargo or a test program could not be run.
-    pub(super) fn built(&mut self, built: io::Result<Result<Vec<Program>, BuildProblems>>) -> io::Result<()> {
+    pub(super) fn built(&mut self, built: Result<Result<Vec<Program>, BuildProblems>>) -> Result<()> {
         self.activity = Activity::Nothing;
         match built? {
             Ok(programs) => {
@@ -212,7 +212,7 @@ impl State {
     /// # Errors
     ///
     /// If the operating system does not know the program any more.
-    pub(super) fn program_ended(&mut self, index: usize) -> io::Result<()> {
+    pub(super) fn program_ended(&mut self, index: usize) -> Result<()> {
         let Activity::Tests(children) = &mut self.activity else { return Ok(()) };
         if let Some(at) = children.iter().position(|(known, _)| *known == index) {
             children.remove(at).1.wait()?;
@@ -229,7 +229,7 @@ impl State {
     /// # Errors
     ///
     /// As [`program_ended`](Self::program_ended).
-    pub(super) fn stop(&mut self) -> io::Result<()> {
+    pub(super) fn stop(&mut self) -> Result<()> {
         self.build.stop();
         if let Activity::Tests(children) = &mut self.activity {
             for (_, child) in children {

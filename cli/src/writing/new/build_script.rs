@@ -1,10 +1,11 @@
 //! A build script that tracks the suites.
 
-use std::io;
 use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Item, LitStr};
+
+use crate::platform::cli_error::{CliError, Result};
 
 /// A build script for a package without one.
 pub(super) fn fresh(directory: &str) -> String {
@@ -21,8 +22,8 @@ pub(super) fn call(directory: &str) -> String {
 /// # Errors
 ///
 /// If it is not valid Rust, or has no function `main`: then the message names the line to add.
-pub(super) fn with_tracking(text: &str, directory: &str) -> io::Result<Option<String>> {
-    let by_hand = |why: &str| io::Error::other(format!("{why}\n  = help: add `{}` to it", call(directory)));
+pub(super) fn with_tracking(text: &str, directory: &str) -> Result<Option<String>> {
+    let by_hand = |why: &str| CliError::with_help(why, format_args!("add `{}` to it", call(directory)));
     let invalid = |error: &dyn std::fmt::Display| by_hand(&format!("the build script is not valid Rust: {error}"));
     // Not `parse_file`: it counts positions from after a byte order mark.
     let tokens: TokenStream = text.parse().map_err(|error: proc_macro2::LexError| invalid(&error))?;
