@@ -18,6 +18,7 @@
 
 mod calibration;
 mod case;
+mod counted;
 pub mod diagnostic;
 #[doc(hidden)]
 pub mod digest;
@@ -56,6 +57,7 @@ pub use case::{
     Turn,
 };
 #[cfg(feature = "keys")]
+pub use counted::counted;
 pub use execution::{CaseExecution, CommonExecution, SuiteExecution};
 pub use execution::{Strategy, Target, Trials};
 pub use grader::{Grader, GraderConfig, GraderKind};

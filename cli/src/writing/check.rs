@@ -9,6 +9,7 @@ use evalsuite_codegen::expansion;
 use evalsuite_loader::{
     Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, registered_graders, render,
 };
+use evalsuite_schema::counted;
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::command_line::{Check, Format};
@@ -55,8 +56,8 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
         say!("note: {MAX_PRINTED} problems are printed, {more} more are not");
     }
     if command.format == Format::Human {
-        let suites = count(suites.len(), "suite");
-        writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), count(tests, "test"))?;
+        let suites = counted(suites.len(), "suite");
+        writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), counted(tests, "test"))?;
     }
     out.flush()?;
     if !unchecked.is_empty() {
@@ -207,11 +208,6 @@ fn with_parents(suites: Vec<PathBuf>, includes: &Includes) -> Vec<PathBuf> {
 pub(crate) fn targets_file(suite: &Path, request: &Request) -> Option<PathBuf> {
     let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
     find_targets_file(directory, &request.package_root)
-}
-
-/// A number and a noun, which is in the plural unless there is one.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The problems that are printed: all, or of very many the first errors.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use evalsuite_records::record::Assertion;
+use evalsuite_schema::counted;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::{Object, ToolCall, Value};
 
@@ -119,10 +120,6 @@ fn is_named(tool: &str, name: &str) -> bool {
     reached[tool.len()]
 }
 
-fn calls_in_words(count: u64) -> String {
-    format!("{count} call{}", if count == 1 { "" } else { "s" })
-}
-
 fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
     let mut points = Points { possible: config.minimums.len() + config.maximums.len(), ..Points::default() };
     let count = |tool: &str| calls.iter().filter(|call| is_named(&call.tool, tool)).count() as u64;
@@ -130,16 +127,16 @@ fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
         let count = count(tool);
         let held = count >= *minimum;
         let text = format!("{tool}: called {count} times (required >={minimum})");
-        let expected = format!("at least {}", calls_in_words(*minimum));
-        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(calls_in_words(count));
+        let expected = format!("at least {}", counted(*minimum, "call"));
+        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(counted(count, "call"));
         points.add(held, assertion);
     }
     for (tool, maximum) in &config.maximums {
         let count = count(tool);
         let held = count <= *maximum;
         let text = format!("{tool}: called {count} times (allowed <={maximum})");
-        let expected = format!("at most {}", calls_in_words(*maximum));
-        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(calls_in_words(count));
+        let expected = format!("at most {}", counted(*maximum, "call"));
+        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(counted(count, "call"));
         points.add(held, assertion);
     }
     points.score()
