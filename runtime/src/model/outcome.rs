@@ -8,6 +8,7 @@ use evalsuite_records::record::{Usage, duration, milliseconds};
 use evalsuite_schema::{Message, Object, Value};
 
 use crate::platform::accessors::{getters, setters};
+use crate::platform::error_chain::{chain, chain_text};
 
 /// An error of any type, as agents return it.
 pub type BoxError = Box<dyn Error + Send + Sync>;
@@ -199,29 +200,12 @@ impl AgentError {
         if let AgentErrorKind::Skip(request) = &self.kind {
             return Some(&request.0);
         }
-        let mut next: Option<&(dyn Error + 'static)> = self.source();
-        while let Some(error) = next {
-            if let Some(request) = error.downcast_ref::<SkipRequest>() {
-                return Some(&request.0);
-            }
-            next = error.source();
-        }
-        None
+        chain(self).find_map(|error| Some(error.downcast_ref::<SkipRequest>()?.0.as_str()))
     }
 
     /// The message with those of all sources, each once.
     pub(crate) fn chain(&self) -> String {
-        let mut text = self.to_string();
-        let mut next = self.source();
-        while let Some(error) = next {
-            let message = error.to_string();
-            if !text.contains(&message) {
-                text.push_str(": ");
-                text.push_str(&message);
-            }
-            next = error.source();
-        }
-        text
+        chain_text(self)
     }
 
     pub(crate) fn from_boxed(error: BoxError) -> Self {
@@ -233,25 +217,11 @@ impl AgentError {
 
     /// Keeps the text and a skip request of an error that must not leave its thread.
     pub(crate) fn from_local(error: &(dyn Error + 'static)) -> Self {
-        let mut next = Some(error);
-        let mut text = String::new();
-        while let Some(error) = next {
-            if let Some(request) = error.downcast_ref::<SkipRequest>() {
-                return Self::skip(request.0.clone());
-            }
-            if let Some(reason) = error.downcast_ref::<Self>().and_then(Self::skip_reason) {
-                return Self::skip(reason);
-            }
-            let message = error.to_string();
-            if !text.contains(&message) {
-                if !text.is_empty() {
-                    text.push_str(": ");
-                }
-                text.push_str(&message);
-            }
-            next = error.source();
-        }
-        Self::new(text)
+        let skipped = chain(error).find_map(|error| match error.downcast_ref::<SkipRequest>() {
+            Some(request) => Some(request.0.as_str()),
+            None => error.downcast_ref::<Self>()?.skip_reason(),
+        });
+        skipped.map_or_else(|| Self::new(chain_text(error)), Self::skip)
     }
 }
 

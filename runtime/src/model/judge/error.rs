@@ -7,6 +7,7 @@ use std::time::Duration;
 use evalsuite_records::record::ReasonCode;
 
 use crate::platform::accessors::getters;
+use crate::platform::error_chain::{chain, chain_text};
 
 /// Why a judge gave no reply.
 ///
@@ -68,22 +69,8 @@ impl JudgeError {
 
     /// The texts of an error and its sources, each once, and the retry of a `JudgeError` among them.
     pub(crate) fn from_source(error: &(dyn Error + 'static)) -> Self {
-        let mut result = Self::new("");
-        let mut next = Some(error);
-        while let Some(error) = next {
-            if let Some(retry) = error.downcast_ref::<Retry>() {
-                result.retry = *retry;
-            }
-            let message = error.to_string();
-            if !result.message.contains(&message) {
-                if !result.message.is_empty() {
-                    result.message.push_str(": ");
-                }
-                result.message.push_str(&message);
-            }
-            next = error.source();
-        }
-        result
+        let retry = chain(error).filter_map(|error| error.downcast_ref::<Retry>()).last();
+        Self { retry: retry.copied().unwrap_or_default(), ..Self::new(chain_text(error)) }
     }
 }
 
