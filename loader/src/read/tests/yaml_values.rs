@@ -202,7 +202,7 @@ fn values_start_at_their_first_character() {
         ("block", "6:3-7:9"),
         ("folded", "9:9-10:6"),
         ("tagged", "11:9-11:17"),
-        ("anchored", "12:11-12:17"),
+        ("anchored", "12:14-12:17"),
         ("list", "14:1-19:6"),
         ("list.0", "14:3-14:6"),
         ("list.1", "15:5-15:8"),
