@@ -5,7 +5,7 @@ mod package;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::record::{CaseRecord, Status};
+use evalsuite_records::record::{CaseRecord, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use package::Package;
 

@@ -2,7 +2,7 @@
 
 mod package;
 
-use evalsuite::record::TrialRecord;
+use evalsuite_records::record::TrialRecord;
 use evalsuite_schema::json::json;
 use package::{Package, TASK};
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use evalsuite::record::{CalibrationRecord, GraderRecord, SampleRecord};
+use evalsuite_records::record::{CalibrationRecord, GraderRecord, SampleRecord};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 mod package;

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::{env, fs, io};
 
+use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 use evalsuite_report::{InspectFormat, RunData, inspect_logs, junit, otel, trace};
-use evalsuite_schema::record::{Reason, ReasonCode, Stage, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 fn main() -> io::Result<()> {

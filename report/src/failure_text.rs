@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, TrialRecord, Verdict};
 use evalsuite_schema::Location;
-use evalsuite_schema::record::{GraderRecord, GraderState, Reason, Status, TrialRecord, Verdict};
 
 use crate::run_data::CaseData;
 
@@ -127,7 +127,7 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::record::{Assertion, ReasonCode, Stage};
+    use evalsuite_records::record::{Assertion, ReasonCode, Stage};
 
     use super::*;
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-use evalsuite::record::run_directory::{OutputDirectory, RUN_RECORD, StoredRun};
-use evalsuite_schema::record::{RunRecord, Status, SuiteId};
+use evalsuite_records::record::{RunRecord, Status, SuiteId};
+use evalsuite_records::run_directory::{OutputDirectory, RUN_RECORD, StoredRun};
 
 use crate::run_data::{RunData, read_record};
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use evalsuite_schema::record::{CalibrationRecord, GraderRecord, SampleRecord};
+use evalsuite_records::record::{CalibrationRecord, GraderRecord, SampleRecord};
 use serde::Serialize;
 
 use crate::run_data::{CaseData, RunData};

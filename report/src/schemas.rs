@@ -1,9 +1,9 @@
 //! JSON Schemas of what evalsuite writes as JSON for other programs.
 
 /// The schemas by name: `summary` is that of `summary.json` and of `cargo evalsuite report --format json`
-/// ([`RunSummary`](evalsuite_schema::record::RunSummary)), `diff` that of `cargo evalsuite diff --format json`
+/// ([`RunSummary`](evalsuite_records::record::RunSummary)), `diff` that of `cargo evalsuite diff --format json`
 /// ([`Comparison`](crate::Comparison)), `calibrate` that of `calibration.json` and
-/// of `cargo evalsuite calibrate --format json` ([`CalibrationRecord`](evalsuite_schema::record::CalibrationRecord)), `gate` that of a
+/// of `cargo evalsuite calibrate --format json` ([`CalibrationRecord`](evalsuite_records::record::CalibrationRecord)), `gate` that of a
 /// [`GateReport`](crate::GateReport), `health` that of `cargo evalsuite health --format json` ([`Health`](crate::Health)). They are JSON
 /// Schemas of draft 7. Fields that a schema does not name may be added in later versions; readers have to ignore them.
 pub const JSON_SCHEMAS: [(&str, &str); 5] = [

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use evalsuite::tooling::{SummaryText, TextTable};
-use evalsuite_schema::record::{CaseRecord, PassRate, Stability, SuiteSummary, TargetSummary, TrialSummary};
+use evalsuite_records::record::{CaseRecord, PassRate, Stability, SuiteSummary, TargetSummary, TrialSummary};
+use evalsuite_records::summary::{SummaryText, TextTable};
 
 use crate::run_data::{RunData, SuiteData};
 use crate::statistics::wilson_interval;
@@ -148,7 +148,7 @@ fn judges(data: Option<&SuiteData>) -> TextTable {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::record::{CalibrationRecord, CalibrationStatistics, Shortfall};
+    use evalsuite_records::record::{CalibrationRecord, CalibrationStatistics, Shortfall};
 
     use super::*;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use evalsuite_records::record::{
+    AcceptedAnswers, Baseline, CaseRecord, Status, SuiteId, SuiteRecord, SuiteTest, TrialSummary,
+};
 use evalsuite_report::{
     Accepted, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, Decision, RunData, SuiteData, accept,
     accept_answers, answer_pairs_with_accepted, read_accepted_answers, read_baseline, write_accepted_answers,
     write_baseline,
-};
-use evalsuite_schema::record::{
-    AcceptedAnswers, Baseline, CaseRecord, Status, SuiteId, SuiteRecord, SuiteTest, TrialSummary,
 };
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -168,7 +168,7 @@ fn cases_come_go_and_change() {
 #[test]
 fn a_file_is_what_was_written_and_names_the_line_of_a_mistake() {
     let directory = tempfile::tempdir().unwrap();
-    let file = evalsuite::record::baseline_file(directory.path(), &SuiteId::new("refunds"));
+    let file = evalsuite_records::baseline::baseline_file(directory.path(), &SuiteId::new("refunds"));
     assert_eq!(read_baseline(&file).unwrap(), None);
     let baseline = accepted(&run(&[("a", 2, 3), ("b", 1, 1)]), None, &[]).baseline;
     write_baseline(&file, &baseline).unwrap();
@@ -347,8 +347,8 @@ fn accepted_answers_are_paired_with_those_of_a_run() {
 #[test]
 fn accepted_answers_are_read_as_written() {
     let directory = tempfile::tempdir().unwrap();
-    let file = evalsuite::record::accepted_answers_file(directory.path(), &SuiteId::new("refunds"));
-    assert_ne!(file, evalsuite::record::baseline_file(directory.path(), &SuiteId::new("refunds")));
+    let file = evalsuite_records::baseline::accepted_answers_file(directory.path(), &SuiteId::new("refunds"));
+    assert_ne!(file, evalsuite_records::baseline::baseline_file(directory.path(), &SuiteId::new("refunds")));
     assert_eq!(read_accepted_answers(&file).unwrap(), None);
     let run = answered(&[("a", 1, 1)], "two\nlines");
     let answers = accept_answers(suite(&run), &accepted(&run, None, &[]), None);

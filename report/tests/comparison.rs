@@ -1,7 +1,7 @@
 //! Two runs compared.
 
+use evalsuite_records::record::{CaseRecord, Status, TrialSummary};
 use evalsuite_report::{ChangeKind, CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, SuiteComparison};
-use evalsuite_schema::record::{CaseRecord, Status, TrialSummary};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of the made-up suites in which agents have this skill.

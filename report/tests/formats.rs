@@ -1,7 +1,7 @@
 //! Runs in the formats of other programs.
 
+use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 use evalsuite_report::{MARKDOWN_LIMIT, RunData, annotations, csv, junit, markdown};
-use evalsuite_schema::record::{Reason, ReasonCode, Stage, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 fn run(change: impl FnOnce(&mut SyntheticRun)) -> (tempfile::TempDir, RunData) {

@@ -1,7 +1,7 @@
 //! Runs held against gates.
 
+use evalsuite_records::record::{Reason, ReasonCode, Status, SuiteTest};
 use evalsuite_report::{Gate, GateOptions, GateReport, GateVerdict, Problem, RunData, check_gates, suite_gates};
-use evalsuite_schema::record::{Reason, ReasonCode, Status, SuiteTest};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of 40 cases, of which one in five failed; each trial cost 0.01 dollars and took a second.
@@ -135,7 +135,7 @@ fn missing_results_are_never_green() {
     for case in run.suites[1].cases.iter_mut().take(8) {
         case.record.outcome = Status::Skipped;
         let code = ReasonCode::Filtered;
-        case.record.reason = Some(Reason::new(evalsuite_schema::record::Stage::Select, code, "not selected"));
+        case.record.reason = Some(Reason::new(evalsuite_records::record::Stage::Select, code, "not selected"));
     }
     assert_eq!(check_gates(&run, std::slice::from_ref(&gate), selected).verdict(), GateVerdict::Met);
     assert_eq!(check_gates(&run, &[gate], GateOptions::new()).verdict(), GateVerdict::Undecided);

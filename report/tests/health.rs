@@ -1,10 +1,10 @@
 //! The health of suites over several runs.
 
-use evalsuite_report::{CaseHealth, Health, HealthOptions, RunData};
-use evalsuite_schema::Kind;
-use evalsuite_schema::record::{
+use evalsuite_records::record::{
     CalibrationRecord, CalibrationStatistics, GitState, GraderRecord, GraderState, JudgeRecord, SuiteRecord, SuiteTest,
 };
+use evalsuite_report::{CaseHealth, Health, HealthOptions, RunData};
+use evalsuite_schema::Kind;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of one suite and commit, whose cases have as many trials passed of so many, without graders.

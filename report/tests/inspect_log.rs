@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
+use evalsuite_records::record::{GraderState, Reason, ReasonCode, Stage, Status};
 use evalsuite_report::{InspectFormat, InspectLog, RunData, inspect_logs};
 use evalsuite_schema::Value;
-use evalsuite_schema::record::{GraderState, Reason, ReasonCode, Stage, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 fn run(change: impl FnOnce(&mut SyntheticRun)) -> (tempfile::TempDir, RunData) {

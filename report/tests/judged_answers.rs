@@ -1,8 +1,7 @@
 //! Two runs whose answers a judge compared.
 
-use evalsuite::tooling::AnswerPair;
+use evalsuite_records::record::{AnswerPair, JudgeRecord, PairRecord, PairReply, ReasonCode, Side, Usage};
 use evalsuite_report::{CompareOptions, Comparison, ComparisonVerdict, JudgedAnswers, RunData, answer_pairs};
-use evalsuite_schema::record::{JudgeRecord, PairRecord, PairReply, ReasonCode, Side, Usage};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// What a judge replied to the two orders, or why it did not.

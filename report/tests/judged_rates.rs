@@ -1,7 +1,7 @@
 //! Rates of judged graders, corrected by the calibration of their judges.
 
+use evalsuite_records::record::{CalibrationRecord, GraderRecord, GraderState, JudgeRecord, SampleRecord, Verdict};
 use evalsuite_report::{RunData, judged_rates, markdown};
-use evalsuite_schema::record::{CalibrationRecord, GraderRecord, GraderState, JudgeRecord, SampleRecord, Verdict};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A result of the grader `tone` by a judge.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use evalsuite_records::record::{GraderState, Reason, ReasonCode, Stage, Status};
 use evalsuite_report::{RunData, otel};
-use evalsuite_schema::record::{GraderState, Reason, ReasonCode, Stage, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};

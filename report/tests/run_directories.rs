@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use evalsuite_records::record::{ReasonCode, Status};
 use evalsuite_report::{CaseData, HtmlReport, Problem, RunData, earlier_runs};
-use evalsuite_schema::record::{ReasonCode, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 fn run(root: &Path) -> PathBuf {

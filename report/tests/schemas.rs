@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use evalsuite::tooling::{AnswerPair, summarize_run};
+use evalsuite_records::record::{AnswerPair, JudgeRecord, PairRecord, PairReply, ReasonCode, RunSummary, Side, Usage};
+use evalsuite_records::summary::summarize_run;
 use evalsuite_report::{
     CompareOptions, Comparison, GateOptions, Health, HealthOptions, JSON_SCHEMAS, RunData, SliceKey, SuiteHealth,
     answer_pairs, check_gates,
 };
 use evalsuite_schema::Value;
-use evalsuite_schema::record::{JudgeRecord, PairRecord, PairReply, ReasonCode, RunSummary, Side, Usage};
 use evalsuite_tests::closed_schema::close;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 

@@ -8,7 +8,7 @@
 /// Processes and their groups, locks, clock, environment variables, digests, safe text, calls on threads of their own.
 mod platform;
 
-/// What users write against: the static suite, trials, evidence, outcomes, scores, agents, graders and judges.
+/// The types that users program with: the static suite, trials, evidence, outcomes, scores, agents, graders and judges.
 mod model;
 
 /// The directory an agent works in: templates, repositories, copies, resets, snapshots and their differences.
@@ -17,24 +17,25 @@ mod workspace;
 /// The records of a run.
 pub mod record;
 
-/// How an agent is called, and what its spans report.
+/// Calls of agents, and transcripts from their spans.
 mod agents;
 
-/// How a judge is chosen and called.
+/// Selection and calls of judges.
 mod judge;
 
-/// The built-in graders, and how their results become scores.
+/// The built-in graders, and scoring of their results.
 mod grade;
 
 /// A run: settings, selection, hooks, budgets, and a trial as phases.
 mod run;
 
-/// What generated tests, programs and the command line call.
+/// Entry points of generated tests, programs and the command line.
 mod entry;
 
-pub use evalsuite_schema::record::{Assertion, GraderKind, Status, Usage, Verdict};
+pub use evalsuite_records::record::{Assertion, Status, Verdict};
 pub use evalsuite_schema::{
-    Calibration, Case, Content, Location, Message, Object, Part, PathRef, Role, Suite, ToolCall, Value,
+    Calibration, Case, Content, GraderKind, Location, Message, Object, Part, PathRef, Role, Suite, ToolCall, Usage,
+    Value,
 };
 
 /// The data of suites and cases, as [`EvalSuite::decode`] and [`EvalCase::decode`] return it, to be read: files get new keys, so any
@@ -84,13 +85,12 @@ pub use evalsuite_macros::include_eval_suite;
 /// For `cargo evalsuite`. Not part of the API: any release may change it.
 #[doc(hidden)]
 pub mod tooling {
-    pub use crate::entry::answer_pairs::{AnswerPair, AnswerPairs};
-    pub use crate::entry::finish_run::{FinishedRun, finish_run, summarize_run};
+    pub use crate::entry::answer_pairs::AnswerPairs;
+    pub use crate::entry::finish_run::{FinishedRun, finish_run};
     pub use crate::entry::long_cases::LongCases;
     pub use crate::entry::rated_samples::RatedSamples;
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
-    pub use crate::record::summary::{SummaryText, TextTable};
-    pub use crate::record::{DEFAULT_CONFIRMING, RepeatedCases, bounded_interval, run_id_or_new, t_quantile};
+    pub use crate::record::run_directory::run_id::run_id_or_new;
 }
 
 /// What generated code, benchmarks and property tests call. Not part of the API.

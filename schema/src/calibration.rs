@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Case, Location, is_default};
 
-/// Answers rated by people, by which judges are measured.
+/// Answers rated by people, to measure judges.
 ///
 /// ```
 /// use evalsuite_schema::Calibration;
@@ -23,7 +23,7 @@ pub struct Calibration {
     pub tolerance: f64,
     /// Lowest score of an answer that passes, 0 to 1.
     pub threshold: f64,
-    /// What a judge has to reach. If it does not, the suite's judge graders are reported and decide nothing.
+    /// Required values. If a judge misses them, the suite's judge graders are reported but do not count.
     #[serde(default, skip_serializing_if = "is_default")]
     pub bar: Bar,
     /// The answers, at least two.
@@ -37,13 +37,13 @@ impl Calibration {
         Self { location, tolerance, threshold, bar: Bar::default(), samples: Vec::new() }
     }
 
-    /// Tolerance where none is written.
+    /// Default of the tolerance.
     pub const TOLERANCE: f64 = 0.15;
-    /// Threshold where none is written.
+    /// Default of the threshold.
     pub const THRESHOLD: f64 = 0.8;
 }
 
-/// What a judge has to reach; `None` means no requirement.
+/// Required values of a judge; `None` means no requirement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bar {
     /// Least Cohen's κ, -1 to 1.
@@ -64,7 +64,7 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// Whether anything is demanded.
+    /// Whether there is a requirement.
     pub fn is_set(&self) -> bool {
         *self != Self::default()
     }
@@ -78,7 +78,7 @@ pub struct Sample {
     pub id: String,
     /// Where it is defined.
     pub location: Location,
-    /// The case that is answered, with the one judge grader that is asked about the answer.
+    /// The answered case, with the judge grader that rates the answer.
     pub case: Case,
     /// The answer.
     pub output: String,

@@ -39,7 +39,8 @@ impl fmt::Display for CaseDigests {
     }
 }
 
-/// SHA-256 of data as JSON, which depends neither on the order of keys nor on places in files: a case that only moved is the same.
+/// SHA-256 of data as JSON, which depends neither on the order of keys nor on places in files: a case that only moved
+/// has the same digest.
 ///
 /// # Panics
 ///

@@ -1,19 +1,19 @@
-//! How files that cases need travel inside a program: pairs of a header and bytes, or an archive of such pairs.
+//! The format of files embedded in a program: pairs of a header and bytes, or an archive of such pairs.
 //!
 //! A header is a letter, permissions in octal and a path, separated by spaces: `f 644 suites/x/note.txt`.
 
 /// A header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Permissions; the system's default where there are none.
+    /// Permissions, or the system's default.
     pub mode: u32,
     /// Relative to the package root with `/` separators, or absolute.
     pub path: &'a str,
 }
 
-/// What is embedded.
+/// The kind of an embedded entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A file; its bytes are the content.

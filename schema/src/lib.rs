@@ -1,8 +1,8 @@
-//! The data model of [evalsuite](https://docs.rs/evalsuite): what a checked suite contains, and what a run records.
+//! The data model of [evalsuite](https://docs.rs/evalsuite): what a checked suite contains.
 //!
 //! These types are the *resolved* form: defaults filled in, suite settings merged into cases, paths found, names made
-//! unique. The loader produces them from files while a crate compiles; each case travels into the binary as one string
-//! of JSON and is decoded by the same types when it runs. They know neither the file system nor YAML.
+//! unique. The loader produces them from files while a crate compiles; each case is compiled into the binary as a JSON
+//! string, which the same types decode when it runs. They do not depend on the file system or YAML.
 //!
 //! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
 //! stable API.
@@ -29,36 +29,53 @@ pub mod grader;
 pub mod json;
 #[doc(hidden)]
 pub mod json_writer;
+#[cfg(feature = "keys")]
+#[doc(hidden)]
+pub mod keys;
 mod location;
 pub mod media_type;
 mod message;
+mod milliseconds;
 pub mod placeholder;
-pub mod record;
 #[doc(hidden)]
 pub mod rfc3339;
 pub mod suggest;
 mod suite;
 mod targets_file;
 pub mod terminal;
+mod usage;
 pub mod variable;
 pub mod workflow_command;
 mod workspace;
 
 pub use calibration::{Bar, Calibration, Sample};
+#[cfg(feature = "keys")]
+pub use case::Task;
 pub use case::{
     Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
     Turn,
 };
+#[cfg(feature = "keys")]
+pub use execution::{CaseExecution, CommonExecution, SuiteExecution};
 pub use execution::{Strategy, Target, Trials};
-pub use grader::{Grader, GraderConfig};
+pub use grader::{Grader, GraderConfig, GraderKind};
 pub use json::{Object, Value};
 pub use location::{Location, PathRef};
+#[cfg(feature = "keys")]
+pub use message::ContentPart;
 pub use message::{Content, Message, Part, Role, ToolCall};
+#[doc(hidden)]
+pub use milliseconds::duration;
+pub use milliseconds::milliseconds;
 pub use suite::{Kind, Layout, Requires, Suite};
+#[cfg(feature = "keys")]
+pub use suite::{SuiteJson, SuiteRequires};
 pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
+pub use usage::Usage;
 pub use workspace::{Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace};
 
 /// `true` for the value that [`Default`] gives; such values are left out of the canonical JSON.
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+#[doc(hidden)]
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,4 +1,4 @@
-//! Places in the files of a suite, and paths that these files name.
+//! Locations in the files of a suite, and paths that these files name.
 
 use std::fmt;
 

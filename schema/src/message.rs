@@ -3,10 +3,11 @@
 use std::time::{Duration, SystemTime};
 
 use crate::Value;
+use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Usage, duration, milliseconds};
 use crate::{PathRef, is_default, rfc3339};
+use crate::{Usage, duration, milliseconds};
 
 /// Author of a [`Message`].
 ///
@@ -15,7 +16,7 @@ use crate::{PathRef, is_default, rfc3339};
 ///
 /// assert_eq!(Role::Assistant.as_str(), "assistant");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Instructions to the agent.
@@ -40,35 +41,28 @@ impl Role {
     }
 }
 
-/// One message of an input, a reference or a transcript.
-///
-/// ```
-/// use evalsuite_schema::{Content, Message, Role, ToolCall};
-///
-/// let transcript = [
-///     Message::text(Role::User, "When is the meeting?"),
-///     Message::empty(Role::Assistant).with_tool_call(ToolCall::new("calendar").with_id("call-1")),
-///     Message::tool_result("call-1", Content::Text("14:30".to_owned())),
-///     Message::text(Role::Assistant, "At 14:30."),
-/// ];
-/// assert_eq!(transcript[1].tool_calls[0].tool, "calendar");
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[non_exhaustive]
 #[must_use]
+#[keys(id = "message", what = "a message", by_hand)]
 pub struct Message {
-    /// Author of the message.
+    /// Who speaks.
+    #[key(Choice(Role::WORDS), "user", required, codes(InvalidMessage), by_hand)]
     pub role: Role,
-    /// Name of the author, if given.
+    /// Name of the speaker.
+    #[key(AnyText, "support")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Content of the message. `None` for a message that only calls tools.
+    /// Text, an object, or a list of parts. A message with `tool_calls` can do without.
+    #[key(CONTENT, "Where is my order?", codes(InvalidMessage, InvalidInput, RoleMarker), by_hand)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
-    /// Tools called by this message, in order.
+    /// Tools that the assistant called.
+    #[key(List(&Object(ToolCall::TABLE)), "[{tool: search}]", by_hand)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// When the message started: RFC 3339, unless whoever wrote the record did not hold to it.
+    /// When the message started: RFC 3339, unless the author of the record used another format.
     #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<String>,
@@ -86,7 +80,7 @@ pub struct Message {
     /// Id of the tool call whose result this message is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The model's reasoning before this message, where the model shows it.
+    /// The model's reasoning before this message, if the model shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// Model that wrote this message.
@@ -137,13 +131,13 @@ impl Message {
         self
     }
 
-    /// Sets the tokens of the model calls behind the message.
+    /// Sets the tokens of the model calls for the message.
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
 
-    /// Sets the cost of the model calls behind the message in US dollars, at least 0.
+    /// Sets the cost of the model calls for the message in US dollars, at least 0.
     pub fn with_cost_usd(mut self, cost: f64) -> Self {
         self.cost_usd = Some(cost);
         self
@@ -258,7 +252,7 @@ pub enum Part {
         /// Its media type, such as `audio/mpeg`.
         media_type: String,
     },
-    /// A document that a model reads as such, passed as media type and path.
+    /// A document for a model, passed as media type and path.
     Document {
         /// The document.
         file: PathRef,
@@ -299,36 +293,28 @@ impl Part {
     }
 }
 
-/// One call of a tool.
-///
-/// ```
-/// use std::time::Duration;
-///
-/// use evalsuite_schema::ToolCall;
-/// use serde_json::json;
-///
-/// let call = ToolCall::new("read_file")
-///     .with_input(json!({"path": "notes.md"}))
-///     .with_output("Meeting at 14:30")
-///     .with_duration(Duration::from_millis(12));
-/// assert_eq!((call.tool.as_str(), call.duration()), ("read_file", Some(Duration::from_millis(12))));
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A call of a tool in a message of the assistant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[non_exhaustive]
 #[must_use]
+#[keys(id = "tool-call", what = "a tool call")]
 pub struct ToolCall {
     /// Name of the tool.
+    #[key(Text, "search", required)]
     pub tool: String,
-    /// Arguments, usually an object.
+    /// Its arguments.
+    #[key(Any, "{query: late orders}")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
-    /// What the tool returned.
+    /// What it returned.
+    #[key(Any, "no result")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// The call's id, if it has one.
+    /// Id of the call, which the tool's message repeats.
+    #[key(AnyText, "call_1")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// When the call started: RFC 3339, unless whoever wrote the record did not hold to it.
+    /// When the call started: RFC 3339, unless the author of the record used another format.
     #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<String>,
@@ -416,6 +402,25 @@ impl ToolCall {
     pub fn duration(&self) -> Option<Duration> {
         self.duration_ms.and_then(duration)
     }
+}
+
+/// One part of the content of a message. A plain text is a part, too.
+#[cfg(feature = "keys")]
+#[derive(Debug, Keys)]
+#[keys(id = "content-part", what = "a content part", by_hand)]
+pub struct ContentPart {
+    /// What `value` is.
+    #[key(Choice(&["text", "file", "image"]), "file", name = "type", required, codes(InvalidContentPart), by_hand)]
+    pub r#type: (),
+    /// The text; or the path of a file, which is read when a trial runs; or the path of an image.
+    #[key(
+        AnyText,
+        "./invoice.txt",
+        required,
+        codes(InvalidContentPart, MissingPath, PathEscape, EmptyFile, RoleMarker),
+        by_hand
+    )]
+    pub value: (),
 }
 
 #[cfg(test)]

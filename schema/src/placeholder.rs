@@ -24,7 +24,7 @@ pub enum Syntax {
 pub struct Placeholder<'t> {
     /// The name between the braces.
     pub name: &'t str,
-    /// The bytes of the text that it takes, with its braces.
+    /// Its byte range in the text, with its braces.
     pub range: Range<usize>,
 }
 
@@ -103,7 +103,8 @@ impl Syntax {
         })
     }
 
-    /// `text` with the values of its placeholders in their place. One without a value stays; values are not searched.
+    /// `text` with the values of its placeholders in their place. A placeholder without a value stays; values are not
+    /// searched for placeholders.
     pub fn fill<'v>(self, text: &str, mut value: impl FnMut(&str) -> Option<Cow<'v, str>>) -> String {
         let mut filled = String::with_capacity(text.len());
         let mut end = 0;

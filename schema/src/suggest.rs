@@ -69,7 +69,7 @@ fn fold(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
-/// The known name that was certainly meant: one edit away, and all others at least three.
+/// The known name for a safe fix: one edit away, while all others are at least three edits away.
 pub fn certain<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let distance = |name: &str| strsim::osa_distance(&fold(written), &fold(name));
     match nearest(written, known)[..] {
@@ -86,7 +86,8 @@ pub fn did_you_mean<'k>(written: &str, known: impl IntoIterator<Item = &'k str>)
     (!nearest.is_empty()).then(|| format!("did you mean {}?", quoted(&nearest, "or")))
 }
 
-/// Where the setting is, if no file has it; else "did you mean …?" if something is close, else the list of what is known.
+/// The place of the setting, if it does not belong in a file; else "did you mean …?" if a name is close, else the list
+/// of known names.
 pub fn did_you_mean_or_known(written: &str, known: &[&str]) -> String {
     let elsewhere = ELSEWHERE.iter().find(|(name, _)| *name == written).map(|(_, help)| (*help).to_owned());
     elsewhere

@@ -39,14 +39,14 @@ pub enum Provider {
 pub struct CliTarget {
     /// Shell command with placeholders such as `{PROMPT}`.
     pub command: String,
-    /// Working directory where the case has no workspace; `None`: an empty one. One with `${{ NAME }}` is
-    /// resolved when the command runs, relative to the directory of the targets file.
+    /// Working directory if the case has no workspace; `None`: an empty directory. One with `${{ NAME }}` is resolved
+    /// when the command runs, relative to the directory of the targets file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathRef>,
-    /// Whether the suite's directory is the working directory where the case has no workspace.
+    /// Whether the suite's directory is the working directory if the case has no workspace.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_suite_directory: bool,
-    /// Limit in seconds where the case sets none.
+    /// Limit in seconds if the case sets none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<f64>,
     /// How one input file is rendered: text with `{path}` and `{basename}`.

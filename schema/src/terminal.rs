@@ -1,4 +1,4 @@
-//! Text that is safe to print: without characters that disturb a terminal or hide other text.
+//! Text that is safe to print: without characters that affect a terminal or hide other text.
 
 /// Maximum length of a line in characters: of a longer one, only the ends are shown.
 const LONGEST: usize = 1000;

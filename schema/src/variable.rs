@@ -1,4 +1,4 @@
-//! The environment variables of evalsuite: what each means, which values it takes, and what holds without it.
+//! The environment variables of evalsuite: meaning, values and default.
 
 use crate::suggest;
 
@@ -10,11 +10,11 @@ pub struct Variable {
     pub name: &'static str,
     /// Who reads it.
     pub topic: Topic,
-    /// What it does, as one sentence without a full stop.
+    /// Its effect, as one sentence without a full stop.
     pub meaning: &'static str,
-    /// Which values it takes.
+    /// Its values.
     pub value: &'static str,
-    /// What holds while it is not set; empty if the meaning says it.
+    /// Its default; empty if the meaning contains it.
     pub default: &'static str,
 }
 

@@ -30,7 +30,7 @@ pub fn command(severity: Severity, location: Option<&Location>, title: &str, mes
     format!("::{} {properties}title={}::{}", severity.as_str(), property(title), data(message))
 }
 
-/// A command per item, one per line: at most nine, and one that says how many more there are, unless the tenth is the last.
+/// A command per item, one per line: at most nine, and one with the number of the others, unless the tenth is the last.
 pub fn commands<T>(
     severity: Severity,
     items: &[T],

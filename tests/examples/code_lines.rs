@@ -8,8 +8,21 @@ use std::path::PathBuf;
 use evalsuite_tests::source::{count_code_lines, read_source_files, workspace_root};
 
 /// Folders of the published crates; `build` is the former name of `codegen`.
-const CRATES: &[&str] =
-    &["schema", "discovery", "loader", "build", "codegen", "macros", "runtime", "report", "convert", "dynamic", "cli"];
+const CRATES: &[&str] = &[
+    "derive",
+    "schema",
+    "discovery",
+    "loader",
+    "build",
+    "codegen",
+    "macros",
+    "records",
+    "runtime",
+    "report",
+    "convert",
+    "dynamic",
+    "cli",
+];
 
 fn main() {
     let root = std::env::args().nth(1).map_or_else(|| workspace_root().to_owned(), PathBuf::from);

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::{
+use evalsuite_records::record::{
     Assertion, CaseRecord, GitState, GraderKind, GraderRecord, GraderState, JudgeRecord, Reason, ReasonCode, RunRecord,
     Stability, Stage, Status, SuiteRecord, SuiteRun, SuiteTest, TrialRecord, TrialSummary, Usage, Verdict,
     WorkspaceRecord,
 };
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Location, Object};
 use serde::Serialize;
 

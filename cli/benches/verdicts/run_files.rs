@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use evalsuite_schema::record::{
+use evalsuite_records::record::{
     CaseRecord, Rule, RunRecord, Status, SuiteRecord, SuiteRun, SuiteTest, TrialRecord, TrialSummary,
 };
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use evalsuite::tooling::{DEFAULT_CONFIRMING, RepeatedCases};
+use evalsuite_records::repeated_cases::{DEFAULT_CONFIRMING, RepeatedCases};
 use fastrand::Rng;
 
 use super::agent::{POPULATIONS, Rates, Trials};

@@ -1,9 +1,8 @@
 //! Graders of tasks as assertions of cases, and the other way round.
 
 use evalsuite_loader::document::{Data, Value};
-use evalsuite_schema::grader::built_in_kind;
+use evalsuite_schema::grader::{GraderKind, built_in_kind};
 use evalsuite_schema::json::{Object, Value as Json, json};
-use evalsuite_schema::record::GraderKind;
 
 use crate::report::{Place, Report};
 use crate::suite_draft::entry;

@@ -8,8 +8,7 @@ mod tests;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::record::GraderKind;
-use evalsuite_schema::{Bar, Calibration, Case};
+use evalsuite_schema::{Bar, Calibration, Case, GraderKind};
 
 use self::sample::{ReadSample, SampleContext};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};

@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use evalsuite_schema::grader::{Grader, GraderConfig, LlmGrader};
-use evalsuite_schema::record::GraderKind;
+use evalsuite_schema::grader::{Grader, GraderConfig, GraderKind, LlmGrader};
 use evalsuite_schema::{Case, Input, Location, Requires, Sample, Trials};
 
 use crate::cases::{expected_output, input};

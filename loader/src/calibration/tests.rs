@@ -22,7 +22,7 @@ tests:
   - {id: talk, mode: conversation, turns: [{input: Hi, assertions: [polite]}]}
 ";
 
-/// Loads the suite with a calibration and other files beside it.
+/// Loads the suite with a calibration and other files next to it.
 fn loaded(name: &str, calibration: &str, files: &[(&str, &str)]) -> (TempDir, Loaded) {
     let package = TempDir::new().unwrap();
     let suite = package.path().join("suite");

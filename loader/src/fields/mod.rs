@@ -4,6 +4,7 @@ pub(crate) mod command;
 pub(crate) mod id;
 pub(crate) mod paths;
 pub(crate) mod pattern;
+pub(crate) mod settings;
 pub(crate) mod shared_files;
 mod values;
 
@@ -14,8 +15,8 @@ use crate::source::Span;
 use crate::suggest;
 
 pub(crate) use values::{
-    boolean, choice, count, fraction, integer, list, literal, literal_text, not_negative, number_in, object, positive,
-    string, text, texts,
+    boolean, count, fraction, integer, list, literal, literal_text, number_in, object, positive, string, text, texts,
+    word,
 };
 
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.
@@ -25,6 +26,7 @@ pub(crate) struct Fields<'n> {
     entries: &'n [Entry],
     common: &'static [Key],
     keys: &'static [Key],
+    missing: Code,
     is_top: bool,
 }
 
@@ -52,7 +54,15 @@ impl<'n> Fields<'n> {
         let Some(entries) = node.as_mapping() else {
             return wrong_type(node, object.what, "a mapping", d);
         };
-        Some(Self { node, what: object.what, entries, common, keys: object.keys, is_top: false })
+        Some(Self {
+            node,
+            what: object.what,
+            entries,
+            common,
+            keys: object.keys,
+            missing: object.missing,
+            is_top: false,
+        })
     }
 
     /// The keys of a file's root; anything but a mapping is root-not-mapping.
@@ -201,11 +211,22 @@ impl<'n> Fields<'n> {
         Some(found)
     }
 
-    /// Refuses `key` with a code and a help of its own.
-    pub(crate) fn refuse(&mut self, key: &'static str, code: Code, message: &str, help: &str, d: &mut Diagnostics) {
-        if let Some(entry) = self.get(key) {
+    /// Refuses `key` as the table says.
+    pub(crate) fn refuse(&mut self, key: &'static str, d: &mut Diagnostics) {
+        if let (Some(entry), Status::Refused(code, message, help)) = (self.get(key), self.key(key).status) {
             d.report(code, entry.key_span, message, help);
         }
+    }
+
+    /// Whether `key` is written, in whichever spelling.
+    pub(crate) fn is_written(&self, key: &Key) -> bool {
+        let mut spellings = std::iter::once(key.name).chain(key.or).chain(key.old.iter().copied());
+        spellings.any(|spelling| self.peek(spelling).is_some())
+    }
+
+    /// The object's own keys.
+    pub(crate) fn own_keys(&self) -> &'static [Key] {
+        self.keys
     }
 
     /// Entries whose keys are not in the table, without the author's own; the caller handles them instead of [`Fields::finish`].

@@ -18,6 +18,15 @@ pub(crate) fn text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Strin
     Some(text)
 }
 
+/// Text that is not empty; it may be blank, since a grader can look for blanks.
+pub(crate) fn not_empty(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
+    let text = string(node, what, d)?;
+    if text.is_empty() {
+        return reject(Code::BlankValue, node.span, format!("{what} is empty"), "write the text to look for", d);
+    }
+    Some(text)
+}
+
 /// Any string.
 pub(crate) fn string(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
     match &node.data {
@@ -88,11 +97,6 @@ pub(crate) fn positive(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f
     number_in(node, what, &range::POSITIVE, d)
 }
 
-/// A number that is not negative.
-pub(crate) fn not_negative(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
-    number_in(node, what, &range::NOT_NEGATIVE, d)
-}
-
 /// A whole number from `low` to `high`. `2.0` is whole, `2.5` is wrong-type.
 pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diagnostics) -> Option<u64> {
     let value = number(node, what, d)?;
@@ -130,27 +134,21 @@ pub(crate) fn count(node: &Node, what: &str, low: u32, d: &mut Diagnostics) -> O
     integer(node, what, u64::from(low), u64::from(u32::MAX), d).and_then(|value| u32::try_from(value).ok())
 }
 
-/// One of several words.
-pub(crate) fn choice<T: Clone>(
-    node: &Node,
-    what: &str,
-    choices: &[(&'static str, T)],
-    d: &mut Diagnostics,
-) -> Option<T> {
+/// The one of `words` that is written.
+pub(crate) fn word(node: &Node, what: &str, words: &[&'static str], d: &mut Diagnostics) -> Option<&'static str> {
     let text = string(node, what, d)?;
     if !literal(&text, node, what, d) {
         return None;
     }
-    choices.iter().find(|(word, _)| *word == text).map(|(_, value)| value.clone()).or_else(|| {
-        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        let message = format!("{what} is `{text}`, which is not one of {}", suggest::quoted(&words, "and"));
+    words.iter().find(|word| **word == text).copied().or_else(|| {
+        let message = format!("{what} is `{text}`, which is not one of {}", suggest::quoted(words, "and"));
         let meant = suggest::certain(&text, words.iter().copied());
         d.push(
             Diagnostic::new(Code::InvalidChoice, message)
                 .at(node.span)
                 .help(
                     suggest::did_you_mean(&text, words.iter().copied())
-                        .unwrap_or_else(|| format!("write {}", suggest::quoted(&words, "or"))),
+                        .unwrap_or_else(|| format!("write {}", suggest::quoted(words, "or"))),
                 )
                 .fix_if(meant.map(|meant| Fix::Replace(meant.to_owned()))),
         );

@@ -1,39 +1,37 @@
-//! `code-grader`.
+//! Rules of `code-grader`.
 
 use evalsuite_schema::Object;
-use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
+use evalsuite_schema::grader::PreparedCommand;
+use evalsuite_schema::keys::Written;
 
+use super::Rules;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::paths::{Kind, Scope};
-use crate::fields::{Fields, command, label};
+use crate::fields::{command, label};
 use crate::read::node::Entry;
 
 /// Keys so close to a known one are typing errors rather than settings of the command.
 const NEAR: usize = 2;
 
-pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CodeGrader> {
+pub(super) fn code_grader(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    let Rules { fields, parts, cx, .. } = rules;
     let command = fields.get_renamed("command", d);
     if command.is_none() {
         fields.missing(Code::MissingGraderSetting, "command", d);
     }
     let cwd = fields.get("cwd");
-    let run = command.and_then(|command| prepared(command, cwd, scope, d));
-    let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
-    let preprocessors = fields.get("preprocessors").map(|entry| super::preprocessors(entry, scope, d));
-    fields.refuse(
-        "target",
-        Code::UnsupportedKey,
-        "`target` of a `code-grader` is not supported: there is no proxy to a model",
-        "delete it, and let the command call the model itself",
-        d,
-    );
+    let run = command.and_then(|command| prepared(command, cwd, cx.scope, d));
+    if let Some(entry) = fields.get("preprocessors") {
+        parts.set("preprocessors", Written::made(super::preprocessors(entry, cx.scope, d)));
+    }
     let config_entry = fields.get("config");
     let mut config = config_entry.and_then(|entry| fields::object(&entry.value, "`config`", d)).unwrap_or_default();
     for entry in fields.rest() {
         surplus_key(entry, config_entry, &fields.known(), &mut config, d);
     }
-    Some(CodeGrader { run: run?, timeout_seconds, config, preprocessors })
+    parts.make("command", run);
+    parts.set("config", Written::Data(config.into()));
 }
 
 /// A command and its working directory, which is searched first for the files the command names.

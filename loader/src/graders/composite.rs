@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use evalsuite_schema::grader::{Aggregator, Composite, Grader};
+use evalsuite_schema::grader::{Aggregator, AggregatorKeys, Grader};
+use evalsuite_schema::keys::Keys;
 
 use super::assertions::ParsedGrader;
-use super::{GraderContext, GraderNotes, assertions, code, prompt, require};
+use super::{GraderContext, Rules, assertions, code, prompt, require};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields::Fields;
-use crate::keys::grader::composite::{AGGREGATOR, AGGREGATORS};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use crate::{fields, suggest};
@@ -16,18 +16,14 @@ use crate::{fields, suggest};
 /// Composites in composites, the outermost included.
 const MAX_DEPTH: usize = 4;
 
-pub(super) fn read(
-    fields: &mut Fields<'_>,
-    cx: GraderContext<'_>,
-    notes: &mut GraderNotes,
-    d: &mut Diagnostics,
-) -> Option<Composite> {
+pub(super) fn composite(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    let Rules { fields, parts, cx, notes } = rules;
     let members_entry = fields.get_renamed("assertions", d);
     let aggregator_entry = require(fields, "aggregator", d);
     let node = fields.node;
     if cx.depth >= MAX_DEPTH {
         let message = format!("composites are nested deeper than {MAX_DEPTH}");
-        return invalid(node.span, message, "move its members into the composite around it", d);
+        return invalid(node.span, message, "move its members into the composite around it", d).unwrap_or_default();
     }
     let members = match members_entry {
         Some(entry) => members(&entry.value, GraderContext { depth: cx.depth + 1, ..cx }, d),
@@ -37,15 +33,13 @@ pub(super) fn read(
     let has_min_score = node.entry("min_score").is_some_and(|entry| !entry.value.is_null());
     let aggregator =
         aggregator_entry.and_then(|entry| aggregator(&entry.value, names.as_deref(), has_min_score, cx, d));
-    let members = members?;
-    for member in &members {
+    for member in members.iter().flatten() {
         notes.extend(&member.notes);
     }
-    if members.iter().any(|member| member.is_broken) {
-        return None;
-    }
-    let members: Vec<Grader> = members.into_iter().map(|member| member.grader).collect();
-    Some(Composite { members, aggregator: aggregator? })
+    let members = members.filter(|members| members.iter().all(|member| !member.is_broken));
+    let members = members.map(|members| members.into_iter().map(|member| member.grader).collect::<Vec<Grader>>());
+    parts.make("assertions", members);
+    parts.make("aggregator", aggregator);
 }
 
 fn invalid<T>(place: Span, message: impl Into<String>, help: &str, d: &mut Diagnostics) -> Option<T> {
@@ -94,7 +88,7 @@ fn aggregator(
     cx: GraderContext<'_>,
     d: &mut Diagnostics,
 ) -> Option<Aggregator> {
-    let mut fields = Fields::new(node, &AGGREGATOR, d)?;
+    let mut fields = Fields::new(node, AggregatorKeys::TABLE, d)?;
     let type_entry = require(&mut fields, "type", d);
     let weights_entry = fields.get("weights");
     let threshold_entry = fields.get("threshold");
@@ -163,13 +157,13 @@ fn kind(node: &Node, d: &mut Diagnostics) -> Option<&'static str> {
         "llm_grader" => "llm-grader",
         other => other,
     };
-    AGGREGATORS.iter().find(|known| **known == folded).copied().or_else(|| {
+    Aggregator::WORDS.iter().find(|known| **known == folded).copied().or_else(|| {
         let help = match folded {
             "code-judge" | "code_judge" => Some("use `code-grader`".to_owned()),
             "llm-judge" | "llm_judge" => Some("use `llm-grader`".to_owned()),
-            _ => suggest::did_you_mean(&written, AGGREGATORS.iter().copied()),
+            _ => suggest::did_you_mean(&written, Aggregator::WORDS.iter().copied()),
         };
-        let help = help.unwrap_or_else(|| format!("write {}", suggest::quoted(AGGREGATORS, "or")));
+        let help = help.unwrap_or_else(|| format!("write {}", suggest::quoted(Aggregator::WORDS, "or")));
         invalid(node.span, format!("`{written}` is not a way to aggregate"), &help, d)
     })
 }

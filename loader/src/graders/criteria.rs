@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use evalsuite_schema::grader::Criterion;
+use evalsuite_schema::keys::Keys;
 
 use super::score_ranges;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
-use crate::keys::judged::CRITERION;
 use crate::keys::range::TOP;
 use crate::read::node::{Data, Node};
 use crate::source::Span;
@@ -93,7 +93,7 @@ fn criterion(node: &Node, position: usize, d: &mut Diagnostics) -> Option<(Crite
 }
 
 fn from_mapping(node: &Node, automatic_id: String, d: &mut Diagnostics) -> Option<(Criterion, CriterionSpans)> {
-    let mut fields = Fields::new(node, &CRITERION, d)?;
+    let mut fields = Fields::new(node, Criterion::TABLE, d)?;
     let id_entry = fields.get("id");
     let id = id_entry.map_or(Some(automatic_id), |entry| fields::literal_text(&entry.value, "`id`", d));
     let outcome_entry = fields.get("outcome");

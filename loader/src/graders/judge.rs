@@ -1,82 +1,80 @@
-//! `llm-grader`, `rubrics` and `compare`.
+//! Rules of `llm-grader`, `rubrics` and `compare`.
 
-use evalsuite_schema::grader::{Compare, ComparedWith, JudgeSettings, LlmGrader, ReferenceAnswer, Rubrics};
+use evalsuite_schema::grader::ReferenceAnswer;
+use evalsuite_schema::keys::Written;
 
-use super::{GraderContext, GraderNotes, criteria, prompt};
+use super::{GraderContext, Rules, criteria, prompt};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
-use crate::fields::paths::Scope;
-use crate::fields::{Fields, label};
-use crate::keys::grader::judged::COMPARED_WITH;
-use crate::keys::range;
+use crate::fields::label;
 use crate::read::node::Node;
 
-pub(super) fn llm_grader(
-    fields: &mut Fields<'_>,
-    cx: GraderContext<'_>,
-    notes: &mut GraderNotes,
-    d: &mut Diagnostics,
-) -> Option<LlmGrader> {
-    let prompt_entry = fields.get("prompt");
-    let rubrics_entry = fields.get("rubrics");
-    let judge = settings(fields, cx.scope, d);
-    let prompt = prompt_entry.map_or(Some(None), |entry| prompt::grader(&entry.value, cx, d).map(Some));
-    let rubrics = rubrics_entry.map_or(Some(Vec::new()), |entry| criteria::list(&entry.value, "`rubrics`", d));
-    let (prompt, rubrics) = (prompt?, rubrics?);
-    if prompt.is_none() && rubrics.is_empty() {
+pub(super) fn llm_grader(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    preprocessors(&mut rules, d);
+    let Rules { fields, parts, cx, notes } = rules;
+    let prompt = fields.get("prompt").map(|entry| prompt::grader(&entry.value, cx, d));
+    let rubrics = fields.get("rubrics").map(|entry| criteria::list(&entry.value, "`rubrics`", d));
+    if prompt.is_none() && rubrics.as_ref().is_none_or(|rubrics| rubrics.as_ref().is_some_and(Vec::is_empty)) {
         notes.bare_judges.push(fields.node.span);
     }
-    Some(LlmGrader { prompt, rubrics, judge: judge? })
+    if let Some(prompt) = prompt {
+        parts.make("prompt", prompt);
+    }
+    if let Some(rubrics) = rubrics {
+        parts.make("rubrics", rubrics);
+    }
 }
 
-/// Settings of `rubrics`; the criteria are under `key` or its other spelling.
-pub(super) fn rubrics(
-    fields: &mut Fields<'_>,
-    scope: Scope<'_>,
-    key: &'static str,
-    d: &mut Diagnostics,
-) -> Option<Rubrics> {
-    let entry = fields.get_either(key, d);
-    if entry.is_none() {
+pub(super) fn rubrics(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    criteria_under("criteria", rules, d);
+}
+
+/// The old type, whose key has two spellings.
+pub(super) fn rubric(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    criteria_under("rubrics", rules, d);
+}
+
+fn criteria_under(key: &'static str, mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    preprocessors(&mut rules, d);
+    let Rules { fields, parts, .. } = rules;
+    let Some(entry) = fields.get_either(key, d) else {
         fields.missing(Code::MissingGraderSetting, key, d);
-    }
-    let judge = settings(fields, scope, d);
-    let entry = entry?;
-    let criteria = criteria::one_or_list(&entry.value, &label(entry), d)?;
-    if criteria.is_empty() {
+        return parts.mark_broken();
+    };
+    let criteria = criteria::one_or_list(&entry.value, &label(entry), d);
+    if criteria.as_ref().is_some_and(Vec::is_empty) {
         let message = format!("{} is empty", label(entry));
-        return fields::reject(Code::MissingGraderSetting, entry.value.span, message, "add a criterion", d);
+        d.report(Code::MissingGraderSetting, entry.value.span, message, "add a criterion");
+        return parts.mark_broken();
     }
-    Some(Rubrics { criteria, judge: judge? })
+    parts.make("criteria", criteria);
 }
 
-/// Settings of `compare`. In the tasks layout, whose references are not answers, it needs `reference` or `against`.
-pub(super) fn compare(
-    fields: &mut Fields<'_>,
-    cx: GraderContext<'_>,
-    notes: &mut GraderNotes,
-    d: &mut Diagnostics,
-) -> Option<Compare> {
-    let reference_entry = fields.get("reference");
-    let against_entry = fields.get("against");
-    let against = against_entry
-        .map_or(Some(ComparedWith::default()), |entry| fields::choice(&entry.value, "`against`", COMPARED_WITH, d));
-    if against == Some(ComparedWith::Baseline) {
-        if let Some(entry) = reference_entry {
+/// In the tasks layout, whose references are not answers, it needs `reference` or `against`.
+pub(super) fn compare(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    preprocessors(&mut rules, d);
+    let Rules { fields, parts, cx, notes } = rules;
+    let entry = fields.get("reference");
+    if parts.get("against").and_then(Written::word) == Some("baseline") {
+        if let Some(entry) = entry {
             let message = "`reference` has no effect beside `against: baseline`";
             d.report(Code::SettingConflict, entry.key_span, message, "delete one of them");
         }
-    } else if reference_entry.is_none() {
+    } else if entry.is_none() {
         match cx.interpolates() {
             true => notes.bare_comparisons.push(("compare", "reference", fields.node.span)),
             false => fields.missing(Code::MissingGraderSetting, "reference", d),
         }
     }
-    let criteria_entry = fields.get("criteria");
-    let judge = settings(fields, cx.scope, d);
-    let reference = reference_entry.map_or(Some(None), |entry| reference(&entry.value, cx, d).map(Some));
-    let criteria = criteria_entry.map_or(Some(None), |entry| fields::text(&entry.value, "`criteria`", d).map(Some));
-    Some(Compare { against: against?, reference: reference?, criteria: criteria?, judge: judge? })
+    if let Some(entry) = entry {
+        parts.make("reference", reference(&entry.value, cx, d));
+    }
+}
+
+fn preprocessors(rules: &mut Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    if let Some(entry) = rules.fields.get("preprocessors") {
+        rules.parts.set("preprocessors", Written::made(super::preprocessors(entry, rules.cx.scope, d)));
+    }
 }
 
 /// An answer to compare with: text or a file.
@@ -92,36 +90,4 @@ fn reference(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<
             Some(ReferenceAnswer::Text(text))
         }
     }
-}
-
-/// What is handed to a judge. `None`: a problem was reported.
-fn settings(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JudgeSettings> {
-    let before = d.len();
-    let target = fields.read("target", fields::literal_text, d);
-    let model = fields.read("model", fields::text, d);
-    let temperature = fields
-        .get("temperature")
-        .and_then(|entry| fields::number_in(&entry.value, "`temperature`", &range::TEMPERATURE, d));
-    let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
-    let confirm =
-        fields.get("confirm").and_then(|entry| fields::number_in(&entry.value, "`confirm`", &range::CONFIRM, d));
-    let config = fields.read("config", fields::object, d);
-    let preprocessors = fields.get("preprocessors").map(|entry| super::preprocessors(entry, scope, d));
-    let steps = fields.get_renamed("max_steps", d);
-    let max_steps = steps
-        .and_then(|entry| fields::integer(&entry.value, &label(entry), 1, 50, d))
-        .and_then(|value| u32::try_from(value).ok());
-    let failed =
-        d.iter().skip(before).any(|problem| problem.severity() == evalsuite_schema::diagnostic::Severity::Error);
-    (!failed).then(|| JudgeSettings {
-        target,
-        model,
-        temperature,
-        max_steps,
-        timeout_seconds,
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number up to 10")]
-        confirm: confirm.map(|value| value as u32),
-        config: config.unwrap_or_default(),
-        preprocessors,
-    })
 }

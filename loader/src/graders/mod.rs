@@ -19,13 +19,14 @@ pub(crate) mod tests;
 
 use std::path::Path;
 
-use evalsuite_schema::grader::GraderConfig;
+use evalsuite_schema::grader::{GraderConfig, TABLES};
+use evalsuite_schema::keys::Parts;
 
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
-use crate::keys::{Table, grader, range};
+use crate::keys::{RUBRIC, Table, range};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
@@ -89,65 +90,54 @@ impl GraderNotes {
     }
 }
 
-type SettingsReader =
-    fn(&mut Fields<'_>, GraderContext<'_>, &mut GraderNotes, &mut Diagnostics) -> Option<GraderConfig>;
-
-/// A built-in type.
-pub(crate) struct GraderType {
-    /// Its table of keys; the id is its name.
-    pub(crate) object: &'static Table,
-    /// Reads the settings of the type. `None`: a problem was reported.
-    pub(crate) read: SettingsReader,
+/// What a table cannot state about the settings of a type: reads keys by hand, and checks them together.
+struct Rules<'f, 'n, 'a> {
+    fields: &'f mut Fields<'n>,
+    parts: &'f mut Parts,
+    cx: GraderContext<'a>,
+    notes: &'f mut GraderNotes,
 }
 
-macro_rules! types {
-    ($($object:ident => $read:expr;)*) => {
-        const TYPES: &[GraderType] = &[$(GraderType { object: &grader::$object, read: $read },)*];
-    };
-}
+type Check = fn(Rules<'_, '_, '_>, &mut Diagnostics);
 
-types! {
-    CONTAINS => |f, _, _, d| text::value(f, d).map(GraderConfig::Contains);
-    CONTAINS_ANY => |f, _, _, d| text::values(f, d).map(GraderConfig::ContainsAny);
-    CONTAINS_ALL => |f, _, _, d| text::values(f, d).map(GraderConfig::ContainsAll);
-    ICONTAINS => |f, _, _, d| text::value(f, d).map(GraderConfig::Icontains);
-    ICONTAINS_ANY => |f, _, _, d| text::values(f, d).map(GraderConfig::IcontainsAny);
-    ICONTAINS_ALL => |f, _, _, d| text::values(f, d).map(GraderConfig::IcontainsAll);
-    STARTS_WITH => |f, _, _, d| text::value(f, d).map(GraderConfig::StartsWith);
-    ENDS_WITH => |f, _, _, d| text::value(f, d).map(GraderConfig::EndsWith);
-    EQUALS => |f, _, _, d| text::value(f, d).map(GraderConfig::Equals);
-    REGEX => |f, cx, _, d| text::regex(f, cx, d).map(GraderConfig::Regex);
-    SIMILAR => |f, cx, notes, d| text::similar(f, cx, notes, d).map(GraderConfig::Similar);
-    IS_JSON => |_, _, _, _| Some(GraderConfig::IsJson);
-    CONTAINS_JSON => |f, cx, _, d| json_schema::read_optional(f, cx.scope, d).map(GraderConfig::ContainsJson);
-    JSON_SCHEMA => |f, cx, _, d| json_schema::read(f, cx.scope, d).map(GraderConfig::JsonSchema);
-    LATENCY => |f, _, _, d| metrics::latency(f, d).map(GraderConfig::Latency);
-    COST => |f, _, _, d| metrics::cost(f, d).map(GraderConfig::Cost);
-    TOKEN_USAGE => |f, _, _, d| metrics::token_usage(f, d).map(GraderConfig::TokenUsage);
-    EXECUTION_METRICS => |f, _, _, d| metrics::execution_metrics(f, d).map(GraderConfig::ExecutionMetrics);
-    TOOL_TRAJECTORY => |f, _, _, d| trajectory::tools(f, d).map(GraderConfig::ToolTrajectory);
-    SKILL_TRIGGER => |f, _, _, d| trajectory::skill(f, d).map(GraderConfig::SkillTrigger);
-    FIELD_ACCURACY => |f, _, notes, d| field_accuracy::read(f, notes, d).map(GraderConfig::FieldAccuracy);
-    CODE_GRADER => |f, cx, _, d| code::read(f, cx.scope, d).map(GraderConfig::CodeGrader);
-    COMPOSITE => |f, cx, notes, d| composite::read(f, cx, notes, d).map(GraderConfig::Composite);
-    LLM_GRADER => |f, cx, notes, d| judge::llm_grader(f, cx, notes, d).map(GraderConfig::LlmGrader);
-    RUBRICS => |f, cx, _, d| judge::rubrics(f, cx.scope, "criteria", d).map(GraderConfig::Rubrics);
-    COMPARE => |f, cx, notes, d| judge::compare(f, cx, notes, d).map(GraderConfig::Compare);
-}
+/// The types that have rules.
+const RULES: &[(&str, Check)] = &[
+    ("regex", text::regex),
+    ("similar", text::similar),
+    ("contains-json", json_schema::contains_json),
+    ("json-schema", json_schema::json_schema),
+    ("token-usage", metrics::token_usage),
+    ("execution-metrics", metrics::execution_metrics),
+    ("tool-trajectory", trajectory::tools),
+    ("field-accuracy", field_accuracy::field_accuracy),
+    ("code-grader", code::code_grader),
+    ("composite", composite::composite),
+    ("llm-grader", judge::llm_grader),
+    ("rubrics", judge::rubrics),
+    ("rubric", judge::rubric),
+    ("compare", judge::compare),
+];
 
-/// The old type `rubric`.
-pub(crate) const RUBRIC: GraderType = GraderType {
-    object: &grader::RUBRIC,
-    read: |f, cx, _, d| judge::rubrics(f, cx.scope, "rubrics", d).map(GraderConfig::Rubrics),
-};
-
-/// The built-in type with this name; `_` and `-` are the same.
-pub(crate) fn built_in(name: &str) -> Option<&'static GraderType> {
-    if name.contains('_') {
-        let folded = name.replace('_', "-");
-        return TYPES.iter().find(|known| known.object.id == folded);
+/// Reads the settings of the built-in type of `table`. `None`: a problem was reported.
+pub(crate) fn settings(
+    table: &'static Table,
+    fields: &mut Fields<'_>,
+    cx: GraderContext<'_>,
+    notes: &mut GraderNotes,
+    d: &mut Diagnostics,
+) -> Option<GraderConfig> {
+    let mut parts = fields.parts(cx.scope, d);
+    if let Some((_, check)) = RULES.iter().find(|(name, _)| *name == table.id) {
+        check(Rules { fields, parts: &mut parts, cx, notes }, d);
     }
-    TYPES.iter().find(|known| known.object.id == name)
+    let name = if table.id == RUBRIC.id { "rubrics" } else { table.id };
+    GraderConfig::from_parts(name, parts)
+}
+
+/// The table of the built-in type with this name; `_` and `-` are the same.
+pub(crate) fn built_in(name: &str) -> Option<&'static Table> {
+    let found = |name: &str| TABLES.iter().find(|table| table.id == name).copied();
+    if name.contains('_') { found(&name.replace('_', "-")) } else { found(name) }
 }
 
 /// The name of a grader without `name`; `written` is the type as written.

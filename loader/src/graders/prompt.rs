@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use evalsuite_schema::PathRef;
-use evalsuite_schema::grader::{PreparedCommand, Prompt};
+use evalsuite_schema::grader::{PreparedCommand, Prompt, PromptCommand};
 use evalsuite_schema::placeholder::Syntax;
 
 use super::GraderContext;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::Kind;
-use crate::fields::{Fields, command};
-use crate::keys::judged::PROMPT_COMMAND;
+use crate::fields::settings;
 use crate::keys::placeholder::{OF_AGGREGATORS, OF_PROMPTS, Placeholder, is_known, names};
 use crate::read::node::{Data, Node};
 use crate::source::{FileId, Position, Span};
@@ -45,15 +44,8 @@ pub(super) fn aggregator(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics
 }
 
 fn from_command(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
-    let mut fields = Fields::new(node, &PROMPT_COMMAND, d)?;
-    let command = fields.get_renamed("command", d);
-    if command.is_none() {
-        fields.missing(Code::MissingGraderSetting, "command", d);
-    }
-    let config = fields.read_or("config", Default::default(), fields::object, d);
-    fields.finish(d);
-    let command = command::argv(&command?.value, "`command`", cx.scope, None, d)?;
-    Some(Prompt::Command { run: PreparedCommand { command, cwd: None }, config: config? })
+    let PromptCommand { command, config } = settings::object(node, cx.scope, d)?;
+    Some(Prompt::Command { run: PreparedCommand { command, cwd: None }, config })
 }
 
 fn from_text(

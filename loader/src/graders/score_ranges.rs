@@ -1,11 +1,11 @@
 //! `score_ranges`: what the scores of a criterion mean.
 
 use evalsuite_schema::grader::ScoreRange;
+use evalsuite_schema::keys::Keys;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
-use crate::keys::judged::SCORE_RANGE;
 use crate::keys::range::TOP;
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
@@ -57,7 +57,7 @@ type Ranges = (Vec<ScoreRange>, Vec<Span>);
 fn from_list(items: &[Node], d: &mut Diagnostics) -> Option<Ranges> {
     let mut ranges = Vec::with_capacity(items.len());
     for item in items {
-        let Some(mut fields) = Fields::new(item, &SCORE_RANGE, d) else { continue };
+        let Some(mut fields) = Fields::new(item, ScoreRange::TABLE, d) else { continue };
         let bounds_entry = fields.get("score_range");
         let outcome_entry = fields.get("outcome");
         let (without_bounds, without_outcome) = (fields.place_without("score_range"), fields.place_without("outcome"));

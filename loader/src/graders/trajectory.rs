@@ -1,68 +1,60 @@
-//! `tool-trajectory` and `skill-trigger`.
+//! Rules of `tool-trajectory`.
 
 use evalsuite_schema::Value;
-use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
+use evalsuite_schema::diagnostic::Severity;
+use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall};
+use evalsuite_schema::keys::{Keys, Written};
 
-use super::require;
+use super::Rules;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
+use crate::fields::paths::Scope;
 use crate::fields::{Fields, label};
-use crate::keys::grader::trajectory::{ARGS_MATCHES, EXPECTED_CALL, MODES};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
-pub(super) fn skill(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<SkillTrigger> {
-    let should_trigger = fields.read_or("should_trigger", true, fields::boolean, d);
-    let skill = require(fields, "skill", d).and_then(|entry| fields::text(&entry.value, "`skill`", d));
-    Some(SkillTrigger { skill: skill?, should_trigger: should_trigger? })
-}
-
-pub(super) fn tools(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<ToolTrajectory> {
-    let mode_entry = require(fields, "mode", d);
-    let mode = mode_entry.and_then(|entry| fields::choice(&entry.value, "`mode`", MODES, d));
+pub(super) fn tools(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    let Rules { fields, parts, cx, .. } = rules;
+    let mode = parts.get("mode").and_then(Written::word);
     let (minimums_entry, maximums_entry) = (fields.get("minimums"), fields.get("maximums"));
     let expected_entry = fields.get("expected");
-    let args_match = match fields.get_renamed("args_match", d) {
-        Some(entry) => args_match(entry, d).map(|(matching, _)| matching),
-        None => Some(ArgsMatch::default()),
-    };
+    if let Some(entry) = fields.get_renamed("args_match", d) {
+        parts.make("args_match", args_match(entry, d).map(|(matching, _)| matching));
+    }
     let minimums = minimums_entry.map_or(Some(Vec::new()), |entry| counts(entry, "minimum", d));
     let maximums = maximums_entry.map_or(Some(Vec::new()), |entry| counts(entry, "maximum", d));
-    let expected = expected_entry.map_or(Some(Vec::new()), |entry| expected(&entry.value, mode, d));
-    let mode = mode?;
+    let expected = expected_entry.map_or(Some(Vec::new()), |entry| expected(&entry.value, mode, cx.scope, d));
+    let Some(mode) = mode else { return };
     let before = d.len();
     let (needed, needed_entry, useless) = match mode {
-        TrajectoryMode::AnyOrder => ("minimums", minimums_entry.or(maximums_entry), [expected_entry, None]),
+        "any_order" => ("minimums", minimums_entry.or(maximums_entry), [expected_entry, None]),
         _ => ("expected", expected_entry, [minimums_entry, maximums_entry]),
     };
     for entry in useless.into_iter().flatten() {
-        let message = format!("`{}` has no meaning with `mode: {}`", entry.key, word(mode));
+        let message = format!("`{}` has no meaning with `mode: {mode}`", entry.key);
         d.report(Code::SettingConflict, entry.key_span, message, format!("use `{needed}`"));
     }
     if needed_entry.is_none() {
         fields.missing(Code::MissingGraderSetting, needed, d);
     }
-    if let (TrajectoryMode::InOrder, Some(entry), Some([])) = (mode, expected_entry, expected.as_deref()) {
+    if let ("in_order", Some(entry), Some([])) = (mode, expected_entry, expected.as_deref()) {
         let help = "add a call, or write `mode: exact` to say that no tool may be called";
         d.report(Code::MissingGraderSetting, entry.value.span, "`expected` is empty", help);
     }
-    let (minimums, maximums) = (minimums?, maximums?);
-    for (tool, maximum) in &maximums {
+    for (tool, maximum) in maximums.iter().flatten() {
         let entry = maximums_entry.and_then(|entry| entry.value.entry(tool));
-        let minimum = minimums.iter().find(|(other, minimum)| other == tool && minimum > maximum);
+        let minimum = minimums.iter().flatten().find(|(other, minimum)| other == tool && minimum > maximum);
         if let (Some(entry), Some((_, minimum))) = (entry, minimum) {
             let message = format!("the maximum of `{tool}` is {maximum}, and its minimum is {minimum}");
             d.report(Code::SettingConflict, entry.value.span, message, "write a maximum of at least the minimum");
         }
     }
     if d.len() > before {
-        return None;
+        parts.mark_broken();
     }
-    Some(ToolTrajectory { mode, minimums, maximums, expected: expected?, args_match: args_match? })
-}
-
-fn word(mode: TrajectoryMode) -> &'static str {
-    MODES.iter().find(|(_, known)| *known == mode).map_or("", |(word, _)| word)
+    parts.make("minimums", minimums);
+    parts.make("maximums", maximums);
+    parts.make("expected", expected);
 }
 
 /// Numbers of calls by tool; `which` is "minimum" or "maximum".
@@ -88,70 +80,55 @@ fn counts(entry: &Entry, which: &str, d: &mut Diagnostics) -> Option<Vec<(String
     (counts.len() == entries.len()).then_some(counts)
 }
 
-fn expected(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> Option<Vec<ExpectedCall>> {
+fn expected(node: &Node, mode: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<ExpectedCall>> {
     let items = fields::list(node, "`expected`", d)?;
-    let calls: Vec<_> = items.iter().filter_map(|item| call(item, mode, d)).collect();
+    let calls: Vec<_> = items.iter().filter_map(|item| call(item, mode, scope, d)).collect();
     (calls.len() == items.len()).then_some(calls)
 }
 
-fn call(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> Option<ExpectedCall> {
+fn call(node: &Node, mode: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ExpectedCall> {
     let before = d.len();
-    let mut fields = Fields::new(node, &EXPECTED_CALL, d)?;
-    let tool = require(&mut fields, "tool", d).and_then(|entry| fields::text(&entry.value, "`tool`", d));
+    let mut fields = Fields::new(node, ExpectedCall::TABLE, d)?;
+    let mut parts = fields.parts(scope, d);
     let args_entry = fields.get("args");
     let args = args_entry.and_then(|entry| args(&entry.value, d));
-    let matching = fields.get_renamed("args_match", d).and_then(|entry| args_match(entry, d));
-    let ignored_entry = fields.get("ignore_args");
-    let ignore_args = ignored_entry.map_or(Some(Vec::new()), |entry| {
-        let is_broken = args_entry.is_some() && args.is_none();
-        ignored_arguments(entry, is_broken || matches!(args, Some(Args::Object(_))), d)
-    });
-    let limit = fields.get_renamed("max_duration_ms", d);
-    let max_duration_ms = limit.and_then(|entry| fields::not_negative(&entry.value, &label(entry), d));
-    fields.no_effect("input", d);
-    fields.no_effect("output", d);
+    let is_broken = args_entry.is_some() && args.is_none();
+    let matching = fields.get_renamed("args_match", d).map(|entry| args_match(entry, d));
+    let limit = fields.get_renamed("max_duration_ms", &mut Diagnostics::new());
+    let ignored = fields.get("ignore_args").filter(|_| parts.get("ignore_args").is_some());
     fields.finish(d);
-    let has_limits = matches!(mode, None | Some(TrajectoryMode::InOrder | TrajectoryMode::Exact));
-    if let (Some(entry), false) = (limit, has_limits) {
+    if let Some(entry) = ignored.filter(|_| !is_broken && !matches!(args, Some(Args::Object(_)))) {
+        let message = format!("{} has no meaning without `args`", label(entry));
+        d.report(Code::SettingConflict, entry.key_span, message, "write `args`, or delete the key");
+    }
+    if let (Some(entry), false) = (limit, matches!(mode, None | Some("in_order" | "exact"))) {
         d.report(
             Code::SettingConflict,
             entry.key_span,
-            format!("`{}` has no meaning with `mode: {}`", entry.key, mode.map_or("", word)),
+            format!("`{}` has no meaning with `mode: {}`", entry.key, mode.unwrap_or_default()),
             "use `mode: in_order` or `mode: exact`",
         );
     }
-    if let Some((ArgsMatch::Paths(paths), spans)) = &matching {
+    if let Some(Some((ArgsMatch::Paths(paths), spans))) = &matching {
         for (path, span) in paths.iter().zip(spans) {
             let found = matches!(&args, Some(Args::Object(object)) if has_path(object, path));
-            let is_broken = args_entry.is_some() && args.is_none();
             if !found && !is_broken {
                 let message = format!("`args` of this call have no `{path}`");
                 d.report(Code::SettingConflict, *span, message, "name a path that is in `args`, or write it there");
             }
         }
     }
-    let is_valid =
-        !d.iter().skip(before).any(|diagnostic| diagnostic.severity() == evalsuite_schema::diagnostic::Severity::Error);
-    if !is_valid {
-        return None;
+    let mut problems = d.iter().skip(before);
+    if problems.any(|problem| problem.severity() == Severity::Error) {
+        parts.mark_broken();
     }
-    let args_match = matching.map(|(matching, _)| matching);
-    Some(ExpectedCall { tool: tool?, args, args_match, ignore_args: ignore_args?, max_duration_ms })
-}
-
-/// Names of arguments that are not compared.
-fn ignored_arguments(entry: &Entry, has_arguments: bool, d: &mut Diagnostics) -> Option<Vec<String>> {
-    let (node, what) = (&entry.value, label(entry));
-    let names = fields::texts(node, &what, d)?;
-    if names.is_empty() && node.as_sequence().is_some_and(<[Node]>::is_empty) {
-        let help = "name arguments that are not compared, or delete the key";
-        return fields::reject(Code::MissingGraderSetting, node.span, format!("{what} is an empty list"), help, d);
+    if let Some(args) = args {
+        parts.set("args", Written::made(args));
     }
-    if !has_arguments {
-        let message = format!("{what} has no meaning without `args`");
-        return fields::reject(Code::SettingConflict, entry.key_span, message, "write `args`, or delete the key", d);
+    if let Some(matching) = matching {
+        parts.make("args_match", matching.map(|(matching, _)| matching));
     }
-    Some(names)
+    parts.into_value()
 }
 
 fn args(node: &Node, d: &mut Diagnostics) -> Option<Args> {
@@ -167,7 +144,7 @@ fn args_match(entry: &Entry, d: &mut Diagnostics) -> Option<(ArgsMatch, Vec<Span
     let (node, what) = (&entry.value, label(entry));
     let items = match &node.data {
         Data::Sequence(items) => items,
-        Data::String(_) => return Some((fields::choice(node, &what, ARGS_MATCHES, d)?, Vec::new())),
+        Data::String(_) => return Some((args_word(node, &what, d)?, Vec::new())),
         _ => {
             return fields::wrong_type(node, &what, "a word or a list of paths", d);
         }
@@ -179,6 +156,15 @@ fn args_match(entry: &Entry, d: &mut Diagnostics) -> Option<(ArgsMatch, Vec<Span
     let paths = fields::texts(node, &what, d)?;
     let spans = items.iter().map(|item| item.span).collect();
     (paths.len() == items.len()).then_some((ArgsMatch::Paths(paths), spans))
+}
+
+fn args_word(node: &Node, what: &str, d: &mut Diagnostics) -> Option<ArgsMatch> {
+    Some(match fields::word(node, what, ArgsMatch::WORDS, d)? {
+        "superset" => ArgsMatch::Superset,
+        "subset" => ArgsMatch::Subset,
+        "ignore" => ArgsMatch::Ignore,
+        _ => ArgsMatch::Exact,
+    })
 }
 
 /// Whether there is a value at a dotted path; a key with dots in it counts, too.

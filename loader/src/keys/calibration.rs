@@ -1,9 +1,9 @@
 //! Calibrations and their samples.
 
-use super::message::{EXPECTED_OUTPUT, INPUT};
 use super::range::{CORRELATION, FRACTION};
-use super::{Key, SCHEMA, Table, Type};
+use super::{Key, SCHEMA_KEY, Table, Type};
 use crate::diagnostic::Code;
+use evalsuite_schema::keys::lists::{EXPECTED_OUTPUT, INPUT};
 
 pub(crate) static CALIBRATION: Table = Table::new(
     "calibration",
@@ -38,7 +38,7 @@ pub(crate) static CALIBRATION: Table = Table::new(
         .codes(&[Code::TooFewSamples, Code::LimitExceeded, Code::InvalidExternalFile]),
     ],
 )
-.with(SCHEMA);
+.with(SCHEMA_KEY);
 
 pub(crate) static MINIMUM: Table = Table::new(
     "minimum",

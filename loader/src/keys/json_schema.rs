@@ -2,7 +2,9 @@
 
 use evalsuite_schema::json::{Object, Value, json};
 
-use super::{FILES, GRADERS, Key, RUST_GRADER, Range, Status, Table, Type, grader, targets};
+use evalsuite_schema::keys::TASK_GRADER;
+
+use super::{FILES, GRADERS, Key, RUBRIC, RUST_GRADER, Range, Status, TASK_GRADER_KEYS, Table, Type, targets};
 
 /// A text that is not blank.
 const TEXT: &str = r"\S";
@@ -72,9 +74,9 @@ impl Writer {
             self.definitions.insert(name.clone(), Value::Null);
             let schema = match definition {
                 Definition::Table(table) if std::ptr::eq(table, &targets::CLI_TARGET) => self.target(),
-                Definition::Table(table) if std::ptr::eq(table, &grader::TASK_GRADER) => self.task_grader(),
+                Definition::Table(table) if std::ptr::eq(table, &TASK_GRADER) => self.task_grader(),
                 Definition::Table(table) => self.table(table, table.common),
-                Definition::Settings(table) => self.table(table, grader::TASK_COMMON),
+                Definition::Settings(table) => self.table(table, TASK_GRADER_KEYS),
                 Definition::Grader => self.grader(),
             };
             self.definitions.insert(name, schema);
@@ -85,7 +87,7 @@ impl Writer {
         let mut properties = Object::new();
         let (mut required, mut alternatives) = (Vec::new(), Vec::new());
         for key in common.iter().chain(table.keys) {
-            if key.status == Status::Refused {
+            if matches!(key.status, Status::Refused(..)) {
                 properties.insert(key.name.to_owned(), json!(false));
                 continue;
             }
@@ -170,7 +172,7 @@ impl Writer {
     fn grader(&mut self) -> Value {
         let mut names: Vec<Value> = Vec::new();
         let mut types: Vec<Value> = Vec::new();
-        for table in GRADERS.iter().copied().chain([&grader::RUBRIC]) {
+        for table in GRADERS.iter().copied().chain([&RUBRIC]) {
             let spellings = spellings(table.id);
             types.push(json!({
                 "if": { "properties": { "type": { "enum": spellings } }, "required": ["type"] },
@@ -193,7 +195,7 @@ impl Writer {
 
     /// A grader of a task: `name` selects the table of its `config`.
     fn task_grader(&mut self) -> Value {
-        let mut schema = self.table(&grader::TASK_GRADER, grader::TASK_GRADER.common);
+        let mut schema = self.table(&TASK_GRADER, TASK_GRADER.common);
         let mut types: Vec<Value> = Vec::new();
         for table in GRADERS {
             let config = self.reference(Definition::Settings(table));

@@ -5,254 +5,45 @@
 //! is unknown to the reader, and a line that nothing reads fails a test.
 
 pub(crate) mod calibration;
-pub(crate) mod case;
-pub(crate) mod execution;
-pub(crate) mod grader;
 mod json_schema;
-pub(crate) mod judged;
-pub(crate) mod message;
 pub mod placeholder;
-pub(crate) mod range;
-pub(crate) mod suite;
 pub(crate) mod targets;
-pub(crate) mod task;
-pub(crate) mod workspace;
 
 #[cfg(test)]
 mod tests;
 
-use crate::diagnostic::Code;
+use evalsuite_schema::Workspace;
+use evalsuite_schema::grader::OldRubric;
+use evalsuite_schema::keys::TEMPLATE;
+use evalsuite_schema::keys::lists::{A_CASE, CASE_FILE};
+use evalsuite_schema::{Suite, SuiteJson, Task};
 
-pub use grader::{COMMON as GRADER_KEYS, GRADERS, RUST_GRADER, TASK_COMMON as TASK_GRADER_KEYS};
+pub use evalsuite_schema::grader::TABLES as GRADERS;
+pub use evalsuite_schema::keys::{
+    GRADER_KEYS, Key, Keys, RUST_GRADER, Range, SCHEMA_KEY, Status, TASK_GRADER_KEYS, Table, Type, range,
+};
 pub use json_schema::json_schema;
-pub use range::Range;
 
-/// A mapping with a fixed set of keys.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Table {
-    /// Identifier, unique among the tables.
-    pub id: &'static str,
-    /// As messages name it: "a case", "`execution`".
-    pub what: &'static str,
-    /// What it is for.
-    pub doc: &'static str,
-    /// Keys that it shares with other objects.
-    pub common: &'static [Key],
-    /// Its own keys.
-    pub keys: &'static [Key],
-    /// Whether keys that are not in the table are settings, too.
-    pub is_open: bool,
-    /// For a grader: the whole of one.
-    pub example: &'static str,
-}
-
-impl Table {
-    const fn new(id: &'static str, what: &'static str, doc: &'static str, keys: &'static [Key]) -> Self {
-        Self { id, what, doc, common: &[], keys, is_open: false, example: "" }
-    }
-
-    const fn with(mut self, common: &'static [Key]) -> Self {
-        self.common = common;
-        self
-    }
-
-    const fn open(mut self) -> Self {
-        self.is_open = true;
-        self
-    }
-
-    /// Its keys, those it shares first.
-    pub fn all_keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
-        self.common.iter().chain(self.keys)
-    }
-}
-
-/// One key of an [`Table`].
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct Key {
-    /// The key as it is written.
-    pub name: &'static str,
-    /// Whether it has an effect.
-    pub status: Status,
-    /// Old spellings, which are accepted with the warning `deprecated-key`.
-    pub old: &'static [&'static str],
-    /// An equally good spelling.
-    pub or: Option<&'static str>,
-    /// What its value can be.
-    pub value: Type,
-    /// Whether the object needs it.
-    pub required: bool,
-    /// What holds without it.
-    pub default: Option<&'static str>,
-    /// Unit of its number.
-    pub unit: Option<&'static str>,
-    /// First version that reads it.
-    pub since: &'static str,
-    /// What it means.
-    pub doc: &'static str,
-    /// A value, in YAML.
-    pub example: &'static str,
-    /// Diagnostics of its own, beside those that follow from its type.
-    pub codes: &'static [Code],
-}
-
-/// Whether a [`Key`] has an effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Status {
-    /// It is a setting.
-    Current,
-    /// It was replaced by something that is written elsewhere: deprecated-key.
-    Replaced(&'static str),
-    /// It is accepted and ignored, with the warning no-effect; the text says what to do instead.
-    NoEffect(&'static str),
-    /// It is an error.
-    Refused,
-}
-
-/// What the value of a [`Key`] can be.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub enum Type {
-    /// Any value.
-    Any,
-    /// Text, which may be empty.
-    AnyText,
-    /// Text that is not empty; it may be blank.
-    NotEmpty,
-    /// Text that is not blank.
-    Text,
-    /// Text that is not blank and contains no `${{ }}`.
-    Literal,
-    /// A literal text that matches a regular expression; the words describe it.
-    Pattern(&'static str, &'static str),
-    /// `true` or `false`.
-    Boolean,
-    /// A number.
-    Number(&'static Range),
-    /// A whole number from the first to the second number.
-    Integer(u64, u64),
-    /// One of some words.
-    Choice(&'static [&'static str]),
-    /// Path of a file.
-    File,
-    /// Path of a directory.
-    Directory,
-    /// A line for the shell, or a list of program and arguments.
-    Command,
-    /// A list of program and arguments.
-    Arguments,
-    /// A mapping of any keys to any values.
-    Data,
-    /// A list.
-    List(&'static Type),
-    /// A list with at least one element.
-    Some(&'static Type),
-    /// A mapping of any keys to values of a type.
-    Map(&'static Type),
-    /// A mapping with the keys of a table.
-    Object(&'static Table),
-    /// One of several types.
-    OneOf(&'static [Type]),
-    /// A grader: a mapping with `type` and the settings of this type.
-    Grader,
-    /// Settings of the grader that `name` selects.
-    GraderSettings,
-}
-
-impl Key {
-    const fn new(name: &'static str, value: Type, doc: &'static str, example: &'static str) -> Self {
-        Self {
-            name,
-            status: Status::Current,
-            old: &[],
-            or: None,
-            value,
-            required: false,
-            default: None,
-            unit: None,
-            since: "0.1",
-            doc,
-            example,
-            codes: &[],
-        }
-    }
-
-    const fn old(mut self, spellings: &'static [&'static str]) -> Self {
-        self.old = spellings;
-        self
-    }
-
-    const fn or(mut self, spelling: &'static str) -> Self {
-        self.or = Some(spelling);
-        self
-    }
-
-    const fn required(mut self) -> Self {
-        self.required = true;
-        self
-    }
-
-    const fn default(mut self, text: &'static str) -> Self {
-        self.default = Some(text);
-        self
-    }
-
-    const fn unit(mut self, unit: &'static str) -> Self {
-        self.unit = Some(unit);
-        self
-    }
-
-    const fn codes(mut self, codes: &'static [Code]) -> Self {
-        self.codes = codes;
-        self
-    }
-
-    const fn replaced(mut self, by: &'static str) -> Self {
-        self.status = Status::Replaced(by);
-        self
-    }
-
-    const fn no_effect(mut self, instead: &'static str) -> Self {
-        self.status = Status::NoEffect(instead);
-        self
-    }
-
-    const fn refused(mut self) -> Self {
-        self.status = Status::Refused;
-        self
-    }
-}
-
-/// The words of a table of choices.
-const fn words<T, const N: usize>(choices: &[(&'static str, T); N]) -> [&'static str; N] {
-    let mut words = [""; N];
-    let mut index = 0;
-    while index < N {
-        words[index] = choices[index].0;
-        index += 1;
-    }
-    words
-}
-
-/// The place of a JSON Schema for editors: any file may name one.
-pub(crate) static SCHEMA: &[Key] =
-    &[Key::new("$schema", Type::Any, "JSON Schema for editors. It is not read.", "./case.schema.json")];
+/// The old type `rubric`.
+pub(crate) static RUBRIC: Table = OldRubric::TABLE.of_grader(
+    "rubric",
+    "`rubric`",
+    "The old name of `rubrics`.",
+    "{ type: rubrics, criteria: [Names the order number] }",
+);
 
 /// The kinds of files, by the name that `cargo evalsuite schema` has for them, with what their root is.
 pub const FILES: &[(&str, Type)] = &[
-    ("eval", Type::Object(&suite::EVAL_FILE)),
-    ("case", Type::Object(&case::CASE_FILE)),
-    ("cases", Type::List(&Type::Object(&case::CASE))),
-    ("suite", Type::Object(&suite::SUITE_JSON)),
-    ("task", Type::Object(&task::TASK)),
+    ("eval", Type::Object(Suite::TABLE)),
+    ("case", Type::Object(&CASE_FILE)),
+    ("cases", Type::List(&A_CASE)),
+    ("suite", Type::Object(SuiteJson::TABLE)),
+    ("task", Type::Object(Task::TABLE)),
     ("calibration", Type::Object(&calibration::CALIBRATION)),
     ("samples", Type::List(&Type::Object(&calibration::SAMPLE))),
     ("targets", Type::Object(&targets::TARGETS_FILE)),
-    ("template", Type::Object(&grader::TEMPLATE)),
-    ("workspace", Type::Object(&workspace::WORKSPACE)),
+    ("template", Type::Object(&TEMPLATE)),
+    ("workspace", Type::Object(Workspace::TABLE)),
 ];
 
 /// Every table: those of the roots of [`FILES`] and what is below them, then those of graders.
@@ -261,7 +52,7 @@ pub fn tables() -> Vec<&'static Table> {
     for (_, root) in FILES {
         collect(root, &mut found);
     }
-    found.extend(GRADERS.iter().copied().chain([&RUST_GRADER, &grader::RUBRIC]));
+    found.extend(GRADERS.iter().copied().chain([&RUST_GRADER, &RUBRIC]));
     let mut next = 0;
     while let Some(table) = found.get(next) {
         for key in table.all_keys() {

@@ -1,7 +1,7 @@
 //! The targets file.
 
 use super::range::POSITIVE;
-use super::{Key, SCHEMA, Table, Type};
+use super::{Key, SCHEMA_KEY, Table, Type};
 use crate::diagnostic::Code;
 
 pub(crate) static TARGETS_FILE: Table = Table::new(
@@ -17,7 +17,7 @@ pub(crate) static TARGETS_FILE: Table = Table::new(
     .required()
     .codes(&[Code::TargetsFile])],
 )
-.with(SCHEMA);
+.with(SCHEMA_KEY);
 
 /// A key of another tool.
 const fn of_another_tool(name: &'static str, doc: &'static str, example: &'static str) -> Key {

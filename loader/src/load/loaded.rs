@@ -127,7 +127,7 @@ pub struct LoadedCase {
     pub function: String,
     /// Names of its graders that are not built in, also of those that it takes from the suite.
     pub user_graders: Vec<String>,
-    /// Whether it has a file of its own, names no other path and has no workspace beside it.
+    /// Whether it has a file of its own, names no other path and has no workspace next to it.
     pub stands_alone: bool,
 }
 

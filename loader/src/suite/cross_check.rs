@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use evalsuite_schema::grader::GraderConfig;
-use evalsuite_schema::record::GraderKind;
-use evalsuite_schema::{Case, Grader, Suite};
+use evalsuite_schema::{Case, Grader, GraderKind, Suite};
 
 use crate::cases::PlacedCase;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, are_many};

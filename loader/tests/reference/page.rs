@@ -111,7 +111,7 @@ fn meaning(key: &Key, missing: Code) -> String {
     let mut text = match key.status {
         Status::Replaced(by) => format!("{} Deprecated: write `{by}`.", key.doc),
         Status::NoEffect(instead) => format!("{} Accepted without effect: {instead}.", key.doc),
-        Status::Refused => format!("{} It is refused.", key.doc),
+        Status::Refused(..) => format!("{} It is refused.", key.doc),
         _ => key.doc.to_owned(),
     };
     if !key.old.is_empty() {
@@ -132,7 +132,7 @@ fn link(code: Code) -> String {
 
 /// The diagnostics that guard a key.
 fn codes(key: &Key, missing: Code) -> Vec<Code> {
-    if key.status == Status::Refused {
+    if matches!(key.status, Status::Refused(..)) {
         return key.codes.to_vec();
     }
     let mut codes = key.codes.to_vec();
@@ -205,7 +205,6 @@ fn show(value: &Type) -> String {
         Type::OneOf(types) => types.iter().map(show).collect::<Vec<_>>().join("; or "),
         Type::Grader => "[grader](graders.md)".to_owned(),
         Type::GraderSettings => "the settings of the [grader](graders.md)".to_owned(),
-        _ => unreachable!("every type is shown"),
     }
 }
 

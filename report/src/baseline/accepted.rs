@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::record::{
+use evalsuite_records::record::{
     Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, PassState, Status, TrialSummary,
 };
 
@@ -174,7 +174,7 @@ fn decide(
 
 /// Whether the suite has the case, selected or not. Without a record of the suite: `true`.
 fn is_in_suite(suite: &SuiteData, id: &str, target: &str) -> bool {
-    let is_it = |test: &evalsuite_schema::record::SuiteTest| {
+    let is_it = |test: &evalsuite_records::record::SuiteTest| {
         test.case_id == id && test.target.as_deref().is_none_or(|name| name == target)
     };
     suite.record.as_ref().is_none_or(|record| record.tests.iter().any(is_it))

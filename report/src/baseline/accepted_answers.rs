@@ -1,6 +1,6 @@
 //! Which answers of a run are accepted with its results.
 
-use evalsuite_schema::record::{AcceptedAnswer, AcceptedAnswers, Status};
+use evalsuite_records::record::{AcceptedAnswer, AcceptedAnswers, Status};
 
 use super::{Accepted, Decision};
 use crate::run_data::{SuiteData, answer_of};

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use evalsuite::record::run_directory::CaseDirectoryName;
-use evalsuite_schema::record::{
+use evalsuite_records::record::{
     AcceptedAnswers, Baseline, BaselineCase, CaseRecord, PassState, Status, TrialRecord, TrialSummary,
 };
+use evalsuite_records::run_directory::CaseDirectoryName;
 
 use crate::run_data::{CaseData, RunData, SuiteData, TrialData};
 

@@ -12,8 +12,8 @@ use std::path::Path;
 use std::string::FromUtf8Error;
 use std::{fs, io, process};
 
-use evalsuite::record::read_package_file;
-use evalsuite_schema::record::{AcceptedAnswers, Baseline, BaselineError};
+use evalsuite_records::package_file::read_package_file;
+use evalsuite_records::record::{AcceptedAnswers, Baseline, BaselineError};
 
 pub(crate) use self::accepted::rounded;
 pub use self::accepted::{Accepted, AcceptedCase, Decision, accept};
@@ -24,7 +24,7 @@ pub use self::red_builds::RedBuilds;
 /// Largest file that is read or written, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// Reads the baseline of a suite; `None` if there is no such file. [`evalsuite::record::baseline_file`] says where it is.
+/// Reads the baseline of a suite; `None` if there is no such file. [`evalsuite_records::baseline::baseline_file`] says where it is.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub fn read_baseline(file: &Path) -> io::Result<Option<Baseline>> {
     read(file, Baseline::parse)
 }
 
-/// Reads the accepted answers of a suite; `None` if there is no such file. [`evalsuite::record::accepted_answers_file`] says where it is.
+/// Reads the accepted answers of a suite; `None` if there is no such file. [`evalsuite_records::baseline::accepted_answers_file`] says where it is.
 ///
 /// # Errors
 ///

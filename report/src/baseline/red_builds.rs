@@ -1,8 +1,8 @@
 //! How often a baseline will call an agent that has not changed worse.
 
-use evalsuite::tooling::RepeatedCases;
+use evalsuite_records::record::{Baseline, BaselineCase, CaseRecord, PassState, Rule};
+use evalsuite_records::repeated_cases::RepeatedCases;
 use evalsuite_schema::Kind;
-use evalsuite_schema::record::{Baseline, BaselineCase, CaseRecord, PassState, Rule};
 
 use fastrand::Rng;
 

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite::tooling::AnswerPair;
-use evalsuite_schema::record::{AcceptedAnswers, Baseline, CaseRecord, GraderRecord};
+use evalsuite_records::record::{AcceptedAnswers, AnswerPair, Baseline, CaseRecord, GraderRecord};
 
 use super::pairing::pair_cases;
 use super::{CompareOptions, by_suite_and_target};
@@ -11,7 +10,7 @@ use crate::baseline::as_run_with_answers;
 use crate::formats::input_messages;
 use crate::run_data::{CaseData, RunData, TrialData, TrialFiles, answer_of};
 
-/// The answers to the cases of two runs that have the same definition in both, for [`AnswerPairs`](evalsuite::tooling::AnswerPairs):
+/// The answers to the cases of two runs that have the same definition in both, for judges to compare:
 /// of each case, the answers of the first trials that have one. They are compared by `criteria`, else by what each case says. The runs
 /// are read with their trials ([`RunData::read`]).
 pub fn answer_pairs(

@@ -1,6 +1,6 @@
 //! What happened to one case.
 
-use evalsuite_schema::record::{CaseRecord, PassState, Status};
+use evalsuite_records::record::{CaseRecord, PassState, Status};
 use serde::Serialize;
 
 use super::pairing::Pair;

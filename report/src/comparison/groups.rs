@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::CaseRecord;
+use evalsuite_records::record::CaseRecord;
 
 use super::{CompareOptions, identity};
 use crate::run_data::RunData;

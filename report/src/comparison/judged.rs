@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::{PairRecord, Side, Usage};
+use evalsuite_records::record::{PairRecord, Side, Usage};
 use serde::Serialize;
 
 use super::{ComparisonVerdict, FEWEST_PAIRS, MOST_MISSING, SIGNIFICANT};

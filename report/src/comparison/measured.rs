@@ -1,6 +1,6 @@
 //! The numbers of paired cases.
 
-use evalsuite::tooling::bounded_interval;
+use evalsuite_records::statistics::bounded_interval;
 use serde::Serialize;
 
 use super::{ComparisonVerdict, FEWEST_PAIRS};

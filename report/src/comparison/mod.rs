@@ -14,9 +14,9 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite::record::run_directory::{CASE_RECORD, CaseDirectoryName};
+use evalsuite_records::record::{Baseline, CaseRecord, PairRecord};
+use evalsuite_records::run_directory::{CASE_RECORD, CaseDirectoryName};
 use evalsuite_schema::gate::SliceKey;
-use evalsuite_schema::record::{Baseline, CaseRecord, PairRecord};
 use serde::Serialize;
 
 use crate::baseline::as_run;

@@ -1,6 +1,6 @@
 //! What the trials of a case say about it, and what of that can be compared.
 
-use evalsuite_schema::record::{CaseRecord, Rule, Status, TrialSummary};
+use evalsuite_records::record::{CaseRecord, Rule, Status, TrialSummary};
 
 use super::case_change::Standard;
 use crate::baseline::rounded;

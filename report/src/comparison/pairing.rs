@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::{CaseRecord, Status};
+use evalsuite_records::record::{CaseRecord, Status};
 
 /// A case in two runs.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::record::{CaseRecord, OutcomeCounts};
+use evalsuite_records::record::{CaseRecord, OutcomeCounts};
 use serde::Serialize;
 
 use super::case_change::Standard;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use evalsuite_schema::record::{PairRecord, Side};
+use evalsuite_records::record::{PairRecord, Side};
 
 use super::{CaseChange, ChangeKind, Comparison, ComparisonVerdict, JudgedAnswers, SliceComparison, SuiteComparison};
 use crate::statistics::wilson_interval;

@@ -1,7 +1,7 @@
 //! Annotations of GitHub Actions.
 
+use evalsuite_records::record::Status;
 use evalsuite_schema::diagnostic::Severity;
-use evalsuite_schema::record::Status;
 use evalsuite_schema::workflow_command::{command, commands};
 
 use crate::failure_text::FailureText;

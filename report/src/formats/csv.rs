@@ -65,7 +65,7 @@ fn case_row(run: &RunData, case: &CaseData) -> Vec<String> {
 
 fn trial_row(run: &RunData, case: &CaseData, trial: &TrialData) -> Vec<String> {
     let (record, usage) = (&trial.record, trial.record.usage.unwrap_or_default());
-    let is_passed = record.outcome == evalsuite_schema::record::Status::Passed;
+    let is_passed = record.outcome == evalsuite_records::record::Status::Passed;
     let failure = (!is_passed).then(|| FailureText::of_trial(record));
     let place = failure.as_ref().map_or(&record.location, |failure| &failure.location).clone();
     let tokens = |count: u64| if record.usage.is_some() { count.to_string() } else { String::new() };

@@ -3,8 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use evalsuite_records::record::{CaseRecord, Status};
 use evalsuite_schema::Location;
-use evalsuite_schema::record::{CaseRecord, Status};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestRerun, TestSuite};
 
 use crate::failure_text::FailureText;

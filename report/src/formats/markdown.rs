@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use evalsuite_schema::record::{OutcomeCounts, Status};
+use evalsuite_records::record::{OutcomeCounts, Status};
 
 use crate::failure_text::FailureText;
 use crate::judged_rates::judged_rates;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use evalsuite_records::record::Usage;
 use evalsuite_schema::Value;
-use evalsuite_schema::record::Usage;
 
 /// A step of a transcript.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use evalsuite_schema::record::{GraderRecord, TrialRecord};
+use evalsuite_records::record::{GraderRecord, TrialRecord};
 
 use super::steps::{Step, Times};
 

@@ -3,8 +3,8 @@
 use std::io;
 use std::io::Write;
 
+use evalsuite_records::record::{GraderRecord, Status, TrialRecord};
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::{GraderRecord, Status, TrialRecord};
 
 use super::ids::{suites_and_targets, trial_path};
 use super::steps::steps;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_records::record::{ReasonCode, Status, SuiteTest};
 use evalsuite_schema::gate::{Gate, Measure, SliceKey};
-use evalsuite_schema::record::{ReasonCode, Status, SuiteTest};
 
 use super::measure::Measured;
 use super::{GateReport, GateResult, GateVerdict};

@@ -1,7 +1,7 @@
 //! What gates measure.
 
+use evalsuite_records::record::{Status, TrialSummary};
 use evalsuite_schema::gate::Measure;
-use evalsuite_schema::record::{Status, TrialSummary};
 
 use crate::run_data::CaseData;
 use crate::statistics::{mean, wilson_interval};

@@ -8,8 +8,8 @@ mod text;
 use std::io;
 use std::path::Path;
 
-use evalsuite::record::run_directory::OutputDirectory;
-use evalsuite_schema::record::SuiteId;
+use evalsuite_records::record::SuiteId;
+use evalsuite_records::run_directory::OutputDirectory;
 use serde::Serialize;
 
 use self::observed::Observed;
@@ -164,7 +164,7 @@ impl Health {
         Self { schema: Self::SCHEMA, window, suites, undecided_graders, judges }
     }
 
-    /// The health of suites that are called so, see [`SuiteId::is_called`](evalsuite_schema::record::SuiteId::is_called), or of all if none is named, over the newest `count` runs of an output directory with results of theirs.
+    /// The health of suites that are called so, see [`SuiteId::is_called`](evalsuite_records::record::SuiteId::is_called), or of all if none is named, over the newest `count` runs of an output directory with results of theirs.
     ///
     /// # Errors
     ///

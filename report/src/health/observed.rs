@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_records::record::{CalibrationRecord, CaseRecord, GraderRecord, GraderState, Status, SuiteId};
 use evalsuite_schema::Kind;
-use evalsuite_schema::record::{CalibrationRecord, CaseRecord, GraderRecord, GraderState, Status, SuiteId};
 
 use super::cases::{CaseRuns, Seen};
 use super::judges::Judge;

@@ -2,7 +2,7 @@
 
 use std::{fmt, iter};
 
-use evalsuite::tooling::TextTable;
+use evalsuite_records::summary::TextTable;
 
 use super::{CaseHealth, Health, JudgeHealth, SuiteHealth, UndecidedGrader};
 

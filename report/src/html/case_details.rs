@@ -1,7 +1,7 @@
 //! What the page of a case shows beyond its row: input, and for each trial its record, transcript, changes and files.
 
+use evalsuite_records::record::{CaseRecord, TrialRecord};
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::{CaseRecord, TrialRecord};
 
 use crate::run_data::{CaseData, CaseLookup, Problem, RunData, TrialData, TrialFiles, read_record};
 

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite::tooling::bounded_interval;
-use evalsuite_schema::record::{
+use evalsuite_records::record::{
     CalibrationRecord, CaseRecord, CiRun, GitState, GraderState, Stability, Status, TrialRecord, TrialSummary, Usage,
     Verdict,
 };
+use evalsuite_records::statistics::bounded_interval;
 use evalsuite_schema::{Kind, Object};
 use serde::Serialize;
 
@@ -358,7 +358,7 @@ fn suite_info(suite: &crate::SuiteData) -> SuiteInfo {
 
 fn judge_quality(record: &CalibrationRecord) -> JudgeQuality {
     let statistics = record.statistics;
-    let shortfall = |it: &evalsuite_schema::record::Shortfall| match it.measured {
+    let shortfall = |it: &evalsuite_records::record::Shortfall| match it.measured {
         Some(measured) => format!("{} is {measured:.2}, required is {}", it.measure, it.demanded),
         None => format!("{} could not be measured, required is {}", it.measure, it.demanded),
     };
@@ -409,7 +409,7 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::record::RunRecord;
+    use evalsuite_records::record::RunRecord;
 
     use super::*;
     use crate::run_data::SuiteData;

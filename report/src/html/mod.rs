@@ -16,7 +16,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite_schema::record::Status;
+use evalsuite_records::record::Status;
 
 use crate::run_data::{CaseData, CaseLookup, Problem, RunData};
 

@@ -1,6 +1,6 @@
 //! Earlier runs, as the index has them.
 
-use evalsuite_schema::record::{CaseRecord, OutcomeCounts, Status};
+use evalsuite_records::record::{CaseRecord, OutcomeCounts, Status};
 use serde::Serialize;
 
 use super::index::{RunInfo, outcome_code};

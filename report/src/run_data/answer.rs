@@ -1,6 +1,6 @@
 //! The answer of a trial as text.
 
-use evalsuite_schema::record::TrialRecord;
+use evalsuite_records::record::TrialRecord;
 
 /// The answer of a trial; of a conversation, all that was said.
 pub(crate) fn answer_of(trial: &TrialRecord) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use evalsuite_schema::record::CaseRecord;
+use evalsuite_records::record::CaseRecord;
 
 use super::{CaseData, RunData};
 

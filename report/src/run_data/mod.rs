@@ -9,8 +9,8 @@ mod trial_files;
 
 use std::path::PathBuf;
 
-use evalsuite::record::run_directory::CaseDirectoryName;
-use evalsuite_schema::record::{CalibrationRecord, CaseRecord, RunRecord, Status, SuiteId, SuiteRecord, TrialRecord};
+use evalsuite_records::record::{CalibrationRecord, CaseRecord, RunRecord, Status, SuiteId, SuiteRecord, TrialRecord};
+use evalsuite_records::run_directory::CaseDirectoryName;
 
 pub(crate) use self::answer::answer_of;
 pub(crate) use self::case_lookup::CaseLookup;

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite::record::run_directory::{RUN_RECORD, StoredRun};
-use evalsuite::record::{ReadDepth, StoredCase, StoredSuite, stored_suites};
+use evalsuite_records::run_directory::{RUN_RECORD, StoredRun};
+use evalsuite_records::stored_cases::{ReadDepth, StoredCase, StoredSuite, stored_suites};
 
 use super::{CaseData, Problem, RunData, SuiteData, TrialData, read_record};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite::record::run_directory::read_run_record;
+use evalsuite_records::run_directory::read_run_record;
 use serde::de::DeserializeOwned;
 
 use super::Problem;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::record::SuiteId;
+use evalsuite_records::record::SuiteId;
 
 use super::{RunData, SuiteData};
 

@@ -1,11 +1,11 @@
-//! The files beside the record of a trial: input, transcript, changes, prompts and replies of judges, logs.
+//! The files next to the record of a trial: input, transcript, changes, prompts and replies of judges, logs.
 
 use std::ffi::OsString;
 use std::io;
 use std::io::Read;
 use std::path::Path;
 
-use evalsuite::record::run_directory::{EVIDENCE, open_run_file, run_directory_entries};
+use evalsuite_records::run_directory::{EVIDENCE, open_run_file, run_directory_entries};
 use evalsuite_schema::Value;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! The rate that people would find, from the judgements of a judge on many answers and of people on a few.
 
-use evalsuite::tooling::t_quantile;
+use evalsuite_records::statistics::t_quantile;
 
 use super::{mean, standard_deviation};
 

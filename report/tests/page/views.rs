@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use evalsuite_records::record::{CalibrationRecord, GraderRecord, SampleRecord, Status};
 use evalsuite_report::{CompareOptions, Comparison, ComparisonVerdict, Details, HtmlReport, RunData, judged_rates};
-use evalsuite_schema::record::{CalibrationRecord, GraderRecord, SampleRecord, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{ROWS, assert_quiet, browser, report};

@@ -1,4 +1,4 @@
-//! How agents are called: as commands of a targets file, and what the spans of instrumented agents report.
+//! Calls of agents that are commands of a targets file, and transcripts from the spans of instrumented agents.
 
 pub(crate) mod command;
 pub(crate) mod spans;

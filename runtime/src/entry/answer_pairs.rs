@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evalsuite_schema::record::{Mode, PairRecord};
+use evalsuite_records::record::{AnswerPair, Mode, PairRecord};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
@@ -12,10 +12,8 @@ use crate::model::judge::{IntoJudge, Judges};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::redaction::Redactor;
-use crate::run::pair_judging::PairJudging;
+use crate::run::calibration::pair_judging::PairJudging;
 use crate::run::settings::Settings;
-
-pub use crate::run::pair_judging::AnswerPair;
 
 /// Answers of two runs that a judge compares, pair by pair.
 ///
@@ -56,22 +54,22 @@ impl AnswerPairs {
         }
     }
 
-    /// Sets the judge that is asked where the environment names none.
+    /// Sets the judge that is asked if the environment names none.
     #[must_use]
     pub fn with_judge<Marker>(mut self, judge: impl IntoJudge<Marker>) -> Self {
         self.judges.default = Some(judge.into_judge());
         self
     }
 
-    /// Asks the command with this name in the targets file, whatever the environment names.
+    /// Asks the command with this name in the targets file, regardless of the environment.
     #[must_use]
     pub fn with_judge_name(mut self, name: impl Into<String>) -> Self {
         self.judge_name = Some(name.into());
         self
     }
 
-    /// Asks the commands with these names in the targets file where no judge is set and the environment names none: the judges that a run
-    /// recorded. A replay needs none.
+    /// Asks the commands with these names in the targets file if no judge is set and the environment names none: the
+    /// judges that a run recorded. A replay needs none.
     #[must_use]
     pub fn with_judges_of_run(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.judges_of_run = names.into_iter().map(Into::into).collect();

@@ -12,9 +12,9 @@ use crate::run::calibration::{begin, repeat};
 use crate::run::settings::Settings;
 
 impl Evals {
-    /// Has the suite's judges rate the answers in its `calibration.yaml`, and measures how well they agree with the ratings of
-    /// people. Cassettes and environment variables have the same effect as in [`run`](Self::run). Of the options, output, run id,
-    /// mode and cassettes are used.
+    /// Lets the suite's judges rate the answers in its `calibration.yaml`, and measures their agreement with the
+    /// ratings of people. Cassettes and environment variables have the same effect as in [`run`](Self::run). Of the
+    /// options, output, run id, mode and cassettes are used.
     ///
     /// The returned future works on any runtime.
     ///

@@ -19,15 +19,16 @@ use crate::platform::isolated_call::panic_message;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::run_id::{new_run_id, run_id};
+use crate::run::case::run_case;
 use crate::run::case_report::CaseReport;
+use crate::run::session::Session;
 use crate::run::settings::Settings;
-use crate::run::{Session, run_case};
 
 impl Evals {
     /// Runs the cases that the options select, and writes their records.
     ///
-    /// Cases run on threads of their own: futures of agents need not be `Send`, and an agent that blocks does not block other
-    /// cases. The returned future works on any runtime. After it was dropped, no further case starts.
+    /// Each case runs on its own thread: futures of agents need not be `Send`, and an agent that blocks does not block
+    /// other cases. The returned future works on any runtime. After it is dropped, no further case starts.
     ///
     /// ```no_run
     /// # async fn example(evals: evalsuite::Evals) -> Result<(), evalsuite::RunError> {

@@ -1,20 +1,21 @@
-//! The end of a run that its tests did not end: `cargo evalsuite finish`.
+//! Ends a run that its tests have not ended: `cargo evalsuite finish`.
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::record::RunSummary;
+use evalsuite_records::record::RunSummary;
 
 use crate::entry::run_error::RunError;
 use crate::platform::file_lock::FileLock;
-use crate::platform::files::sorted_directories;
+use crate::platform::files::{RedactedFiles, sorted_directories};
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{BASE_WORKSPACES, CaseDirectoryName, SUMMARY};
 use crate::record::run_directory::{RunDirectory, StoredRun};
-use crate::record::summary;
-use crate::run::earlier_records::remove_replaced;
+use crate::record::summary::summarize_run;
+use crate::run::case::earlier_records::remove_replaced;
+use crate::run::case_setup::case_base::end_own_base;
+use crate::run::session::Session;
 use crate::run::settings::Settings;
-use crate::run::{Session, end_own_base};
 
 /// Result of [`finish_run`].
 #[derive(Debug, Clone, PartialEq)]
@@ -30,10 +31,10 @@ pub struct FinishedRun {
     pub file: PathBuf,
 }
 
-/// Runs the pending hooks after all tests of a run, removes its base workspaces and what killed processes left, and writes its
-/// `summary.json`.
+/// Runs the pending hooks after all tests of a run, removes its base workspaces and files of killed processes, and
+/// writes its `summary.json`.
 ///
-/// `run` is the directory of the run. Call this when no test of the run is running; further calls do no harm.
+/// `run` is the directory of the run. Call this when no test of the run is running; further calls have no effect.
 ///
 /// ```no_run
 /// use std::path::Path;
@@ -94,22 +95,8 @@ pub fn finish_run(run: &Path) -> Result<FinishedRun, RunError> {
     if run.suites().symlink_metadata().is_ok_and(|found| !found.is_dir()) {
         problems.push(format!("{} is not a directory", run.suites().display()));
     }
-    let summary = summarize_run(run.path())?;
+    let summary = summarize_run(run.path()).map_err(|error| RunError::records(error.to_string()))?;
     let file = run.path().join(SUMMARY);
     UntrustedDirectory::new(run.path()).write_record(SUMMARY, &summary, &Redactor::default()).map_err(failed)?;
     Ok(FinishedRun { hooks, problems, summary, file })
-}
-
-/// Sums up a run from its records, without ending it.
-///
-/// `run` is the directory of the run. Of several runner attempts at a case, the last one counts.
-///
-/// # Errors
-///
-/// If the records of the run cannot be read.
-pub fn summarize_run(run: &Path) -> Result<RunSummary, RunError> {
-    let message = format!("run {} cannot be summed up", run.display());
-    let failed = |error: std::io::Error| RunError::records(message.as_str()).with_source(error);
-    let run = RunDirectory::existing(std::path::absolute(run).map_err(failed)?);
-    summary::of_run(run.path(), &run.run_id).map_err(failed)
 }

@@ -8,7 +8,7 @@ use crate::model::progress::{ProgressEvent, ProgressStep};
 /// Time after which a case is long, and time between two lines about it.
 const LONG: Duration = Duration::from_secs(5);
 
-/// Chooses the steps of long cases that are worth a line of text: at most one in five seconds for each case.
+/// Chooses the steps of long cases that are shown as a line: at most one in five seconds per case.
 #[derive(Debug, Default)]
 pub struct LongCases {
     /// By test: when the case started, or when the last line about it was shown.
@@ -47,7 +47,7 @@ impl LongCases {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::record::Status;
+    use evalsuite_records::record::Status;
 
     use super::*;
 

@@ -1,4 +1,4 @@
-//! What generated code says about features that are not compiled in.
+//! Compile errors of generated code that needs a feature that is not enabled.
 
 /// Expands to nothing: evalsuite has its feature `json-schema`.
 #[cfg(feature = "json-schema")]

@@ -1,4 +1,4 @@
-//! What generated tests, programs and the command line call.
+//! Entry points of generated tests, programs and the command line.
 
 pub(crate) mod answer_pairs;
 pub(crate) mod calibrate;

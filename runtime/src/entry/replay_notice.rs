@@ -1,9 +1,9 @@
-//! What is shown of a replay: a passed test looks as if the agent had run.
+//! The notice of a replay: without it, a passed test looks as if the agent had run.
 
 use std::fs;
 use std::fs::File;
 
-use evalsuite_schema::record::Mode;
+use evalsuite_records::record::Mode;
 
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;

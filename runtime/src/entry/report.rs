@@ -2,16 +2,17 @@
 
 use std::fmt;
 
+use evalsuite_records::record::{Status, SuiteSummary, TargetSummary};
 use evalsuite_schema::Object;
-use evalsuite_schema::record::{Status, SuiteSummary, TargetSummary};
 
 use crate::model::suite::EvalSuite;
 use crate::record::summary;
+use crate::record::summary::SummaryText;
 use crate::record::summary::SummedCase;
-use crate::record::summary::summary_text::SummaryText;
 use crate::run::case_report::CaseReport;
 
-/// Result of [`Evals::run`](crate::Evals::run): the cases that were run or skipped. It is shown as a summary and the failures.
+/// Result of [`Evals::run`](crate::Evals::run): the cases that were run or skipped. Its `Display` form is a summary
+/// with the failures.
 ///
 /// ```
 /// use evalsuite::{Status, Report};

@@ -8,9 +8,9 @@ use crate::platform::setting_error::SettingError;
 use crate::run::calibration::CalibrationError;
 use crate::run::case_error::CaseError;
 
-/// Why a suite could not be run, measured or finished at all.
+/// Why a suite could not be run, measured or finished.
 ///
-/// The message leaves out the [`source`](Error::source), as is usual.
+/// The message does not contain the [`source`](Error::source).
 ///
 /// ```
 /// use evalsuite::{Evals, RunError, RunErrorKind, RunOptions};

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use evalsuite_schema::record::Mode;
+use evalsuite_records::record::Mode;
 
 use crate::entry::run_error::RunError;
 use crate::model::evals::Evals;
@@ -11,7 +11,7 @@ use crate::model::progress::{ProgressEvent, ProgressListeners};
 use crate::model::suite::EvalCase;
 use crate::run::settings::Settings;
 
-/// Options of [`Evals::run`]. An option that is not set has the value of its `EVALSUITE_*` variable.
+/// Options of [`Evals::run`]. An option that is not set defaults to its `EVALSUITE_*` variable.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -54,7 +54,7 @@ impl RunOptions {
         Self::default()
     }
 
-    /// Sets how many cases run in parallel at most. The default is the number of processors.
+    /// Sets the largest number of cases that run in parallel. The default is the number of processors.
     pub fn with_concurrency(mut self, cases: NonZeroUsize) -> Self {
         self.concurrency = Some(cases);
         self
@@ -91,13 +91,14 @@ impl RunOptions {
         self
     }
 
-    /// Sets how many trials at most repeat a case that fails and passed in its baseline, 0 to 100.
+    /// Sets the largest number of trials that repeat a case that fails and passed in its baseline, 0 to 100.
     pub fn with_confirm(mut self, trials: u32) -> Self {
         self.confirm = Some(trials);
         self
     }
 
-    /// How many trials at most repeat such a case, here or by `EVALSUITE_CONFIRM`. For `cargo evalsuite`.
+    /// The largest number of trials that repeat such a case, from this option or `EVALSUITE_CONFIRM`. For
+    /// `cargo evalsuite`.
     ///
     /// # Errors
     ///
@@ -150,21 +151,22 @@ impl RunOptions {
         self
     }
 
-    /// Sets how many trials of the suite run in parallel at most, up to 1000. The default is `execution.workers` of the suite; if
-    /// neither is set, cases run in parallel, and the trials of each case run one after another.
+    /// Sets the largest number of trials of the suite that run in parallel, up to 1000. The default is
+    /// `execution.workers` of the suite; if neither is set, cases run in parallel, and the trials of each case run one
+    /// after another.
     pub fn with_workers(mut self, trials: NonZeroUsize) -> Self {
         self.workers = Some(trials);
         self
     }
 
-    /// Sets the version of the agent, and of graders and judges in Rust, in records: where it differs, a case has changed.
+    /// Sets the version of the agent, and of graders and judges in Rust, in records: if it differs, a case has changed.
     pub fn with_agent_digest(mut self, digest: impl Into<String>) -> Self {
         self.agent_digest = Some(digest.into());
         self
     }
 
-    /// Sets whether only cases run that have changed, by their files, the settings, and the digest of the agent, which has to be set.
-    /// The others take their result from the newest run that has it.
+    /// Sets whether only changed cases run, by their files, the settings, and the digest of the agent, which has to be
+    /// set. The others take their result from the newest run that has it.
     pub fn with_only_changed(mut self, only_changed: bool) -> Self {
         self.only_changed = Some(only_changed);
         self

@@ -1,4 +1,4 @@
-//! What is shown of skipped tests: test runners count them as passed.
+//! The notice of skipped tests, which test runners count as passed.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io;
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 
-use evalsuite_schema::record::{Reason, ReasonCode};
+use evalsuite_records::record::{Reason, ReasonCode};
 
 use crate::model::suite::EvalSuite;
 use crate::platform::{environment, notice, terminal};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::record::SuiteId;
+use evalsuite_records::record::SuiteId;
 use serde::{Deserialize, Serialize};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
@@ -13,7 +13,7 @@ use crate::platform::digest::sha256;
 use crate::platform::files::replace_json;
 use crate::platform::redaction::Redactor;
 use crate::record::run_record::package_in_workspace;
-use crate::run::own_directory;
+use crate::run::case::reuse::own_directory;
 
 /// Environment variable with a directory for descriptions of suites.
 ///
@@ -25,9 +25,10 @@ pub const DESCRIBE_VARIABLE: &str = "EVALSUITE_DESCRIBE";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SuiteDescription {
-    /// What the suite is called: its name, until those who read several descriptions choose [labels](SuiteId::labels).
+    /// Displayed name of the suite: its name, until the readers of several descriptions choose
+    /// [labels](SuiteId::labels).
     pub suite: String,
-    /// Which suite it is.
+    /// Identity of the suite.
     pub id: SuiteId,
     /// Path of its test `suite_check`.
     pub check: String,

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use evalsuite_schema::record::{CaseRecord, Expectation, ReasonCode, Status};
+use evalsuite_records::record::{CaseRecord, Expectation, ReasonCode, Status};
 
 use crate::entry::long_cases::LongCases;
 use crate::entry::run_error::{RunError, RunErrorKind};
@@ -19,9 +19,11 @@ use crate::platform::process::test_runner;
 use crate::platform::redaction::without_secrets;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::run_id::run_id;
+use crate::run::calibration;
+use crate::run::case::run_case;
 use crate::run::case_report::CaseReport;
+use crate::run::session::SessionTest;
 use crate::run::settings::Settings;
-use crate::run::{SessionTest, calibration, run_case};
 
 /// Runs one case as a test.
 ///

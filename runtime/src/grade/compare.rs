@@ -1,9 +1,10 @@
-//! The `compare` grader: a judge says whether the answer is better than another one (an extension, docs/grading-differences.md).
+//! The `compare` grader: a judge decides whether the answer is better than another one (an extension,
+//! docs/grading-differences.md).
 
+use evalsuite_records::record::{Assertion, GraderRecord};
 use evalsuite_schema::Grader;
 use evalsuite_schema::grader::{Compare, ComparedWith, ReferenceAnswer};
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::{Assertion, GraderRecord};
 
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;

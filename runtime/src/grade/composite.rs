@@ -1,9 +1,9 @@
-//! The `composite` grader: several graders in one (grading.md, section 10).
+//! The `composite` grader: combines the results of several graders.
 
+use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
 use evalsuite_schema::Grader;
 use evalsuite_schema::grader::{Aggregator, Composite};
 use evalsuite_schema::json::{Object, Value, json};
-use evalsuite_schema::record::{Assertion, GraderRecord, GraderState, Verdict};
 
 use crate::grade::code_grader::command_output::VerdictRule;
 use crate::grade::grader_command::COMMAND_LIMIT;
@@ -12,7 +12,8 @@ use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::{gate_is_closed, weighted_mean};
 use crate::grade::{code_grader, llm_aggregator};
-use crate::model::score::{Score, ratio};
+use crate::model::score::Score;
+use crate::record::statistics::ratio;
 
 /// Runs a grader, given its path.
 type RunGrader<'r> = &'r dyn Fn(&str, &Grader, &GradingContext<'_>) -> GraderRecord;

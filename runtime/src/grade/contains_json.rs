@@ -1,8 +1,8 @@
-//! The `contains-json` grader: a JSON object is somewhere in the answer (an extension, docs/grading-differences.md).
+//! The `contains-json` grader: the answer contains a JSON object (an extension, docs/grading-differences.md).
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::ContainsJson;
 use evalsuite_schema::json::{Object, Value};
-use evalsuite_schema::record::Assertion;
 
 use crate::grade::assertion_text::shorten;
 use crate::model::score::Score;

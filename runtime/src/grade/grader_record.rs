@@ -1,8 +1,8 @@
-//! From the result of a grader to its record: value, pass mark, verdict, negation (grading.md, section 3).
+//! Converts the result of a grader to its record: value, pass mark, verdict, negation.
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::{Assertion, GraderRecord, GraderState, Verdict};
+use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
 use evalsuite_schema::{Grader, Layout};
 
 use crate::grade::grader_result::GraderResult;

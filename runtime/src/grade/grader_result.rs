@@ -1,6 +1,6 @@
 //! The result of a grader, before pass mark and negation.
 
-use evalsuite_schema::record::{CommandRecord, GraderKind, GraderRecord, JudgeRecord, ReasonCode};
+use evalsuite_records::record::{CommandRecord, GraderKind, GraderRecord, JudgeRecord, ReasonCode};
 
 use crate::judge::repeated_calls::JudgeFailure;
 use crate::model::score::Score;

@@ -1,12 +1,12 @@
-//! What graders need beside their settings.
+//! The context of graders, in addition to their settings.
 
 use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use evalsuite_records::record::Note;
 use evalsuite_schema::Layout;
 use evalsuite_schema::grader::Preprocessor;
-use evalsuite_schema::record::Note;
 
 use crate::judge::asking_grader::AskingGrader;
 use crate::judge::judge_choice::JudgeChoice;
@@ -20,7 +20,7 @@ use crate::platform::redaction::Redactor;
 use crate::record::cassette::TrialCassette;
 use crate::record::grader_files::GraderFiles;
 
-/// What graders need beside their settings.
+/// The context of graders, in addition to their settings.
 pub(crate) struct GradingContext<'a> {
     pub(crate) evidence: &'a Evidence<'a>,
     pub(crate) suite: &'a str,
@@ -48,7 +48,7 @@ impl GradingContext<'_> {
         self.trial_dir.join("graders").join(file_key(path))
     }
 
-    /// Writes the output of a command beside the record; returns its path relative to the trial's directory.
+    /// Writes the output of a command next to the record; returns its path relative to the trial's directory.
     pub(crate) fn write_output(&self, directory: &Path, file: &str, output: &Captured) -> Option<String> {
         if output.bytes.is_empty() {
             return None;

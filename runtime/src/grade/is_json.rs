@@ -1,6 +1,6 @@
-//! The `is-json` grader (grading.md, section 4).
+//! The `is-json` grader: the whole answer is one JSON value.
 
-use evalsuite_schema::record::Assertion;
+use evalsuite_records::record::Assertion;
 use serde::de::IgnoredAny;
 
 use crate::grade::assertion_text::shorten;

@@ -1,8 +1,8 @@
 //! The `json-schema` grader: the answer is valid against a JSON Schema (an extension, docs/grading-differences.md).
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::Value;
 use evalsuite_schema::grader::JsonSchema;
-use evalsuite_schema::record::Assertion;
 
 use crate::grade::assertion_text::{in_text, shorten};
 use crate::model::score::Score;

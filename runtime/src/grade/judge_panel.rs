@@ -2,9 +2,9 @@
 
 use std::{fmt, slice};
 
+use evalsuite_records::record::{GraderKind, GraderRecord, Verdict};
 use evalsuite_schema::Grader;
 use evalsuite_schema::grader::{Criterion, JudgeSettings, PreparedCommand, Prompt};
-use evalsuite_schema::record::{GraderKind, GraderRecord, Verdict};
 
 use crate::grade::code_grader::command_input;
 use crate::grade::grader_command::GraderCommandError;

@@ -1,8 +1,8 @@
-//! From a judgement to the result of its grader (grading.md, section 11.5).
+//! Converts a judgement to the result of its grader.
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::Criterion;
 use evalsuite_schema::json::{Object, Value};
-use evalsuite_schema::record::Assertion;
 
 use crate::grade::grader_result::GraderResult;
 use crate::grade::scoring::weighted_mean;

@@ -1,8 +1,8 @@
-//! The aggregator `llm-grader` of a `composite`: a judge makes one score of the members' results (grading.md, section 10).
+//! The aggregator `llm-grader` of a `composite`: a judge combines the members' results into one score.
 
+use evalsuite_records::record::GraderRecord;
 use evalsuite_schema::grader::{JudgeSettings, Prompt};
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::record::GraderRecord;
 use evalsuite_schema::{Grader, Value};
 
 use crate::grade::grader_result::GraderResult;

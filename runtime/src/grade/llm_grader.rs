@@ -1,7 +1,7 @@
-//! The `llm-grader`: a judge gives a score, or checks the grader's rubrics (grading.md, section 11).
+//! The `llm-grader`: a judge gives a score, or checks the grader's rubrics.
 
+use evalsuite_records::record::GraderRecord;
 use evalsuite_schema::grader::LlmGrader;
-use evalsuite_schema::record::GraderRecord;
 use evalsuite_schema::{Grader, GraderConfig, Location};
 
 use crate::grade::grading_context::GradingContext;

@@ -1,12 +1,13 @@
-//! The graders `latency`, `cost`, `token-usage` and `execution-metrics` (grading.md, section 5).
+//! The graders `latency`, `cost`, `token-usage` and `execution-metrics`.
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::{Cost, ExecutionMetrics, Latency, TokenUsage};
-use evalsuite_schema::record::Assertion;
 
 use crate::grade::assertion_text::NO_TRANSCRIPT;
 use crate::grade::number_format::{fixed, show};
 use crate::model::evidence::Evidence;
-use crate::model::score::{Score, ratio};
+use crate::model::score::Score;
+use crate::record::statistics::ratio;
 
 /// Tools whose calls only read.
 const EXPLORING: [&str; 10] =
@@ -170,7 +171,7 @@ fn missing(text: &str, why: &str) -> Score {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::record::Usage;
+    use evalsuite_records::record::Usage;
     use evalsuite_schema::{Message, Role, ToolCall};
 
     use super::*;

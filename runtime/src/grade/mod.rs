@@ -34,7 +34,7 @@ pub(crate) mod user_grader;
 
 use std::time::Instant;
 
-use evalsuite_schema::record::GraderRecord;
+use evalsuite_records::record::GraderRecord;
 use evalsuite_schema::{Grader, GraderConfig};
 
 use crate::grade::grader_record::{grader_record, pass_mark};

@@ -1,6 +1,6 @@
 //! Numbers in the texts of assertions, formatted as JavaScript formats them, because the vectors contain these texts.
 //!
-//! Written by hand: ryu-js formats the shortest form only, and `fixed` has to round ties up as `toFixed` does.
+//! Hand-written: ryu-js formats the shortest form only, and `fixed` has to round ties up as `toFixed` does.
 
 /// The shortest decimal form of the number, with an exponent if it is very large or very small.
 pub(crate) fn show(value: f64) -> String {

@@ -1,9 +1,9 @@
-//! The `regex` grader (grading.md, section 4).
+//! The `regex` grader: the answer matches a pattern.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::Regex;
-use evalsuite_schema::record::Assertion;
 
 use crate::grade::assertion_text::{in_text, shorten};
 use crate::model::score::Score;

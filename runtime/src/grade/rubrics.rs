@@ -1,8 +1,8 @@
-//! The `rubrics` grader: a judge checks the answer criterion by criterion (grading.md, section 11).
+//! The `rubrics` grader: a judge checks the answer criterion by criterion.
 
+use evalsuite_records::record::GraderRecord;
 use evalsuite_schema::Grader;
 use evalsuite_schema::grader::Rubrics;
-use evalsuite_schema::record::GraderRecord;
 
 use crate::grade::grading_context::GradingContext;
 use crate::grade::judge_panel;

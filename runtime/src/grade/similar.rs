@@ -1,17 +1,18 @@
-//! The `similar` grader: how close the answer is to a text (an extension, docs/grading-differences.md).
+//! The `similar` grader: edit similarity of the answer and a text (an extension, docs/grading-differences.md).
 
 use std::borrow::Cow;
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::Similar;
-use evalsuite_schema::record::Assertion;
 
 use crate::grade::assertion_text::shorten;
 use crate::grade::edit_distance::{TooLong, edit_distance};
 use crate::grade::number_format::{fixed, show};
 use crate::model::evidence::Evidence;
 use crate::model::messages::reference_text;
-use crate::model::score::{Score, ratio};
+use crate::model::score::Score;
 use crate::platform::excerpt::trim;
+use crate::record::statistics::ratio;
 
 /// Largest product of the two lengths, in characters: a second of work, a few seconds without optimisation.
 const LIMIT: u64 = 10_000_000_000;

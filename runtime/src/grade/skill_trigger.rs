@@ -1,7 +1,7 @@
-//! The `skill-trigger` grader (grading.md, section 7).
+//! The `skill-trigger` grader: the agent used a skill, or did not.
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::SkillTrigger;
-use evalsuite_schema::record::Assertion;
 use evalsuite_schema::{ToolCall, Value};
 
 use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text, shorten};

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use evalsuite_schema::record::{GraderRecord, Usage};
+use evalsuite_records::record::{GraderRecord, Usage};
 use evalsuite_schema::{Grader, Layout, Message};
 
 use crate::grade::grade;

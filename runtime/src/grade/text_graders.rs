@@ -1,10 +1,9 @@
-//! The graders `contains`, `contains-any`, `contains-all`, their case-insensitive forms, `starts-with`, `ends-with` and `equals`
-//! (grading.md, section 4).
+//! The graders `contains`, `contains-any`, `contains-all`, their case-insensitive forms, `starts-with`, `ends-with` and `equals`.
 
 use std::borrow::Cow;
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::{TextList, TextValue};
-use evalsuite_schema::record::Assertion;
 
 use crate::grade::assertion_text::{in_text, shorten};
 use crate::model::score::Score;

@@ -1,9 +1,9 @@
-//! The `tool-trajectory` grader (grading.md, section 6).
+//! The `tool-trajectory` grader: compares the agent's tool calls with the expected ones.
 
 use std::borrow::Cow;
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
-use evalsuite_schema::record::Assertion;
 use evalsuite_schema::{Object, ToolCall, Value};
 
 use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text};
@@ -11,7 +11,8 @@ use crate::grade::grader_result::GraderResult;
 use crate::grade::json_equality::equal;
 use crate::grade::number_format::show;
 use crate::model::evidence::Evidence;
-use crate::model::score::{Score, ratio};
+use crate::model::score::Score;
+use crate::record::statistics::ratio;
 
 pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> GraderResult {
     let Some(calls) = evidence.tool_calls() else {

@@ -1,4 +1,4 @@
-//! Graders of what an agent called and used, where that is not known: they are errors, because what was not seen is no evidence.
+//! Graders of calls and usage that are not known: they are errors, because missing data is not evidence.
 
 use evalsuite_schema::GraderConfig;
 use evalsuite_schema::grader::ExecutionMetrics;

@@ -1,10 +1,10 @@
-//! Graders written in Rust: a call with a limit, and the judges that it asks (grading.md, section 12).
+//! Graders written in Rust: a call with a time limit, and the judges that it asks.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use evalsuite_records::record::GraderKind;
 use evalsuite_schema::Object;
-use evalsuite_schema::record::GraderKind;
 
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;
@@ -37,7 +37,7 @@ pub(crate) fn grade(path: &str, name: &str, config: &Object, context: &GradingCo
     with_judges(result, &inquiry, context)
 }
 
-/// Adds the calls of judges. A grader that asked a judge in vain is an error, whatever it returned.
+/// Adds the calls of judges. A grader whose judge did not answer is an error, regardless of its return value.
 fn with_judges(mut result: GraderResult, inquiry: &GraderInquiry, context: &GradingContext<'_>) -> GraderResult {
     let ended = inquiry.end();
     context.notes.borrow_mut().extend(ended.notes);

@@ -1,8 +1,8 @@
-//! A grader that asks judges: who it is, and where its questions and the replies are recorded.
+//! A grader that asks judges: its identity, and the files of its questions and replies.
 
 use std::path::PathBuf;
 
-use evalsuite_schema::record::Note;
+use evalsuite_records::record::Note;
 
 use crate::judge::command_judge::JudgeCommandSite;
 use crate::judge::judge_call;

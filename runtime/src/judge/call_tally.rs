@@ -1,6 +1,6 @@
 //! Counts of a grader's calls of judges: attempts, replies, tokens and cost.
 
-use evalsuite_schema::record::JudgeRecord;
+use evalsuite_records::record::JudgeRecord;
 
 use crate::model::judge::JudgeReply;
 
@@ -57,7 +57,7 @@ impl CallTally {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::record::Usage;
+    use evalsuite_records::record::Usage;
 
     use super::*;
 

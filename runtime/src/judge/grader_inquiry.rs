@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use evalsuite_records::record::{JudgeRecord, Note, ReasonCode};
 use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::record::{JudgeRecord, Note, ReasonCode};
 
 use crate::judge::asking_grader::AskingGrader;
 use crate::judge::call_tally::CallTally;
@@ -29,7 +29,7 @@ pub(crate) struct GraderInquiry {
 struct InquiryProgress {
     /// The judges asked so far, by the name they were asked for by.
     chosen: Vec<(Option<String>, ChosenJudge)>,
-    /// Number of questions, however often each was asked.
+    /// Number of questions, without repeated calls.
     questions: u32,
     prompts: BTreeSet<String>,
     tally: CallTally,
@@ -131,7 +131,7 @@ impl GraderInquiry {
         written.map_err(|note| self.progress().notes.push(note)).ok()
     }
 
-    /// A panic of a thread that holds the lock leaves the data whole.
+    /// The data stays consistent if a thread panics while it holds the lock.
     fn progress(&self) -> MutexGuard<'_, InquiryProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }

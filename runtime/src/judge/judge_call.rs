@@ -1,7 +1,7 @@
-//! One call of a judge, or the reply of the cassette in its place.
+//! One call of a judge, or the recorded reply of the cassette.
 
+use evalsuite_records::record::ReasonCode;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::ReasonCode;
 
 use crate::judge::judge_choice::ChosenJudge;
 use crate::model::cassette::{Asker, Cassette, NoReply};

@@ -1,6 +1,6 @@
 //! The judgement in a reply: a score, a checklist, or scores of criteria.
 
-use evalsuite_schema::record::Assertion;
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::{Object, Value};
 
 use crate::judge::lenient_json::with_plain_passed;

@@ -1,4 +1,4 @@
-//! Leniency towards replies that are almost JSON.
+//! Lenient parsing of replies that are almost JSON.
 
 /// The document with the values of `passed` that are texts or one bare word as `true` or `false`: true if it reads `true`
 /// in upper or lower case, else false. An empty text says neither.

@@ -1,4 +1,4 @@
-//! How judges are chosen and asked: prompts, replies, votes, services, commands, and calibration.
+//! Selection and calls of judges: prompts, replies, votes, services, commands, and calibration.
 
 pub(crate) mod asking_grader;
 pub(crate) mod calibration;

@@ -1,4 +1,4 @@
-//! The template variables of prompts: what judges are shown of a case and of an agent's work.
+//! The template variables of prompts: data of a case and of an agent's work.
 
 use evalsuite_schema::{Input, Message, Role, ToolCall, Value};
 

@@ -1,11 +1,11 @@
-//! The question of a built-in grader to its judges, and the calls that it takes to have it answered.
+//! The question of a built-in grader to its judges, and the calls until it is answered.
 
 use std::time::Duration;
 
+use evalsuite_records::record::{JudgeRecord, Note};
 use evalsuite_schema::Value;
 use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::record::{JudgeRecord, Note};
 
 use crate::judge::asking_grader::AskingGrader;
 use crate::judge::call_tally::CallTally;

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::thread;
 use std::time::Duration;
 
-use evalsuite_schema::record::ReasonCode;
+use evalsuite_records::record::ReasonCode;
 
 use crate::judge::retry_wait::retry_wait;
 use crate::model::judge::{JudgeError, JudgeReply};

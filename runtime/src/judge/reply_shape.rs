@@ -1,4 +1,4 @@
-//! What judges are asked to reply with, and its JSON Schema, for services that can enforce one.
+//! The requested form of a judge's reply, and its JSON Schema for services that can enforce one.
 
 use evalsuite_schema::grader::Criterion;
 use evalsuite_schema::json::{Value, json};

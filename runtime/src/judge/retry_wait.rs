@@ -1,5 +1,5 @@
-//! How long to wait before a judge is called again: exponential back-off with jitter, so that parallel tests that were refused
-//! together do not come back together.
+//! The wait before a judge is called again: exponential back-off with jitter, so that parallel tests do not retry at
+//! the same moment.
 
 use std::time::Duration;
 

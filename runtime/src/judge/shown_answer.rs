@@ -1,4 +1,4 @@
-//! The answer as judges are shown it: its text with the text of its files, and its images.
+//! The answer in the form for judges: its text with the text of its files, and its images.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

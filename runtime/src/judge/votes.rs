@@ -1,7 +1,7 @@
 //! The votes of judges on one answer: of several judges, or of one that is asked again after a failing verdict.
 
+use evalsuite_records::record::{GraderRecord, GraderState, Verdict};
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::{GraderRecord, GraderState, Verdict};
 
 /// The result of a vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

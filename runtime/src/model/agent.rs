@@ -19,7 +19,7 @@ use crate::model::trial::Trial;
 use crate::platform::async_runtime::AsyncRuntime;
 use crate::platform::cancel::Cancel;
 
-/// An agent as a type, for an agent with data of its own.
+/// An agent as a type, for an agent with its own data.
 ///
 /// Functions are agents without this trait, see [`IntoAgent`].
 ///
@@ -78,7 +78,7 @@ pub trait Agent: Send + Sync + 'static {
     note = "an agent is `async fn(&mut Trial<'_>) -> Result<String, E>`, the same without `async`, or a type that implements `evalsuite::Agent`"
 )]
 pub trait IntoAgent<Marker> {
-    /// The agent as [`Evals`](crate::Evals) holds it.
+    /// The agent as [`Evals`](crate::Evals) stores it.
     fn into_agent(self) -> BoundAgent;
 }
 

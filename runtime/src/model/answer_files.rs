@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use evalsuite_schema::PathRef;
 
-use crate::platform::untrusted::directory::read;
+use crate::platform::untrusted::read_to_limit;
 use crate::platform::untrusted::{OpenError, UntrustedDirectory};
 
 /// Where the files of an answer may be: in the workspace, in the directory of the trial, or they are files of the input.
@@ -30,7 +30,7 @@ impl AnswerFiles {
     ///
     /// If it may not be part of an answer, is not a regular file, is larger, or cannot be read.
     pub(crate) fn read(&self, file: &PathRef, limit: u64) -> Result<Vec<u8>, OpenError> {
-        read(self.open(file)?, limit)
+        read_to_limit(self.open(file)?, limit)
     }
 
     /// Whether a file may be part of an answer. A file that does not exist may.

@@ -1,4 +1,4 @@
-//! One form for the agents, graders and judges of users: a call that blocks its thread.
+//! A common form for agents, graders and judges of users: a call that blocks its thread.
 //!
 //! Users write a type that implements a trait, an `async fn` or a plain `fn`. `IntoAgent`, `IntoGrader` and `IntoJudge` turn
 //! each of them into a [`Callable`].

@@ -1,6 +1,6 @@
 //! Data of an agent's call that was captured from its spans.
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::suggest::listed;
 use evalsuite_schema::{Message, Value};
 use serde::{Deserialize, Serialize};

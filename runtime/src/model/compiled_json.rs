@@ -2,13 +2,13 @@
 
 use evalsuite_schema::digest::CaseDigests;
 
-/// What the files of a suite say, as JSON. The macro writes it into a module of its own: whoever edits a case changes nothing else of
-/// the generated code, and the compiler takes everything else from its last build.
+/// The content of a suite's files as JSON. The macro writes it into a separate module: the edit of a case changes only
+/// this module, and the compiler reuses the rest of its last build.
 #[derive(Debug)]
 pub struct SuiteTexts {
     /// The suite without its cases.
     pub suite: &'static str,
-    /// The cases, one a line: the JSON and the digests of each.
+    /// The cases, one per line: the JSON and the digests of each.
     pub cases: &'static str,
     /// Where the line of each case ends, in bytes.
     pub ends: &'static [u32],
@@ -45,7 +45,7 @@ impl CompiledJson {
         }
     }
 
-    /// The digests that the compiler left beside the JSON of a case.
+    /// The digests that the compiler left next to the JSON of a case.
     pub(crate) fn digests(self) -> Option<CaseDigests> {
         match self {
             Self::Text(_) | Self::Suite(_) => None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::{CaseRecord, Status, TrialRecord};
+use evalsuite_records::record::{CaseRecord, Status, TrialRecord};
 
 /// Result of a case that another case depends on.
 ///

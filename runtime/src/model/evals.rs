@@ -57,7 +57,7 @@ impl Evals {
         }
     }
 
-    /// Sets the agent of every target without an agent of its own.
+    /// Sets the agent of every target without its own agent.
     pub fn with_agent<M>(mut self, agent: impl IntoAgent<M>) -> Self {
         self.agent = Some(agent.into_agent());
         self.on_runtime()
@@ -103,11 +103,11 @@ impl Evals {
         self
     }
 
-    /// Sets the tokio runtime on which async agents, graders and judges run, such as the one that the agent's own program starts. It
-    /// has to be a multi-thread runtime that lives as long as the tests.
+    /// Sets the tokio runtime on which async agents, graders and judges run, such as the runtime of the agent's own
+    /// program. It has to be a multi-thread runtime that lives as long as the tests.
     ///
-    /// The default is one multi-thread runtime for the process. It lives until the process ends, so clients, connection pools and
-    /// sessions in statics can be shared by all calls.
+    /// The default is one multi-thread runtime for the process. It lives until the process ends, so all calls can share
+    /// clients, connection pools and sessions in statics.
     ///
     /// ```
     /// use std::sync::LazyLock;

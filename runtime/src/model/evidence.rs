@@ -1,11 +1,11 @@
-//! What graders see of a trial.
+//! The data of a trial that graders get.
 
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::{Content, Input, Message, Object, ReferenceSolution, Role, ToolCall, Value};
 use serde::de::DeserializeOwned;
 
@@ -16,7 +16,7 @@ use crate::model::judge::suite_judge::Inquiry;
 use crate::model::messages::content_text;
 use crate::model::trial::decode_input;
 
-/// What a grader sees: the answer, how the agent got there, and the case.
+/// The input of a grader: the answer, the agent's work, and the case.
 ///
 /// ```
 /// use evalsuite::{Evidence, Score};
@@ -127,8 +127,8 @@ impl Evidence<'_> {
     /// The default judge of the suite: the one configured in the environment, else the one of [`Evals`](crate::Evals); the
     /// first one, if there are several.
     ///
-    /// Without a judge, a call of it makes the grader an error. A case whose grader is registered with
-    /// [`asks_judge`](crate::asks_judge) is skipped instead, before its agent runs.
+    /// Without a judge, calling it makes the grader an error. If the grader is registered with
+    /// [`asks_judge`](crate::asks_judge), its case is skipped instead, before its agent runs.
     pub fn judge(&self) -> SuiteJudge<'_> {
         SuiteJudge::new(self.inquiry.clone(), None)
     }
@@ -215,12 +215,12 @@ impl Evidence<'_> {
         &self.facts.case_id
     }
 
-    /// Description of the case, where it has one.
+    /// Description of the case, if it has one.
     pub fn description(&self) -> Option<&str> {
         self.facts.description.as_deref()
     }
 
-    /// Criteria of a good answer, where the case has them.
+    /// Criteria of a good answer, if the case has them.
     pub fn criteria(&self) -> Option<&str> {
         self.facts.criteria.as_deref()
     }

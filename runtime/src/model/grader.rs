@@ -6,7 +6,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use evalsuite_schema::record::GraderKind;
+use evalsuite_records::record::GraderKind;
 use evalsuite_schema::{Object, Value};
 use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -17,7 +17,7 @@ use crate::model::score::Score;
 use crate::platform::async_runtime::AsyncRuntime;
 use crate::platform::cancel::Cancel;
 
-/// A grader as a type, for a grader with data or a pass mark of its own.
+/// A grader as a type, for a grader with its own data or pass mark.
 ///
 /// Functions are graders without this trait, see [`IntoGrader`].
 ///
@@ -94,7 +94,7 @@ pub trait Grader: Send + Sync + 'static {
     note = "`R` is `bool`, `f64`, `Vec<Assertion>`, `Score`, or an `Option` or `Result` of these; `Config` implements `serde::Deserialize`"
 )]
 pub trait IntoGrader<Marker> {
-    /// The grader as [`Evals`](crate::Evals) holds it.
+    /// The grader as [`Evals`](crate::Evals) stores it.
     fn into_grader(self) -> BoundGrader;
 }
 

@@ -1,4 +1,5 @@
-//! The types that users write against: suites, trials, evidence, outcomes and scores, and the traits of agents, graders and judges.
+//! The types that users program with: suites, trials, evidence, outcomes and scores, and the traits of agents, graders
+//! and judges.
 
 pub(crate) mod agent;
 pub(crate) mod answer_files;

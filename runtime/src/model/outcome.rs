@@ -1,21 +1,21 @@
-//! What an agent returns: an outcome, or an error.
+//! The return value of an agent: an outcome or an error.
 
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use evalsuite_schema::record::{Usage, duration, milliseconds};
+use evalsuite_records::record::{Usage, duration, milliseconds};
 use evalsuite_schema::{Message, Object, Value};
 
 /// An error of any type, as agents return it.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// The result of an agent: its answer, and what it reports about its work.
+/// The result of an agent: its answer, and data about its work.
 ///
-/// How the trial ended is a [`Status`](crate::Status), whatever the agent returns.
+/// It does not contain how the trial ended, which is a [`Status`](crate::Status).
 ///
-/// A text is enough: `String` and `&str` convert into an outcome. Whatever the outcome leaves out is taken from what the agent
-/// recorded through its [`Trial`](crate::Trial).
+/// A text is enough: `String` and `&str` convert into an outcome. Missing data is taken from the agent's recordings
+/// through its [`Trial`](crate::Trial).
 ///
 /// ```
 /// use std::time::Duration;
@@ -98,7 +98,7 @@ impl Outcome {
         self
     }
 
-    /// How long the agent worked, where it says so itself.
+    /// How long the agent worked, if it reports this.
     pub fn duration(&self) -> Option<Duration> {
         self.duration_ms.and_then(duration)
     }

@@ -1,9 +1,9 @@
-//! The progress of a run, as its steps are reported while it runs.
+//! The steps of a run, reported while it runs.
 
 use std::fmt;
 use std::sync::Arc;
 
-use evalsuite_schema::record::{Status, Verdict};
+use evalsuite_records::record::{Status, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A step of a case that runs, as [`RunOptions::with_progress`](crate::RunOptions::with_progress) reports it, and as one line of

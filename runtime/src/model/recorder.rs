@@ -1,4 +1,4 @@
-//! Recording what an agent does, from wherever it does it.
+//! Records an agent's work from tools, tasks and threads.
 
 use std::fmt;
 use std::future::Future;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use evalsuite_schema::record::{Usage, milliseconds};
+use evalsuite_records::record::{Usage, milliseconds};
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, Value};
 use serde::Serialize;
 
@@ -16,16 +16,16 @@ use crate::model::recording::{CallPosition, Recording};
 use crate::platform::clock::timestamp;
 use crate::platform::notice;
 
-/// Records what an agent does while a trial runs, from wherever it does it: a tool that a framework owns, a task, a thread.
+/// Records what an agent does while a trial runs, also from a tool of a framework, a task or a thread.
 ///
-/// Get one with [`Trial::recorder`](crate::Trial::recorder) and clone it as often as needed. What is recorded is in the order of
-/// time, and kept when the agent fails, panics or exceeds its time limit. After the agent's call has ended nothing is recorded;
-/// the first attempt is reported on standard error. In a conversation, a recorder is valid for all turns.
+/// Get one with [`Trial::recorder`](crate::Trial::recorder) and clone it as often as needed. Recordings are ordered by
+/// time, and are kept if the agent fails, panics or exceeds its time limit. After the agent's call has ended, nothing
+/// is recorded; the first attempt is reported on standard error. In a conversation, a recorder is valid for all turns.
 ///
 /// `message`, `tool_call`, `usage`, `cost_usd` and `log` add to what was recorded before; `set_answer`, `set_model`, `set_state` and
 /// `set_metadata` replace the earlier value.
 ///
-/// A tool as frameworks want it, `'static + Send + Sync`:
+/// A tool as frameworks require it, `'static + Send + Sync`:
 ///
 /// ```
 /// use evalsuite::{Recorder, Trial};
@@ -62,7 +62,7 @@ struct State {
     /// Number of calls of the agent so far, one per turn.
     calls: u64,
     is_open: bool,
-    /// Whether it was reported that something was recorded too late.
+    /// Whether a recording after the end of the call was reported.
     is_reported: bool,
 }
 
@@ -182,10 +182,11 @@ impl Recorder {
         self.record(|recording| recording.complete = true);
     }
 
-    /// Runs a tool and records its call: the arguments when it begins, then its result or its error, and how long it took. A call
-    /// that does not end, for example because of the trial's time limit, is recorded without a result.
+    /// Runs a tool and records its call: the arguments when it starts, then its result or error and its duration. A
+    /// call that does not end, for example because of the trial's time limit, is recorded without a result.
     ///
-    /// Arguments and results are recorded as JSON; those that cannot be written as JSON as an error's text.
+    /// Arguments and results are recorded as JSON; if they cannot be written as JSON, the text of the error is
+    /// recorded.
     ///
     /// # Errors
     ///
@@ -257,7 +258,7 @@ impl Recorder {
     }
 }
 
-/// The future of [`Recorder::call_tool`]: the tool's own, whose beginning and end are recorded.
+/// The future of [`Recorder::call_tool`]: the tool's future, whose start and end are recorded.
 ///
 /// ```
 /// use evalsuite::Recorder;

@@ -1,6 +1,6 @@
-//! What an agent reports while it runs.
+//! Data that an agent reports while it runs.
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::{Message, Role, ToolCall};
 
 use crate::model::captured_spans::Captured;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use evalsuite_schema::record::{Assertion, Verdict};
+use evalsuite_records::record::{Assertion, Verdict};
+use evalsuite_records::statistics::ratio;
 use evalsuite_schema::{Object, Value};
 
 /// The result of a grader: a value from 0 to 1, no decision, or an error.
@@ -102,8 +103,9 @@ impl Score {
         self
     }
 
-    /// Sets a named measurement beside the value, such as precision and recall beside an F1 score. It is recorded and shown, and does
-    /// not count. Its scale is up to the grader; a number that is not finite is an error of the grader.
+    /// Sets a named measurement in addition to the value, such as precision and recall of an F1 score. It is recorded
+    /// and shown, but does not count. The grader chooses its scale; a number that is not finite is an error of the
+    /// grader.
     ///
     /// ```
     /// use evalsuite::Score;
@@ -132,7 +134,7 @@ impl Score {
         }
     }
 
-    /// The verdict, where the grader sets it itself.
+    /// The verdict, if the grader sets it itself.
     pub fn verdict(&self) -> Option<Verdict> {
         self.verdict
     }
@@ -142,7 +144,7 @@ impl Score {
         &self.assertions
     }
 
-    /// Named measurements beside the value, by name.
+    /// Named measurements in addition to the value.
     pub fn metrics(&self) -> &BTreeMap<String, f64> {
         &self.metrics
     }
@@ -167,12 +169,6 @@ impl Score {
             details: Object::new(),
         }
     }
-}
-
-/// `part / whole` as a number from 0 to 1.
-#[allow(clippy::cast_precision_loss, reason = "counts of assertions, calls and trials are far below 2^53")]
-pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
-    part as f64 / whole as f64
 }
 
 impl From<bool> for Score {

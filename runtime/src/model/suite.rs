@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use evalsuite_schema::record::SuiteId;
+use evalsuite_records::record::SuiteId;
 use evalsuite_schema::{Calibration, Case, Suite};
 
 use crate::model::compiled_json::CompiledJson;
@@ -66,7 +66,7 @@ impl EvalSuite {
         self.name
     }
 
-    /// Name of the agent in the suite's files, where they name one.
+    /// Name of the agent in the suite's files, if they name one.
     pub fn agent_name(&self) -> Option<&'static str> {
         self.agent_name
     }
@@ -81,7 +81,7 @@ impl EvalSuite {
         self.package_version
     }
 
-    /// Directory of the suite, relative to the package root with `/` separators; absolute if it lies outside.
+    /// Directory of the suite, relative to the package root with `/` separators; absolute if it is outside.
     pub fn root(&self) -> &'static str {
         self.root
     }
@@ -176,7 +176,7 @@ impl EvalSuite {
     }
 }
 
-/// How a suite was loaded when it was compiled into this program: what loading it again needs beside its files.
+/// How a suite was loaded when it was compiled into this program: the data, besides its files, to load it again.
 #[derive(Debug)]
 pub struct Origin {
     /// The entry path as written.
@@ -199,7 +199,8 @@ pub struct Origin {
     pub deny_warnings: bool,
     /// Whether every grader of the files has to be registered.
     pub lists_graders: bool,
-    /// Digest and path of each file that was read, one a line. A reference, so that new digests leave the suite as it was.
+    /// Digest and path of each file that was read, one per line. A reference, so that new digests do not change the
+    /// suite.
     pub files: &'static &'static str,
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::{Input, Message, Object, ToolCall, Value};
 use serde::de::DeserializeOwned;
 
@@ -16,12 +16,12 @@ use crate::model::recorder::Recorder;
 use crate::platform::cancel::Cancel;
 use crate::platform::environment;
 
-/// One run of an agent on one case: the case as the agent gets it, and the place to record what the agent does.
+/// One run of an agent on one case: the case as the agent gets it, and methods to record the agent's work.
 ///
-/// `message`, `tool_call`, `usage`, `cost_usd` and `log` add to what was recorded before; `set_answer`, `set_model`, `set_state`
-/// and `set_metadata` replace the earlier value. All of it is kept when the agent fails, panics or exceeds its time limit, and
-/// counts in budgets. What the agent returns in its [`Outcome`](crate::Outcome) takes precedence. To record from a tool, a task or
-/// a thread, take a [`recorder`](Self::recorder).
+/// `message`, `tool_call`, `usage`, `cost_usd` and `log` add to what was recorded before; `set_answer`, `set_model`,
+/// `set_state` and `set_metadata` replace the earlier value. All recordings are kept if the agent fails, panics or
+/// exceeds its time limit, and count in budgets. The [`Outcome`](crate::Outcome) that the agent returns takes
+/// precedence. To record from a tool, a task or a thread, use a [`recorder`](Self::recorder).
 ///
 /// ```
 /// use evalsuite::{Message, Role, ToolCall, Trial, Usage};
@@ -39,9 +39,9 @@ use crate::platform::environment;
 /// }
 /// ```
 ///
-/// Methods with the name of what they record take it as their argument (`message`, `tool_call`, `usage`, `cost_usd`), as those of
-/// [`Recorder`] do. To read back what was recorded is for graders, which have [`Evidence`](crate::Evidence). On an
-/// [`Outcome`](crate::Outcome) the same names read, and `with_usage` and `with_cost_usd` set.
+/// `message`, `tool_call`, `usage` and `cost_usd` record their argument, as in [`Recorder`]. Graders read recordings
+/// through [`Evidence`](crate::Evidence). In [`Outcome`](crate::Outcome), methods with these names are getters, and
+/// `with_usage` and `with_cost_usd` are setters.
 #[derive(Debug)]
 pub struct Trial<'a> {
     shared: Arc<Shared>,
@@ -89,7 +89,7 @@ impl Trial<'_> {
         &self.shared.facts.case_id
     }
 
-    /// Name of the agent in the suite's files, where they name one.
+    /// Name of the agent in the suite's files, if they name one.
     pub fn agent_name(&self) -> Option<&str> {
         self.shared.facts.agent_name.as_deref()
     }
@@ -117,8 +117,8 @@ impl Trial<'_> {
         &self.shared.facts.prompt
     }
 
-    /// The messages of the input, in a conversation with those of its earlier turns; empty in the tasks layout. What
-    /// [`message`](Self::message) records is not among them: it is the transcript, which graders see.
+    /// The messages of the input, in a conversation with those of its earlier turns; empty in the tasks layout.
+    /// Messages recorded with [`message`](Self::message) are not included: they are the transcript, which graders get.
     pub fn messages(&self) -> &[Message] {
         match &self.shared.facts.input {
             Input::Messages(messages) => messages,
@@ -184,7 +184,8 @@ impl Trial<'_> {
 
     /// A command to run in the workspace, with the `EVALSUITE_*` variables of this trial.
     ///
-    /// It runs in a process group of its own, which is terminated when the time limit is exceeded, and at the end of the trial.
+    /// It runs in its own process group, which is terminated when the time limit is exceeded and at the end of the
+    /// trial.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> TrialCommand {
         let facts = &self.shared.facts;
         TrialCommand::new(program.as_ref(), &facts.workspace, &facts.environment, self.shared.groups.clone())
@@ -195,12 +196,12 @@ impl Trial<'_> {
         self.shared.facts.cassette.clone()
     }
 
-    /// Records from anywhere while the trial runs: see [`Recorder`]. The methods below are its.
+    /// Returns a [`Recorder`], which records from anywhere while the trial runs. The methods below call it.
     pub fn recorder(&self) -> Recorder {
         self.shared.recorder.clone()
     }
 
-    /// Records a message of the transcript. [`messages`](Self::messages) is the input and stays as it is.
+    /// Records a message of the transcript. [`messages`](Self::messages) is the input and does not change.
     pub fn message(&self, message: Message) {
         self.shared.recorder.message(message);
     }

@@ -1,5 +1,5 @@
-//! The tokio runtime on which async code of users runs: one for the process, so that what their calls share (clients, pools,
-//! sessions) outlives each of them.
+//! The tokio runtime for async code of users: one per process, so that shared clients, pools and sessions outlive
+//! single calls.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};

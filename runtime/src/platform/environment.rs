@@ -1,8 +1,8 @@
 //! Environment variables: those of the process and, for unset ones, those of the file that `EVALSUITE_ENV_FILE` names.
 //!
-//! Every variable that evalsuite or a suite's file asks for is read here, and every program that is started gets the variables of
-//! the file. The environment of this process is not changed, which would not be safe while other threads read it.
-//! The parser is hand-written: `.env` crates change the environment of the process, or expand variables in values.
+//! Every variable that evalsuite or a suite's file uses is read here, and every started program gets the variables of
+//! the file. The environment of this process is not changed, because other threads may read it at the same time. The
+//! parser is hand-written: `.env` crates change the environment of the process, or expand variables in values.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,5 +1,5 @@
-//! Excerpts of long texts, and texts that are safe to print. An excerpt never ends within a secret: its beginning alone could
-//! not be recognized, and hidden, later.
+//! Excerpts of long texts, and texts that are safe to print. An excerpt never ends within a secret, because a partial
+//! secret could not be recognized and redacted later.
 
 use std::borrow::Cow;
 

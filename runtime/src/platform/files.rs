@@ -1,66 +1,20 @@
-//! Reading and writing files that other processes use at the same time.
+//! Files of JSON in which secrets are hidden.
 
-use std::collections::hash_map::RandomState;
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::hash::{BuildHasher, Hasher};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::OnceLock;
-use std::time::Duration;
-use std::{fs, io};
 
+use evalsuite_schema::Value;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
+use crate::platform::environment;
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::{OpenError, UntrustedDirectory};
-use crate::platform::{environment, json};
 
-/// End of the names of temporary files.
-const TEMPORARY: &str = ".tmp";
-/// Age of a temporary file that no process writes any more: writing one takes milliseconds.
-const ABANDONED: Duration = Duration::from_secs(60);
-
-/// Reads JSON of a run, up to the limits of its kind; `None` without a file.
-///
-/// # Errors
-///
-/// If the file is not a regular one or too large, cannot be read, or is not JSON of this type.
-pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
-    read_json_below(path.parent().unwrap_or(Path::new("")), Path::new(path.file_name().unwrap_or_default()))
-}
-
-/// Reads JSON below a directory of a run, as [`read_json`].
-///
-/// # Errors
-///
-/// As [`read_json`].
-pub(crate) fn read_json_below<T: DeserializeOwned>(directory: &Path, path: &Path) -> io::Result<Option<T>> {
-    let invalid = |problem: String| {
-        io::Error::new(io::ErrorKind::InvalidData, format!("{}: {problem}", directory.join(path).display()))
-    };
-    match UntrustedDirectory::new(directory).read_record(path) {
-        Ok(bytes) => json::decode(&bytes).map(Some).map_err(|error| invalid(error.to_string())),
-        Err(OpenError::Missing) => Ok(None),
-        Err(OpenError::Io(error)) => Err(error),
-        Err(error) => Err(invalid(format!("it {error}"))),
-    }
-}
-
-/// Reads a small text of a run; `None` without a file.
-///
-/// # Errors
-///
-/// If the file is not a regular one or too large, or cannot be read.
-pub(crate) fn read_text(path: &Path) -> io::Result<Option<String>> {
-    let directory = UntrustedDirectory::new(path.parent().unwrap_or(Path::new("")));
-    match directory.read_record(path.file_name().unwrap_or_default()) {
-        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(io::Error::other),
-        Err(OpenError::Missing) => Ok(None),
-        Err(error) => Err(error_at(path, &error.into())),
-    }
-}
+pub(crate) use evalsuite_records::file_replacement::{
+    error_at, remove_abandoned, remove_if_exists, replace_file, sorted_entries, write_file,
+};
+pub(crate) use evalsuite_records::run_directory::{read_json, read_json_below, read_text, sorted_directories};
 
 /// Writes JSON with secrets hidden. Readers see the old file or the new one. Flushed to disk with `EVALSUITE_DURABLE=1`.
 ///
@@ -90,15 +44,6 @@ pub(crate) fn replace_json(path: &Path, value: &impl Serialize, redactor: &Redac
     write_file(path, &encode(value, redactor)?, false)
 }
 
-/// Writes a file. Readers see the old one or the new one. Not flushed to disk: a crash of the machine may lose it.
-///
-/// # Errors
-///
-/// If the file cannot be written; the old one is then unchanged.
-pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_file(path, bytes, false)
-}
-
 /// Whether records are flushed to disk before they get their names, so that also a crash of the machine loses none. The settings
 /// report a value that is not valid.
 pub(crate) fn is_durable() -> bool {
@@ -112,194 +57,75 @@ pub(crate) fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json:
     Ok((json + "\n").into_bytes())
 }
 
-/// Name of a temporary file or directory that is renamed to `name` later. It is a new one in every process, also in
-/// one that has the id of another: the first process of every container has the same.
-pub(crate) fn temporary_name(name: &OsStr) -> OsString {
-    let random = RandomState::new().build_hasher().finish();
-    format!(".{}.{random:016x}{TEMPORARY}", name.to_string_lossy()).into()
+/// Files in which secrets are hidden, in a directory that programs under test may change.
+pub(crate) trait RedactedFiles {
+    /// Writes JSON with secrets hidden, as [`UntrustedDirectory::write`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`UntrustedDirectory::write`].
+    fn write_json(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()>;
+
+    /// Writes JSON with secrets hidden. Flushed to disk with `EVALSUITE_DURABLE=1`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`UntrustedDirectory::write`].
+    fn write_record(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()>;
+
+    /// Hides the secrets in a file of at most `limit` bytes that a program may have written, also the beginning of one at the
+    /// end of a file that the program may not have written to the end. What cannot be searched for them is removed.
+    ///
+    /// # Errors
+    ///
+    /// If it can be neither written nor removed.
+    fn redact(&self, name: &str, limit: u64, redactor: &Redactor, is_cut: bool) -> io::Result<()>;
 }
 
-/// Whether a file has a name that [`temporary_name`] gave.
-pub(crate) fn is_temporary(name: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    name.starts_with('.') && name.ends_with(TEMPORARY)
-}
-
-/// Removes temporary files that killed processes left beside a file when they wrote it.
-///
-/// # Errors
-///
-/// If the directory cannot be read, or a file cannot be removed.
-pub(crate) fn remove_abandoned(path: &Path) -> io::Result<()> {
-    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-    let beginning = format!(".{}.", name.to_string_lossy());
-    for found in sorted_entries(directory)? {
-        let name = found.file_name().unwrap_or_default();
-        if !is_temporary(name) || !name.to_string_lossy().starts_with(&beginning) {
-            continue;
-        }
-        match fs::symlink_metadata(&found).and_then(|metadata| metadata.modified()) {
-            Ok(time) if time.elapsed().is_ok_and(|age| age > ABANDONED) => remove_if_exists(&found)?,
-            Ok(_) => {}
-            // Another process has removed or renamed it.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
+impl RedactedFiles for UntrustedDirectory {
+    fn write_json(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
+        self.write(name, &encode(value, redactor)?)
     }
-    Ok(())
-}
 
-/// Writes to a temporary file in the same directory and renames it.
-fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
-    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"));
-    };
-    let temporary = directory.join(temporary_name(name));
-    let created = match File::create_new(&temporary) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(directory)?;
-            File::create_new(&temporary)
-        }
-        result => result,
-    };
-    let written = created.and_then(|mut file| {
-        file.write_all(bytes)?;
-        if flush { sync(&file) } else { Ok(()) }
-    });
-    let result = written.and_then(|()| fs::rename(&temporary, path));
-    if result.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&temporary);
+    fn write_record(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
+        self.replace(name, &encode(value, redactor)?, is_durable())
     }
-    result
-}
 
-/// Waits until the disk has the file.
-pub(crate) fn sync(file: &File) -> io::Result<()> {
-    #[cfg(test)]
-    tests::count_sync();
-    file.sync_all()
-}
-
-/// The error with the path it is about in its message.
-pub(crate) fn error_at(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-}
-
-/// Removes a file if it exists.
-///
-/// # Errors
-///
-/// If it exists and cannot be removed.
-pub(crate) fn remove_if_exists(file: &Path) -> io::Result<()> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
-}
-
-/// The paths in a directory, sorted; empty if it does not exist.
-///
-/// # Errors
-///
-/// If the directory cannot be read.
-pub(crate) fn sorted_entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(Vec::new());
+    fn redact(&self, name: &str, limit: u64, redactor: &Redactor, is_cut: bool) -> io::Result<()> {
+        let mut bytes = match self.read(name, limit) {
+            Ok(bytes) => bytes,
+            Err(OpenError::Missing) => return Ok(()),
+            Err(_) => return self.remove(name),
+        };
+        if redactor.is_empty() {
+            return Ok(());
         }
-        Err(error) => return Err(error),
-    };
-    let mut paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
-    paths.sort();
-    Ok(paths)
-}
-
-/// The paths of the directories in a directory of a run, as [`sorted_entries`]; links are left out.
-///
-/// # Errors
-///
-/// If the directory cannot be read.
-pub(crate) fn sorted_directories(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    match UntrustedDirectory::new(directory).subdirectories() {
-        Ok(names) => Ok(names.into_iter().map(|name| directory.join(name)).collect()),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(Vec::new()),
-        Err(error) => Err(error),
+        // Escapes may stand in escapes, so JSON is searched as data.
+        match evalsuite_schema::json::from_slice::<Value>(&bytes) {
+            Ok(data) if data.is_object() || data.is_array() => match redactor.to_value(&data)? {
+                shown if shown == data => Ok(()),
+                shown => self.write(name, shown.to_string().as_bytes()),
+            },
+            _ => {
+                let written = bytes.len();
+                if is_cut {
+                    bytes.truncate(redactor.length_without_broken_end(&bytes));
+                }
+                if bytes.len() == written && !redactor.is_in(&bytes) {
+                    return Ok(());
+                }
+                self.write(name, redactor.apply(&String::from_utf8_lossy(&bytes)).as_bytes())
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-    use std::collections::BTreeSet;
-
     use super::*;
 
-    thread_local! {
-        static SYNCS: Cell<u32> = const { Cell::new(0) };
-    }
-
-    /// How often this thread has waited for the disk.
-    fn syncs() -> u32 {
-        SYNCS.get()
-    }
-
-    pub(super) fn count_sync() {
-        SYNCS.set(SYNCS.get() + 1);
-    }
-
     #[test]
-    fn a_file_is_replaced_as_a_whole_and_nothing_is_left_behind() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("deep/file.json");
-        write_file(&path, b"one", true).unwrap();
-        replace_file(&path, b"two").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_record_waits_for_the_disk_only_where_that_is_asked_for() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("file.json");
-        write_json(&path, &1, &Redactor::default()).unwrap();
-        assert_eq!((is_durable(), syncs()), (false, 0));
-        write_file(&path, b"2", true).unwrap();
-        assert_eq!(syncs(), 1);
-    }
-
-    #[test]
-    fn abandoned_temporary_files_of_a_file_are_removed_and_no_others() {
-        let directory = tempfile::tempdir().unwrap();
-        let old = std::time::SystemTime::now() - 2 * ABANDONED;
-        for (name, time) in [
-            (".file.json.0123456789abcdef.tmp", Some(old)),
-            (".file.json.fedcba9876543210.tmp", None),
-            (".other.json.0123456789abcdef.tmp", Some(old)),
-            ("file.json", Some(old)),
-        ] {
-            let file = File::create(directory.path().join(name)).unwrap();
-            time.map_or(Ok(()), |time| file.set_modified(time)).unwrap();
-        }
-        remove_abandoned(&directory.path().join("file.json")).unwrap();
-        let left = sorted_entries(directory.path()).unwrap();
-        let left: Vec<_> = left.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
-        assert_eq!(left, [".file.json.fedcba9876543210.tmp", ".other.json.0123456789abcdef.tmp", "file.json"]);
-        remove_abandoned(&directory.path().join("missing/file.json")).unwrap();
-    }
-
-    #[test]
-    fn a_temporary_file_of_a_killed_process_with_the_same_id_is_not_in_the_way() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("file.json");
-        let names: BTreeSet<_> = (0..100).map(|_| temporary_name(OsStr::new("file.json"))).collect();
-        assert_eq!(names.len(), 100);
-        for number in 0..100 {
-            let name = format!(".file.json.{}-{number}.tmp", std::process::id());
-            fs::write(directory.path().join(name), "left behind").unwrap();
-        }
-        replace_file(&path, b"one").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"one");
+    fn records_wait_for_the_disk_only_where_that_is_asked_for() {
+        assert!(!is_durable());
     }
 }

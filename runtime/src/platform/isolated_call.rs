@@ -1,4 +1,4 @@
-//! Calls on threads of their own, with a time limit.
+//! Calls on separate threads, with a time limit.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,6 +1,7 @@
-//! Jitter: random additions to waits, so that parallel tests that failed together do not try again together.
+//! Jitter: random additions to waits, so that parallel tests do not retry at the same moment.
 //!
-//! Written by hand: the standard library's hash keys are random enough, and `fastrand` would be a dependency for one number.
+//! Hand-written: the standard library's hash keys are random enough, and `fastrand` would be a dependency for one
+//! number.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;

@@ -1,20 +1,16 @@
-//! The operating system, as the rest of the crate uses it: processes, locks, files, the clock, environment variables, digests,
-//! printable text, and calls on threads of their own.
+//! Access to the operating system for the rest of the crate: processes, locks, files, the clock, environment variables,
+//! digests, printable text, and calls on separate threads.
 
 pub(crate) mod async_runtime;
 pub(crate) mod cancel;
 pub(crate) mod clock;
-pub(crate) mod digest;
 pub(crate) mod environment;
 pub(crate) mod excerpt;
-pub(crate) mod file_lock;
 pub(crate) mod files;
 pub(crate) mod isolated_call;
 pub(crate) mod jitter;
-pub(crate) mod json;
 pub(crate) mod map_on_threads;
 pub(crate) mod notice;
-pub(crate) mod package_file;
 pub(crate) mod permissions;
 pub(crate) mod process;
 #[cfg(test)]
@@ -24,5 +20,6 @@ pub(crate) mod setting_error;
 pub(crate) mod shell_quoting;
 pub(crate) mod symlinks;
 pub(crate) mod terminal;
-pub(crate) mod untrusted;
 pub(crate) mod url;
+
+pub(crate) use evalsuite_records::{digest, file_lock, json, package_file, untrusted};

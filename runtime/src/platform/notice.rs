@@ -1,4 +1,4 @@
-//! Messages on standard error that belong to no failing test.
+//! Messages on standard error outside of failing tests.
 
 use std::io::{IsTerminal, Write};
 

@@ -1,4 +1,4 @@
-//! Files of a suite that are embedded in the program, extracted where the suite's directory does not exist.
+//! Files of a suite that are embedded in the program, extracted if the suite's directory does not exist.
 
 use std::path::Path;
 use std::{fs, io};

@@ -1,8 +1,8 @@
-//! The files that graders write beside the record of a trial.
+//! The files that graders write next to the record of a trial.
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::record::Note;
+use evalsuite_records::record::Note;
 
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::UntrustedDirectory;

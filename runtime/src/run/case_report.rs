@@ -1,9 +1,9 @@
-//! What a test knows when its case has ended.
+//! The result of a test's case.
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_records::record::{CaseRecord, Status, TrialRecord};
 use evalsuite_schema::Object;
-use evalsuite_schema::record::{CaseRecord, Status, TrialRecord};
 use serde::Deserialize;
 
 use crate::model::suite::{EvalCase, EvalSuite};
@@ -72,7 +72,7 @@ impl CaseReport {
         &self.trials
     }
 
-    /// Directory with the records and everything else the trials left.
+    /// Directory with the records and other files of the trials.
     pub fn directory(&self) -> &Path {
         &self.directory
     }

@@ -1,21 +1,22 @@
 //! `depends_on`: cases that run before others.
 //!
-//! A case whose dependency has no record in this run runs it itself, under the dependency's lock; so a filter, a shard or the
-//! order of tests changes nothing. A test that holds a case's lock waits for locks of its dependencies only, and for no slot
-//! while it holds one: the graph of dependencies has no cycles, so there is no deadlock.
+//! If the dependency of a case has no record in this run, the case runs it, under the dependency's lock: the result
+//! does not depend on filters, shards or the order of tests. A test that holds a case's lock waits only for locks of
+//! its dependencies, and does not wait for a slot while it holds one. The graph of dependencies has no cycles, so there
+//! is no deadlock.
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, Stage, Status, TrialRecord};
 use evalsuite_schema::OnDependencyFailure;
-use evalsuite_schema::record::{CaseRecord, Reason, ReasonCode, Stage, Status, TrialRecord};
 
 use crate::model::dependency::Dependency;
 use crate::model::suite::EvalCase;
+use crate::platform::files::read_json_below;
 use crate::platform::files::{remove_if_exists, replace_file};
-use crate::record::case_records::read_record;
 use crate::record::run_directory::layout::CASE_RECORD;
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
@@ -37,7 +38,7 @@ type RunLocked = fn(Plan<'_>) -> Result<CaseReport, CaseError>;
 ///
 /// If a dependency cannot run, or its records cannot be read or written.
 pub(crate) fn run_dependencies(plan: &mut Plan<'_>, run_locked: RunLocked) -> Result<Option<Unmet>, CaseError> {
-    if plan.case.depends_on.is_empty() {
+    if plan.source.case.depends_on.is_empty() {
         return Ok(None);
     }
     // A dependency runs as in the first attempt of its own test.
@@ -46,9 +47,9 @@ pub(crate) fn run_dependencies(plan: &mut Plan<'_>, run_locked: RunLocked) -> Re
     let mut found = Vec::new();
     for entry in in_order(plan, &settings)? {
         let dependency = Plan::new(plan.evals, entry, &settings, plan.run)?;
-        let (case, trials) = result_of(dependency, repeated, plan.entry.id, run_locked)?;
-        if plan.case.depends_on.iter().any(|id| id == entry.id) {
-            plan.dependencies_are_reused &= case.reused_run.is_some();
+        let (case, trials) = result_of(dependency, repeated, plan.source.entry.id, run_locked)?;
+        if plan.source.case.depends_on.iter().any(|id| id == entry.id) {
+            plan.dependencies.are_reused &= case.reused_run.is_some();
             found.push((entry.id.to_owned(), Dependency::of(&case, &trials)));
         }
     }
@@ -61,8 +62,8 @@ pub(crate) fn run_dependencies(plan: &mut Plan<'_>, run_locked: RunLocked) -> Re
         let message = format!("case `{id}`, which it depends on, {ended}");
         Reason::new(Stage::Dependencies, ReasonCode::DependencyFailed, message)
     });
-    plan.dependencies = Arc::new(found.into_iter().collect());
-    Ok(unmet.and_then(|reason| match plan.case.on_dependency_failure {
+    plan.dependencies.results = Arc::new(found.into_iter().collect());
+    Ok(unmet.and_then(|reason| match plan.source.case.on_dependency_failure {
         OnDependencyFailure::Skip => Some(Unmet { outcome: Status::Skipped, reason }),
         OnDependencyFailure::Fail => Some(Unmet { outcome: Status::Failed, reason }),
         OnDependencyFailure::Run => None,
@@ -75,14 +76,14 @@ pub(crate) fn run_dependencies(plan: &mut Plan<'_>, run_locked: RunLocked) -> Re
 ///
 /// If it cannot be read.
 pub(crate) fn unreported_result(plan: &mut Plan<'_>) -> io::Result<Option<CaseReport>> {
-    let mark = plan.place.unreported_mark();
+    let mark = plan.records.place.unreported_mark();
     if plan.settings.runner.attempt > 1 || !mark.exists() {
         return Ok(None);
     }
     remove_if_exists(&mark)?;
-    let Some(directory) = plan.place.last_ended_attempt() else { return Ok(None) };
+    let Some(directory) = plan.records.place.last_ended_attempt() else { return Ok(None) };
     let Some((case, trials)) = read_records(&directory)? else { return Ok(None) };
-    plan.directory = directory;
+    plan.records.directory = directory;
     Ok(Some(plan.report(case, trials)))
 }
 
@@ -92,8 +93,8 @@ pub(crate) fn unreported_result(plan: &mut Plan<'_>) -> io::Result<Option<CaseRe
 ///
 /// If the mark cannot be written or removed.
 pub(crate) fn mark_unreported(plan: &Plan<'_>) -> io::Result<()> {
-    let mark = plan.place.unreported_mark();
-    if plan.requested_by.is_some() { replace_file(&mark, b"") } else { remove_if_exists(&mark) }
+    let mark = plan.records.place.unreported_mark();
+    if plan.dependencies.requested_by.is_some() { replace_file(&mark, b"") } else { remove_if_exists(&mark) }
 }
 
 /// The dependencies without a record and their dependencies, each after those that it depends on itself. Dependencies
@@ -103,7 +104,7 @@ fn in_order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCas
     let mut seen = BTreeSet::new();
     // A stack instead of recursion: chains can be as long as suites.
     let mut stack: Vec<(&'static EvalCase, bool)> = Vec::new();
-    for id in plan.case.depends_on.iter().rev() {
+    for id in plan.source.case.depends_on.iter().rev() {
         stack.push((find(plan, id)?, false));
     }
     while let Some((entry, dependencies_done)) = stack.pop() {
@@ -116,8 +117,8 @@ fn in_order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCas
         }
         stack.push((entry, true));
         let of_entry = Plan::new(plan.evals, entry, settings, plan.run)?;
-        if of_entry.place.last_ended_attempt().is_none() {
-            for id in of_entry.case.depends_on.iter().rev().filter(|id| !seen.contains(id.as_str())) {
+        if of_entry.records.place.last_ended_attempt().is_none() {
+            for id in of_entry.source.case.depends_on.iter().rev().filter(|id| !seen.contains(id.as_str())) {
                 stack.push((find(plan, id)?, false));
             }
         }
@@ -127,11 +128,11 @@ fn in_order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCas
 
 /// The case with this id in the same target.
 fn find(plan: &Plan<'_>, id: &str) -> Result<&'static EvalCase, CaseError> {
-    let entry = plan.suite.cases.iter().find(|entry| entry.id == id && entry.target == plan.entry.target);
+    let entry = plan.source.suite.cases.iter().find(|entry| entry.id == id && entry.target == plan.source.entry.target);
     entry.ok_or_else(|| CaseError::UnknownDependency {
-        case: plan.entry.id,
+        case: plan.source.entry.id,
         dependency: id.to_owned(),
-        target: plan.target.clone(),
+        target: plan.tested.target.clone(),
     })
 }
 
@@ -143,7 +144,7 @@ fn result_of<'a>(
     requested_by: &'static str,
     run_locked: RunLocked,
 ) -> Result<(CaseRecord, Vec<TrialRecord>), CaseError> {
-    let record = |plan: &Plan<'_>| match plan.place.last_ended_attempt() {
+    let record = |plan: &Plan<'_>| match plan.records.place.last_ended_attempt() {
         Some(directory) => read_records(&directory).map_err(|error| plan.unwritable(error)),
         None => Ok(None),
     };
@@ -154,23 +155,24 @@ fn result_of<'a>(
         return Ok(found);
     }
     // The dependency's own test may be running it again.
-    let _lock = plan.place.lock().map_err(|error| plan.unwritable(error))?;
+    let _lock = plan.records.place.lock().map_err(|error| plan.unwritable(error))?;
     if let Some(found) = record(&plan)? {
-        match repeated.filter(|_| found.0.outcome != Status::Passed && plan.place.unreported_mark().exists()) {
+        match repeated.filter(|_| found.0.outcome != Status::Passed && plan.records.place.unreported_mark().exists()) {
             None => return Ok(found),
-            Some(settings) => plan = Plan::new(plan.evals, plan.entry, settings, plan.run)?,
+            Some(settings) => plan = Plan::new(plan.evals, plan.source.entry, settings, plan.run)?,
         }
     }
-    plan.requested_by = Some(requested_by);
+    plan.dependencies.requested_by = Some(requested_by);
     run_locked(plan).map(CaseReport::into_records)
 }
 
 /// The records of a case that ended.
 fn read_records(directory: &Path) -> io::Result<Option<(CaseRecord, Vec<TrialRecord>)>> {
-    let Some(case) = read_record::<CaseRecord>(directory, CASE_RECORD)? else { return Ok(None) };
+    let Some(case) = read_json_below::<CaseRecord>(directory, Path::new(CASE_RECORD))? else { return Ok(None) };
     let trials = case.trials.iter().map(|trial| {
         let is_gone = || format!("{} is gone", directory.join(&trial.path).display());
-        read_record(directory, &trial.path)?.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, is_gone()))
+        read_json_below(directory, Path::new(&trial.path))?
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, is_gone()))
     });
     let trials = trials.collect::<io::Result<_>>()?;
     Ok(Some((case, trials)))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use evalsuite_schema::record::Mode;
+use evalsuite_records::record::Mode;
 use evalsuite_schema::variable;
 
 use crate::judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions};

@@ -1,10 +1,10 @@
-//! Base workspaces, which trials get copies of.
+//! Base workspaces, which are copied for trials.
 
 use std::path::Path;
 use std::{fs, io};
 
+use evalsuite_records::record::Reason;
 use evalsuite_schema::Workspace;
-use evalsuite_schema::record::Reason;
 use serde::{Deserialize, Serialize};
 
 use crate::model::suite_location::SuiteLocation;

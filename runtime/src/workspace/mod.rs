@@ -15,7 +15,7 @@ pub(crate) mod tree_walk;
 pub(crate) mod value_placeholders;
 pub(crate) mod workspace_diff;
 
-use evalsuite_schema::record::{Reason, ReasonCode, Stage};
+use evalsuite_records::record::{Reason, ReasonCode, Stage};
 
 pub(crate) use crate::platform::untrusted::{remove_directory, remove_directory_within};
 pub(crate) use crate::workspace::base::{BaseFacts, build, copy_to_trial};

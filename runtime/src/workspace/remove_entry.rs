@@ -1,4 +1,4 @@
-//! Removal of what is in the way.
+//! Removal of entries that block a path.
 
 use std::path::Path;
 use std::{fs, io};

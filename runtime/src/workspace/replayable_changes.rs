@@ -1,4 +1,4 @@
-//! The changes of a workspace with file contents, so that a replay can make them again.
+//! The changes of a workspace with file contents, which a replay applies again.
 
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};

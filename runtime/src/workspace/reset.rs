@@ -1,4 +1,5 @@
-//! Resets of a workspace to its base. Two trees are compared directory by directory, which no walk of one tree does.
+//! Resets of a workspace to its base. Hand-written: it compares two trees directory by directory; `walkdir` walks one
+//! tree.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

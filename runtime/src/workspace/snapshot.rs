@@ -1,4 +1,4 @@
-//! The state of a workspace's files at one moment.
+//! The state of a workspace's files at a point in time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::{fmt, fs, io};
 use crate::platform::digest::{sha256, sha256_of};
 use crate::platform::files::error_at;
 use crate::platform::permissions::mode;
-use crate::platform::untrusted::directory::read;
+use crate::platform::untrusted::read_to_limit;
 use crate::platform::untrusted::{EntryKind, OpenError};
 use crate::workspace::tree_walk::{TreeEntry, WalkLimits, is_ignored, walk_within};
 
@@ -223,7 +223,7 @@ impl FileState {
         let end = budget.end;
         if state.size <= TEXT_LIMIT {
             if Instant::now() < end
-                && let Ok(bytes) = read(file, TEXT_LIMIT)
+                && let Ok(bytes) = read_to_limit(file, TEXT_LIMIT)
             {
                 state.size = bytes.len() as u64;
                 state.content = FileContent::of(bytes, known.map(|known| &known.content), budget);

@@ -1,4 +1,4 @@
-//! Whether symbolic links of a template stay inside it.
+//! Checks that symbolic links of a template stay inside it.
 
 use std::path::{Component, Path};
 

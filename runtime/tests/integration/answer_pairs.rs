@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use evalsuite::record::{Mode, PairRecord, ReasonCode, Side};
-use evalsuite::tooling::{AnswerPair, AnswerPairs};
+use evalsuite::tooling::AnswerPairs;
 use evalsuite::{JudgeError, JudgeReply, JudgeRequest, RunErrorKind, RunOptions, Usage};
+use evalsuite_records::record::AnswerPair;
 
 fn pair(case_id: &str, base: &str, run: &str) -> AnswerPair {
     let mut pair = AnswerPair::new("shop", "default", case_id);

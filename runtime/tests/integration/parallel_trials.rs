@@ -203,7 +203,7 @@ fn the_summary_has_the_cost_of_surplus_trials_and_not_their_results() {
     let scenario = Scenario::new("regression", ["hello", "no", "hello", "hello", "hello"]);
     let (case, _) = scenario.run(directory.path(), scenario.options(PLANNED), true);
     let run = case.directory().ancestors().nth(4).unwrap();
-    let summary = evalsuite::tooling::summarize_run(run).unwrap();
+    let summary = evalsuite_records::summary::summarize_run(run).unwrap();
     let target = &summary.suites[0].targets[0];
     assert_eq!((target.trials.passed, target.trials.failed), (1, 1));
     assert!((target.cost_usd.unwrap() - 0.5).abs() < 1e-9, "{:?}", target.cost_usd);

@@ -75,7 +75,8 @@ fn only_cases_that_changed_run_again() {
     let shown = report.to_string();
     assert!(shown.contains("\n  reused   3 unchanged cases of earlier runs;"), "{shown}");
     assert_eq!(
-        evalsuite::tooling::summarize_run(&changing.path().join("out/runs/2")).unwrap().suites[0].targets[0].reused,
+        evalsuite_records::summary::summarize_run(&changing.path().join("out/runs/2")).unwrap().suites[0].targets[0]
+            .reused,
         3
     );
 

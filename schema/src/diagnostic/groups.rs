@@ -1,4 +1,4 @@
-//! Problems with one cause at many places, as one problem.
+//! Combines problems with one cause at several places.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -43,8 +43,8 @@ impl Code {
 }
 
 impl Diagnostics {
-    /// Makes one problem of those that have one cause: the first one, which counts them, with the places of the others as related
-    /// places. The order stays.
+    /// Combines problems with one cause: the first one remains, with their number and with the places of the others as
+    /// related places. The order does not change.
     #[must_use]
     pub fn grouped(self) -> Self {
         let mut result = self.without_list();
@@ -103,7 +103,8 @@ fn grouped(mut diagnostic: Diagnostic, others: Vec<SourceRange>) -> Diagnostic {
     diagnostic
 }
 
-/// The text of related places without the lines of their files, one line each. Of many, the last one counts the rest.
+/// The text of related places without the lines of their files, one line each. If there are many, the last line gives
+/// the number of the others.
 pub fn notes<'r>(related: impl IntoIterator<Item = &'r Related>) -> Vec<String> {
     let related: Vec<&Related> = related.into_iter().collect();
     let (shown, rest) = related.split_at(related.len().min(SHOWN));

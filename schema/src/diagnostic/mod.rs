@@ -48,7 +48,7 @@ pub struct Diagnostic<P = SourceRange> {
     pub related: Vec<Related<P>>,
     /// What to do about it.
     pub help: Option<String>,
-    /// The change to the text at `place` that mends it, if there is one certain answer.
+    /// The change to the text at `place` that fixes it, if there is a safe one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Box<Fix>>,
 }
@@ -93,14 +93,14 @@ impl<P> Diagnostic<P> {
         self
     }
 
-    /// Sets what to do about it, if there is something to say.
+    /// Sets what to do about it, if there is help.
     #[must_use]
     pub fn help_if(mut self, help: Option<String>) -> Self {
         self.help = help.or(self.help);
         self
     }
 
-    /// Sets the change that mends it, if one is certain.
+    /// Sets the change that fixes it, if there is a safe one.
     #[must_use]
     pub fn fix_if(mut self, fix: Option<Fix>) -> Self {
         self.fix = fix.map(Box::new).or(self.fix);

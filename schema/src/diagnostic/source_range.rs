@@ -1,4 +1,4 @@
-//! Where in a file a diagnostic is, with the source lines that show it.
+//! The range of a diagnostic in a file, with its source lines.
 
 use std::fmt;
 use std::ops::Range;
@@ -25,7 +25,7 @@ impl Position {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SourceRange {
-    /// The path as it is shown: relative to the Cargo workspace root, with `/` separators.
+    /// The displayed path: relative to the Cargo workspace root, with `/` separators.
     pub file: String,
     /// The first character and the one after the last; `None` for a file or directory as a whole.
     pub range: Option<(Position, Position)>,
@@ -33,8 +33,8 @@ pub struct SourceRange {
     pub excerpt: Option<Excerpt>,
 }
 
-/// The line where a [`SourceRange`] starts, ready to be shown: without characters that disturb a terminal, a long line cut to
-/// the part around the range, with `...` for what is left out.
+/// The line where a [`SourceRange`] starts, ready to be shown: without characters that disturb a terminal, a long line
+/// is cut to the part around the range, with `...` for the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpt {
     /// Number of the line, counted from 1.

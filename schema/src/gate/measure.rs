@@ -1,6 +1,6 @@
-//! What gates measure.
+//! The measures of gates.
 
-/// What a gate measures.
+/// The measure of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// `pass_rate`: share of the cases that passed, 0 to 1. A case with an error did not pass; skipped cases do not count.
@@ -37,12 +37,12 @@ impl Measure {
         }
     }
 
-    /// Whether it is a rate or a score, from 0 to 1, where more is better.
+    /// Whether it is a rate or a score from 0 to 1; higher is better.
     pub fn is_share(self) -> bool {
         matches!(self, Self::PassRate | Self::LowerPassRate | Self::Score)
     }
 
-    /// Whether it is in seconds, of which fewer are better.
+    /// Whether it is in seconds; lower is better.
     pub fn is_time(self) -> bool {
         matches!(self, Self::Time | Self::MedianTime | Self::P95Time)
     }

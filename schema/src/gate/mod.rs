@@ -1,4 +1,4 @@
-//! Gates: what a run has to reach, as it is written in the files of suites and on the command line.
+//! Gates: thresholds for runs, in the files of suites and on the command line.
 
 mod measure;
 mod parse;
@@ -8,7 +8,7 @@ pub use self::measure::Measure;
 pub use self::parse::GateError;
 pub use self::slice_key::SliceKey;
 
-/// A requirement that a run meets or misses: `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`.
+/// A threshold that a run meets or misses: `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`.
 ///
 /// | part | is |
 /// |---|---|
@@ -16,7 +16,7 @@ pub use self::slice_key::SliceKey;
 /// | `MEASURE` | `pass_rate`, `lower(pass_rate)`, `score`, `cost`, `time`, `p50(time)`, `p95(time)`, see [`Measure`] |
 /// | `OP` | `>=` or `>` for rates and scores, `<=` or `<` for cost and time |
 /// | `NUMBER` | such as `0.9`, `90%`, `$2.50`, `500ms`, `60s`, `5min` |
-/// | `per KEY` | the gate holds for every value of the key by itself |
+/// | `per KEY` | every value of the key has to meet the gate |
 ///
 /// ```
 /// use evalsuite_schema::gate::Gate;
@@ -47,7 +47,7 @@ enum Operator {
 }
 
 impl Gate {
-    /// The values that its cases have, all of them.
+    /// The values that its cases must have.
     pub fn selected(&self) -> &[(SliceKey, String)] {
         &self.selected
     }
@@ -62,12 +62,12 @@ impl Gate {
         self.limit
     }
 
-    /// The key for each value of which it holds by itself.
+    /// The key of `per`: each of its values is checked separately.
     pub fn per(&self) -> Option<&SliceKey> {
         self.per.as_ref()
     }
 
-    /// The gate for the cases of one suite only, as a suite has it.
+    /// The gate for only the cases of one suite.
     #[must_use]
     pub fn of_suite(mut self, suite: &str) -> Self {
         let quote = if suite.contains(|character: char| character.is_whitespace() || "<>=".contains(character)) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What cases are grouped by.
+/// A key that groups cases.
 ///
 /// ```
 /// use evalsuite_schema::gate::SliceKey;

@@ -1,22 +1,40 @@
 //! Settings of `code-grader`.
 
+use evalsuite_derive::Keys;
 use serde::{Deserialize, Serialize};
 
 use super::Preprocessor;
 use crate::{Command, Object, PathRef};
 
 /// Settings of `code-grader`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(open)]
 pub struct CodeGrader {
-    /// The command and where it runs.
+    /// What runs.
+    #[key(
+        Command,
+        "[python3, ./graders/totals.py]",
+        name = "command",
+        old("script"),
+        required,
+        codes(InvalidCommand, MissingPath, ArgumentNotFound),
+        by_hand
+    )]
     pub run: PreparedCommand,
-    /// Limit in seconds; `None`: 60 s.
+    /// Time limit.
+    #[also(cwd: Directory, "./graders", "Working directory.", default = "the directory of the eval file", by_hand)]
+    #[key(Number(&POSITIVE), "10", default = "60", unit = "seconds")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<f64>,
-    /// Passed through to the command.
+    /// Free-form data that the command gets.
+    #[also(target: Any, "gpt", "There is no proxy to a model: let the command call the model itself.",
+        refused(UnsupportedKey, "`target` of a `code-grader` is not supported: there is no proxy to a model",
+            "delete it, and let the command call the model itself"), codes(UnsupportedKey))]
+    #[key(Data, "{currency: EUR}", codes(NearMissKey, ConflictingKeys), by_hand)]
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub config: Object,
-    /// Commands that turn output files into text; they are tried before the suite's.
+    /// Commands that turn files in the answer into text, tried before the suite's.
+    #[key(List(&Object(Preprocessor::TABLE)), "[{type: pdf, command: [./pdf_to_text.sh]}]", by_hand)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preprocessors: Option<Vec<Preprocessor>>,
 }
@@ -30,3 +48,6 @@ pub struct PreparedCommand {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathRef>,
 }
+
+#[cfg(feature = "keys")]
+crate::keys::made!(PreparedCommand);

@@ -1,17 +1,48 @@
 //! Settings of `composite`.
 
+use evalsuite_derive::Keys;
 use serde::{Deserialize, Serialize};
 
 use super::{Grader, PreparedCommand, Prompt};
 
 /// Settings of `composite`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 pub struct Composite {
-    /// The graders, at least one, with unique names.
+    /// The members, with different names.
+    #[key(
+        keys::ASSERTIONS,
+        "[{type: is-json}, {type: contains, value: paid}]",
+        name = "assertions",
+        old("assert", "evaluators"),
+        required,
+        codes(InvalidComposite),
+        by_hand
+    )]
     pub members: Vec<Grader>,
     /// How they become one score.
+    #[key(Object(AggregatorKeys::TABLE), "{type: threshold, threshold: 0.5}", required, by_hand)]
     pub aggregator: Aggregator,
 }
+
+/// How the members of a composite become one score.
+#[cfg(feature = "keys")]
+#[derive(Keys)]
+#[keys(id = "aggregator", by_hand)]
+#[also(type: OneOf(&[Choice(Aggregator::WORDS), Choice(&["code_grader", "llm_grader"])]), "threshold",
+    "The weighted mean of the members; the share of passing members, compared with `threshold`; a command; or a judge. `_` and `-` are the same in `code-grader` and `llm-grader`.",
+    required, codes(MissingGraderSetting, InvalidComposite))]
+#[also(weights: Map(&Number(&NOT_NEGATIVE)), "{is-json: 2}", "Weights of members by name, with `weighted_average`.",
+    default = "the members' own", codes(InvalidComposite, InvalidWeight, SettingConflict))]
+#[also(threshold: Number(&FRACTION), "0.5", "Lowest share of passing members, with `threshold`, which needs it.",
+    codes(MissingGraderSetting, SettingConflict))]
+#[also(command: Command, "[./combine.py]", "What runs, with `code-grader`, which needs it.", or = "path",
+    codes(MissingGraderSetting, InvalidCommand, SettingConflict))]
+#[also(cwd: Directory, "./graders", "Working directory of the command.", default = "the directory of the eval file",
+    codes(SettingConflict))]
+#[also(prompt: Text, "file://combine.md", "Prompt with `{{EVALUATOR_RESULTS_JSON}}`, or `file://` with its path, with `llm-grader`.",
+    default = "a built-in one", codes(SettingConflict, UnknownTemplateVariable, PathLikePrompt, MissingPath))]
+#[also(model: Text, "gpt-5-mini", "Model that the judge is asked for, with `llm-grader`.", codes(SettingConflict))]
+pub struct AggregatorKeys;
 
 /// How the members of a composite become one score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,3 +72,11 @@ pub enum Aggregator {
         model: Option<String>,
     },
 }
+
+impl Aggregator {
+    /// The words that select a type, in the order of the variants.
+    pub const WORDS: &'static [&'static str] = &["weighted_average", "threshold", "code-grader", "llm-grader"];
+}
+
+#[cfg(feature = "keys")]
+crate::keys::made!(Aggregator, Grader);

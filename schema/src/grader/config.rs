@@ -1,15 +1,15 @@
-//! What is made of the table of graders, and the judges that graders ask.
+//! Code generated from the table of graders, and the judges that graders ask.
 
 use super::{Aggregator, Composite, Grader, GraderConfig};
 
-/// Makes [`GraderConfig`](super::GraderConfig) and its functions of the table.
+/// Generates [`GraderConfig`](super::GraderConfig) and its functions from the table.
 macro_rules! built_in_graders {
-    ($($(#[$doc:meta])* $variant:ident $(($settings:ty))? = $name:literal, $kind:ident;)*) => {
+    ($($(#[doc = $doc:literal])* $variant:ident $(($settings:ty))? = $name:literal, $kind:ident, $example:literal;)*) => {
         /// The type of a grader and its settings.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[non_exhaustive]
         pub enum GraderConfig {
-            $($(#[$doc])* #[serde(rename = $name)] $variant $(($settings))?,)*
+            $($(#[doc = $doc])* #[serde(rename = $name)] $variant $(($settings))?,)*
             /// A grader registered in Rust decides.
             #[serde(rename = "user")]
             User {
@@ -29,6 +29,32 @@ macro_rules! built_in_graders {
             match type_name {
                 $($name => Some(GraderKind::$kind),)*
                 _ => None,
+            }
+        }
+
+        /// The tables of the built-in types, in the order in which they are documented.
+        #[cfg(feature = "keys")]
+        pub static TABLES: &[&crate::keys::Table] = &[$({
+            use crate::keys::Table;
+
+            const SETTINGS: &Table = {
+                #[allow(unused_variables, reason = "of a type without settings")]
+                let table = Table::NONE;
+                $(let table = <$settings as crate::keys::Keys>::TABLE;)?
+                table
+            };
+            static TABLE: Table = SETTINGS.of_grader($name, concat!("`", $name, "`"), concat!($($doc),*).trim_ascii_start(), $example);
+            &TABLE
+        },)*];
+
+        #[cfg(feature = "keys")]
+        impl GraderConfig {
+            /// The settings of the built-in type `name`, from checked values; `None` if a problem was reported.
+            pub fn from_parts(name: &str, parts: crate::keys::Parts) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant $((parts.into_value::<$settings>()?))?),)*
+                    _ => None,
+                }
             }
         }
 
@@ -73,8 +99,8 @@ impl GraderConfig {
         }
     }
 
-    /// The judge that the grader itself asks, without what the members of a composite ask. Whether a registered grader asks
-    /// one is not known here.
+    /// The judge that the grader itself asks, without what the members of a composite ask. For a registered grader,
+    /// this is not known here.
     pub fn asked_judge(&self) -> Option<AskedJudge<'_>> {
         let settings = match self {
             Self::LlmGrader(config) => &config.judge,

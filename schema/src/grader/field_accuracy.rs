@@ -1,16 +1,19 @@
 //! Settings of `field-accuracy`, and the document it compares with.
 
 use crate::Value;
+use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
 use crate::{Content, Message, Role};
 
 /// Settings of `field-accuracy`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 pub struct FieldAccuracy {
-    /// The fields, at least one.
+    /// The fields.
+    #[key(Some(&Object(Field::TABLE)), "[{path: total, match: exact}]", required, codes(ZeroTotalWeight, FieldNotInExpected), by_hand)]
     pub fields: Vec<Field>,
-    /// How fields are combined.
+    /// The weighted mean of the fields, or 1 only if all of them match.
+    #[key(Choice(FieldAggregation::WORDS), "all_or_nothing", default = "`weighted_average`", init = FieldAggregation::WeightedAverage)]
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub aggregation: FieldAggregation,
 }
@@ -35,7 +38,7 @@ impl FieldAccuracy {
 }
 
 /// The object that fields are compared with: content of the last assistant message that is an object, or a text that
-/// holds one, from the first `{` to the last `}`.
+/// contains one, from the first `{` to the last `}`.
 pub fn expected_document(messages: &[Message]) -> Option<Value> {
     messages.iter().rev().filter(|message| message.role == Role::Assistant).find_map(|message| match &message.content {
         Some(Content::Data(value)) if value.is_object() => Some(value.clone()),
@@ -49,16 +52,27 @@ pub fn expected_document(messages: &[Message]) -> Option<Value> {
 }
 
 /// One field to compare.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "field", what = "a field", missing = MissingGraderSetting)]
+#[also(tolerance: Number(&NOT_NEGATIVE), "0.01", "Largest difference, with `match: numeric_tolerance`.", default = "0",
+    codes(SettingConflict))]
+#[also(relative: Boolean, "true", "Whether the tolerance is relative to the expected number.", default = "`false`",
+    codes(SettingConflict))]
+#[also(formats: List(&Choice(DateFormat::WORDS)), "[DD/MM/YYYY]", "Formats that decide the order of day and month, with `match: date`.",
+    default = "all of them", codes(SettingConflict), by_hand)]
 pub struct Field {
-    /// Names and `[n]` joined by dots: `items.[0].price` or `items[0].price`.
+    /// Names and `[n]` joined by dots.
+    #[key(Text, "items[0].price", required, codes(FieldNotInExpected))]
     pub path: String,
-    /// How the values are compared.
+    /// How the values are compared: equal as JSON, as numbers within a tolerance, or as dates.
+    #[key(Choice(FieldMatch::WORDS), "numeric_tolerance", name = "match", required)]
     #[serde(rename = "match")]
     pub matching: FieldMatch,
     /// Whether a missing field is a miss; otherwise it is left out.
+    #[key(Boolean, "false", default = "`true`", init = true)]
     pub required: bool,
-    /// Share in the mean, at least 0.
+    /// Share in the mean of the fields.
+    #[key(Number(&NOT_NEGATIVE), "2", default = "1", codes(InvalidWeight), by_hand, init = 1.0)]
     pub weight: f64,
 }
 
@@ -82,8 +96,16 @@ pub enum FieldMatch {
     },
 }
 
+impl FieldMatch {
+    /// The words that select a way of comparing, in the order of the variants.
+    pub const WORDS: &'static [&'static str] = &["exact", "numeric_tolerance", "date"];
+}
+
+#[cfg(feature = "keys")]
+crate::keys::made!(FieldMatch);
+
 /// A date format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 pub enum DateFormat {
     /// `2025-01-31T10:00:00Z`
     #[serde(rename = "YYYY-MM-DDTHH:mm:ssZ")]
@@ -112,7 +134,7 @@ pub enum DateFormat {
 }
 
 /// How the fields of `field-accuracy` are combined.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldAggregation {
     /// Weighted mean of hits.

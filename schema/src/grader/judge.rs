@@ -1,63 +1,93 @@
 //! Settings of `llm-grader`, `rubrics` and `compare`.
 
+use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
 use super::PreparedCommand;
 use crate::{Command, Object, PathRef};
 
 /// Settings of `llm-grader`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 pub struct LlmGrader {
-    /// The prompt; `None`: the built-in one.
+    /// The prompt: text, `file://` with its path, or a command that prints it. A prompt with `{{ output }}` is sent as it is; any other
+    /// text is what the built-in prompt asks for.
+    #[key(OneOf(&[Text, Object(PromptCommand::TABLE)]), "Is the tone of the answer friendly?", default = "a built-in one",
+        codes(PromptWithoutAnswer, UnknownTemplateVariable, PathLikePrompt, EmptyFile, MissingPath), by_hand)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<Prompt>,
-    /// Criteria judged one by one; empty: one grade for the whole answer.
+    /// Criteria that are judged one by one.
+    #[key(CRITERIA, "[Names the order number]", codes(InvalidRubric), by_hand)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rubrics: Vec<Criterion>,
     /// What is handed to the judge.
+    #[key(flatten)]
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub judge: JudgeSettings,
 }
 
 /// Settings of `rubrics`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 pub struct Rubrics {
-    /// The criteria, at least one.
+    /// The criteria, at least one; a single one may be written as text.
+    #[key(OneOf(&[Text, SOME_CRITERIA]), "[Names the order number, {id: tone, outcome: Polite, weight: 2}]", required,
+        codes(InvalidRubric), by_hand)]
     pub criteria: Vec<Criterion>,
     /// What is handed to the judge.
+    #[key(flatten)]
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub judge: JudgeSettings,
 }
 
+/// Settings of `rubric`, the old name of `rubrics`.
+#[cfg(feature = "keys")]
+#[derive(Keys)]
+#[keys(by_hand)]
+#[also(rubrics: OneOf(&[Text, SOME_CRITERIA]), "[Names the order number]", "The criteria, at least one.", or = "criteria", required, by_hand)]
+pub struct OldRubric {
+    #[key(flatten)]
+    _judge: JudgeSettings,
+}
+
 /// Settings of `compare`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 pub struct Compare {
-    /// Which answer to compare with.
+    /// With `baseline`, the answer is compared with the one that `cargo evalsuite accept --answers` wrote for this case and target.
+    /// Without one, the grader is undecided.
+    #[key(Choice(ComparedWith::WORDS), "baseline", default = "`reference`", codes(SettingConflict), init = ComparedWith::Reference)]
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub against: ComparedWith,
-    /// The answer to compare with; `None`: the reference of the case.
+    /// The answer to compare with: text, or `file://` with its path. Required in the tasks layout, unless `against` is `baseline`.
+    #[key(
+        Text,
+        "19.90 is on its way.",
+        default = "the case's `expected_output`",
+        codes(MissingGraderSetting, PathLikePrompt, EmptyFile, MissingPath),
+        by_hand
+    )]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ReferenceAnswer>,
-    /// What makes an answer the better one; `None`: the criteria of the case.
+    /// What makes an answer the better one.
+    #[key(Text, "Is friendly", default = "the case's `criteria`, else its `description`")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criteria: Option<String>,
     /// What is handed to the judge.
+    #[key(flatten)]
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub judge: JudgeSettings,
 }
 
 /// Which answer another one is compared with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum ComparedWith {
-    /// One that is written in the suite.
+    /// An answer in the suite.
     #[default]
     Reference,
     /// The accepted answer to the same case of the same target.
     Baseline,
 }
 
-/// An answer that others are compared with.
+/// An answer to compare with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReferenceAnswer {
@@ -82,30 +112,38 @@ impl ReferenceAnswer {
 }
 
 /// What is handed to a judge.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 pub struct JudgeSettings {
-    /// Name of the judge; `None`: the default judge.
+    /// Name of the judge.
+    #[key(Literal, "strict", default = "the default judge", codes(UnknownJudge))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Model.
+    /// Model that the judge is asked for.
+    #[key(Text, "gpt-5-mini", default = "the judge's own")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Temperature, 0 to 2; `None`: 0.
+    /// Temperature.
+    #[key(Number(&TEMPERATURE), "0.5", default = "`EVALSUITE_JUDGE_TEMPERATURE`, else 0")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Maximum steps of an agentic judge, 1 to 50; `None`: 10.
+    /// How many steps a judge that acts may take.
+    #[key(Integer(1, 50), "5", old("maxSteps"), default = "10")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u32>,
-    /// Limit of one call in seconds; `None`: 120 s.
+    /// Time limit of one call.
+    #[key(Number(&POSITIVE), "60", default = "`EVALSUITE_JUDGE_TIMEOUT_SECONDS`, else 120", unit = "seconds")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<f64>,
-    /// Judgements after a failing one, an even number up to 10; `None`: 2.
+    /// How many judgements follow a failing one; the majority decides.
+    #[key(Number(&CONFIRM), "4", default = "`EVALSUITE_JUDGE_CONFIRM`, else `judge_confirm` of the macro, else 2")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm: Option<u32>,
-    /// Free-form data.
+    /// Free-form data that the judge gets.
+    #[key(Data, "{strict: true}")]
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub config: Object,
-    /// Commands that turn output files into text; they are tried before the suite's.
+    /// Commands that turn files in the answer into text, tried before the suite's.
+    #[key(List(&Object(Preprocessor::TABLE)), "[{type: pdf, command: [./pdf_to_text.sh]}]", by_hand)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preprocessors: Option<Vec<Preprocessor>>,
 }
@@ -133,43 +171,82 @@ pub enum Prompt {
     },
 }
 
-/// One criterion of a judge grader.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A command that prints the prompt.
+#[cfg(feature = "keys")]
+#[derive(Keys)]
+#[keys(id = "prompt-command", what = "`prompt`", missing = MissingGraderSetting)]
+pub struct PromptCommand {
+    /// Program and arguments.
+    #[key(
+        Arguments,
+        "[./prompt.py]",
+        old("script"),
+        required,
+        codes(MissingGraderSetting, InvalidCommand, MissingPath, ArgumentNotFound)
+    )]
+    pub command: Command,
+    /// Free-form data that the command gets.
+    #[key(Data, "{strict: true}")]
+    pub config: Object,
+}
+
+/// One criterion. A plain text is a required criterion, too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "criterion", what = "a criterion", by_hand)]
 pub struct Criterion {
-    /// Id, unique in the grader.
+    /// Identifies the criterion in the grader.
+    #[key(Literal, "tone", default = "`rubric-n`, with its position", codes(InvalidRubric))]
     pub id: String,
-    /// What is asked for; `None` only with score ranges.
+    /// What a good answer does. Only a criterion with `score_ranges` can do without.
+    #[key(Text, "Is polite.", codes(InvalidRubric))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// Share in the mean, at least 0.
+    /// Share in the mean of the criteria.
+    #[key(Number(&NOT_NEGATIVE), "2", default = "1", codes(InvalidWeight, ZeroTotalWeight))]
     pub weight: f64,
-    /// Whether the grader fails if this criterion is not satisfied.
+    /// Whether the grader fails if the criterion is not satisfied.
+    #[key(Boolean, "false", default = "`true`; `false` with `score_ranges`")]
     pub required: bool,
-    /// Lowest score that is enough, in (0, 1].
+    /// Lowest score that satisfies the criterion, where a criterion has `score_ranges`.
+    #[key(Number(&PASS_MARK), "0.7", codes(InvalidRubric, SettingConflict, ConflictingKeys))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,
-    /// What the scores 0 to 10 mean; empty: satisfied or not.
+    /// What the scores from 0 to 10 mean: a list of ranges, or a mapping from the lowest score of each range to its meaning. Every
+    /// score is covered once.
+    #[also(required_min_score: Integer(0, TOP as u64), "7", "`min_score` out of 10: the old way to write it.",
+        codes(DeprecatedValue, InvalidRubric))]
+    #[key(OneOf(&[Some(&Object(ScoreRange::TABLE)), Map(&Text)]), "{0: rude, 5: neutral, 8: friendly}",
+        default = "satisfied or not", codes(InvalidScoreRanges))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub score_ranges: Vec<ScoreRange>,
 }
 
 /// What a range of scores means.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
+#[keys(id = "score-range", what = "a score range", by_hand)]
+#[also(score_range: List(&Integer(0, TOP as u64)), "[0, 4]", "The lowest and the highest score.", required, codes(InvalidScoreRanges))]
 pub struct ScoreRange {
     /// Lowest score of the range, 0 to 10.
     pub low: u8,
     /// Highest score of the range, 0 to 10.
     pub high: u8,
     /// What an answer with such a score looks like.
+    #[key(Text, "Rude or dismissive.", required, codes(InvalidScoreRanges))]
     pub outcome: String,
 }
 
-/// A command that turns files of a media type or extension into text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A command that turns files of a type into text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
+#[keys(id = "preprocessor", what = "a preprocessor")]
 pub struct Preprocessor {
-    /// Media type or file extension.
+    /// Media type, or ending of the file's name.
+    #[key(Literal, "pdf", name = "type", required)]
     #[serde(rename = "type")]
     pub media_type: String,
-    /// The command.
+    /// Program and arguments; the path of the file is added.
+    #[key(Arguments, "[pdftotext, -layout]", required, codes(InvalidCommand, MissingPath, ArgumentNotFound))]
     pub command: Command,
 }
+
+#[cfg(feature = "keys")]
+crate::keys::made!(Prompt, ReferenceAnswer);

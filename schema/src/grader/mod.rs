@@ -6,6 +6,9 @@ mod config;
 mod field_accuracy;
 mod json_schema;
 mod judge;
+#[cfg(feature = "keys")]
+pub(crate) mod keys;
+mod kind;
 mod metrics;
 mod text;
 mod trajectory;
@@ -13,10 +16,11 @@ mod trajectory;
 use serde::{Deserialize, Serialize};
 
 use self::config::built_in_graders;
-use crate::record::GraderKind;
 use crate::{Location, Object, is_default};
 
 pub use code::{CodeGrader, PreparedCommand};
+#[cfg(feature = "keys")]
+pub use composite::AggregatorKeys;
 pub use composite::{Aggregator, Composite};
 pub use config::AskedJudge;
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
@@ -25,64 +29,81 @@ pub use judge::{
     Compare, ComparedWith, Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, ReferenceAnswer, Rubrics,
     ScoreRange,
 };
+#[cfg(feature = "keys")]
+pub use judge::{OldRubric, PromptCommand};
+pub use kind::GraderKind;
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use text::{Regex, Similar, TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
 
 // The table of graders: name in files, settings and kind of each built-in type.
 built_in_graders! {
-    /// The answer contains a text.
-    Contains(TextValue) = "contains", Code;
-    /// The answer contains one of several texts.
-    ContainsAny(TextList) = "contains-any", Code;
-    /// The answer contains several texts.
-    ContainsAll(TextList) = "contains-all", Code;
-    /// As `contains`, ignoring case.
-    Icontains(TextValue) = "icontains", Code;
-    /// As `contains-any`, ignoring case.
-    IcontainsAny(TextList) = "icontains-any", Code;
-    /// As `contains-all`, ignoring case.
-    IcontainsAll(TextList) = "icontains-all", Code;
-    /// The answer starts with a text.
-    StartsWith(TextValue) = "starts-with", Code;
-    /// The answer ends with a text.
-    EndsWith(TextValue) = "ends-with", Code;
-    /// The answer is a text.
-    Equals(TextValue) = "equals", Code;
-    /// A pattern matches somewhere in the answer.
-    Regex(Regex) = "regex", Code;
-    /// The answer is close to a text.
-    Similar(Similar) = "similar", Code;
-    /// The answer is JSON.
-    IsJson = "is-json", Code;
-    /// The answer contains a JSON object, maybe of a given shape.
-    ContainsJson(ContainsJson) = "contains-json", Code;
-    /// The answer is JSON of a given shape.
-    JsonSchema(JsonSchema) = "json-schema", Code;
-    /// The agent was fast enough.
-    Latency(Latency) = "latency", Code;
-    /// The agent was cheap enough.
-    Cost(Cost) = "cost", Code;
-    /// The agent used few enough tokens.
-    TokenUsage(TokenUsage) = "token-usage", Code;
-    /// The agent needed few enough calls, tokens, dollars and milliseconds.
-    ExecutionMetrics(ExecutionMetrics) = "execution-metrics", Code;
-    /// The agent called the right tools.
-    ToolTrajectory(ToolTrajectory) = "tool-trajectory", Code;
+    /// The answer contains the text.
+    Contains(TextValue) = "contains", Code, r#"{ type: contains, value: "19.90", required: true }"#;
+    /// The answer contains at least one of the texts.
+    ContainsAny(TextList) = "contains-any", Code, r#"{ type: contains-any, value: [refund, reimburse], weight: 2 }"#;
+    /// The answer contains all of the texts.
+    ContainsAll(TextList) = "contains-all", Code, r#"{ type: contains-all, value: ["1182", "19.90"] }"#;
+    /// Like `contains`, ignoring case.
+    Icontains(TextValue) = "icontains", Code, r#"{ type: icontains, value: refund }"#;
+    /// Like `contains-any`, ignoring case.
+    IcontainsAny(TextList) = "icontains-any", Code, r#"{ type: icontains-any, value: [sorry, apologies] }"#;
+    /// Like `contains-all`, ignoring case.
+    IcontainsAll(TextList) = "icontains-all", Code, r#"{ type: icontains-all, value: [order, refund] }"#;
+    /// The trimmed answer starts with the text.
+    StartsWith(TextValue) = "starts-with", Code, r#"{ type: starts-with, value: Dear }"#;
+    /// The trimmed answer ends with the text.
+    EndsWith(TextValue) = "ends-with", Code, r#"{ type: ends-with, value: Your shop }"#;
+    /// The trimmed answer is the text.
+    Equals(TextValue) = "equals", Code, r#"{ type: equals, value: approved }"#;
+    /// The pattern matches anywhere in the answer.
+    Regex(Regex) = "regex", Code, r#"{ type: regex, value: '\b19[.,]90\b', flags: i }"#;
+    /// The edit similarity of answer and text, 1 − edit distance / length of the longer text, reaches the pass mark. Insertions,
+    /// deletions and replacements of characters (Unicode scalar values) are counted after trimming both texts, and the count is exact.
+    /// If the product of the lengths of the differing parts exceeds 10^10 (two texts of 100 000 characters), the grader returns an
+    /// error rather than a guess. A runaway answer compared with a short `value` is well below that limit and scores close to 0. With
+    /// `max_distance` the score is 1 if the edit distance is at most that, else 0.
+    Similar(Similar) = "similar", Code, r#"{ type: similar, value: Refund approved., threshold: 0.9, ignore_case: true }"#;
+    /// The answer is one JSON value.
+    IsJson = "is-json", Code, r#"{ type: is-json }"#;
+    /// The answer contains a JSON object, between any other text. With `schema`, one of its objects conforms to it, as with
+    /// `json-schema`, which also says how schemas are checked and which feature they need. An object inside an object is not looked at by
+    /// itself.
+    ContainsJson(ContainsJson) = "contains-json", Code, r#"{ type: contains-json, schema: ./refund.schema.json }"#;
+    /// The answer, without code fences, is JSON that conforms to a JSON Schema. The schema is checked at compile time: misspelled
+    /// keywords, invalid patterns, references out of the file and reference cycles are reported with their location. `format` is
+    /// enforced in all drafts, and nothing is ever fetched. The validator takes a while to compile and is therefore a feature: `cargo
+    /// add --dev evalsuite --features json-schema`. Without it, the generated test `suite_check` reports that the feature is missing.
+    JsonSchema(JsonSchema) = "json-schema", Code, r#"{ type: json-schema, schema: ./refund.schema.json }"#;
+    /// The duration is at most `threshold`.
+    Latency(Latency) = "latency", Code, r#"{ type: latency, threshold: 5000 }"#;
+    /// The cost is at most `budget`.
+    Cost(Cost) = "cost", Code, r#"{ type: cost, budget: 0.05 }"#;
+    /// Token counts are within their limits, of which there is at least one.
+    TokenUsage(TokenUsage) = "token-usage", Code, r#"{ type: token-usage, max_total: 20000 }"#;
+    /// Several limits at once, of which there is at least one; the score is the share that is kept.
+    ExecutionMetrics(ExecutionMetrics) = "execution-metrics", Code, r#"{ type: execution-metrics, max_tool_calls: 10, max_duration_ms: 30000 }"#;
+    /// The agent called the expected tools. In names of tools `*` matches any characters and `?` one. A transcript without tool calls
+    /// is judged only if the agent reports that it is complete.
+    ToolTrajectory(ToolTrajectory) = "tool-trajectory", Code, r#"{ type: tool-trajectory, mode: in_order, expected: [{ tool: find_order, args: { id: 1182 } }, { tool: refund }] }"#;
     /// The agent used a skill, or left it alone.
-    SkillTrigger(SkillTrigger) = "skill-trigger", Code;
-    /// Fields of the answer agree with the reference.
-    FieldAccuracy(FieldAccuracy) = "field-accuracy", Code;
-    /// A command decides.
-    CodeGrader(CodeGrader) = "code-grader", Command;
-    /// Several graders in one.
-    Composite(Composite) = "composite", Code;
-    /// A model decides.
-    LlmGrader(LlmGrader) = "llm-grader", Model;
-    /// A model decides criterion by criterion.
-    Rubrics(Rubrics) = "rubrics", Model;
-    /// A model says whether the answer is better than another one.
-    Compare(Compare) = "compare", Model;
+    SkillTrigger(SkillTrigger) = "skill-trigger", Code, r#"{ type: skill-trigger, skill: refunds, should_trigger: false }"#;
+    /// Fields of a JSON answer match the reference answer.
+    FieldAccuracy(FieldAccuracy) = "field-accuracy", Code, r#"{ type: field-accuracy, fields: [{ path: total, match: numeric_tolerance, tolerance: 0.01 }] }"#;
+    /// A command decides, by its exit status or with a JSON object on standard output (see the protocols). Keys that are not in this
+    /// table are added to `config`.
+    CodeGrader(CodeGrader) = "code-grader", Command, r#"{ type: code-grader, command: [python3, ./graders/totals.py] }"#;
+    /// Several graders in one, at most 4 levels deep.
+    Composite(Composite) = "composite", Code, r#"{ type: composite, aggregator: { type: threshold, threshold: 0.5 }, assertions: [{ type: is-json }, { type: contains, value: paid }] }"#;
+    /// A judge passes the answer. Without `prompt` and `rubrics`, it grades by the case's `criteria` and reference answer.
+    LlmGrader(LlmGrader) = "llm-grader", Model, r#"{ type: llm-grader, prompt: Is the tone of the answer friendly? }"#;
+    /// A judge checks the answer criterion by criterion. Plain texts among assertions are one such grader.
+    Rubrics(Rubrics) = "rubrics", Model, r#"{ type: rubrics, criteria: [Names the order number, { id: tone, outcome: Polite, weight: 2 }] }"#;
+    /// A judge says whether the answer is better than another one. It is asked twice, with each of the two answers first. The score is
+    /// 1 if the answer is better both times, 0 if the other one is, else 0.5: a tie. If the judge replies differently to the two
+    /// orders, `consistent` in the details of the result is false. An answer passes if it is no worse, or with a `min_score` above 0.5
+    /// only if it is better.
+    Compare(Compare) = "compare", Model, r#"{ type: compare, reference: 19.90 is on its way., criteria: Is friendly }"#;
 }
 
 /// A grader of a case: what every grader has, and the settings of its type.

@@ -1,41 +1,53 @@
 //! Settings of the graders that compare text.
 
+use evalsuite_derive::Keys;
 use serde::{Deserialize, Serialize};
 
 /// Settings of the graders that look for one text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
 pub struct TextValue {
-    /// The text, not empty.
+    /// The text.
+    #[key(NotEmpty, "\"19.90\"", required)]
     pub value: String,
 }
 
 /// Settings of the graders that look for several texts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
 pub struct TextList {
-    /// The texts, at least one, none empty.
+    /// The texts.
+    #[key(Some(&NotEmpty), "[refund, reimburse]", required, empty(BlankValue, "is an empty list", "add a text to look for"),
+        codes(BlankValue))]
     pub value: Vec<String>,
 }
 
 /// Settings of `regex`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
 pub struct Regex {
-    /// The pattern, in the syntax of the `fancy-regex` crate.
+    /// The pattern, in the syntax of the crate `fancy-regex`.
+    #[key(NotEmpty, "'\\b19[.,]90\\b'", required, codes(InvalidRegex, CheckedAtRunTime, LimitExceeded))]
     pub value: String,
-    /// Flags out of `imsxu`, each at most once.
+    /// `i` ignores case, `m` lets `^` and `$` match at lines, `s` lets `.` match line ends, `x` allows blanks and comments, `u` has no
+    /// effect on patterns, which are Unicode.
+    #[key(AnyText, "i", default = "none", codes(InvalidRegex, IgnoredRegexFlag), by_hand, init = String::new())]
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub flags: String,
 }
 
 /// Settings of `similar`. Its `threshold` is the grader's pass mark, which it has only without `max_distance`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
 pub struct Similar {
-    /// The text to compare with, not empty; `None`: the reference text of the case.
+    /// The text to compare with. Required in the tasks layout.
+    #[key(NotEmpty, "Refund approved.", default = "the case's `expected_output`", codes(MissingGraderSetting))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// Whether case is ignored.
+    #[also(threshold: Number(&PASS_MARK), "0.9", "The pass mark: another spelling of `min_score`.",
+        codes(ConflictingKeys, SettingConflict), by_hand)]
+    #[key(Boolean, "true", default = "`false`")]
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub ignore_case: bool,
-    /// Largest number of edits that passes, in characters; `None`: the share of edits is the score.
+    /// Largest edit distance that passes, in place of a pass mark.
+    #[key(Integer(0, u64::MAX), "3", unit = "characters", codes(SettingConflict))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_distance: Option<u64>,
 }

@@ -1,30 +1,48 @@
 //! Settings of `tool-trajectory` and `skill-trigger`.
 
+use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
 use crate::Object;
 
+/// Types of the key `args_match`.
+#[cfg(feature = "keys")]
+const ARGS_MATCH: crate::keys::Type = crate::keys::Type::OneOf(&[
+    crate::keys::Type::Choice(ArgsMatch::WORDS),
+    crate::keys::Type::Some(&crate::keys::Type::Text),
+]);
+
 /// Settings of `tool-trajectory`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 pub struct ToolTrajectory {
-    /// How calls are compared.
+    /// `any_order`: each tool of `minimums` was called often enough, and none of `maximums` too often. `in_order`: the expected calls
+    /// occur in this order, possibly with others in between. `exact`: these calls and no others, in this order. `superset`: every
+    /// expected call occurs. `subset`: every call is an expected one.
+    #[key(Choice(TrajectoryMode::WORDS), "in_order", required)]
     pub mode: TrajectoryMode,
-    /// Smallest number of calls per tool or pattern of tools, in the order written (`any_order` only).
+    /// How often each tool has to be called, with `mode: any_order`, which needs `minimums` or `maximums`.
+    #[key(Map(&Integer(0, u64::MAX)), "{search: 1}", codes(MissingGraderSetting, SettingConflict), by_hand)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub minimums: Vec<(String, u64)>,
-    /// Largest number of calls per tool, in the order written (`any_order` only).
+    /// How often each tool may be called, with `mode: any_order`.
+    #[key(Map(&Integer(0, u64::MAX)), "{\"delete_*\": 0}", codes(MissingGraderSetting, SettingConflict), by_hand)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub maximums: Vec<(String, u64)>,
-    /// Expected calls (every other mode).
+    /// The expected calls, with every other mode.
+    #[key(List(&Object(ExpectedCall::TABLE)), "[{tool: find_order, args: {id: 1182}}, {tool: refund}]",
+        codes(MissingGraderSetting, SettingConflict), by_hand)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<ExpectedCall>,
-    /// How arguments are compared by default.
+    /// How arguments are compared: `exact`, the call has every expected key (`superset`), every key of the call is expected
+    /// (`subset`), not at all (`ignore`), or equal at the dotted paths of a list.
+    #[key(ARGS_MATCH, "superset", old("argsMatch"), default = "`exact`", codes(InvalidChoice, MissingGraderSetting), by_hand,
+        init = ArgsMatch::Exact)]
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub args_match: ArgsMatch,
 }
 
 /// How the calls of an agent are compared with the expected ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "snake_case")]
 pub enum TrajectoryMode {
     /// Each tool is called often enough, and not too often.
@@ -56,21 +74,44 @@ pub enum ArgsMatch {
     Paths(Vec<String>),
 }
 
-/// One expected call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+impl ArgsMatch {
+    /// The words that select a way of comparing, in the order of the variants.
+    pub const WORDS: &'static [&'static str] = &["exact", "superset", "subset", "ignore"];
+}
+
+/// One expected call of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "expected-call", what = "an expected call", missing = MissingGraderSetting)]
+#[also(input: Any, "{id: 1182}", "The arguments, as another tool writes them.", no_effect = "write `args`")]
+#[also(output: Any, "found", "The result of the call, as another tool writes it.",
+    no_effect = "delete it: results of calls are not compared")]
 pub struct ExpectedCall {
     /// Name of the tool, or a pattern with `*` and `?`.
+    #[key(Text, "refund", required, codes(MissingGraderSetting))]
     pub tool: String,
-    /// Expected arguments; `None` when none are written.
+    /// Expected arguments, or `any`.
+    #[key(OneOf(&[Choice(&["any"]), Data]), "{id: 1182}", default = "not compared", by_hand)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Args>,
-    /// How they are compared; `None`: as set for the grader.
+    /// How arguments are compared: `exact`, the call has every expected key (`superset`), every key of the call is expected
+    /// (`subset`), not at all (`ignore`), or equal at the dotted paths of a list.
+    #[key(
+        ARGS_MATCH,
+        "[id]",
+        old("argsMatch"),
+        default = "as set for the grader",
+        codes(InvalidChoice, MissingGraderSetting, SettingConflict),
+        by_hand
+    )]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args_match: Option<ArgsMatch>,
     /// Names of arguments, or patterns with `*` and `?`, that are not compared.
+    #[key(Some(&Text), "[request_id]", codes(SettingConflict, MissingGraderSetting),
+        empty(MissingGraderSetting, "is an empty list", "name arguments that are not compared, or delete the key"))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore_args: Vec<String>,
-    /// Longest duration of the call, in milliseconds.
+    /// Longest duration of the call, with `in_order` or `exact`.
+    #[key(Number(&NOT_NEGATIVE), "500", old("maxDurationMs"), unit = "milliseconds", codes(SettingConflict))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_duration_ms: Option<f64>,
 }
@@ -86,10 +127,15 @@ pub enum Args {
 }
 
 /// Settings of `skill-trigger`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
 pub struct SkillTrigger {
     /// Name of the skill.
+    #[key(Text, "refunds", required)]
     pub skill: String,
     /// Whether the skill should be used.
+    #[key(Boolean, "false", default = "`true`", init = true)]
     pub should_trigger: bool,
 }
+
+#[cfg(feature = "keys")]
+crate::keys::made!(Args, ArgsMatch, (String, u64));

@@ -1,4 +1,4 @@
-//! What becomes a value, and what values are compared with.
+//! Conversions to values, and comparisons of values.
 
 use std::borrow::Cow;
 

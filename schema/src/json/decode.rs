@@ -1,4 +1,4 @@
-//! Values as data of `serde`.
+//! `Serialize` and `Deserialize` for values.
 
 use std::fmt;
 

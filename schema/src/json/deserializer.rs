@@ -1,4 +1,4 @@
-//! A value as a source of data, for the types of agents and graders.
+//! A value as a deserializer, for the types of agents and graders.
 
 use std::borrow::Cow;
 

@@ -1,14 +1,15 @@
-//! JSON values whose objects keep the order of their author, and the reader that numbers survive to the last bit.
+//! JSON values whose objects keep the order of their keys, and a reader that reads numbers exactly.
 //!
-//! `serde_json` does both too, with its features `preserve_order` and `float_roundtrip`. Cargo unifies features: the agent under test
-//! would get them as well, and send other prompts, tool schemas and cache keys under `cargo test` than in production. Its `Value` without
-//! the features sorts keys, and its reader is off by one bit for a third of the numbers with 17 digits. The text of an object
-//! (`RawValue`) keeps both, but configurations are merged, redacted and searched, so what keeps the order has to be a value.
+//! `serde_json` can do both with its features `preserve_order` and `float_roundtrip`. Cargo unifies features: the agent
+//! under test would get them as well, and send other prompts, tool schemas and cache keys under `cargo test` than in
+//! production. Without the features, its `Value` sorts keys, and its reader is off by one bit for a third of the
+//! numbers with 17 digits. `RawValue`, the text of an object, avoids both problems, but configurations are merged,
+//! redacted and searched, which needs a value.
 //!
-//! [`Value`] has the methods of `serde_json::Value`, and each converts into the other, so agents and graders go on using
-//! `serde_json::json!`. [`Reader`] is a `serde` deserializer, the counterpart of [`json_writer`](crate::json_writer): whatever is read
-//! by one and written by the other is independent of the features that an agent enables (`arbitrary_precision` breaks the
-//! decoding of tagged enums, for example).
+//! [`Value`] has the methods of `serde_json::Value`, and each converts into the other, so agents and graders can use
+//! `serde_json::json!`. [`Reader`] is a `serde` deserializer, the counterpart of [`json_writer`](crate::json_writer):
+//! the result of both does not depend on the features that an agent enables (`arbitrary_precision` breaks the decoding
+//! of tagged enums, for example).
 
 mod convert;
 mod decode;
@@ -46,7 +47,7 @@ pub fn from_str<'t, T: Deserialize<'t>>(json: &'t str) -> Result<T> {
     Reader::new(json).only_value()
 }
 
-/// Decodes JSON in which no object may have a key twice: the author and the reader could mean different values.
+/// Decodes JSON and rejects duplicate keys of objects, whose value would be ambiguous.
 ///
 /// # Errors
 ///
@@ -68,7 +69,7 @@ pub fn from_slice<'t, T: Deserialize<'t>>(json: &'t [u8]) -> Result<T> {
     }
 }
 
-/// Decodes a value. It goes through a text: code that decodes is generated for each source of data, and linked into every test program.
+/// Decodes a value, through its text: a second source of data would add decoding code to every test program.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Numbers as JSON writes them.
+//! Numbers of JSON.
 
 use serde_json::Number;
 

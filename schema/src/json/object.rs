@@ -11,8 +11,8 @@ const FEW: usize = 16;
 
 /// A JSON object, whose keys stay in the order in which they were inserted. For equality, the order does not matter.
 ///
-/// A key is found by looking at one after the other: objects of cases and records are small. Where many keys come at once, as from a
-/// hostile document, repeated ones are found by sorting.
+/// Keys are searched one after another, because objects of cases and records are small. If many keys are added at once,
+/// as from a hostile document, duplicates are found by sorting.
 ///
 /// ```
 /// use evalsuite_schema::Object;
@@ -87,7 +87,7 @@ impl Object {
         Some(self.entries.remove(self.position(key)?).1)
     }
 
-    /// Removes what is not to be kept.
+    /// Removes the entries for which `keep` returns `false`.
     pub fn retain(&mut self, mut keep: impl FnMut(&String, &mut Value) -> bool) {
         self.entries.retain_mut(|(key, value)| keep(key, value));
     }

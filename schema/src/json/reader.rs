@@ -15,9 +15,9 @@ use super::number::{Parsed, parsed};
 /// As in `serde_json`: a deeper document could overflow the stack.
 const MAX_DEPTH: u32 = 128;
 
-/// Reads JSON as RFC 8259 defines it. Numbers are the nearest ones, to the last bit.
+/// Reads JSON as RFC 8259 defines it. Floats are rounded correctly, to the last bit.
 ///
-/// Messages about a text that is not JSON are those of `serde_json`, which looks at the text again for them.
+/// For a text that is not JSON, `serde_json` parses it again, for its error message.
 #[derive(Debug)]
 pub struct Reader<'de> {
     text: &'de str,
@@ -38,7 +38,7 @@ impl<'de> Reader<'de> {
     ///
     /// # Errors
     ///
-    /// If no JSON comes next, or none of this type.
+    /// If the next text is not JSON, or not of this type.
     pub fn value<T: Deserialize<'de>>(&mut self) -> Result<T> {
         T::deserialize(&mut *self).map_err(|error| self.located(error))
     }
@@ -63,7 +63,7 @@ impl<'de> Reader<'de> {
     ///
     /// # Errors
     ///
-    /// If something does.
+    /// If something follows.
     pub fn end(&mut self) -> Result<()> {
         match self.next_token() {
             0 if self.at == self.bytes.len() => Ok(()),

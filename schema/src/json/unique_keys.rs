@@ -1,4 +1,4 @@
-//! JSON that decides something: an object that names a key twice has two meanings.
+//! Decoding of JSON that rejects duplicate keys, whose meaning would be ambiguous.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -182,7 +182,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// What a part of a [`Value`] is found by: a key or an index.
+/// A key or an index of a [`Value`].
 pub trait Index {
     /// The part.
     fn in_value(self, value: &Value) -> Option<&Value>;

@@ -1,8 +1,8 @@
 //! Writes data as JSON. All records are written by this one serializer.
 //!
-//! `serde_json` has a serializer per layout, per destination and per way to change texts. The code of every record for each of
-//! them is linked into every test program, where it looks at texts byte by byte without optimisation. This one writes
-//! through a [`fmt::Formatter`]: its code and its string are the standard library's, which is optimised in every program.
+//! With `serde_json`, each layout, destination and change of texts is a separate serializer. Their code for every
+//! record would be linked into every test program, without optimisation. This serializer writes through a
+//! [`fmt::Formatter`] of the standard library, which is optimised in every program.
 
 mod serializer;
 #[cfg(test)]
@@ -26,7 +26,7 @@ pub enum Layout {
     Compact,
     /// With line breaks, at this depth of indentation.
     Pretty(usize),
-    /// In one line, with sorted keys and without places in files: the same for whatever means the same.
+    /// In one line, with sorted keys and without places in files: equal for data with equal meaning.
     Canonical,
 }
 
@@ -171,8 +171,8 @@ impl<'d> JsonWriter<'d> {
     }
 }
 
-/// Whether a text is the same in Rust's notation: it has neither quotes nor backslashes, and all of it can be seen. This is found out
-/// by code of the standard library, which is optimised in every program.
+/// Whether a text needs no escapes in Rust's notation: it contains no quotes, backslashes or invisible characters. Code
+/// of the standard library checks this, because it is optimised in every program.
 pub fn is_plain(text: &str) -> bool {
     let mut length = Length(0);
     write!(length, "{text:?}").is_ok() && length.0 == text.len() + 2

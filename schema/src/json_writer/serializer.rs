@@ -1,4 +1,4 @@
-//! What `serde` calls while data is written.
+//! The `serde` serializer.
 
 use std::borrow::Cow;
 

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite::Status;
-use evalsuite::record::CaseRecord;
-use evalsuite::tooling::{SummaryText, finish_run, summarize_run};
+use evalsuite::tooling::finish_run;
+use evalsuite_records::record::CaseRecord;
+use evalsuite_records::summary::{SummaryText, summarize_run};
 use evalsuite_report::RunData;
 use serde_json::Value;
 

@@ -9,8 +9,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
-use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
-use evalsuite::tooling::{SummaryText, finish_run, summarize_run};
+use evalsuite::tooling::finish_run;
+use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
+use evalsuite_records::summary::{SummaryText, summarize_run};
 use evalsuite_report::{
     GateOptions, Health, HealthOptions, HtmlReport, RunData, annotations, check_gates, csv, earlier_runs, inspect_logs,
     junit, markdown, otel, trace,

@@ -19,7 +19,7 @@ fn crate_with(changed: &[(&str, &str)]) -> SourceFiles {
 }
 
 fn violations(changed: &[(&str, &str)]) -> Vec<String> {
-    order::violations(&CrateSource::parse(&crate_with(changed), "runtime/src"), RUNTIME)
+    order::violations(&CrateSource::parse(&crate_with(changed), "runtime/src"), &[], RUNTIME)
 }
 
 /// What is reported for a line in the lowest layer.
@@ -141,13 +141,33 @@ fn every_module_has_a_place_in_the_order() {
     let sources = crate_with(&[]);
     let krate = CrateSource::parse(&sources, "runtime/src");
     assert_eq!(
-        order::violations(&krate, &RUNTIME[1..]),
+        order::violations(&krate, &[], &RUNTIME[1..]),
         ["runtime/src/lib.rs: module `platform` has no place in the order of layers"]
     );
     assert_eq!(
-        order::violations(&krate, &[RUNTIME, &["cellar"]].concat()),
+        order::violations(&krate, &[], &[RUNTIME, &["cellar"]].concat()),
         ["runtime/src/lib.rs: the order of layers names `cellar`, which is not a module of this crate"]
     );
+}
+
+#[test]
+fn a_folder_has_an_order_of_its_own() {
+    let sources = crate_with(&[
+        ("run/mod.rs", "mod plan;\nmod trial;\npub use self::plan::Plan;\npub fn run() { trial::start() }"),
+        ("run/plan.rs", "use super::trial::start;\nuse crate::model::Trial;\nuse super::run;"),
+        ("run/trial.rs", "use super::Plan;\nuse crate::entry::Report;"),
+    ]);
+    let krate = CrateSource::parse(&sources, "runtime/src");
+    let run = |order: &[&str]| order::violations(&krate, &["run"], order);
+    let root = "runtime/src/run/plan.rs:4: plan imports the folder root (crate::run::run)";
+    assert_eq!(
+        run(&["plan", "trial"]),
+        ["runtime/src/run/plan.rs:2: plan imports trial (crate::run::trial::start)", root]
+    );
+    let through =
+        "runtime/src/run/trial.rs:2: trial imports plan (crate::run::Plan, through the folder root)".to_owned();
+    assert_eq!(run(&["trial", "plan"]), [&*through, root]);
+    assert_eq!(run(&["trial"])[0], "runtime/src/run/mod.rs: module `plan` has no place in the order of layers");
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! The floor plan of the crates: the order of their top-level modules, and how their files are laid out.
+//! The floor plan of the crates: the order of the modules in their folders, and how their files are laid out.
 //!
-//! A module may import only from modules that stand before it in its crate's order. ARCHITECTURE.md says what each holds.
+//! A module may import only from modules that stand before it in the order of its folder. ARCHITECTURE.md says what each holds.
 
 mod files;
 mod fixtures;
@@ -10,28 +10,48 @@ mod untrusted_files;
 
 use evalsuite_tests::source::{CrateSource, read_source_files, workspace_root};
 
-/// The rules for one crate.
+/// The order of the modules in one folder: that of a crate, or of a module with children.
 struct FloorPlan {
-    /// The crate's folder.
-    krate: &'static str,
-    /// Its top-level modules, lowest first.
+    /// The folder, such as `runtime/src` or `runtime/src/run`.
+    folder: &'static str,
+    /// The modules in it, lowest first. What `mod.rs` or the root file itself defines is above all of them.
     order: &'static [&'static str],
-    /// The largest number of lines `lib.rs` may have.
-    longest_lib: usize,
 }
 
 const FLOOR_PLANS: &[FloorPlan] = &[
-    FloorPlan { krate: "loader", order: LOADER, longest_lib: 120 },
-    FloorPlan { krate: "codegen", order: CODEGEN, longest_lib: 120 },
-    FloorPlan { krate: "build", order: BUILD, longest_lib: 120 },
-    FloorPlan { krate: "macros", order: &["macro_library", "call_site", "hidden_import", "expand"], longest_lib: 120 },
-    FloorPlan { krate: "runtime", order: RUNTIME, longest_lib: 120 },
-    FloorPlan { krate: "report", order: REPORT, longest_lib: 120 },
+    FloorPlan { folder: "loader/src", order: LOADER },
+    FloorPlan { folder: "codegen/src", order: CODEGEN },
+    FloorPlan { folder: "build/src", order: BUILD },
+    FloorPlan { folder: "macros/src", order: &["macro_library", "call_site", "hidden_import", "expand"] },
+    FloorPlan { folder: "records/src", order: RECORDS },
+    FloorPlan { folder: "runtime/src", order: RUNTIME },
+    FloorPlan { folder: "runtime/src/run", order: RUN },
+    FloorPlan { folder: "runtime/src/run/trial", order: TRIAL },
+    FloorPlan { folder: "runtime/src/run/trials", order: TRIALS },
+    FloorPlan { folder: "runtime/src/run/case", order: &["earlier_records", "case_record", "reuse"] },
+    FloorPlan { folder: "report/src", order: REPORT },
+    FloorPlan { folder: "cli/src", order: CLI },
 ];
 
+/// The largest number of lines that `lib.rs` or `main.rs` of a crate may have.
+const LONGEST_ROOT: usize = 120;
+
 /// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
-const TIDY: &[&str] =
-    &["schema", "discovery", "loader", "codegen", "build", "macros", "runtime", "report", "convert", "dynamic", "cli"];
+const TIDY: &[&str] = &[
+    "derive",
+    "schema",
+    "discovery",
+    "loader",
+    "codegen",
+    "build",
+    "macros",
+    "records",
+    "runtime",
+    "report",
+    "convert",
+    "dynamic",
+    "cli",
+];
 
 const LOADER: &[&str] = &[
     "names",
@@ -70,6 +90,22 @@ const CODEGEN: &[&str] = &[
 
 const BUILD: &[&str] = &["package", "cargo_instructions", "tracking", "generate"];
 
+const RECORDS: &[&str] = &[
+    "digest",
+    "json",
+    "file_replacement",
+    "untrusted",
+    "file_lock",
+    "package_file",
+    "record",
+    "run_directory",
+    "statistics",
+    "repeated_cases",
+    "baseline",
+    "stored_cases",
+    "summary",
+];
+
 const REPORT: &[&str] = &[
     "run_data",
     "slice",
@@ -87,18 +123,69 @@ const REPORT: &[&str] = &[
     "html",
 ];
 
+/// What all commands share, then the commands by what people do with them.
+const CLI: &[&str] = &["command_line", "platform", "locate", "writing", "looking", "keeping", "running", "plumbing"];
+
 /// The layers of the runtime, lowest first.
 const RUNTIME: &[&str] = &["platform", "model", "workspace", "record", "agents", "judge", "grade", "run", "entry"];
+
+/// A run: what it is told, which cases it selects, what surrounds their trials, the trials, and the record of a case.
+const RUN: &[&str] = &[
+    "settings",
+    "case_error",
+    "case_report",
+    "selection",
+    "hooks",
+    "session",
+    "calibration",
+    "plan",
+    "limits",
+    "dependencies",
+    "case_setup",
+    "trial",
+    "trials",
+    "case",
+];
+
+/// The phases of a trial: `Prepared`, `Called`, `Captured`, `Graded`, `TrialRecord`.
+const TRIAL: &[&str] = &[
+    "trial_log",
+    "verbose",
+    "trial_attempt",
+    "early_end",
+    "prepared",
+    "trial_hooks",
+    "agent_call",
+    "called",
+    "evidence_file",
+    "reported_transcript",
+    "captured",
+    "graded",
+    "trial_end",
+    "conversation",
+    "trajectory_file",
+    "trial_record",
+];
+
+const TRIALS: &[&str] = &["attempts", "case_trials", "counted_trials", "running_trials", "confirming"];
 
 #[test]
 fn no_module_imports_from_a_higher_layer() {
     let mut problems = Vec::new();
     for plan in FLOOR_PLANS {
-        let folder = format!("{}/src", plan.krate);
-        let files = read_source_files(workspace_root(), &folder);
-        problems.extend(order::violations(&CrateSource::parse(&files, &folder), plan.order));
+        let (folder, inside) = of_crate(plan.folder);
+        let files = read_source_files(workspace_root(), folder);
+        problems.extend(order::violations(&CrateSource::parse(&files, folder), &inside, plan.order));
     }
     assert!(problems.is_empty(), "imports against the order of layers:\n{}", problems.join("\n"));
+}
+
+/// The sources of the crate that a folder belongs to, and the names from its root to the folder.
+fn of_crate(folder: &str) -> (&str, Vec<&str>) {
+    match folder.split_once("/src/") {
+        Some((krate, inside)) => (&folder[..krate.len() + "/src".len()], inside.split('/').collect()),
+        None => (folder, Vec::new()),
+    }
 }
 
 #[test]
@@ -108,18 +195,20 @@ fn what_agents_leave_behind_and_runs_are_opened_in_one_place() {
         untrusted_files::violations(&krate, folder, modules, trusted)
     };
     let mut problems = violations("runtime/src", untrusted_files::OF_RUNTIME, untrusted_files::TRUSTED);
+    problems.extend(violations("records/src", untrusted_files::OF_RECORDS, untrusted_files::TRUSTED_IN_RECORDS));
     problems.extend(violations("report/src", &[], untrusted_files::TRUSTED_IN_REPORTS));
     problems.extend(violations("cli/src", &[], untrusted_files::TRUSTED_IN_CLI));
     assert!(problems.is_empty(), "files opened by their path:\n{}", problems.join("\n"));
 }
 
 #[test]
-fn lib_files_are_tables_of_contents() {
+fn root_files_are_tables_of_contents() {
     let mut problems = Vec::new();
     for plan in FLOOR_PLANS {
-        let folder = format!("{}/src", plan.krate);
-        let files = read_source_files(workspace_root(), &folder);
-        problems.extend(files::too_long(&files, &format!("{folder}/lib.rs"), plan.longest_lib));
+        let files = read_source_files(workspace_root(), of_crate(plan.folder).0);
+        for root in ["lib.rs", "main.rs"] {
+            problems.extend(files::too_long(&files, &format!("{}/{root}", plan.folder), LONGEST_ROOT));
+        }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }

@@ -11,6 +11,10 @@ use syn::{ItemUse, Path, visit};
 /// The modules of the runtime in which agents, their workspaces, graders and their records are handled.
 pub(crate) const OF_RUNTIME: &[&str] = &["model", "workspace", "record", "agents", "judge", "grade", "run", "entry"];
 
+/// The modules of the crate of records that use what `untrusted` opens.
+pub(crate) const OF_RECORDS: &[&str] =
+    &["file_lock", "package_file", "record", "run_directory", "statistics", "baseline", "stored_cases", "summary"];
+
 /// Names of the standard library after which a function opens a file.
 const OPENERS: [&str; 4] = ["fs", "File", "OpenOptions", "WalkDir"];
 /// Those that open what exists.
@@ -28,9 +32,9 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("record/run_directory/digest_key.rs", "the key of the output directory"),
     ("run/calibration/measurement.rs", "an empty workspace, made before a grader runs"),
     ("run/case_setup/case_base.rs", "directories of bases, removed if they are empty"),
-    ("run/earlier_records.rs", "directories of cases, moved as a whole"),
-    ("run/progress.rs", "the file by which the command line follows a run"),
-    ("run/regrade.rs", "listings of earlier runs"),
+    ("run/case/earlier_records.rs", "directories of cases, moved as a whole"),
+    ("run/plan/progress.rs", "the file by which the command line follows a run"),
+    ("run/plan/regrade.rs", "listings of earlier runs"),
     ("run/session/session_end.rs", "directories of bases, removed if they are empty"),
     ("run/session/session_test.rs", "the list of tests of a session that have ended"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),
@@ -43,26 +47,29 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("workspace/template.rs", "the directory of a workspace, made before its agent starts"),
 ];
 
+/// Files of the crate of records that open files by their path.
+pub(crate) const TRUSTED_IN_RECORDS: &[(&str, &str)] = &[];
+
 /// Files of reports that read what is not in a run directory.
 pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[];
 
 /// Files of the command line that read what is not in a run directory, and what that is.
 pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
-    ("fixes.rs", "files of suites"),
-    ("includes/source_files.rs", "Rust sources"),
-    ("list/mod.rs", "`Cargo.toml`"),
-    ("lsp/definition.rs", "directories of suites"),
-    ("merge/file_tree.rs", "directories of a part, walked without links"),
-    ("new/editor.rs", "settings of editors"),
-    ("new/manifest.rs", "`Cargo.toml`"),
-    ("new/suite.rs", "files of suites"),
-    ("report.rs", "the report that is written"),
-    ("run/progress/progress_file.rs", "a file that the command line makes for the test programs that it runs"),
-    ("run/source_digest.rs", "sources of packages"),
-    ("run/suite_descriptions.rs", "a temporary directory of the command line"),
-    ("suite_search.rs", "directories of packages"),
-    ("watch/changes.rs", "directories of packages"),
-    ("watch/programs.rs", "`Cargo.toml`"),
+    ("keeping/merge/file_tree.rs", "directories of a part, walked without links"),
+    ("locate/includes/source_files.rs", "Rust sources"),
+    ("locate/suite_search.rs", "directories of packages"),
+    ("looking/list/mod.rs", "`Cargo.toml`"),
+    ("looking/report.rs", "the report that is written"),
+    ("plumbing/lsp/definition.rs", "directories of suites"),
+    ("running/run/progress/progress_file.rs", "a file that the command line makes for the test programs that it runs"),
+    ("running/run/source_digest.rs", "sources of packages"),
+    ("running/run/suite_descriptions.rs", "a temporary directory of the command line"),
+    ("running/watch/changes.rs", "directories of packages"),
+    ("running/watch/programs.rs", "`Cargo.toml`"),
+    ("writing/fixes.rs", "files of suites"),
+    ("writing/new/changes.rs", "files of packages"),
+    ("writing/new/editor.rs", "settings of editors"),
+    ("writing/new/manifest.rs", "`Cargo.toml`"),
 ];
 
 /// Every path outside tests that opens a file, in files of `modules` that `trusted` does not name, and files that it names in vain.

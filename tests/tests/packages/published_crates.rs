@@ -8,13 +8,15 @@ use evalsuite_tests::throwaway::Call;
 use serde_json::json;
 
 /// The published crates, each after those it depends on.
-const PUBLISHED: [&str; 11] = [
+const PUBLISHED: [&str; 13] = [
+    "evalsuite-derive",
     "evalsuite-schema",
     "evalsuite-discovery",
     "evalsuite-loader",
     "evalsuite-codegen",
     "evalsuite-build",
     "evalsuite-macros",
+    "evalsuite-records",
     "evalsuite",
     "evalsuite-report",
     "evalsuite-convert",
@@ -34,6 +36,18 @@ fn the_list_of_published_crates_is_complete() {
         .filter_map(|package| package["name"].as_str())
         .collect();
     assert_eq!(names, BTreeSet::from(PUBLISHED), "every other crate says `publish = false`");
+}
+
+#[test]
+fn reports_compile_neither_the_runtime_nor_its_clients() {
+    let tree = ["tree", "-p", "evalsuite-report", "--edges", "normal", "--all-features", "--prefix", "none"];
+    let ran = Call::cargo_in_workspace().args(tree).run();
+    let ran = ran.succeeds("cargo knows the dependencies");
+    let names: BTreeSet<&str> = ran.stdout.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.contains("evalsuite-records"), "expected reports to read run directories: {names:?}");
+    for name in ["evalsuite", "evalsuite-loader", "ureq", "tokio"] {
+        assert!(!names.contains(name), "expected reports not to depend on {name}: {names:?}");
+    }
 }
 
 #[test]

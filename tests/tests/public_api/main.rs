@@ -21,6 +21,7 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("dynamic", "evalsuite_dynamic"),
     ("loader", "evalsuite_loader"),
     ("macros", "evalsuite_macros"),
+    ("records", "evalsuite_records"),
     ("report", "evalsuite_report"),
     ("runtime", "evalsuite"),
     ("schema", "evalsuite_schema"),
@@ -56,6 +57,13 @@ fn the_public_api_is_the_committed_one() {
     );
 }
 
+/// The users' crate, and the crates of which it exports types.
+fn users_crate() -> (CrateSource, [(&'static str, CrateSource); 2]) {
+    let parse = |sources: &str| CrateSource::parse(&read_source_files(workspace_root(), sources), sources);
+    let parts = [("evalsuite_records", parse("records/src")), ("evalsuite_schema", parse("schema/src"))];
+    (parse("runtime/src"), parts)
+}
+
 /// Public types without an example, and why.
 const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("evalsuite::AgentResult", "inferred; the examples of `IntoAgent` use it"),
@@ -64,9 +72,8 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
 
 #[test]
 fn every_type_that_users_meet_has_an_example_that_compiles() {
-    let [users, schema] = ["runtime/src", "schema/src"]
-        .map(|sources| CrateSource::parse(&read_source_files(workspace_root(), sources), sources));
-    let types = re_exported_types::exported_by(&users, &schema, &users.root);
+    let (users, parts) = users_crate();
+    let types = re_exported_types::exported_by(&users, &parts, &users.root);
     assert!(types.len() > 40, "expected to find the types of the crate, found {}", types.len());
     let without = types.iter().filter(|found| !found.has_compiled_example()).map(|found| found.path.as_str());
     let allowed = WITHOUT_EXAMPLE.iter().map(|(path, _)| *path);
@@ -86,9 +93,8 @@ const EXHAUSTIVE: &[(&str, &str)] = &[
 
 #[test]
 fn types_that_users_meet_can_grow() {
-    let [users, schema] = ["runtime/src", "schema/src"]
-        .map(|sources| CrateSource::parse(&read_source_files(workspace_root(), sources), sources));
-    let types = re_exported_types::exported_by(&users, &schema, &users.root);
+    let (users, parts) = users_crate();
+    let types = re_exported_types::exported_by(&users, &parts, &users.root);
     let exhaustive = types.iter().filter(|found| !found.can_grow()).map(|found| found.path.as_str());
     let allowed = EXHAUSTIVE.iter().map(|(path, _)| *path);
     assert_eq!(exhaustive.collect::<BTreeSet<_>>(), allowed.collect(), "types without #[non_exhaustive]");
@@ -96,10 +102,8 @@ fn types_that_users_meet_can_grow() {
 
 #[test]
 fn suites_cases_and_graders_can_grow() {
-    let schema = CrateSource::parse(&read_source_files(workspace_root(), "schema/src"), "schema/src");
-    let users = CrateSource::parse(&read_source_files(workspace_root(), "runtime/src"), "runtime/src");
-    let module = &users.root.modules["schema"];
-    let types = re_exported_types::exported_by(&users, &schema, module);
+    let (users, parts) = users_crate();
+    let types = re_exported_types::exported_by(&users, &parts, &users.root.modules["schema"]);
     for name in
         ["Suite", "Case", "Grader", "Calibration", "Sample", "Conversation", "Turn", "Trials", "ReferenceSolution"]
     {

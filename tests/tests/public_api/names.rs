@@ -52,7 +52,7 @@ fn lookup<'a>(krate: &'a CrateSource, module: &'a Module, name: &str, depth: usi
     found.extend(module.modules.get(name).map(Found::Module));
     let imports = imports(&module.items);
     for import in imports.iter().filter(|import| import.name.as_deref() == Some(name)) {
-        // `use evalsuite_schema::record` in a module `record` is about the other crate.
+        // `use evalsuite_records::record` in a module `record` is about the other crate.
         found.extend(resolve_within(krate, module, &import.path, depth));
     }
     if found.is_empty() {

@@ -1,4 +1,4 @@
-//! The types that users meet: what the crate `evalsuite` exports at its root and in `evalsuite::schema`, also of the schema's crate.
+//! The types that users meet: what the crate `evalsuite` exports at its root and in `evalsuite::schema`, also of the crates of schema and records.
 
 use evalsuite_tests::source::{CrateSource, Module, imports, item_attributes};
 use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, Visibility};
@@ -15,7 +15,7 @@ pub(crate) struct PublicType<'a> {
 /// The structs, enums and traits that a module of the users' crate exports by name.
 pub(crate) fn exported_by<'a>(
     users: &'a CrateSource,
-    schema: &'a CrateSource,
+    parts: &'a [(&str, CrateSource)],
     module: &'a Module,
 ) -> Vec<PublicType<'a>> {
     let mut types = Vec::new();
@@ -27,12 +27,13 @@ pub(crate) fn exported_by<'a>(
         let Some(name) = &import.name else { continue };
         let path: Vec<&str> = ["evalsuite"].into_iter().chain(module.path.iter().map(String::as_str)).collect();
         let path = format!("{}::{name}", path.join("::"));
-        let found = match import.path.split_first() {
-            Some((first, rest)) if first == "evalsuite_schema" => {
-                let path: Vec<String> = ["crate".to_owned()].into_iter().chain(rest.iter().cloned()).collect();
-                resolve(schema, &schema.root, &path)
+        let part = parts.iter().find(|(name, _)| import.path.first().is_some_and(|first| first == name));
+        let found = match part {
+            Some((_, part)) => {
+                let path: Vec<String> = ["crate".to_owned()].into_iter().chain(import.path[1..].to_owned()).collect();
+                resolve(part, &part.root, &path)
             }
-            _ => resolve(users, module, &import.path),
+            None => resolve(users, module, &import.path),
         };
         for found in found {
             match found {

@@ -98,7 +98,7 @@ fn change(fixture: &Fixture, numbers: &mut Numbers) -> String {
     };
     let kind = numbers.below(20);
     match kind {
-        // As most editors save: another file takes the place of the old one, and something may be left beside it.
+        // As most editors save: another file takes the place of the old one, and something may be left next to it.
         0..=1 => {
             write(&whole.with_extension("new~"), &written);
             fs::rename(whole.with_extension("new~"), &whole).expect("renamed");

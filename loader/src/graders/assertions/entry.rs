@@ -6,7 +6,7 @@ use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::Fields;
 use crate::graders::{GraderContext, GraderNotes};
-use crate::keys::RUST_GRADER;
+use crate::keys::{RUBRIC, RUST_GRADER};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, graders, suggest};
 
@@ -35,12 +35,12 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
             "type `rubric` is now `rubrics`",
             "write `type: rubrics`, and `criteria` for `rubrics`",
         );
-        Some(&graders::RUBRIC)
+        Some(&RUBRIC)
     } else {
         graders::built_in(&folded)
     };
 
-    let object = built_in.map_or(&RUST_GRADER, |known| known.object);
+    let object = built_in.unwrap_or(&RUST_GRADER);
     let mut fields = Fields::new(node, object, d)?;
     fields.get("type");
     let name = fields.get("name");
@@ -50,8 +50,8 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     let mut notes = GraderNotes::default();
     let config = match built_in {
         Some(known) => {
-            let config = (known.read)(&mut fields, cx, &mut notes, d);
-            if !known.object.is_open {
+            let config = graders::settings(known, &mut fields, cx, &mut notes, d);
+            if !known.is_open {
                 fields.finish(d);
             }
             config

@@ -8,8 +8,8 @@ use crate::fields;
 use crate::fields::paths::{Kind, SearchFailure};
 use crate::fields::{Fields, paths};
 use crate::graders::{GraderContext, IncludedTemplate};
-use crate::keys::grader::TEMPLATE;
 use crate::read::node::{Entry, Node};
+use evalsuite_schema::keys::TEMPLATE;
 
 /// Templates in templates, the outermost included.
 const MAX_LEVELS: usize = 3;

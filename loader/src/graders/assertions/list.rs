@@ -114,6 +114,6 @@ fn grader_at_start(text: &str) -> Option<&'static str> {
     const COMPARING: [&str; 4] = ["contains", "icontains", "equals", "regex"];
     let end = text.find(|character: char| character == ':' || character.is_whitespace()).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
-    let name = graders::built_in(word)?.object.id;
+    let name = graders::built_in(word)?.id;
     (rest.starts_with(':') || name.contains('-') || COMPARING.contains(&name)).then_some(name)
 }

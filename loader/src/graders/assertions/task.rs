@@ -2,13 +2,14 @@
 
 use evalsuite_schema::Object;
 use evalsuite_schema::grader::{Grader, GraderConfig};
+use evalsuite_schema::keys::TASK_GRADER;
 
 use super::ParsedGrader;
 use crate::diagnostic::Diagnostics;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
 use crate::graders::{GraderContext, GraderNotes};
-use crate::keys::grader::{TASK_COMMON, TASK_GRADER};
+use crate::keys::{TASK_GRADER_KEYS, Table};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, graders};
 
@@ -45,7 +46,7 @@ fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ParsedGr
 
 /// A built-in type; `config` has both its settings and those of every grader.
 fn built_in(
-    known: &graders::GraderType,
+    known: &'static Table,
     node: &Node,
     config: Option<&Entry>,
     (scope, notes): (Scope<'_>, &mut GraderNotes),
@@ -53,11 +54,11 @@ fn built_in(
 ) -> Option<Grader> {
     let absent = Node { span: node.span, data: Data::Mapping(Vec::new()) };
     let settings = config.map_or(&absent, |entry| &entry.value);
-    let mut fields = Fields::with_common(settings, known.object, TASK_COMMON, d)?;
+    let mut fields = Fields::with_common(settings, known, TASK_GRADER_KEYS, d)?;
     let min_score = fields.get("min_score").and_then(|entry| graders::min_score(&entry.value, d));
     let negate = fields.read("negate", fields::boolean, d);
-    let config = (known.read)(&mut fields, GraderContext::new(scope), notes, d);
-    if !known.object.is_open {
+    let config = graders::settings(known, &mut fields, GraderContext::new(scope), notes, d);
+    if !known.is_open {
         fields.finish(d);
     }
     let (min_score, negate) = (min_score.or(notes.pass_mark), negate.unwrap_or(false));

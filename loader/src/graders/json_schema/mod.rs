@@ -7,25 +7,24 @@ mod keywords;
 mod references;
 
 use evalsuite_schema::Value;
-use evalsuite_schema::grader::{ContainsJson, JsonSchema};
+use evalsuite_schema::grader::JsonSchema;
 
 use self::keywords::Draft;
-use super::require;
+use super::{Rules, require};
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::Fields;
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::pattern::CompiledPatterns;
 use crate::read::node::{Data, Entry, Node};
 
-pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JsonSchema> {
-    let entry = require(fields, "schema", d)?;
-    schema(entry, scope, d)
+pub(super) fn json_schema(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    let found = require(rules.fields, "schema", d).and_then(|entry| schema(entry, rules.cx.scope, d));
+    rules.parts.make_object(found);
 }
 
-/// Settings of `contains-json`.
-pub(super) fn read_optional(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ContainsJson> {
-    let Some(entry) = fields.get("schema") else { return Some(ContainsJson::default()) };
-    Some(ContainsJson { schema: Some(schema(entry, scope, d)?) })
+pub(super) fn contains_json(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    if let Some(entry) = rules.fields.get("schema") {
+        rules.parts.make("schema", schema(entry, rules.cx.scope, d));
+    }
 }
 
 fn schema(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JsonSchema> {

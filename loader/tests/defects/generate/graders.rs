@@ -8,7 +8,7 @@ use crate::tree::{
     keys, list, name, number, open, text,
 };
 
-/// Types in the order of grading.md. `field-accuracy` needs a reference answer and comes with it.
+/// Types of graders. `field-accuracy` needs a reference answer, which is generated with it.
 pub(super) const TYPES: &[&str] = &[
     "contains",
     "contains-any",

@@ -1,7 +1,7 @@
 //! The events of a sample, which the viewer shows as its transcript: calls of tools, changes of the workspace, scores.
 
+use evalsuite_records::record::TrialRecord;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::TrialRecord;
 
 use super::messages::{arguments, error};
 use super::scores::TRIAL;

@@ -1,7 +1,7 @@
 //! Everything of a log but its samples.
 
+use evalsuite_records::record::{GraderRecord, JudgeRecord, RunRecord, Status};
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::{GraderRecord, JudgeRecord, RunRecord, Status};
 
 use super::InspectLog;
 use super::scorers::{Scorer, scorers};

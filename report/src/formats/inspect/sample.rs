@@ -1,8 +1,8 @@
 //! A trial as a sample.
 
+use evalsuite_records::record::{ReasonCode, Status, TrialRecord};
 use evalsuite_schema::Role;
 use evalsuite_schema::json::{Object, Value, json};
-use evalsuite_schema::record::{ReasonCode, Status, TrialRecord};
 
 use super::events::events;
 use super::messages::{assistant, input_messages, messages};

@@ -1,7 +1,7 @@
 //! The scores of all samples by grader: means, their standard errors, and the mean of each case.
 
+use evalsuite_records::record::{GraderState, Status};
 use evalsuite_schema::json::{Object, Value, json};
-use evalsuite_schema::record::{GraderState, Status};
 
 use super::InspectLog;
 use super::scores::{TRIAL, named_graders};

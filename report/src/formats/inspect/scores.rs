@@ -1,7 +1,7 @@
 //! The scores of a sample: one for each grader that decided, and that of the trial.
 
+use evalsuite_records::record::{GraderRecord, GraderState, Status, TrialRecord};
 use evalsuite_schema::json::{Object, Value, json};
-use evalsuite_schema::record::{GraderRecord, GraderState, Status, TrialRecord};
 
 use crate::formats::ids::unique;
 

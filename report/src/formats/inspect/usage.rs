@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use evalsuite_records::record::{TrialRecord, Usage};
 use evalsuite_schema::json::{Object, Value, json};
-use evalsuite_schema::record::{TrialRecord, Usage};
 
 /// The role of judges.
 pub(super) const JUDGE: &str = "grader";

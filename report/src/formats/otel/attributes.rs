@@ -1,7 +1,7 @@
 //! Attributes in OTLP/JSON.
 
+use evalsuite_records::record::Usage;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::Usage;
 
 /// The fields of an object as attributes, without those that are `null`. Objects in it are texts of JSON.
 pub(super) fn attributes(fields: Value) -> Value {

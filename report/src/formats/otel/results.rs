@@ -1,7 +1,7 @@
 //! What graders found, as events `gen_ai.evaluation.result`.
 
+use evalsuite_records::record::{GraderRecord, GraderState, ReasonCode, Status, Verdict};
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::{GraderRecord, GraderState, ReasonCode, Status, Verdict};
 
 use super::attributes::attributes;
 use super::spans::identity;

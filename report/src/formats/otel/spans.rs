@@ -1,8 +1,8 @@
 //! The spans of a trial, by OpenTelemetry's conventions for generative AI.
 
+use evalsuite_records::record::{GraderRecord, GraderState, Stage, Status, TrialRecord};
 use evalsuite_schema::Role;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::{GraderRecord, GraderState, Stage, Status, TrialRecord};
 
 use super::attributes::{attributes, usage};
 use super::{Trace, nanoseconds};

@@ -15,7 +15,7 @@ pub(crate) struct CliAgent {
     pub(crate) name: String,
     /// The targets file.
     pub(crate) file: PathBuf,
-    /// Where the entry stands in it.
+    /// Location of the entry in it.
     pub(crate) location: Location,
     pub(crate) target: CliTarget,
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use evalsuite_schema::record::Note;
+use evalsuite_records::record::Note;
 
 use crate::agents::command::command_line::Values;
 use crate::agents::command::output_file;
@@ -14,6 +14,7 @@ use crate::model::command::{CommandEnvironment, shell};
 use crate::model::messages::answer;
 use crate::model::outcome::Outcome;
 use crate::platform::excerpt::last_chars;
+use crate::platform::files::RedactedFiles;
 use crate::platform::process;
 use crate::platform::process::{Captured, Finished};
 use crate::platform::redaction::Redactor;
@@ -160,7 +161,7 @@ impl ResolvedCommand<'_> {
     }
 }
 
-/// The answer with the transcript that is written beside it. The answer takes precedence where both report a value.
+/// The answer with the transcript that is written next to it. The answer takes precedence where both report a value.
 fn with_trajectory(reply: Outcome, json: &[u8]) -> Result<Outcome, CommandFailure> {
     let unusable = |error| CommandFailure::Failed(format!("the trajectory cannot be used: {error}"));
     let reported = Outcome::from_trajectory(json).map_err(unusable)?;

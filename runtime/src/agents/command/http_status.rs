@@ -1,6 +1,6 @@
 //! The HTTP status of a URL, for health checks: one GET of HTTP/1.1 without TLS.
 //!
-//! Written by hand: `ureq` is a dependency of the feature `judge` only, and health checks work without it.
+//! Hand-written: `ureq` is a dependency of the feature `judge` only, and health checks work without it.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};

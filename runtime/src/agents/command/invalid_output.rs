@@ -1,4 +1,4 @@
-//! The error of an output file with another form than documented.
+//! The error for an output file that does not have the documented form.
 
 use std::fmt;
 

@@ -20,7 +20,7 @@ use crate::model::agent::{Bound, BoundAgent, IntoAgent};
 
 /// Agents that are commands of a targets file; see `agent = "cli"` of `include_eval_suite!`.
 ///
-/// The entry of the nearest targets.yaml that is named like a trial's target says which command is called:
+/// The entry of the nearest targets.yaml with the name of the trial's target defines the command:
 ///
 /// ```yaml
 /// targets:
@@ -32,15 +32,15 @@ use crate::model::agent::{Bound, BoundAgent, IntoAgent};
 ///     healthcheck: { url: "http://localhost:8080/health" }
 /// ```
 ///
-/// The command runs in a shell, in the workspace of the case, else in the target's `cwd`, else in an empty workspace; with
-/// `in_suite_directory: true`, in the suite's directory.
-/// `{PROMPT}`, `{PROMPT_FILE}`, `{EVAL_ID}`, `{ATTEMPT}`, `{FILES}` and `{OUTPUT_FILE}` are replaced by values, quoted for the
-/// shell. What it writes to `{OUTPUT_FILE}` is the answer, or an object with `text`, `output` (messages), `token_usage`,
-/// `cost_usd`, `duration_ms` and `state`. A command that fails, runs out of time (300 s by default) or writes nothing is an
-/// error that shows the end of its standard error; everything it printed is written beside the record.
+/// The command runs in a shell, in the workspace of the case, else in the target's `cwd`, else in an empty workspace;
+/// with `in_suite_directory: true`, in the suite's directory. `{PROMPT}`, `{PROMPT_FILE}`, `{EVAL_ID}`, `{ATTEMPT}`,
+/// `{FILES}` and `{OUTPUT_FILE}` are replaced by values, quoted for the shell. The content of `{OUTPUT_FILE}` is the
+/// answer, or an object with `text`, `output` (messages), `token_usage`, `cost_usd`, `duration_ms` and `state`. A
+/// command that fails, exceeds its time limit (300 s by default) or writes nothing is an error with the end of its
+/// standard error; its complete output is written next to the record.
 ///
-/// A health check is made once per run and has 30 s by default. A URL has to answer with a status of 200 to 299;
-/// `https://` is asked with the program curl, redirects are not followed.
+/// A health check runs once per run, with a time limit of 30 s by default. A URL has to answer with a status of 200 to
+/// 299; for `https://`, the program curl is used. Redirects are not followed.
 ///
 /// A suite with this agent needs no code:
 ///

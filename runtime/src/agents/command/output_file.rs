@@ -1,8 +1,8 @@
-//! The output file of a command: a structured reply, or the answer itself.
+//! The output file of a command: a structured reply, or the plain answer.
 
 use std::path::Path;
 
-use evalsuite_schema::record::{Note, Usage};
+use evalsuite_records::record::{Note, Usage};
 use evalsuite_schema::{Object, Value};
 
 use crate::agents::command::invalid_output::InvalidOutput;
@@ -19,7 +19,7 @@ pub(crate) struct OutputFile {
     pub(crate) notes: Vec<Note>,
 }
 
-/// Reads an output file: a structured reply, or the answer itself. Paths in it are relative to `directory`.
+/// Reads an output file: a structured reply, or the plain answer. Paths in it are relative to `directory`.
 ///
 /// # Errors
 ///

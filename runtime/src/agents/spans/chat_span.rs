@@ -1,6 +1,6 @@
 //! A single span: its kind, and the messages, tokens and cost of a call of a model.
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::{Message, Object, Role, Value};
 
 use crate::agents::spans::span_fields::OTEL_NAME;

@@ -1,12 +1,13 @@
 //! Transcripts from the `tracing` spans of instrumented agents.
 //!
-//! Libraries that follow OpenTelemetry's conventions for generative AI (`rig`, `genai`, instrumented code of one's own) open
-//! spans around calls of models (`chat`), of tools (`execute_tool`) and of agents (`invoke_agent`), with what was said in
-//! fields named `gen_ai.*`. Those seen during an agent's call become its transcript, unless it reports one itself.
+//! Libraries that follow OpenTelemetry's conventions for generative AI (`rig`, `genai`, your own instrumented code)
+//! open spans for calls of models (`chat`), of tools (`execute_tool`) and of agents (`invoke_agent`), with contents in
+//! fields named `gen_ai.*`. The spans of an agent's call become its transcript, unless the agent reports one itself.
 //!
-//! A span belongs to the trial of its nearest ancestor; around the call of an agent is a span of ours. A span without one belongs to
-//! the trial whose call enters it, or that it follows from, else to the only trial that runs. Where several run, it is missing,
-//! and graders that need it are errors. A program that sets a subscriber of its own adds [`capture_layer`] to it.
+//! A span belongs to the trial of its nearest ancestor; evalsuite opens a span around each call of an agent. A span
+//! without such an ancestor belongs to the trial whose call enters it, or from which it follows, else to the only
+//! running trial. If several trials run, it is in no transcript, and graders that need it are errors. A program that
+//! sets its own subscriber adds [`capture_layer`] to it.
 
 #[cfg(feature = "capture")]
 pub(crate) mod chat_span;

@@ -1,8 +1,9 @@
-//! Our own subscriber, and the moment at which it becomes that of the whole program.
+//! evalsuite's own subscriber, and when it becomes the global one.
 //!
-//! A program may set its subscriber while an agent runs, and can do so only if there is none. So ours is set for the thread of a
-//! call first, and for all threads when the first span of a model or tool is about to be made: by then a program has set its own,
-//! if it does. Until a span is made on a thread that has no subscriber, nobody could see it.
+//! A program may set its subscriber while an agent runs, which works only if none is set. evalsuite therefore sets its
+//! subscriber for the thread of a call first, and for all threads just before the first span of a model or tool: a
+//! program that has its own subscriber has set it by then. Earlier spans on threads without a subscriber are not
+//! visible.
 
 use std::sync::OnceLock;
 

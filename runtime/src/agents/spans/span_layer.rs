@@ -25,9 +25,9 @@ pub(crate) fn subscribers() -> u64 {
     SUBSCRIBERS.load(Ordering::SeqCst)
 }
 
-/// The layer that makes transcripts from spans, for programs with a subscriber of their own.
+/// The layer that makes transcripts from spans, for programs with their own subscriber.
 ///
-/// Where the program sets no global subscriber, trials see spans without it. A program that sets one adds this layer:
+/// If the program sets no global subscriber, spans are captured without it. A program that sets one adds this layer:
 ///
 /// ```
 /// use tracing_subscriber::prelude::*;
@@ -36,7 +36,7 @@ pub(crate) fn subscribers() -> u64 {
 /// # drop(subscriber);
 /// ```
 ///
-/// Filters of the whole subscriber also hide spans from it, so those of an output should be set on the layer of that output.
+/// Filters of the whole subscriber also hide spans from this layer: set filters on the output layer.
 pub fn capture_layer() -> CaptureLayer {
     CaptureLayer { _private: () }
 }

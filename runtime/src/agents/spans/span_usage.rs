@@ -1,6 +1,6 @@
 //! Tokens and cost in fields of a span.
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::{Object, Value};
 
 /// Tokens under their present and former names.

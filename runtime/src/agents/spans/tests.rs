@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use evalsuite_records::record::Usage;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Message, Role, ToolCall};
 use tracing::field::Empty;
 use tracing::{Instrument, Level, Span, info_span};

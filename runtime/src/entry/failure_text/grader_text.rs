@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fmt::Write;
 
-use evalsuite_schema::record::{Assertion, GraderRecord, GraderState, Verdict};
+use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
 
 use super::{LONG_TEXT, first_line, folded, indented, two_places};
 use crate::grade::assertion_text::shorten;
@@ -11,7 +11,7 @@ use crate::platform::excerpt::first_chars;
 
 /// Largest number of failed assertions shown per grader.
 const ASSERTIONS: usize = 20;
-/// Characters of a statement that stands on the line of its grader.
+/// Largest length of a statement on the line of its grader, in characters.
 const ONE_LINE: usize = 160;
 /// Characters shown of an expected or actual value.
 const VALUE: usize = 300;

@@ -7,17 +7,17 @@ use std::fmt;
 use std::fmt::Write;
 use std::path::Path;
 
-use evalsuite_schema::Location;
-use evalsuite_schema::record::{
+use evalsuite_records::record::{
     BaselineResult, CaseRecord, Expectation, GraderRecord, ReasonCode, Rule, Status, TrialRecord, TurnRecord,
 };
+use evalsuite_schema::Location;
 
 use self::grader_text::Answer;
 use self::shown_paths::ShownPaths;
 use crate::platform::excerpt::{escaped, first_chars};
 use crate::record::run_directory::layout::{CASE_RECORD, TRIAL_RECORD, trial_directory_name};
 use crate::run::case_report::CaseReport;
-use crate::run::rerun;
+use crate::run::selection::rerun;
 
 /// Characters shown of an answer, a rationale, or the text of an assertion.
 const LONG_TEXT: usize = 600;

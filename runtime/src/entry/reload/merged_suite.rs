@@ -1,4 +1,4 @@
-//! The compiled suite with what was loaded again in place of what was compiled.
+//! The compiled suite with reloaded data instead of compiled data.
 
 use std::collections::HashMap;
 

@@ -1,14 +1,15 @@
-//! The input of a code grader's command: the evidence as JSON (grading.md, section 9).
+//! The input of a code grader's command: the evidence as JSON.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use evalsuite_records::record::Note;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::Note;
 use evalsuite_schema::{Content, Input, Message, Object, Part, PathRef, ToolCall};
 
 use crate::grade::grading_context::GradingContext;
 use crate::model::messages::file_parts;
+use crate::platform::files::RedactedFiles;
 use crate::platform::untrusted::UntrustedDirectory;
 
 /// Characters of a transcript up to which it is part of the input; a longer one is passed as a file.

@@ -1,13 +1,14 @@
-//! The result of a code grader's command: its output and exit code (grading.md, section 9).
+//! The result of a code grader's command: its output and exit code.
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::{Assertion, Verdict};
+use evalsuite_records::record::{Assertion, Verdict};
 use evalsuite_schema::{Object, Value};
 
-use crate::model::score::{Score, ratio};
+use crate::model::score::Score;
 use crate::platform::excerpt::{last_chars, trim};
 use crate::platform::process::Finished;
+use crate::record::statistics::ratio;
 
 /// Characters of output that are shown.
 const SHOWN: usize = 2000;

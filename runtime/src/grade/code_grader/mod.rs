@@ -1,4 +1,4 @@
-//! The `code-grader`: a command reads the evidence as JSON and prints a result, or just exits (grading.md, section 9).
+//! The `code-grader`: a command reads the evidence as JSON and prints a result, or only exits.
 
 pub(crate) mod command_input;
 pub(crate) mod command_output;
@@ -6,9 +6,9 @@ pub(crate) mod command_output;
 use std::path::Path;
 use std::time::Duration;
 
+use evalsuite_records::record::{CommandRecord, GraderKind};
 use evalsuite_schema::Value;
 use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
-use evalsuite_schema::record::{CommandRecord, GraderKind};
 
 use crate::grade::code_grader::command_output::VerdictRule;
 use crate::grade::grader_command::{COMMAND_LIMIT, GraderCommand, GraderCommandError};

@@ -1,7 +1,7 @@
-//! Dates as people and programs write them.
+//! Dates in the formats of people and programs.
 //!
-//! Written by hand: chrono and jiff parse one given format, so the rules for the order of day and month, month names and offsets
-//! would stay here; only the calendar (20 lines) would go, for 2 s (chrono) or 4 s (jiff) of compile time.
+//! Hand-written: chrono and jiff parse one given format, so the rules for the order of day and month, month names and
+//! offsets would stay here; only the calendar (20 lines) would go, for 2 s (chrono) or 4 s (jiff) of compile time.
 
 use evalsuite_schema::grader::DateFormat;
 

@@ -1,9 +1,9 @@
-//! The `field-accuracy` grader: compares fields of the answer with those of the reference (grading.md, section 8).
+//! The `field-accuracy` grader: compares fields of the answer with those of the reference.
 
 pub(crate) mod calendar_date;
 
+use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch};
-use evalsuite_schema::record::Assertion;
 use evalsuite_schema::{Content, Message, Role, Value};
 
 use crate::grade::assertion_text::shorten;

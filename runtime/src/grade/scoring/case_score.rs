@@ -1,6 +1,6 @@
-//! The outcome and score of a case from its trials (grading.md, section 14).
+//! The outcome and score of a case from its trials.
 
-use evalsuite_schema::record::{Rule, Status};
+use evalsuite_records::record::{Rule, Status};
 use evalsuite_schema::{Kind, Strategy};
 
 use crate::record::statistics::Summary;
@@ -45,8 +45,9 @@ fn errors(trials: &[TrialPoint]) -> usize {
     trials.iter().filter(|trial| trial.outcome == Status::Error).count()
 }
 
-/// Outcome and score of a case. Skipped trials do not count; a case of nothing else is skipped. A trial that ended in an error is missing
-/// evidence: with more of them than are tolerated, the case is not passed, whatever the others show.
+/// Outcome and score of a case. Skipped trials do not count; a case of nothing else is skipped. A trial that ended in
+/// an error is missing evidence: with more of them than are tolerated, the case is not passed, regardless of the
+/// others.
 pub(crate) fn decide_case(standard: CaseStandard, trials: &[TrialPoint]) -> (Status, Option<f64>) {
     let CaseStandard { rule, threshold, tolerated_errors } = standard;
     let count = |outcome| trials.iter().filter(|trial| trial.outcome == outcome).count();

@@ -1,7 +1,7 @@
-//! The outcome and score of a conversation from its turns and its whole (grading.md, section 13.4).
+//! The outcome and score of a conversation, from its turns and from the graders of the whole conversation.
 
+use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::Aggregation;
-use evalsuite_schema::record::{Reason, ReasonCode, Stage, Status};
 
 use crate::grade::scoring::trial_score::TrialScore;
 

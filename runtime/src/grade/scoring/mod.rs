@@ -1,4 +1,4 @@
-//! From grader records to the outcome of a trial, and from trials to the outcome of a case: pure functions.
+//! Pure functions that compute the outcome of a trial from grader records, and the outcome of a case from trials.
 
 pub(crate) mod case_score;
 pub(crate) mod conversation_score;

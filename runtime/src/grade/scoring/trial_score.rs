@@ -1,7 +1,7 @@
-//! The outcome and score of a trial from its graders (grading.md, section 13).
+//! The outcome and score of a trial from its graders.
 
+use evalsuite_records::record::{GraderRecord, GraderState, Note, Reason, ReasonCode, Stage, Status, Verdict};
 use evalsuite_schema::Layout;
-use evalsuite_schema::record::{GraderRecord, GraderState, Note, Reason, ReasonCode, Stage, Status, Verdict};
 
 /// The outcome and score of a trial.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,8 @@
 //! Statistics of the agreement of two lists of scores.
 //!
-//! Written by hand: `statrs` has neither Cohen's κ nor Spearman's ρ, and Pearson's r of two lists is five lines.
+//! Hand-written: `statrs` has neither Cohen's κ nor Spearman's ρ, and Pearson's r of two lists is five lines.
 
-use evalsuite_schema::record::CalibrationStatistics;
+use evalsuite_records::record::CalibrationStatistics;
 
 /// Rounding error of binary fractions: 0.9 and 0.75 differ by 0.15.
 const ROUNDING: f64 = 1e-9;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_schema::record::{
+use evalsuite_records::record::{
     CalibrationRecord, CalibrationStatistics, GraderState, JudgeRecord, ReasonCode, SampleCounts, SampleRecord,
     Shortfall,
 };

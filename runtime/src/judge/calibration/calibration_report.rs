@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use evalsuite_schema::record::{CalibrationRecord, ReasonCode, SampleRecord};
+use evalsuite_records::record::{CalibrationRecord, ReasonCode, SampleRecord};
 
 use crate::judge::calibration::{agreement, calibration_record};
 use crate::platform::excerpt::{escaped, first_chars};
@@ -12,7 +12,7 @@ const SHOWN: usize = 5;
 /// Characters shown of a reason.
 const REASON: usize = 300;
 
-/// How far a suite's judges agree with people, see [`Evals::calibrate`](crate::Evals::calibrate).
+/// Agreement of a suite's judges with people, see [`Evals::calibrate`](crate::Evals::calibrate).
 ///
 /// ```
 /// use evalsuite::{Evals, RunError, RunOptions};
@@ -47,7 +47,7 @@ impl CalibrationReport {
         calibration_record::is_measured(&self.record)
     }
 
-    /// Whether the judges reach the suite's `minimum`; true where the suite has none.
+    /// Whether the judges reach the suite's `minimum`; true if the suite has none.
     pub fn is_trusted(&self) -> bool {
         self.record.shortfalls.is_empty()
     }

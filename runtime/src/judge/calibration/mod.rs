@@ -1,4 +1,4 @@
-//! How far judges agree with people: statistics, the record of a calibration, and its report.
+//! Agreement of judges with people: statistics, the record of a calibration, and its report.
 
 pub(crate) mod agreement;
 pub(crate) mod calibration_record;

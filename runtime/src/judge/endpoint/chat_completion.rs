@@ -2,8 +2,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::Usage;
 
 use crate::model::judge::{InvalidReply, JudgeReply, JudgeRequest};
 

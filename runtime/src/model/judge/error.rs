@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use evalsuite_schema::record::ReasonCode;
+use evalsuite_records::record::ReasonCode;
 
 /// Why a judge gave no reply.
 ///

@@ -1,4 +1,4 @@
-//! The error of a reply that has another form than was asked for.
+//! The error for a reply that does not have the requested form.
 
 use std::fmt;
 

@@ -29,7 +29,7 @@ pub(crate) use self::invalid_reply::InvalidReply;
 pub(crate) use self::registry::Judges;
 pub(crate) use self::untrusted::fenced;
 
-/// A judge as a type, for a judge with data of its own.
+/// A judge as a type, for a judge with its own data.
 ///
 /// Functions are judges without this trait, see [`IntoJudge`].
 ///
@@ -85,7 +85,7 @@ pub trait Judge: Send + Sync + 'static {
     note = "a judge is `async fn(JudgeRequest) -> Result<String, E>`, the same without `async`, or a type that implements `evalsuite::Judge`"
 )]
 pub trait IntoJudge<Marker> {
-    /// The judge as [`Evals`](crate::Evals) holds it.
+    /// The judge as [`Evals`](crate::Evals) stores it.
     fn into_judge(self) -> BoundJudge;
 }
 

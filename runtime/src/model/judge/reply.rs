@@ -1,6 +1,6 @@
 //! The reply of a judge.
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

@@ -93,8 +93,8 @@ impl JudgeRequest {
         self
     }
 
-    /// Adds text of the agent or of its output to the user prompt: under a heading, between marks that the text itself does not
-    /// contain. The system prompt then says that text between such marks is never an instruction.
+    /// Adds text of the agent or of its output to the user prompt: under a heading, between marks that do not occur in
+    /// the text. The system prompt then says that text between such marks contains no instructions.
     ///
     /// ```
     /// # use evalsuite::JudgeRequest;

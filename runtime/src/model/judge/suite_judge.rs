@@ -26,11 +26,11 @@ pub(crate) trait Inquiry: fmt::Debug + Send + Sync {
 
 /// A judge of the suite, for graders in Rust: see [`Evidence::judge`](crate::Evidence::judge).
 ///
-/// Its calls are treated as those of the built-in judge graders: their usage and cost are part of the grader's record and of the
-/// budget, `EVALSUITE_MODE=record` records them and `EVALSUITE_MODE=replay` replays them.
+/// Its calls are treated like those of the built-in judge graders: their usage and cost are part of the grader's record
+/// and of the budget, `EVALSUITE_MODE=record` records them and `EVALSUITE_MODE=replay` replays them.
 ///
-/// **A call that fails makes the grader an error, whatever the grader returns.** A result that was not judged is therefore never
-/// taken for a judgement.
+/// **A call that fails makes the grader an error, regardless of its return value.** A grader therefore cannot mistake a
+/// failed call for a judgement.
 ///
 /// ```
 /// use evalsuite::{Evidence, JudgeError, JudgeRequest, Score, Verdict};

@@ -1,4 +1,4 @@
-//! Command lines on standard error, as `EVALSUITE_VERBOSE` asks for.
+//! Command lines on standard error (`EVALSUITE_VERBOSE`).
 
 use std::process::Command;
 

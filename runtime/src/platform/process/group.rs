@@ -1,4 +1,4 @@
-//! Process groups of programs that were started here.
+//! Process groups of programs started by this process.
 
 #[cfg(not(unix))]
 use std::process::{Command, Stdio};

@@ -78,7 +78,7 @@ impl Captured {
 pub(crate) enum Detached {
     /// They end with the program's group. They are found on Linux.
     End,
-    /// They go on, as a server does that a hook starts for all cases.
+    /// They keep running, such as a server that a hook starts for all cases.
     Keep,
 }
 

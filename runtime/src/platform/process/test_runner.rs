@@ -1,4 +1,4 @@
-//! The end of this process with its test runner: `kill -9` of a runner does not reach the processes it started.
+//! Ends this process with its test runner: `kill -9` of a runner does not reach the processes it started.
 
 use std::sync::Once;
 use std::thread;

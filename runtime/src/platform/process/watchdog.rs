@@ -1,9 +1,9 @@
-//! A shell beside the test process that ends its programs if the process dies.
+//! A shell next to the test process that ends its programs if the process dies.
 //!
-//! Programs run in process groups of their own, so neither Ctrl-C nor the test runner's signals reach them, and nothing in
-//! a process survives `kill -9` to end them. The shell knows the groups and reads from a pipe. Whatever happens to the process,
-//! the operating system closes the pipe, and the shell ends the remaining groups. No signal has to be handled for that, so every
-//! signal ends the process as it would without evalsuite.
+//! Programs run in their own process groups, so neither Ctrl-C nor the test runner's signals reach them, and after
+//! `kill -9` the test process cannot end them. The shell knows the groups and reads from a pipe. When the process ends
+//! for any reason, the operating system closes the pipe, and the shell ends the remaining groups. This needs no signal
+//! handlers, so every signal ends the process as it would without evalsuite.
 
 use std::hash::{BuildHasher, Hasher};
 use std::io::Write;

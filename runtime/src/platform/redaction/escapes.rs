@@ -1,5 +1,4 @@
-//! Characters as programs write them: escaped for JSON, for a literal of a programming language, for HTML, for a URL or for a
-//! shell, also several times over.
+//! Escaped characters: for JSON, literals of programming languages, HTML, URLs and shells, also nested.
 
 /// Times that a text is escaped. A tool call whose arguments are JSON in a text, shown to a judge as JSON, has three levels.
 const LEVELS: u8 = 4;

@@ -1,4 +1,4 @@
-//! Secrets kept out of everything that is written or printed.
+//! Redaction of secrets in everything that is written or printed.
 
 mod escapes;
 pub(crate) mod panic_messages;

@@ -1,4 +1,4 @@
-//! Finds a secret in a text, however it is escaped, and as a part of base64.
+//! Finds a secret in a text, in all escaped forms, and as a part of base64.
 //!
 //! Hand-written: an automaton is slow in an unoptimised program, and the search of the standard library is not. It looks for a
 //! part of the secret that no encoder changes; only around that part are escapes decoded.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::{Message, Object, Value};
 use serde::{Deserialize, Serialize};
 
@@ -159,7 +159,7 @@ impl CassetteFile {
         write_bytes(path, &json)
     }
 
-    /// Its JSON without line breaks, for a file beside the record.
+    /// Its JSON without line breaks, for a file next to the record.
     ///
     /// # Errors
     ///

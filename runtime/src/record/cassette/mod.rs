@@ -10,7 +10,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use evalsuite_schema::record::{Mode, ReasonCode};
+use evalsuite_records::record::{Mode, ReasonCode};
 
 use crate::model::cassette::{Cassette, CassetteError};
 use crate::platform::clock::timestamp;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use evalsuite_records::record::Mode;
 use evalsuite_schema::Value;
-use evalsuite_schema::record::Mode;
 
 use crate::model::cassette::{Asker, CassetteError, LookUp, ReplyStore, Request};
 use crate::record::cassette::SharedCassette;

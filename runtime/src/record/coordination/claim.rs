@@ -1,4 +1,4 @@
-//! Claims: files that belong to the first who asks for them.
+//! Claims: files that belong to the first test that requests them.
 
 use std::io;
 use std::path::Path;

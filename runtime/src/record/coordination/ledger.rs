@@ -1,4 +1,4 @@
-//! The ledger of a run: what its trials cost.
+//! The ledger of a run: the costs of its trials.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -24,7 +24,7 @@ const LONGEST_LINE: u64 = 1 << 20;
 
 /// What a run has cost: `spend.jsonl`, one line per attempt at a trial, appended under a lock.
 ///
-/// The sum of all but the last lines is stored beside the lock, so that reading the sum takes the same time in a run of ten
+/// The sum of all but the last lines is stored next to the lock, so that reading the sum takes the same time in a run of ten
 /// trials and of ten thousand. The stored sum may be lost: it is computed again from the lines.
 #[derive(Debug)]
 pub(crate) struct Ledger {

@@ -1,7 +1,7 @@
 //! Coordination between the tests of a run, which are threads of one process or separate processes.
 //!
-//! It uses advisory locks on files in `locks/` of the run directory. The operating system releases them when a process dies.
-//! The age of a lock file means nothing, and a file that is left behind locks nothing.
+//! It uses advisory locks on files in `locks/` of the run directory. The operating system releases them when a process
+//! dies. The age of a lock file has no meaning, and a remaining file without a lock has no effect.
 
 pub(crate) mod claim;
 pub(crate) mod ledger;

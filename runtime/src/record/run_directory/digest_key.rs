@@ -1,4 +1,5 @@
-//! Digests of values that may be secret: made with a key outside of run directories, so that records do not help to guess values.
+//! Keyed digests of values that may be secret. The key is outside of run directories, so that records do not help to
+//! guess values.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;

@@ -1,10 +1,7 @@
-//! The directories of runs: their layout, for `cargo evalsuite`, and where this process writes. Not part of the API.
+//! The directory of a run, where this process writes.
 
 pub(crate) mod case_directory;
 pub(crate) mod digest_key;
-pub(crate) mod layout;
-pub(crate) mod output_directory;
-pub(crate) mod run_file;
 pub(crate) mod run_id;
 
 use std::collections::BTreeSet;
@@ -14,10 +11,11 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::setting_error::SettingError;
+use crate::record::run_directory::layout::{LOCKS, RUN_RECORD, SUITES};
 
-pub use self::layout::*;
-pub use self::output_directory::{OutputDirectory, StoredRun};
-pub use self::run_file::{open_regular_file, open_run_file, read_run_file, read_run_record, run_directory_entries};
+// The names of its files.
+pub(crate) use evalsuite_records::run_directory as layout;
+pub(crate) use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 
 pub(crate) use self::case_directory::CaseDirectory;
 

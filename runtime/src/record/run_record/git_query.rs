@@ -1,4 +1,4 @@
-//! The question to git that a run asks once, answered while its first case runs.
+//! The call of git that a run makes once, in parallel with its first case.
 
 use std::io;
 use std::thread::{Builder, JoinHandle};

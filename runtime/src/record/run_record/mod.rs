@@ -1,7 +1,8 @@
-//! `run.json` and `suite.json`: what a run is and which suites belong to it.
+//! `run.json` and `suite.json`: a run and its suites.
 //!
-//! The first test of a suite writes them, and a mark that it has. All others only look for the mark, however large the suite
-//! and the run are. The first test of the run also asks git for the state of the repository, while its case runs.
+//! The first test of a suite writes them and a marker file. All other tests only check the marker, so their cost does
+//! not depend on the size of suite and run. The first test of the run also asks git for the state of the repository,
+//! while its case runs.
 
 mod git_query;
 pub(crate) mod surroundings;
@@ -13,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use evalsuite_discovery::workspace_around;
+use evalsuite_records::record::{RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 use evalsuite_schema::Suite;
-use evalsuite_schema::record::{RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 
 use self::git_query::GitQuery;
 use crate::model::suite::EvalSuite;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use evalsuite_schema::record::{CiRun, GitState};
+use evalsuite_records::record::{CiRun, GitState};
 
 use crate::model::suite_location::TRACKED_DIRECTORY_PREFIX;
 use crate::platform::process;

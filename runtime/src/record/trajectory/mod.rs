@@ -1,8 +1,8 @@
 //! The Agent Trajectory Interchange Format (ATIF): transcripts as documents that other tools read and write.
 //!
-//! Every trial writes one, in version 1.8. Agents may report their work as one, in any version up to 1.8. What ATIF has no
-//! field for (the form of content, the name of a speaker) is in `extra`, so that reading a document that evalsuite wrote gives
-//! the messages it was written from.
+//! Every trial writes a document of version 1.8. Agents may report their work as a document of any version up to 1.8.
+//! Data without a field in ATIF (the form of content, the name of a speaker) is in `extra`, so that reading a document
+//! of evalsuite returns the original messages.
 
 pub(crate) mod content_parts;
 pub(crate) mod document;

@@ -1,6 +1,6 @@
 //! Reading a document: messages, totals and model.
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::{Message, Role, Value};
 
 use crate::model::messages::answer;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::{Content, Message, Object, Role, ToolCall, Value};
 
 use crate::record::trajectory::content_parts::Form;

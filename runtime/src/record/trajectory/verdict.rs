@@ -1,6 +1,6 @@
-//! The result of a trial, for those who read only its trajectory: in our form, and in that of other tools.
+//! The result of a trial in its trajectory: in evalsuite's format, and in that of other tools.
 
-use evalsuite_schema::record::{GraderRecord, GraderState, Reason, Status, Verdict};
+use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, Verdict};
 use serde::Serialize;
 
 /// The result of a trial and its graders.

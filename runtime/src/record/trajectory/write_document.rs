@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_records::record::Usage;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Message, Object, Role, ToolCall, rfc3339};
 
 use crate::platform::redaction::Redactor;

@@ -1,8 +1,8 @@
-//! Graders whose judge is below the suite's `minimum` are advisory: they are shown, and decide nothing. If the judge did not answer when it
-//! was measured, they are errors.
+//! Graders whose judge is below the suite's `minimum` are advisory: they are shown but do not count. If the judge did
+//! not answer during the calibration, they are errors.
 
+use evalsuite_records::record::{GraderKind, GraderRecord, GraderState, Note, ReasonCode};
 use evalsuite_schema::grader::built_in_kind;
-use evalsuite_schema::record::{GraderKind, GraderRecord, GraderState, Note, ReasonCode};
 
 use crate::model::evals::Evals;
 use crate::record::run_directory::RunDirectory;

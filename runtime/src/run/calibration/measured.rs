@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use evalsuite_schema::record::{CalibrationRecord, Mode, Reason};
+use evalsuite_records::record::{CalibrationRecord, Mode, Reason};
 
 use crate::judge::calibration::CalibrationReport;
 use crate::model::evals::Evals;

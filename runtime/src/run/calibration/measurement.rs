@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use evalsuite_schema::record::{CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord};
+use evalsuite_records::record::{CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord};
 use evalsuite_schema::{Calibration, Layout, Message, Role, Sample, Suite};
 
 use crate::grade;
@@ -30,8 +30,8 @@ use crate::record::cassette::{AgentInput, CassetteOptions, RecordedTrial, Replay
 use crate::record::embedded_files;
 use crate::record::run_directory::RunDirectory;
 use crate::run::calibration::calibration_test::test_name;
-use crate::run::needs_judge;
-use crate::run::requirements::Requirement;
+use crate::run::selection::requirements::Requirement;
+use crate::run::selection::requirements::needs_judge;
 use crate::run::settings::Settings;
 use crate::workspace::value_placeholders::Placeholders;
 

@@ -1,9 +1,11 @@
-//! The calibration of judges in a run: measuring them, and taking the weight from graders whose judges are below the suite's `minimum`.
+//! The calibration of judges in a run: measures them, and excludes graders whose judges are below the suite's
+//! `minimum`.
 
 pub(crate) mod calibration_test;
 pub(crate) mod judge_bar;
 pub(crate) mod measured;
 pub(crate) mod measurement;
+pub(crate) mod pair_judging;
 
 pub(crate) use self::calibration_test::repeat;
 pub(crate) use self::judge_bar::advise;

@@ -1,4 +1,4 @@
-//! What the trials of a case have in common, made before the first of them: base workspaces, and hooks that run once.
+//! The common setup of a case's trials, before the first one: base workspaces, and hooks that run once.
 
 pub(crate) mod case_base;
 pub(crate) mod suite_base;
@@ -8,7 +8,7 @@ pub(crate) mod workspace_needs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::record::{Reason, ReasonCode, Stage};
+use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hooks, Isolation, Workspace};
 
 use self::workspace_base::WorkspaceBase;
@@ -38,12 +38,15 @@ impl<'a> CaseSetup<'a> {
     ///
     /// If a lock file cannot be made.
     pub(crate) fn begin(plan: &'a Plan<'a>) -> io::Result<Self> {
-        let needs =
-            WorkspaceNeeds::of(plan.suite_data.workspace.as_ref(), plan.case.workspace.as_ref(), plan.target_hooks());
+        let needs = WorkspaceNeeds::of(
+            plan.source.data.workspace.as_ref(),
+            plan.source.case.workspace.as_ref(),
+            plan.target_hooks(),
+        );
         let mut shared = None;
         if needs.source == WorkspaceSource::Suite(Isolation::Shared) {
             // For all trials of the case, and before a slot is taken: a test with a slot must not wait for one that needs it.
-            let key = Session::of(plan.suite, plan.settings, plan.run).key();
+            let key = Session::of(plan.source.suite, plan.settings, plan.run).key();
             shared = Some(FileLock::acquire(&plan.run.locks().join(format!("workspace-{key}.lock")))?);
         }
         Ok(Self { plan, needs, session: None, base: None, own_base: None, _shared: shared })
@@ -93,12 +96,12 @@ fn build(written: &Workspace, directory: &Path, plan: &Plan<'_>) -> Result<(), R
     let resolved = interpolation::resolve_workspace(
         // The variables of hooks are filled in when the hooks run.
         Workspace { hooks: Hooks::default(), ..written.clone() },
-        &plan.case.location,
+        &plan.source.case.location,
     );
     let resolved = resolved.map_err(|unresolved| {
         Reason::new(Stage::Workspace, ReasonCode::VariableUnset, unresolved.message).with_location(unresolved.location)
     })?;
-    workspace::build(Some(&resolved), directory, &plan.places, plan.settings.echo)
+    workspace::build(Some(&resolved), directory, &plan.source.places, plan.settings.echo)
 }
 
 fn run_hook(call: &HookCall, plan: &Plan<'_>) -> Result<(), Reason> {

@@ -1,10 +1,10 @@
-//! What the workspace of a trial is made from.
+//! The source of a trial's workspace.
 
 use std::path::PathBuf;
 
 use crate::workspace::BaseFacts;
 
-/// What the workspace of a trial is made from.
+/// The source of a trial's workspace.
 #[derive(Debug, Clone)]
 pub(crate) enum WorkspaceBase {
     /// A copy of the template; without a template, the workspace is empty.

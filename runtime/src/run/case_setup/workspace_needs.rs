@@ -1,4 +1,4 @@
-//! Which workspace a case needs: the suite's, or one of its own.
+//! Which workspace a case needs: the suite's, or its own.
 
 use evalsuite_schema::{Hooks, Isolation, Workspace};
 

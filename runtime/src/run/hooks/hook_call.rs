@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-use evalsuite_schema::record::{HookRecord, Reason, ReasonCode, Stage};
+use evalsuite_records::record::{HookRecord, Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hook, Location, Workspace};
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,10 @@
-//! What a hook gets: on standard input, in placeholders, in its environment.
+//! The data of a hook: on standard input, in placeholders, in its environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use evalsuite_records::record::Status;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::Status;
 use evalsuite_schema::{Case, Content, Input, Message, Object, Part};
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Commands that suites run around trials, and around all of them.
+//! Commands that suites run before and after each trial, and before and after all trials.
 
 pub(crate) mod hook_call;
 pub(crate) mod hook_command;

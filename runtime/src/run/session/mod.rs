@@ -1,9 +1,9 @@
 //! The cases of a suite that one process or nextest run executes together, with the hooks around all of them.
 //!
-//! What is made once per run is in `base/` of the suite's directory. Hooks that have to run at the end are written to
-//! `session.json` before their counterparts run, so that `cargo evalsuite finish` can end a session that no test has ended.
-//! A suite can be included several times, in one test program or in several. All inclusions share one session: what it
-//! makes depends only on the suite's files.
+//! Directories that are created once per run are in `base/` of the suite's directory. Hooks that have to run at the end
+//! are written to `session.json` before their counterparts run, so that `cargo evalsuite finish` can end a session that
+//! no test has ended. A suite can be included several times, in one test program or in several. All inclusions share
+//! one session, because its directories depend only on the suite's files.
 
 pub(crate) mod session_end;
 pub(crate) mod session_state;
@@ -13,7 +13,7 @@ pub(crate) mod test_filter;
 use std::io;
 use std::path::PathBuf;
 
-use evalsuite_schema::record::HookState;
+use evalsuite_records::record::HookState;
 use evalsuite_schema::{Isolation, Suite, Workspace};
 
 use self::session_state::SessionState;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::{fs, io};
 
-use evalsuite_schema::record::HookState;
+use evalsuite_records::record::HookState;
 
 use crate::model::suite::EvalSuite;
 use crate::platform::file_lock::FileLock;

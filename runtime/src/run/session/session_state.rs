@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use evalsuite_schema::record::HookState;
+use evalsuite_records::record::HookState;
 use serde::{Deserialize, Serialize};
 
 use crate::platform::files::{read_json, write_json};

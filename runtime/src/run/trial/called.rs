@@ -3,8 +3,8 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use evalsuite_records::record::{Note, ReasonCode, Stage};
 use evalsuite_schema::Role;
-use evalsuite_schema::record::{Note, ReasonCode, Stage};
 
 use crate::model::messages::named_files;
 use crate::model::outcome::Outcome;

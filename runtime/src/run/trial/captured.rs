@@ -1,10 +1,10 @@
-//! A trial whose results are captured: what the agent changed, answered and used, as graders and the record see it.
+//! A trial whose results are captured: changes, answer and usage of the agent, for graders and the record.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evalsuite_schema::record::{ReasonCode, Stage, TurnRecord, Usage, WorkspaceRecord};
+use evalsuite_records::record::{ReasonCode, Stage, TurnRecord, Usage, WorkspaceRecord};
 use evalsuite_schema::{Object, Value};
 
 use crate::model::evidence;
@@ -12,8 +12,8 @@ use crate::model::evidence::Evidence;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::platform::excerpt::first_bytes;
-use crate::run::chosen_agent::ChosenAgent;
 use crate::run::limits;
+use crate::run::selection::chosen_agent::ChosenAgent;
 use crate::run::trial::called::Called;
 use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::evidence_file::write_evidence;
@@ -148,14 +148,14 @@ pub(crate) fn captured_outcome(
     Captured { evidence: Evidence::new(facts), tools, report, workspace }
 }
 
-/// Writes what the agent logged beside the record.
+/// Writes what the agent logged next to the record.
 pub(crate) fn write_agent_log(prepared: &Prepared<'_>, recording: &Recording) {
     if !recording.log.is_empty() {
         prepared.trial.write_text("log.txt", &recording.log);
     }
 }
 
-/// What the agent changed in the workspace, for the record and for graders; the patch is written beside the record.
+/// What the agent changed in the workspace, for the record and for graders; the patch is written next to the record.
 pub(crate) fn captured_workspace(
     prepared: &Prepared<'_>,
     before: &Snapshot,
@@ -213,13 +213,17 @@ pub(crate) fn evidence_facts(
         criteria: case.criteria.clone(),
         input: Some(case.input.clone()),
         metadata: case.metadata.clone(),
-        tags: plan.tags(),
-        target: plan.target.clone(),
+        tags: plan.source.tags(),
+        target: plan.tested.target.clone(),
         trial: trial.index,
         expected_output: case.expected_output.clone(),
         reference_solution: case.reference_solution.clone(),
         answer,
-        unknown: reported_transcript::unknown_work(outcome, recording, matches!(plan.agent, ChosenAgent::Rust(_))),
+        unknown: reported_transcript::unknown_work(
+            outcome,
+            recording,
+            matches!(plan.tested.agent, ChosenAgent::Rust(_)),
+        ),
         usage: reported_transcript::usage(outcome, recording, transcript.as_deref()),
         cost_usd: reported_transcript::cost(outcome, recording, transcript.as_deref()),
         transcript,
@@ -234,7 +238,7 @@ pub(crate) fn evidence_facts(
         agent_metadata: outcome.metadata.clone(),
         changes: changes.files,
         diff: changes.diff,
-        dependencies: Arc::clone(&plan.dependencies),
+        dependencies: Arc::clone(&plan.dependencies.results),
     }
 }
 

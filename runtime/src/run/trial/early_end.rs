@@ -1,8 +1,8 @@
-//! Why a trial ends before its graders.
+//! Why a trial ends before grading.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use evalsuite_schema::record::{Reason, ReasonCode, Stage, Status};
+use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 
 use crate::model::interpolation::Unresolved;
 use crate::platform::isolated_call::panic_message;

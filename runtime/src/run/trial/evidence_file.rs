@@ -1,9 +1,9 @@
-//! `evidence.json`: what is needed to grade a trial again.
+//! `evidence.json`: the data to grade a trial again.
 
 use crate::record::run_directory::layout::EVIDENCE;
 use crate::run::trial::prepared::Prepared;
 
-/// Writes the evidence beside the record. This happens before the graders run: they may break or never end.
+/// Writes the evidence next to the record. This happens before the graders run: they may break or never end.
 pub(crate) fn write_evidence(prepared: &Prepared<'_>) {
     let evidence = prepared.cassette.evidence().transpose();
     let written = evidence.map_or(Ok(()), |bytes| prepared.trial.files().write(EVIDENCE, &bytes?));

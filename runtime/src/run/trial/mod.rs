@@ -1,4 +1,4 @@
-//! One trial as phases, each in a file of its own: `Prepared`, `Called`, `Captured`, `Graded`, and at the end its record.
+//! One trial as phases, one file each: `Prepared`, `Called`, `Captured`, `Graded`, and at the end its record.
 
 pub(crate) mod agent_call;
 pub(crate) mod called;
@@ -19,7 +19,7 @@ pub(crate) mod verbose;
 
 use std::io;
 
-use evalsuite_schema::record::TrialRecord;
+use evalsuite_records::record::TrialRecord;
 
 use self::agent_call::CallInput;
 use self::called::call_agent;

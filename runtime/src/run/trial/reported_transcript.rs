@@ -1,8 +1,8 @@
-//! The answer, the transcript and the totals that graders see, from what an agent returned and recorded.
+//! The answer, the transcript and the totals for graders, from the data that an agent returned and recorded.
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::{Content, Message, Role, Value};
 
 use crate::model::evidence::UnknownWork;

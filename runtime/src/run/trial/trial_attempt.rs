@@ -1,13 +1,14 @@
-//! One attempt at a trial: what it is, where its files go, and what it notes.
+//! One attempt at a trial: its identity, its files and its notes.
 
 use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use evalsuite_schema::record::{Started, WorkspaceRecord};
+use evalsuite_records::record::{Started, WorkspaceRecord};
 
 use crate::model::suite_location::program;
 use crate::platform::clock::timestamp;
+use crate::platform::files::RedactedFiles;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{TRIAL_STARTED, trial_directory_name};
 use crate::run::case_setup::workspace_base::WorkspaceBase;
@@ -38,7 +39,7 @@ impl<'a> TrialAttempt<'a> {
     ///
     /// If the file cannot be written.
     pub(crate) fn begin(plan: &'a Plan<'a>, base: &'a WorkspaceBase, index: u32, number: u32) -> io::Result<Self> {
-        let directory = plan.directory.join(trial_directory_name(index, number));
+        let directory = plan.records.directory.join(trial_directory_name(index, number));
         workspace::remove_directory(&directory)?;
         let workspace = match base {
             WorkspaceBase::Shared { directory, .. } => directory.clone(),
@@ -53,7 +54,7 @@ impl<'a> TrialAttempt<'a> {
         (started.grader_digest, started.location) = (case.grader_digest, case.location);
         started.trial = index;
         started.pid = std::process::id();
-        started.lock = format!("locks/{}", plan.place.lock_file());
+        started.lock = format!("locks/{}", plan.records.place.lock_file());
         started.started_at = timestamp();
         UntrustedDirectory::new(&directory).write_json(TRIAL_STARTED, &started, &plan.redactor)?;
         let (started_at, clock) = (started.started_at, Instant::now());
@@ -72,7 +73,7 @@ impl<'a> TrialAttempt<'a> {
         UntrustedDirectory::new(&self.directory)
     }
 
-    /// Writes a text beside the record, without secrets. A failure is noted: the record is still to come.
+    /// Writes a text next to the record, without secrets. A failure is noted: the record is still to come.
     pub(crate) fn write_text(&self, file: &str, text: &str) -> bool {
         let path = self.directory.join(file);
         let written = self.files().write(file, self.plan.redactor.apply(text).as_bytes());

@@ -1,9 +1,9 @@
-//! What a trial notes on its way: warnings, hooks and times.
+//! The log of a trial: warnings, hooks and times.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use evalsuite_schema::record::{HookRecord, Note, Timings};
+use evalsuite_records::record::{HookRecord, Note, Timings};
 
 /// The notes, hooks and timings of a trial. What a phase adds stays, however the phase ends.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
-//! What `EVALSUITE_VERBOSE` shows of each trial.
+//! The output of `EVALSUITE_VERBOSE` for each trial.
 
-use evalsuite_schema::record::{Timings, TrialRecord};
+use evalsuite_records::record::{Timings, TrialRecord};
 
 use crate::platform::process::echo::Echo;
 

@@ -1,11 +1,11 @@
-//! Which trials count: those that would have run one after another, whatever the order in which they end.
+//! Which trials count: those that would have run one after another, regardless of the order in which they end.
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::{Reason, Status, TrialRecord};
+use evalsuite_records::record::{Reason, Status, TrialRecord};
 
 use crate::grade::scoring::{CaseStandard, is_settled};
-use crate::run::trials::{CaseTrials, TrialsEnd, results};
+use crate::run::trials::case_trials::{CaseTrials, TrialsEnd, results};
 
 /// When trials stop.
 #[derive(Debug, Clone, Copy)]
@@ -111,7 +111,7 @@ impl CountedTrials {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::record::{ReasonCode, Rule, Stage};
+    use evalsuite_records::record::{ReasonCode, Rule, Stage};
 
     use super::*;
 

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_schema::record::{Reason, ReasonCode, Stage};
+use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Repo, RepoSource, Resolve};
 
 use crate::model::suite_location::SuiteLocation;

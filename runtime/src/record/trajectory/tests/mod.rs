@@ -5,7 +5,7 @@ pub(crate) mod round_trip;
 pub(crate) mod validator;
 pub(crate) mod writing;
 
-use evalsuite_schema::record::Status;
+use evalsuite_records::record::Status;
 use evalsuite_schema::{Message, Value};
 
 use crate::platform::redaction::Redactor;

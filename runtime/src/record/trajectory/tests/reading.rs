@@ -1,7 +1,7 @@
 //! Reading documents of other tools, and invalid ones.
 
+use evalsuite_records::record::Usage;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Message, Part, Role};
 
 use crate::record::trajectory::TrajectoryError;

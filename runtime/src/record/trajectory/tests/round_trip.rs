@@ -1,7 +1,7 @@
 //! Any transcript is a valid document, and reading that gives the transcript back.
 
+use evalsuite_records::record::Usage;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall};
 use proptest::collection::vec;
 use proptest::option;

@@ -1,7 +1,7 @@
 //! Writing transcripts as documents.
 
+use evalsuite_records::record::Usage;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall};
 
 use crate::platform::redaction::Redactor;

@@ -1,8 +1,8 @@
-//! What the turns of a conversation add up to.
+//! The totals of the turns of a conversation.
 
 use std::time::Duration;
 
-use evalsuite_schema::record::Usage;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::{Message, Object, Value};
 
 use crate::model::captured_spans::Captured;
@@ -61,7 +61,7 @@ impl ConversationTotals {
         self.recording.log.push_str(&recording.log);
     }
 
-    /// Adds what the agent reported beside its reply; a later report of the same key replaces an earlier one.
+    /// Adds the data that the agent reported in addition to its reply; a later report of the same key replaces an earlier one.
     pub(crate) fn add_report(&mut self, outcome: Outcome, captured: Captured) {
         self.state.extend(outcome.state);
         self.metadata.extend(outcome.metadata);

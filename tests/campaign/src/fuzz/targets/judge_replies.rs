@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use evalsuite::record::GraderState;
 use evalsuite::{JudgeRequest, RunOptions, Trial};
+use evalsuite_records::record::GraderState;
 use serde_json::json;
 
 use super::one_case::OneCase;

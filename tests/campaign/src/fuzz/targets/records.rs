@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite::tooling::{SummaryText, summarize_run};
+use evalsuite_records::summary::{SummaryText, summarize_run};
 use evalsuite_report::{RunData, junit, markdown};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 

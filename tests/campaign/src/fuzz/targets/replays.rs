@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite::record::Mode;
 use evalsuite::{JudgeRequest, Message, Outcome, Role, RunOptions, Status, ToolCall, Trial};
+use evalsuite_records::record::Mode;
 use serde_json::{Value, json};
 
 use super::one_case::OneCase;

@@ -1,0 +1,219 @@
+//! `cargo evalsuite finish`.
+
+use std::env;
+use std::io::Write;
+use std::path::Path;
+
+use evalsuite::Status;
+use evalsuite::tooling::{FinishedRun, finish_run};
+use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage, SuiteSummary};
+use evalsuite_report::{RunData, SuiteText};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::command_line::{Finish, OutputFormat};
+use crate::locate::stored_runs;
+use crate::looking::report;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{self, print_json, say, stdout};
+use crate::platform::progress::Progress;
+
+/// A run that was finished.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EndedRun {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.finish/1"))]
+    schema: &'static str,
+    /// Id of the run.
+    run_id: String,
+    /// Directory of the run.
+    path: String,
+    /// The summary that was written; `cargo evalsuite schema summary` prints its schema.
+    summary: String,
+    /// Number of hooks that were run.
+    hooks: u32,
+    /// Hooks that failed, and files that could not be removed.
+    problems: Vec<String>,
+    /// The suites of the run.
+    suites: Vec<EndedSuite>,
+}
+
+/// A suite of a run.
+#[derive(Debug, Serialize, JsonSchema)]
+struct EndedSuite {
+    /// Name of the suite.
+    suite: String,
+    /// Number of cases that passed.
+    passed: usize,
+    /// Number of cases that failed.
+    failed: usize,
+    /// Number of cases that ended in an error.
+    error: usize,
+    /// Number of cases that were skipped.
+    skipped: usize,
+    /// Number of trials that passed, failed or ended in an error.
+    trials: u32,
+    /// Number of trials that ended in an error.
+    trial_errors: u32,
+    /// Number of cases that passed although a grader failed.
+    passed_with_failed_grader: u32,
+    /// Records that are missing, because their process died, or cannot be read.
+    problems: Vec<String>,
+    /// Paths of the tests that were not started.
+    not_started: Vec<String>,
+}
+
+impl EndedSuite {
+    fn new(suite: SuiteSummary) -> Self {
+        let count = |outcome| suite.cases.iter().filter(|case| case.outcome == outcome).count();
+        Self {
+            passed: count(Status::Passed),
+            failed: count(Status::Failed),
+            error: count(Status::Error),
+            skipped: count(Status::Skipped),
+            trials: suite.targets.iter().map(|target| target.trials.run()).sum(),
+            trial_errors: suite.targets.iter().map(|target| target.trials.error).sum(),
+            passed_with_failed_grader: suite.targets.iter().map(|target| target.passed_with_failed_grader).sum(),
+            suite: suite.suite,
+            problems: suite.problems,
+            not_started: suite.not_started,
+        }
+    }
+}
+
+impl EndedRun {
+    /// Finishes a run.
+    ///
+    /// # Errors
+    ///
+    /// If the run's files cannot be read or written.
+    pub(crate) fn of(run: &Path) -> Result<(Self, RunEnd)> {
+        let finished = finish(run)?;
+        warn_of_skips(&finished.summary);
+        let end = run_end(&finished);
+        let ended = Self {
+            schema: "evalsuite.finish/1",
+            run_id: finished.summary.run_id,
+            path: run.display().to_string(),
+            summary: finished.file.display().to_string(),
+            hooks: finished.hooks,
+            problems: finished.problems,
+            suites: finished.summary.suites.into_iter().map(EndedSuite::new).collect(),
+        };
+        Ok((ended, end))
+    }
+}
+
+pub(crate) fn run(command: &Finish) -> Result<Exit> {
+    let run = stored_runs::find(&command.run)?;
+    let end = match command.format {
+        OutputFormat::Human => finish_and_summarize(run.path(), true)?,
+        OutputFormat::Json => {
+            let (ended, end) = EndedRun::of(run.path())?;
+            print_json(&mut stdout(), &ended)?;
+            end
+        }
+    };
+    Ok(match end {
+        RunEnd::Complete => Exit::Good,
+        RunEnd::Broken => Exit::Problems,
+        RunEnd::Incomplete if command.partial => Exit::Good,
+        RunEnd::Incomplete => Exit::Undecided,
+    })
+}
+
+/// What is known of a run that was finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunEnd {
+    Complete,
+    /// A hook failed, something could not be removed, or a case has no record because its process died.
+    Broken,
+    /// Tests were not started.
+    Incomplete,
+}
+
+/// Most tests that are listed.
+const SHOWN: usize = 10;
+
+/// Finishes a run and prints its summary. `is_asked`: the user asked for it, and not for a run; prints that no hooks were left, and the
+/// tests that were not started, too.
+///
+/// # Errors
+///
+/// If the run's files cannot be read or written.
+pub(crate) fn finish_and_summarize(run: &Path, is_asked: bool) -> Result<RunEnd> {
+    let finished = finish(run)?;
+    let mut out = stdout();
+    match finished.hooks {
+        0 if is_asked => writeln!(out, "no hooks were left to run")?,
+        0 => {}
+        1 => writeln!(out, "1 hook was run")?,
+        hooks => writeln!(out, "{hooks} hooks were run")?,
+    }
+    writeln!(out, "{}", finished.file.display())?;
+    let data = RunData::read_cases(run)?;
+    for suite in &finished.summary.suites {
+        write!(out, "{}", SuiteText::new(suite, &data).with_width(output::width()))?;
+        for problem in &suite.problems {
+            writeln!(out, "{}: {problem}", suite.suite)?;
+        }
+        if let lost @ 1.. = suite.cases.iter().filter(|case| is_lost(case)).count() {
+            writeln!(out, "{}: {} without a record", suite.suite, count(lost, "case"))?;
+        }
+        // A run of selected cases does not start the others.
+        if is_asked && !suite.not_started.is_empty() {
+            let tests = suite.not_started.iter().map(String::as_str).take(SHOWN).collect::<Vec<_>>().join(", ");
+            let more = if suite.not_started.len() > SHOWN { ", …" } else { "" };
+            let count = count(suite.not_started.len(), "test");
+            writeln!(out, "{}: {count} not started: {tests}{more}", suite.suite)?;
+        }
+    }
+    if data.suites.iter().any(|suite| suite.calibration.is_some()) {
+        report::print_judged_rates(&mut out, &RunData::read(run)?)?;
+    }
+    warn_of_skips(&finished.summary);
+    let end = run_end(&finished);
+    CliError::of_all(Exit::Problems, finished.problems).print();
+    Ok(end)
+}
+
+fn finish(run: &Path) -> Result<FinishedRun> {
+    let _progress = Progress::start("finishing the run");
+    Ok(finish_run(run)?)
+}
+
+fn run_end(finished: &FinishedRun) -> RunEnd {
+    let suites = &finished.summary.suites;
+    if !finished.problems.is_empty() || suites.iter().any(|suite| !suite.problems.is_empty()) {
+        RunEnd::Broken
+    } else if suites.iter().any(|suite| !suite.not_started.is_empty()) {
+        RunEnd::Incomplete
+    } else {
+        RunEnd::Complete
+    }
+}
+
+/// Whether a case has no record: its process died, or the record cannot be read.
+fn is_lost(case: &CaseRecord) -> bool {
+    let is_death = |reason: &Reason| (reason.stage, reason.code) == (Stage::Agent, ReasonCode::ProcessDied);
+    case.reason.as_ref().is_some_and(is_death)
+}
+
+fn count(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// On a CI server, skipped cases are easily overlooked: test runners count them as passed.
+fn warn_of_skips(summary: &RunSummary) {
+    let is_on = |name: &str| env::var(name).is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
+    let is_selected =
+        |case: &&CaseRecord| case.reason.as_ref().is_none_or(|reason| reason.code != ReasonCode::Filtered);
+    let cases = summary.suites.iter().flat_map(|suite| &suite.cases);
+    let skipped = cases.filter(|case| case.outcome == Status::Skipped).filter(is_selected).count();
+    if skipped > 0 && is_on("CI") && !is_on("EVALSUITE_REQUIRE") {
+        let (cases, count) = if skipped == 1 { ("case was", "counts") } else { ("cases were", "count") };
+        say!(
+            "warning: {skipped} {cases} skipped and {count} as passed; EVALSUITE_REQUIRE=1 turns skipped cases into errors"
+        );
+    }
+}

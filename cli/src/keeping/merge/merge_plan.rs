@@ -1,0 +1,253 @@
+//! The plan of a merge, complete before anything is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use evalsuite_records::record::{CaseRecord, RunRecord, SuiteRecord};
+use evalsuite_records::run_directory::{
+    BASE_WORKSPACES, CASE_RECORD, CASES, CaseDirectoryName, LEDGER, LOCKS, RUN_RECORD, SHARDS, SUITE_RECORD, SUITES,
+    SUMMARY, is_session_file, read_run_file, read_run_record, run_directory_entries,
+};
+
+use super::file_tree::has_same_content;
+use super::merged_records::{add_tests, contradictions, merged_run, pending_hooks, test_of};
+use crate::platform::cli_error::Result;
+
+/// A merge of parts that do not contradict each other.
+#[derive(Debug)]
+pub(super) struct MergePlan {
+    pub(super) run: RunRecord,
+    pub(super) cases: usize,
+    /// Problems of parts that can be merged nevertheless.
+    pub(super) warnings: Vec<String>,
+    /// Files and directories of parts by their path in the merged run.
+    pub(super) copies: BTreeMap<PathBuf, PathBuf>,
+    pub(super) suites: BTreeMap<PathBuf, SuiteRecord>,
+    /// Lines of all ledgers.
+    pub(super) ledger: String,
+}
+
+/// A case's directory of one part.
+struct CaseSource {
+    part: usize,
+    directory: PathBuf,
+    /// The test that wrote its record.
+    test: Option<String>,
+    /// Whether it ran for a case that depends on it; then several parts may have it.
+    is_requested: bool,
+}
+
+impl MergePlan {
+    /// # Errors
+    ///
+    /// If a part cannot be read. The inner error lists all contradictions between the parts.
+    pub(super) fn new(parts: &[PathBuf]) -> io::Result<Result<Self, Vec<String>>> {
+        let mut runs = Vec::new();
+        let mut problems = Vec::new();
+        for (index, part) in parts.iter().enumerate() {
+            if parts[..index].contains(part) {
+                problems.push(format!("{} is given twice", part.display()));
+            }
+            match read_run_record::<RunRecord>(part, Path::new(RUN_RECORD)) {
+                Ok(Some(run)) => runs.push(run),
+                Err(error) => problems.push(format!("{}: {error}", part.join(RUN_RECORD).display())),
+                Ok(None) => problems.push(format!("{} has no run.json", part.display())),
+            }
+        }
+        if !problems.is_empty() {
+            return Ok(Err(problems));
+        }
+        problems.extend(contradictions(&runs, parts));
+        let mut merge = Merge { parts, plan: Self::empty(&runs), cases: BTreeMap::new(), problems };
+        for index in 0..parts.len() {
+            merge.add_part(index)?;
+        }
+        let Merge { mut plan, problems, .. } = merge;
+        plan.run = merged_run(&runs, &plan.suites);
+        plan.warnings.extend(pending_hooks(&runs, parts));
+        Ok(if problems.is_empty() { Ok(plan) } else { Err(problems) })
+    }
+
+    fn empty(runs: &[RunRecord]) -> Self {
+        Self {
+            run: merged_run(runs, &BTreeMap::new()),
+            cases: 0,
+            warnings: Vec::new(),
+            copies: BTreeMap::new(),
+            suites: BTreeMap::new(),
+            ledger: String::new(),
+        }
+    }
+}
+
+struct Merge<'a> {
+    parts: &'a [PathBuf],
+    plan: MergePlan,
+    /// By their path in the merged run.
+    cases: BTreeMap<PathBuf, CaseSource>,
+    problems: Vec<String>,
+}
+
+impl Merge<'_> {
+    fn add_part(&mut self, part: usize) -> io::Result<()> {
+        for name in self.names(part, Path::new("")) {
+            match name.as_str() {
+                // Locks are those of processes on the machine of the part. The others are written anew.
+                LOCKS | SUMMARY | RUN_RECORD | SHARDS => {}
+                LEDGER => {
+                    let lines = read_run_file(&self.parts[part], Path::new(&name)).unwrap_or_else(|error| {
+                        self.warn(part, Path::new(&name), &error);
+                        Vec::new()
+                    });
+                    let lines = String::from_utf8_lossy(&lines);
+                    self.plan.ledger.extend(lines.split_inclusive('\n').filter(|line| line.ends_with('\n')));
+                }
+                SUITES => {
+                    for suite in self.names(part, Path::new(SUITES)) {
+                        self.add_suite(part, &Path::new(SUITES).join(suite))?;
+                    }
+                }
+                _ => self.add_other(part, Path::new(&name))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of the directories and regular files in a directory of a part.
+    fn names(&mut self, part: usize, path: &Path) -> BTreeSet<String> {
+        let (directories, files) = run_directory_entries(&self.parts[part], path).unwrap_or_else(|error| {
+            self.warn(part, path, &error);
+            Default::default()
+        });
+        directories.iter().chain(&files).map(|name| name.to_string_lossy().into_owned()).collect()
+    }
+
+    /// What cannot be read of a part is left out.
+    fn warn(&mut self, part: usize, path: &Path, error: &io::Error) {
+        self.plan.warnings.push(format!("{}: {error}", self.parts[part].join(path).display()));
+    }
+
+    fn add_suite(&mut self, part: usize, suite: &Path) -> io::Result<()> {
+        for name in self.names(part, suite) {
+            let path = suite.join(&name);
+            match name.as_str() {
+                // Base workspaces are removed at the end of a run.
+                BASE_WORKSPACES => {}
+                // What a session made is undone on the machine of the part.
+                name if is_session_file(name) => {}
+                SUITE_RECORD => self.add_suite_record(part, &path)?,
+                CASES => {
+                    for case in self.names(part, &path) {
+                        self.add_case(part, &path.join(case))?;
+                    }
+                }
+                _ => self.add_other(part, &path)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn add_suite_record(&mut self, part: usize, path: &Path) -> io::Result<()> {
+        let suite = read_run_record::<SuiteRecord>(&self.parts[part], path).unwrap_or_else(|error| {
+            self.warn(part, path, &error);
+            None
+        });
+        let Some(suite) = suite else { return Ok(()) };
+        match self.plan.suites.get_mut(path) {
+            None => {
+                self.plan.suites.insert(path.to_owned(), suite);
+            }
+            Some(known) if known.digest == suite.digest => add_tests(known, suite),
+            Some(known) => self.problems.push(format!(
+                "suite `{}` in {} differs from that of an earlier part: its files changed",
+                known.name,
+                self.parts[part].display()
+            )),
+        }
+        Ok(())
+    }
+
+    fn add_case(&mut self, part: usize, path: &Path) -> io::Result<()> {
+        let here = self.parts[part].join(path);
+        let record = path.join(CASE_RECORD);
+        let case = read_run_record::<CaseRecord>(&self.parts[part], &record).unwrap_or_else(|error| {
+            self.warn(part, &record, &error);
+            None
+        });
+        let is_requested = case.as_ref().is_some_and(|case| case.requested_by.is_some());
+        let test = case.as_ref().map(test_of);
+        // Where a suite is included several times, the first test of a case gets the directory without a test in its name:
+        // on each machine that may have been a different test.
+        let path = match &test {
+            Some(test) => {
+                let plain = with_test(path, None);
+                let is_others = self.cases.get(&plain).is_some_and(|known| known.test.as_ref() != Some(test));
+                &if is_others { with_test(path, Some(test)) } else { plain }
+            }
+            None => path,
+        };
+        let Some(known) = self.cases.get_mut(path) else {
+            self.plan.cases += usize::from(case.is_some());
+            self.plan.copies.insert(path.to_owned(), here.clone());
+            self.cases.insert(path.to_owned(), CaseSource { part, directory: here, test, is_requested });
+            return Ok(());
+        };
+        let there = known.directory.clone();
+        if has_same_content(&there, &here)? {
+            return Ok(());
+        }
+        if known.is_requested && !is_requested {
+            // The record of the case's own test takes precedence.
+            let shard_path = shard_path(known.part, path);
+            *known = CaseSource { part, directory: here.clone(), test, is_requested };
+            self.plan.copies.insert(shard_path, there);
+            self.plan.copies.insert(path.to_owned(), here);
+        } else if is_requested {
+            self.plan.copies.insert(shard_path(part, path), here);
+        } else {
+            let id = case.map_or_else(|| path.display().to_string(), |case| format!("case `{}`", case.case_id));
+            self.problems.push(format!("{id} has different records: {} and {}", there.display(), here.display()));
+        }
+        Ok(())
+    }
+
+    /// Adds a file or directory that may differ between parts.
+    fn add_other(&mut self, part: usize, path: &Path) -> io::Result<()> {
+        let here = self.parts[part].join(path);
+        match self.plan.copies.get(path) {
+            None => {
+                self.plan.copies.insert(path.to_owned(), here);
+            }
+            Some(there) if has_same_content(there, &here)? => {}
+            Some(_) => {
+                self.plan.copies.insert(shard_path(part, path), here);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The path of a case's directory for a test; for `None`, without the digest of a test in its name.
+fn with_test(path: &Path, test: Option<&str>) -> PathBuf {
+    let name = CaseDirectoryName::parse(&path.file_name().unwrap_or_default().to_string_lossy());
+    let is_digest = |test: &str| test.len() == 8 && test.chars().all(|digit| digit.is_ascii_hexdigit());
+    let test = match test {
+        Some(test) => {
+            // The end of a test's path tells more than its beginning.
+            let count = test.chars().count();
+            let end: String = test.chars().skip(count.saturating_sub(TEST_LENGTH)).collect();
+            Some(end.replace("::", "."))
+        }
+        None => name.test.clone().filter(|test| !is_digest(test)),
+    };
+    path.with_file_name(CaseDirectoryName { test, ..name }.to_string())
+}
+
+/// Most characters of a test in the name of a directory.
+const TEST_LENGTH: usize = 100;
+
+/// The path in the merged run of a part's file whose own path has different content from another part.
+fn shard_path(part: usize, path: &Path) -> PathBuf {
+    Path::new(SHARDS).join((part + 1).to_string()).join(path)
+}

@@ -1,0 +1,106 @@
+//! The calls in a source file that include suites.
+//!
+//! Not a walk over a syntax tree: calls in functions and in the bodies of other macros are found too.
+
+use evalsuite_build::Generator;
+use evalsuite_codegen::arguments;
+use evalsuite_codegen::arguments::Arguments;
+use evalsuite_codegen::binding::{Binding, Problem};
+use proc_macro2::{Delimiter, Group, Ident, LexError, TokenStream, TokenTree};
+
+use super::generator_calls;
+use crate::platform::cli_error::Result;
+
+/// A call of `include_eval_suite!` or `evalsuite_build::generate` in a source file.
+pub(super) struct Call {
+    /// Its line, counted from 1.
+    pub(super) line: usize,
+    /// What it binds to which suite, or why that is not known.
+    pub(super) binding: Result<Box<Binding>, String>,
+}
+
+/// The calls in a source file, also under a name that `use … as` gives the macro.
+///
+/// # Errors
+///
+/// If the text is not made of Rust tokens.
+pub(super) fn in_source(text: &str) -> Result<Vec<Call>, LexError> {
+    let tokens: TokenStream = text.parse()?;
+    let mut names = vec!["include_eval_suite".to_owned()];
+    find_aliases(tokens.clone(), &mut names);
+    let mut calls = Vec::new();
+    find(tokens, &names, &mut calls);
+    Ok(calls)
+}
+
+/// The directories that a build script tracks, where they are literals.
+pub(super) fn tracked(tokens: TokenStream, directories: &mut Vec<String>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (index, token) in tokens.iter().enumerate() {
+        match (token, tokens.get(index + 1)) {
+            (TokenTree::Ident(name), Some(TokenTree::Group(arguments)))
+                if name == "track" && is_parenthesized(arguments) =>
+            {
+                directories.extend(generator_calls::only_text(arguments));
+            }
+            (TokenTree::Group(group), _) => tracked(group.stream(), directories),
+            _ => {}
+        }
+    }
+}
+
+fn find_aliases(tokens: TokenStream, names: &mut Vec<String>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for token in &tokens {
+        if let TokenTree::Group(group) = token {
+            find_aliases(group.stream(), names);
+        }
+    }
+    for window in tokens.windows(3) {
+        if let [TokenTree::Ident(name), TokenTree::Ident(word), TokenTree::Ident(alias)] = window
+            && name == "include_eval_suite"
+            && word == "as"
+        {
+            names.push(alias.to_string());
+        }
+    }
+}
+
+fn find(tokens: TokenStream, names: &[String], calls: &mut Vec<Call>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (index, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) => find(group.stream(), names, calls),
+            TokenTree::Ident(name) => calls.extend(call(name, &tokens[index + 1..], names)),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}
+
+/// The call that starts with `name` and goes on with `rest`.
+fn call(name: &Ident, rest: &[TokenTree], names: &[String]) -> Option<Call> {
+    let line = name.span().start().line;
+    let (binding, problems) = match rest {
+        [TokenTree::Punct(mark), TokenTree::Group(written), ..] if mark.as_char() == '!' => {
+            let Arguments { binding, problems } =
+                names.iter().any(|known| name == known).then(|| arguments::parse(written.stream()))?;
+            (binding, problems)
+        }
+        [TokenTree::Group(entry), methods @ ..] if name == "generate" && is_parenthesized(entry) => {
+            match generator_calls::generator(entry, methods).map(Generator::into_binding) {
+                Ok((binding, problems)) => (Some(binding), problems),
+                Err(reason) => return Some(Call { line, binding: Err(reason) }),
+            }
+        }
+        _ => return None,
+    };
+    let binding = match (binding, problems.first()) {
+        (Some(binding), None) => Ok(Box::new(binding)),
+        (_, problem) => Err(problem.map_or_else(|| "it names no suite".to_owned(), Problem::text)),
+    };
+    Some(Call { line, binding })
+}
+
+pub(super) fn is_parenthesized(group: &Group) -> bool {
+    group.delimiter() == Delimiter::Parenthesis
+}

@@ -1,0 +1,139 @@
+//! Where the sources of packages include suites, and with which arguments.
+
+mod calls;
+mod generator_calls;
+mod source_files;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use evalsuite_codegen::binding::Binding;
+use evalsuite_codegen::cargo_environment;
+use evalsuite_codegen::expansion::Context;
+use evalsuite_loader::source::plain_text;
+use evalsuite_loader::{Request, check_tracked_directory};
+use evalsuite_schema::diagnostic::Diagnostics;
+
+use self::calls::Call;
+pub(crate) use self::source_files::{SourceFile, of_package as source_files, rust_files};
+use crate::locate::suite_request;
+
+/// The includes of suites in the sources of packages.
+#[derive(Default)]
+pub(crate) struct Includes {
+    read: Vec<Include>,
+    /// The directories that build scripts track, with their packages.
+    pub(crate) tracked: Vec<Tracked>,
+    /// Calls that could not be read: where they are, and why.
+    pub(crate) unread: Vec<String>,
+}
+
+/// A directory that a build script tracks.
+pub(crate) struct Tracked {
+    pub(crate) package: PathBuf,
+    /// The whole path.
+    pub(crate) directory: PathBuf,
+}
+
+impl Tracked {
+    /// The directories that the build script of the package at `root` tracks, where they are literals.
+    pub(crate) fn in_build_script(root: &Path) -> Vec<Self> {
+        let text = plain_text(&root.join("build.rs")).filter(|text| text.contains("evalsuite_build"));
+        let Some(Ok(tokens)) = text.map(|text| text.parse()) else { return Vec::new() };
+        let mut directories = Vec::new();
+        calls::tracked(tokens, &mut directories);
+        let tracked = |directory: String| Self { package: root.to_owned(), directory: root.join(directory) };
+        directories.into_iter().map(tracked).collect()
+    }
+
+    /// Links that cargo should not follow.
+    pub(crate) fn problems(&self) -> Diagnostics {
+        check_tracked_directory(&self.directory, &Request::new("", &self.package))
+    }
+}
+
+/// A call of `include_eval_suite!` or `generate` whose arguments are literal.
+#[derive(Clone)]
+pub(crate) struct Include {
+    /// The whole path of the suite.
+    pub(crate) path: PathBuf,
+    /// The source file with the call.
+    pub(crate) source: PathBuf,
+    pub(crate) binding: Binding,
+    /// Where the compiler would expand it.
+    pub(crate) context: Context,
+}
+
+impl Includes {
+    /// Reads the sources of the packages at `roots`.
+    ///
+    /// # Errors
+    ///
+    /// If the current directory is gone.
+    pub(crate) fn of_packages(roots: &[PathBuf]) -> io::Result<Self> {
+        let mut includes = Self::default();
+        for root in roots {
+            includes.tracked.extend(Tracked::in_build_script(root));
+            for file in source_files(root) {
+                includes.add_file(root, &file)?;
+            }
+        }
+        Ok(includes)
+    }
+
+    /// The includes of the suite at `path`.
+    pub(crate) fn of_suite(&self, path: &Path) -> Vec<&Include> {
+        self.read.iter().filter(|include| is_same_suite(&include.path, path)).collect()
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> &[Include] {
+        &self.read
+    }
+
+    /// The paths of the suites that are included.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.read.iter().map(|include| include.path.as_path())
+    }
+
+    fn add_file(&mut self, root: &Path, file: &SourceFile) -> io::Result<()> {
+        let calls = match calls::in_source(&file.text) {
+            Ok(calls) => calls,
+            Err(error) => {
+                self.unread.push(format!("{}: the file is not valid Rust: {error}", file.shown));
+                return Ok(());
+            }
+        };
+        for Call { line, binding } in calls {
+            match binding {
+                Ok(binding) => self.read.push(include(root, file, *binding)?),
+                Err(reason) => self.unread.push(format!("{}:{line}: {reason}", file.shown)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn include(root: &Path, file: &SourceFile, binding: Binding) -> io::Result<Include> {
+    let entry = binding.entry.value();
+    let source_dir = file.path.parent().unwrap_or(root);
+    let path = match entry.strip_prefix("./") {
+        Some(rest) => source_dir.join(rest),
+        None => root.join(&entry),
+    };
+    let mut request = Request::new(entry, root);
+    request.source_dir = Some(source_dir.to_path_buf());
+    let mut context = Context::new(request);
+    context.deny_warnings = cargo_environment::warnings_are_denied().map_err(io::Error::other)?;
+    Ok(Include { path: suite_request::absolute(&path)?, source: file.path.clone(), binding, context })
+}
+
+/// Whether both paths name one suite: it may be named by its file or by its directory.
+pub(crate) fn is_same_suite(one: &Path, other: &Path) -> bool {
+    let is_file_of = |file: &Path, directory: &Path| {
+        let is_suite_file =
+            file.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known));
+        is_suite_file && file.parent() == Some(directory)
+    };
+    one == other || is_file_of(one, other) || is_file_of(other, one)
+}

@@ -1,0 +1,8 @@
+//! Where suites, runs and baselines are.
+
+pub(crate) mod baselines;
+pub(crate) mod includes;
+pub(crate) mod merge_base;
+pub(crate) mod stored_runs;
+pub(crate) mod suite_request;
+pub(crate) mod suite_search;

@@ -1,0 +1,234 @@
+//! `cargo evalsuite diff`.
+
+use std::env;
+use std::io::Write;
+
+use evalsuite::RunOptions;
+use evalsuite::tooling::AnswerPairs;
+use evalsuite_records::record::{AnswerPair, Baseline, PairRecord};
+use evalsuite_records::run_directory::{LATEST, StoredRun};
+use evalsuite_report::{
+    CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, answer_pairs, answer_pairs_with_accepted,
+    comparable_of_commit, earlier_comparable, judges_of,
+};
+
+use crate::command_line::{ComparisonArguments, Diff, DiffFormat};
+use crate::locate::merge_base::merge_bases;
+use crate::locate::{baselines, stored_runs};
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, say, stdout};
+
+/// Name of the baseline where the id of a run would be: in the directory of prompts and replies.
+const BASELINE: &str = "baseline";
+
+pub(crate) fn run(command: &Diff) -> Result<Exit> {
+    let named = if command.baseline { &command.base } else { &command.run };
+    let run = stored_runs::find(named.as_deref().unwrap_or(LATEST))?;
+    let id = run.id();
+    let standard = match &command.base {
+        _ if command.baseline => Standard::Baseline,
+        Some(base) => Standard::Run(base),
+        // Targets are compared within a run.
+        None if !command.targets.is_empty() => Standard::Run(&id),
+        None => Standard::Usual,
+    };
+    let mut options = options(&command.comparison)?;
+    if let [base, run] = command.targets.as_slice() {
+        options = options.with_targets(base, run);
+    }
+    let comparison = match &command.judge {
+        None => compare_with(&run, standard, &options)?,
+        Some(judge) if command.baseline => {
+            let run = RunData::read(run.path())?;
+            let baselines = baselines_of(&run)?;
+            let asked = accepted_pairs(command, &baselines, &run, &options)?;
+            let repeat = format!("cargo evalsuite diff {} --baseline", run.run_id);
+            let judged = judge_answers(command, judge.as_deref(), asked, (BASELINE, &run), repeat)?;
+            Comparison::with_baselines(&baselines, &run, &options).with_judged_answers(&judged, &run, &options)
+        }
+        Some(judge) => {
+            let [base, run] = [RunData::read(base_of(&run, standard)?.path())?, RunData::read(run.path())?];
+            let asked = answer_pairs(&base, &run, command.criteria.as_deref(), &options);
+            let repeat = format!("cargo evalsuite diff {} {}", base.run_id, run.run_id);
+            let judged = judge_answers(command, judge.as_deref(), asked, (&base.run_id, &run), repeat)?;
+            Comparison::new(&base, &run, &options).with_judged_answers(&judged, &run, &options)
+        }
+    };
+    let mut out = stdout();
+    match command.format {
+        DiffFormat::Human => write!(out, "{comparison}")?,
+        DiffFormat::Markdown => write!(out, "{}", comparison.markdown())?,
+        DiffFormat::Json => print_json(&mut out, &comparison)?,
+    }
+    Ok(match comparison.verdict() {
+        ComparisonVerdict::Regressed => Exit::Problems,
+        ComparisonVerdict::Undecided => Exit::Undecided,
+        _ => Exit::Good,
+    })
+}
+
+/// The answers of a run with those that were accepted.
+///
+/// # Errors
+///
+/// If no accepted answer can be compared.
+fn accepted_pairs(
+    command: &Diff,
+    baselines: &[Baseline],
+    run: &RunData,
+    options: &CompareOptions,
+) -> Result<Vec<AnswerPair>> {
+    let answers = baselines::read_answers(run)?;
+    let asked = answer_pairs_with_accepted(baselines, &answers, run, command.criteria.as_deref(), options);
+    if asked.iter().all(|pair| pair.answers[0].is_none()) {
+        let message =
+            "no case of the run has an accepted answer; `cargo evalsuite accept --answers` writes those of a run";
+        return Err(CliError::new(message));
+    }
+    let failed = |baseline: &Baseline| baseline.cases.iter().filter(|case| case.passed == 0).count();
+    match baselines.iter().map(failed).sum() {
+        0 => {}
+        1 => say!("note: 1 case failed when its result was accepted, and is not judged"),
+        count => say!("note: {count} cases failed when their results were accepted, and are not judged"),
+    }
+    Ok(asked)
+}
+
+/// What a judge says about the answers of the base, which is named, and those of a run.
+fn judge_answers(
+    command: &Diff,
+    judge: Option<&str>,
+    asked: Vec<AnswerPair>,
+    (base, run): (&str, &RunData),
+    repeat: String,
+) -> Result<Vec<PairRecord>> {
+    if let Some(name) = judge.filter(|name| command.targets.iter().any(|target| target == name)) {
+        let message = format!("judge `{name}` is one of the targets that are compared");
+        return Err(CliError::new(message));
+    }
+    let repeat = format!("{repeat} --judge {}", judge.unwrap_or_default());
+    let directory = std::path::absolute(&run.directory)?;
+    let mut pairs = AnswerPairs::new(asked, env::current_dir()?, directory, base, repeat.trim_end());
+    pairs = match judge {
+        Some(name) => pairs.with_judge_name(name),
+        None => pairs.with_judges_of_run(judges_of(run)),
+    };
+    Ok(pairs.judge(&RunOptions::new())?)
+}
+
+/// What a run is compared with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Standard<'a> {
+    /// The results that were accepted.
+    Baseline,
+    /// A run by its id or directory.
+    Run(&'a str),
+    /// The run of the merge base with the default branch; without one, the newest run before it. Both with a case in common.
+    Usual,
+}
+
+/// The comparison.
+///
+/// # Errors
+///
+/// If a run or a baseline cannot be read, or no suite of the run has one.
+pub(crate) fn compare(run: &StoredRun, standard: Standard<'_>, arguments: &ComparisonArguments) -> Result<Comparison> {
+    compare_with(run, standard, &options(arguments)?)
+}
+
+fn compare_with(run: &StoredRun, standard: Standard<'_>, options: &CompareOptions) -> Result<Comparison> {
+    let read = |run: &StoredRun| -> Result<RunData> {
+        // Metadata are in the records of trials.
+        let needs_trials = options.cluster_by.is_some() || !options.by.is_empty();
+        let data = if needs_trials { RunData::read(run.path()) } else { RunData::read_cases(run.path()) }?;
+        warn_of_problems(&data);
+        Ok(data)
+    };
+    if matches!(standard, Standard::Baseline) {
+        let run = read(run)?;
+        return Ok(Comparison::with_baselines(&baselines_of(&run)?, &run, options));
+    }
+    Ok(Comparison::new(&read(&base_of(run, standard)?)?, &read(run)?, options))
+}
+
+/// Names the records of a run that cannot be read: their cases are missing in a comparison.
+fn warn_of_problems(run: &RunData) {
+    for problem in &run.problems {
+        say!("warning: {}: {}: {}", run.run_id, problem.file, problem.message);
+    }
+}
+
+/// The baselines of a run, at least one.
+fn baselines_of(run: &RunData) -> Result<Vec<Baseline>> {
+    let baselines = baselines::read(run)?;
+    if baselines.is_empty() {
+        let message = "no suite of the run has a baseline; `cargo evalsuite accept` makes one";
+        return Err(CliError::new(message));
+    }
+    Ok(baselines)
+}
+
+/// The run that a run is compared with.
+fn base_of(run: &StoredRun, standard: Standard<'_>) -> Result<StoredRun> {
+    if let Standard::Run(base) = standard {
+        return stored_runs::find(base);
+    }
+    usual_base(&RunData::read_cases(run.path())?)?
+        .ok_or_else(|| CliError::new(format!("no earlier run has cases in common with `{}`", run.id())))
+}
+
+/// What a run is compared with where nothing is named.
+fn usual_base(run: &RunData) -> Result<Option<StoredRun>> {
+    if let Some(git) = run.record.as_ref().and_then(|record| record.git.as_ref()) {
+        // A run of the merge base itself has nothing to be compared with there.
+        for base in merge_bases(&git.commit).into_iter().filter(|base| git.dirty || base.commit != git.commit) {
+            if let Some(found) = comparable_of_commit(run, &base.commit)? {
+                let commit: String = base.commit.chars().take(10).collect();
+                say!("note: `{}` is of commit {commit}, the merge base with `{}`", found.id(), base.branch);
+                return Ok(Some(found));
+            }
+        }
+    }
+    Ok(earlier_comparable(run)?)
+}
+
+fn options(arguments: &ComparisonArguments) -> Result<CompareOptions> {
+    let mut options = CompareOptions::new();
+    options.cluster_by.clone_from(&arguments.cluster_by);
+    options.allowed_errors = arguments.allow_errors;
+    if let Some(margin) = arguments.margin {
+        if !(0.0..=1.0).contains(&margin) {
+            return Err(CliError::new(format!("--margin is {margin}, which is not from 0 to 1")));
+        }
+        options.margin = Some(margin);
+    }
+    for key in &arguments.by {
+        match SliceKey::parse(key) {
+            Some(SliceKey::Suite | SliceKey::Target) => {
+                return Err(CliError::new(format!("--by {key}: suites and targets are compared by themselves anyway")));
+            }
+            Some(key) => options = options.with_slices_by(key),
+            None => {
+                return Err(CliError::new(format!("--by {key}: the keys are `bucket`, `tag` and `metadata.KEY`")));
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// How a run of chosen cases compares with the accepted results, or without any with the newest run that has cases in common;
+/// `None` if there is neither.
+///
+/// # Errors
+///
+/// If a baseline or an earlier run cannot be read.
+pub(crate) fn after_run(run: &StoredRun) -> Result<Option<Comparison>> {
+    let options = CompareOptions::new().with_only_cases_of_run();
+    let data = RunData::read_cases(run.path())?;
+    let baselines = baselines::read(&data)?;
+    if !baselines.is_empty() {
+        return Ok(Some(Comparison::with_baselines(&baselines, &data, &options)));
+    }
+    let Some(base) = earlier_comparable(&data)? else { return Ok(None) };
+    Ok(Some(Comparison::new(&RunData::read_cases(base.path())?, &data, &options)))
+}

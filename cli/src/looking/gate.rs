@@ -1,0 +1,122 @@
+//! `cargo evalsuite gate`.
+
+use std::io;
+use std::io::Write;
+
+use evalsuite_records::record::SuiteId;
+use evalsuite_records::run_directory::StoredRun;
+use evalsuite_report::{
+    Comparison, ComparisonVerdict, Gate, GateOptions, GateReport, GateVerdict, RunData, SliceKey, check_gates,
+    suite_gates,
+};
+use serde::Serialize;
+
+use super::diff::{self, Standard};
+use crate::command_line::{Gate as Arguments, OutputFormat};
+use crate::locate::stored_runs;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, stdout};
+
+/// Both parts of the check as one JSON object.
+#[derive(Serialize)]
+struct Checked<'a> {
+    #[serde(flatten)]
+    gates: &'a GateReport,
+    comparison: Option<&'a Comparison>,
+}
+
+pub(crate) fn run(command: &Arguments) -> Result<Exit> {
+    let required = command.gates.iter().map(|text| text.parse()).collect::<std::result::Result<Vec<Gate>, _>>()?;
+    let stored = stored_runs::find(&command.run)?;
+    let standard = match &command.base {
+        _ if command.baseline => Some(Standard::Baseline),
+        Some(base) => Some(Standard::Run(base)),
+        None => None,
+    };
+    let comparison = standard.map(|standard| diff::compare(&stored, standard, &command.comparison)).transpose()?;
+    let mut options = GateOptions::new();
+    options.only_selected = command.selected;
+    let run = RunData::read(stored.path())?;
+    let mut gates = suite_gates(&run)?;
+    gates.extend(required);
+    if gates.is_empty() && comparison.is_none() {
+        return Err(CliError::with_help(
+            format!("the suites of run `{}` have no gates", run.run_id),
+            "write `gates: [pass_rate >= 90%]` in EVAL.yaml, or use --require",
+        ));
+    }
+    let report = check_gates(&run, &gates, options);
+    let mut out = stdout();
+    match command.format {
+        OutputFormat::Json => {
+            print_json(&mut out, &Checked { gates: &report, comparison: comparison.as_ref() })?;
+        }
+        OutputFormat::Human => {
+            write!(out, "{report}")?;
+            if let Some(comparison) = &comparison {
+                write!(out, "{}{comparison}", if gates.is_empty() { "" } else { "\n" })?;
+            }
+        }
+    }
+    Ok(exit((!gates.is_empty()).then(|| report.verdict()), comparison.as_ref().map(Comparison::verdict)))
+}
+
+/// The gates of a run's suites.
+#[derive(Debug, Default)]
+pub(crate) struct GatesAfterRun {
+    /// `None` if no gate was checked.
+    pub(crate) report: Option<GateReport>,
+    /// Those of suites not all of whose tests were chosen.
+    pub(crate) unchecked: Vec<String>,
+}
+
+impl GatesAfterRun {
+    /// How the command ends; `None` if no gate was checked.
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        self.report.as_ref().map(|report| exit(Some(report.verdict()), None))
+    }
+
+    /// # Errors
+    ///
+    /// If they cannot be printed.
+    pub(crate) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.report.is_some() || !self.unchecked.is_empty() {
+            writeln!(out)?;
+        }
+        for gate in &self.unchecked {
+            writeln!(out, "unchecked  {gate}  (not all tests of the suite were chosen)")?;
+        }
+        self.report.iter().try_for_each(|report| write!(out, "{report}"))
+    }
+}
+
+/// Checks the gates of a run's suites. `names` is what the suites are called. `is_complete`: whether all tests of a suite were to run; the gates of others are not checked.
+///
+/// # Errors
+///
+/// If the run cannot be read.
+pub(crate) fn after_run(
+    run: &StoredRun,
+    names: &[(SuiteId, String)],
+    is_complete: impl Fn(&str) -> bool,
+) -> Result<GatesAfterRun> {
+    let run = RunData::read(run.path())?.with_suite_names(names);
+    let (mut checked, mut unchecked) = (Vec::new(), Vec::new());
+    for gate in suite_gates(&run)? {
+        let is_checked = gate.selected().iter().all(|(key, name)| *key != SliceKey::Suite || is_complete(name));
+        if is_checked { checked.push(gate) } else { unchecked.push(gate.to_string()) }
+    }
+    let report = (!checked.is_empty()).then(|| check_gates(&run, &checked, GateOptions::new()));
+    Ok(GatesAfterRun { report, unchecked })
+}
+
+/// 1 if one of them is certainly bad, 4 if one cannot be decided.
+fn exit(gates: Option<GateVerdict>, comparison: Option<ComparisonVerdict>) -> Exit {
+    if gates == Some(GateVerdict::Missed) || comparison == Some(ComparisonVerdict::Regressed) {
+        return Exit::Problems;
+    }
+    let is_met = gates.is_none_or(|verdict| verdict == GateVerdict::Met);
+    let is_good =
+        comparison.is_none_or(|verdict| matches!(verdict, ComparisonVerdict::Improved | ComparisonVerdict::Unchanged));
+    if is_met && is_good { Exit::Good } else { Exit::Undecided }
+}

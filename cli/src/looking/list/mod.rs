@@ -1,0 +1,235 @@
+//! `cargo evalsuite list`.
+
+mod text;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use evalsuite_loader::{Loaded, load};
+use evalsuite_records::record::{OutcomeCounts, SuiteId};
+use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
+use evalsuite_report::RunData;
+use evalsuite_schema::diagnostic::Severity;
+use evalsuite_schema::grader::LlmGrader;
+use evalsuite_schema::{Case, Grader, GraderConfig};
+use schemars::JsonSchema;
+use serde::Serialize;
+use toml_edit::DocumentMut;
+
+use crate::command_line::{List, OutputFormat};
+use crate::locate::{stored_runs, suite_request};
+use crate::platform::cli_error::{Exit, Result};
+use crate::platform::output::{print_json, stdout};
+
+/// Suites with their cases and graders, and runs with their results.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Listing {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.list/1"))]
+    schema: &'static str,
+    /// The suites.
+    suites: Vec<SuiteEntry>,
+    /// The runs, the newest first.
+    runs: Vec<RunEntry>,
+}
+
+/// A suite.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SuiteEntry {
+    /// Name of the suite, with its package where several suites have the name; `null` if it cannot be read.
+    name: Option<String>,
+    /// Name of its package; `null` outside of packages.
+    package: Option<String>,
+    /// Path of the suite, from the directory of its package.
+    path: String,
+    /// Number of errors that `check` reports.
+    errors: usize,
+    /// Its tags.
+    tags: Vec<String>,
+    /// Its targets.
+    targets: Vec<String>,
+    /// Its cases.
+    cases: Vec<CaseEntry>,
+}
+
+/// A case.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CaseEntry {
+    /// Id of the case.
+    id: String,
+    /// The file it is in.
+    file: String,
+    /// Its line, counted from 1.
+    line: u32,
+    /// Its tests.
+    tests: Vec<String>,
+    /// Its graders.
+    graders: Vec<GraderEntry>,
+}
+
+/// A grader of a case.
+#[derive(Debug, Serialize, JsonSchema)]
+struct GraderEntry {
+    /// Name of the grader.
+    name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    grader_type: String,
+    /// The file it is in.
+    file: String,
+    /// Its line, counted from 1.
+    line: u32,
+}
+
+/// A run.
+#[derive(Debug, Serialize, JsonSchema)]
+struct RunEntry {
+    /// Id of the run.
+    run_id: String,
+    /// Directory of the run.
+    path: String,
+    /// Results by suite and target.
+    suites: Vec<SuiteResults>,
+}
+
+/// Results of a suite and target.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SuiteResults {
+    /// Name of the suite.
+    suite: String,
+    /// Name of the target.
+    target: String,
+    /// Number of cases that passed.
+    passed: u32,
+    /// Number of cases that failed.
+    failed: u32,
+    /// Number of cases that ended in an error.
+    error: u32,
+    /// Number of cases that were skipped.
+    skipped: u32,
+    /// Share of the cases that ran, 0 to 1.
+    pass_rate: Option<f64>,
+}
+
+pub(crate) fn run(command: &List) -> Result<Exit> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for path in &command.paths {
+        paths.extend(suite_request::suites_at(path)?);
+    }
+    if command.paths.is_empty() {
+        paths = suite_request::suites_here()?;
+    }
+    let mut suites = Vec::new();
+    for path in paths {
+        let request = suite_request::request(&path)?;
+        let mut suite = suite_entry(request.entry.clone(), load(&request));
+        suite.package = package_name(&request.package_root);
+        suites.push(suite);
+    }
+    label(&mut suites);
+    let listing = Listing { schema: "evalsuite.list/1", suites, runs: runs()? };
+    let mut out = stdout();
+    match command.format {
+        OutputFormat::Json => print_json(&mut out, &listing)?,
+        OutputFormat::Human => text::print(&mut out, &listing)?,
+    }
+    let is_broken = listing.suites.iter().any(|suite| suite.errors > 0);
+    Ok(if is_broken { Exit::Problems } else { Exit::Good })
+}
+
+/// The name in a package's manifest; `None` without one.
+fn package_name(root: &Path) -> Option<String> {
+    let manifest: DocumentMut = fs::read_to_string(root.join("Cargo.toml")).ok()?.parse().ok()?;
+    manifest.get("package")?.get("name")?.as_str().map(str::to_owned)
+}
+
+/// Gives every suite that can be read a name that no other one has.
+fn label(suites: &mut [SuiteEntry]) {
+    let id = |suite: &SuiteEntry| {
+        let mut id = SuiteId::new(suite.name.clone()?);
+        id.package = suite.package.clone().unwrap_or_default();
+        id.path.clone_from(&suite.path);
+        Some(id)
+    };
+    let ids: Vec<SuiteId> = suites.iter().filter_map(id).collect();
+    let named = suites.iter_mut().filter_map(|suite| suite.name.as_mut());
+    for (name, label) in named.zip(SuiteId::labels(&ids)) {
+        *name = label;
+    }
+}
+
+fn suite_entry(path: String, loaded: Loaded) -> SuiteEntry {
+    let errors = loaded.diagnostics.iter().filter(|found| found.severity() == Severity::Error).count();
+    let Some(loaded) = loaded.suite else {
+        return SuiteEntry {
+            name: None,
+            package: None,
+            path,
+            errors,
+            tags: Vec::new(),
+            targets: Vec::new(),
+            cases: Vec::new(),
+        };
+    };
+    let mut tests: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for test in &loaded.tests {
+        tests.entry(test.case).or_default().push(format!("{}::{}", loaded.module, test.path.join("::")));
+    }
+    let case = |(index, loaded): (usize, &evalsuite_loader::LoadedCase)| CaseEntry {
+        id: loaded.case.id.clone(),
+        file: loaded.case.location.file.clone(),
+        line: loaded.case.location.line,
+        tests: tests.remove(&index).unwrap_or_default(),
+        graders: graders(&loaded.case),
+    };
+    let cases = loaded.cases.iter().enumerate().map(case).collect();
+    let targets = loaded.suite.targets.iter().map(|target| target.name.clone()).collect();
+    SuiteEntry { name: Some(loaded.suite.name), package: None, path, errors, tags: loaded.suite.tags, targets, cases }
+}
+
+/// The graders of a case and its turns. Without any, a judge grades by the criteria.
+fn graders(case: &Case) -> Vec<GraderEntry> {
+    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
+    let graders = case.graders.iter().chain(turns.flat_map(|turn| &turn.graders));
+    let mut entries: Vec<GraderEntry> = graders.map(grader_entry).collect();
+    if entries.is_empty() && case.conversation.is_none() {
+        let implicit = GraderConfig::LlmGrader(LlmGrader::default());
+        entries.push(grader_entry(&Grader::new("llm-grader", case.location.clone(), implicit)));
+    }
+    entries
+}
+
+fn grader_entry(grader: &Grader) -> GraderEntry {
+    GraderEntry {
+        name: grader.name.clone(),
+        grader_type: grader.config.type_name().to_owned(),
+        file: grader.location.file.clone(),
+        line: grader.location.line,
+    }
+}
+
+/// All runs, the newest first.
+fn runs() -> Result<Vec<RunEntry>> {
+    OutputDirectory::new(stored_runs::output_path()?).runs_newest_first()?.iter().map(run_entry).collect()
+}
+
+fn run_entry(run: &StoredRun) -> Result<RunEntry> {
+    let data = RunData::read_cases(run.path())?;
+    let mut counts: BTreeMap<(String, String), OutcomeCounts> = BTreeMap::new();
+    for case in data.suites.iter().flat_map(|suite| &suite.cases) {
+        let key = (case.record.suite.clone(), case.record.target.clone());
+        counts.entry(key).or_default().add(case.record.outcome);
+    }
+    let results = |((suite, target), counts): ((String, String), OutcomeCounts)| SuiteResults {
+        suite,
+        target,
+        passed: counts.passed,
+        failed: counts.failed,
+        error: counts.error,
+        skipped: counts.skipped,
+        pass_rate: (counts.run() > 0).then(|| f64::from(counts.passed) / f64::from(counts.run())),
+    };
+    let suites = counts.into_iter().map(results).collect();
+    Ok(RunEntry { run_id: data.run_id, path: run.path().display().to_string(), suites })
+}

@@ -1,0 +1,133 @@
+//! The listing as people read it.
+
+use std::io;
+use std::io::Write;
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{ColumnConstraint, ContentArrangement, Table};
+
+use super::{CaseEntry, Listing, SuiteEntry};
+use crate::platform::output;
+
+/// Most runs that are listed.
+const RUNS: usize = 20;
+
+/// The least columns for the graders of a case on its line.
+const GRADERS: usize = 20;
+
+pub(super) fn print(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
+    for suite in &listing.suites {
+        print_suite(out, suite)?;
+    }
+    if listing.runs.is_empty() {
+        return writeln!(out, "no runs");
+    }
+    let mut table = table(output::width());
+    table.set_header(["run", "suite", "passed", "failed", "error", "skipped"]);
+    for run in listing.runs.iter().take(RUNS) {
+        for suite in &run.suites {
+            let rate = suite.pass_rate.map(|rate| format!(" ({:.0} %)", 100.0 * rate)).unwrap_or_default();
+            table.add_row([
+                run.run_id.clone(),
+                format!("{}@{}", suite.suite, suite.target),
+                format!("{}{rate}", suite.passed),
+                suite.failed.to_string(),
+                suite.error.to_string(),
+                suite.skipped.to_string(),
+            ]);
+        }
+    }
+    print_table(out, table, |column| column != 1)?;
+    match listing.runs.len().saturating_sub(RUNS) {
+        0 => Ok(()),
+        more => writeln!(out, "and {more} older runs"),
+    }
+}
+
+fn print_suite(out: &mut impl Write, suite: &SuiteEntry) -> io::Result<()> {
+    let Some(name) = &suite.name else {
+        let s = if suite.errors == 1 { "" } else { "s" };
+        return writeln!(
+            out,
+            "{}: {} error{s}, see `cargo evalsuite check {}`\n",
+            suite.path, suite.errors, suite.path
+        );
+    };
+    write!(out, "{name} ({})", suite.path)?;
+    for (what, names) in [("tags", &suite.tags), ("targets", &suite.targets)] {
+        if !names.is_empty() {
+            write!(out, "  {what}: {}", names.join(", "))?;
+        }
+    }
+    writeln!(out)?;
+    let width = output::width();
+    let rows: Vec<CaseRow> = suite.cases.iter().map(CaseRow::new).collect();
+    let widest = |of: for<'c> fn(&'c CaseRow<'c>) -> &'c str| {
+        rows.iter().map(|row| of(row).chars().count()).max().unwrap_or_default()
+    };
+    let names = widest(|row| row.id) + widest(|row| &row.place) + 6;
+    if names + GRADERS <= width {
+        let mut table = table(width);
+        for row in &rows {
+            table.add_row([format!("  {}", row.id), row.place.clone(), row.graders.join(", ")]);
+        }
+        print_table(out, table, |column| column < 2)?;
+    } else {
+        // Paths are not broken: editors and terminals open them.
+        for row in &rows {
+            let gap = if names <= width { "  " } else { "\n    " };
+            writeln!(out, "  {}{gap}{}", row.id, row.place)?;
+            print_graders(out, &row.graders, width)?;
+        }
+    }
+    writeln!(out)
+}
+
+/// What is shown of a case.
+struct CaseRow<'a> {
+    id: &'a str,
+    /// File and line.
+    place: String,
+    graders: Vec<&'a str>,
+}
+
+impl<'a> CaseRow<'a> {
+    fn new(case: &'a CaseEntry) -> Self {
+        let graders = case.graders.iter().map(|grader| grader.name.as_str()).collect();
+        Self { id: &case.id, place: format!("{}:{}", case.file, case.line), graders }
+    }
+}
+
+/// Prints names on indented lines that are as long as fits.
+fn print_graders(out: &mut impl Write, graders: &[&str], width: usize) -> io::Result<()> {
+    let mut line = String::new();
+    for (index, name) in graders.iter().enumerate() {
+        let comma = if index + 1 < graders.len() { "," } else { "" };
+        if !line.is_empty() && 5 + line.chars().count() + name.chars().count() + comma.len() > width {
+            writeln!(out, "    {line}")?;
+            line.clear();
+        }
+        let space = if line.is_empty() { "" } else { " " };
+        line.push_str(&format!("{space}{name}{comma}"));
+    }
+    if line.is_empty() { Ok(()) } else { writeln!(out, "    {line}") }
+}
+
+fn table(width: usize) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(width.try_into().unwrap_or(u16::MAX));
+    table
+}
+
+/// The lines of a table without the spaces that fill its last column. The cells of some columns stay on one line.
+fn print_table(out: &mut impl Write, mut table: Table, is_whole: impl Fn(usize) -> bool) -> io::Result<()> {
+    for column in table.column_iter_mut().filter(|column| is_whole(column.index)) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    for line in table.lines() {
+        let line = line.strip_prefix(' ').unwrap_or(&line);
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! A trial of a case as text: what was asked, what the agent did, how it was graded.
+
+use std::io;
+use std::io::Read;
+use std::path::Path;
+
+use evalsuite_records::record::{GraderRecord, GraderState, Status, TrialRecord, Verdict};
+use evalsuite_records::run_directory::{EVIDENCE, open_run_file, read_run_record};
+use evalsuite_report::{CaseData, RunData, TrialData};
+use evalsuite_schema::{Content, Input, Value};
+
+use super::{add_indented, steps};
+use crate::platform::cli_error::Result;
+
+/// The most bytes of a text file that are shown.
+const MOST_BYTES: u64 = 2 << 20;
+
+/// Adds a trial, by default the first that did not pass; with `step` only that step of its transcript.
+///
+/// # Errors
+///
+/// If the case has no such trial, or the trial no such step.
+pub(super) fn add(
+    text: &mut String,
+    run: &RunData,
+    case: &CaseData,
+    trial: Option<u32>,
+    step: Option<usize>,
+) -> Result<(), String> {
+    let found = match trial {
+        Some(number) => case.trials.iter().find(|trial| trial.record.trial == number),
+        None => {
+            let failed = case.trials.iter().find(|trial| trial.record.outcome != Status::Passed);
+            failed.or_else(|| case.trials.first())
+        }
+    };
+    let Some(TrialData { directory, record, .. }) = found else {
+        let number = trial.unwrap_or_default();
+        return Err(format!("case `{}` has no trial {number}: it has {}", case.record.case_id, case.trials.len()));
+    };
+    let mut files = TrialFiles { run: &run.directory, trial: directory, problems: Vec::new() };
+    let transcript = record.trajectory.as_ref().and_then(|file| files.json(file));
+    if step.is_none() {
+        add_head(text, run, case, record);
+        if let Some(prompt) = prompt(&mut files) {
+            text.push_str("\nprompt\n");
+            add_indented(text, "  ", &prompt);
+        }
+    }
+    match &transcript {
+        Some(document) => steps::add(text, document, step)?,
+        None if step.is_some() => return Err("the trial has no transcript".to_owned()),
+        None => {}
+    }
+    if step.is_none() {
+        add_results(text, record, &mut files, transcript.is_none());
+        files.problems.iter().for_each(|problem| text.push_str(&format!("\nproblem  {problem}\n")));
+    }
+    Ok(())
+}
+
+fn add_head(text: &mut String, run: &RunData, case: &CaseData, record: &TrialRecord) {
+    let score = record.score.map(|score| format!("  score {score:.2}, needs {:.2}", record.threshold));
+    let (outcome, score) = (record.outcome.as_str(), score.unwrap_or_default());
+    text.push_str(&format!("{} ({}@{}): {outcome}{score}\n", record.case_id, record.suite, record.target));
+    let (number, trials) = (record.trial, case.trials.len());
+    text.push_str(&format!("  {}  test {}\n", record.location, record.test_name));
+    text.push_str(&format!("  run {}  trial {number} of {trials}, counted from 0\n", run.run_id));
+    if let Some(reason) = &record.reason {
+        add_indented(text, "  ", &reason.message);
+    }
+}
+
+fn add_results(text: &mut String, record: &TrialRecord, files: &mut TrialFiles<'_>, needs_answer: bool) {
+    if let Some(answer) = record.answer.as_ref().filter(|_| needs_answer) {
+        text.push_str("\nanswer\n");
+        add_indented(text, "  ", answer);
+    }
+    let turns = record.turns.iter().flatten().flat_map(|turn| &turn.graders);
+    let graders: Vec<&GraderRecord> = record.graders.iter().chain(turns).collect();
+    if !graders.is_empty() {
+        text.push_str("\ngraders\n");
+        graders.iter().for_each(|grader| add_grader(text, grader, "  "));
+    }
+    let patch = record.workspace.as_ref().and_then(|workspace| workspace.patch.as_ref());
+    if let Some(patch) = patch.and_then(|file| files.text(file)) {
+        text.push_str("\nchanges\n");
+        add_indented(text, "  ", &patch);
+    }
+    let mut cost = Vec::new();
+    cost.extend(record.cost_usd.map(|usd| format!("{usd:.4} USD")));
+    cost.extend(record.judge_cost_usd.map(|usd| format!("{usd:.4} USD for judges")));
+    cost.extend(record.usage.as_ref().map(|usage| format!("{} input and {} output tokens", usage.input, usage.output)));
+    cost.extend(record.duration_ms.map(|ms| format!("{ms} ms")));
+    cost.extend(record.model.as_ref().map(|model| format!("model {model}")));
+    if !cost.is_empty() {
+        text.push_str(&format!("\ncost  {}\n", cost.join(", ")));
+    }
+}
+
+fn add_grader(text: &mut String, grader: &GraderRecord, indent: &str) {
+    let mark = match (grader.state, grader.verdict) {
+        (GraderState::Error, _) => "!",
+        (_, Some(Verdict::Pass)) => "✓",
+        (_, Some(Verdict::Fail)) => "✗",
+        _ => "–",
+    };
+    let value = grader.value.map(|value| format!("  {value:.2}")).unwrap_or_default();
+    text.push_str(&format!("{indent}{mark} {}{value}  {}\n", grader.name, grader.location));
+    let deeper = format!("{indent}    ");
+    for (name, value) in &grader.metrics {
+        add_indented(text, &deeper, &format!("{name}  {value}"));
+    }
+    for assertion in &grader.assertions {
+        let mark = if assertion.passed { "✓" } else { "✗" };
+        add_indented(text, &deeper, &format!("{mark} {}", assertion.text));
+        let parts =
+            [("expected", &assertion.expected), ("actual", &assertion.actual), ("evidence", &assertion.evidence)];
+        for (name, value) in parts.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
+            add_indented(text, &format!("{deeper}  "), &format!("{name}: {value}"));
+        }
+    }
+    // The rationale of many graders lists their assertions again.
+    let is_assertion = |line: &str| grader.assertions.iter().any(|it| it.text == line.trim_start_matches("- "));
+    let rationale = grader.rationale.as_ref().filter(|text| !text.lines().all(is_assertion));
+    for note in rationale.into_iter().chain(&grader.error) {
+        add_indented(text, &deeper, note);
+    }
+    grader.members.iter().for_each(|member| add_grader(text, member, &deeper));
+}
+
+/// What the agent was asked, from the evidence of the trial.
+fn prompt(files: &mut TrialFiles<'_>) -> Option<String> {
+    let mut evidence = files.json(EVIDENCE)?;
+    let input: Input = evalsuite_schema::json::from_value(evidence["seen"]["input"].take()).ok()?;
+    let messages = match input {
+        Input::Data(data) => return serde_json::to_string_pretty(&data).ok(),
+        Input::Messages(messages) => messages,
+    };
+    let texts = messages.iter().map(|message| {
+        let content = match &message.content {
+            Some(Content::Text(text)) => text.clone(),
+            Some(other) => serde_json::to_string_pretty(other).unwrap_or_default(),
+            None => String::new(),
+        };
+        format!("{}: {content}", message.role.as_str())
+    });
+    Some(texts.collect::<Vec<_>>().join("\n"))
+}
+
+/// The files of a trial. What cannot be read is a problem: what is there is shown.
+struct TrialFiles<'a> {
+    run: &'a Path,
+    /// Directory of the trial, relative to the run.
+    trial: &'a Path,
+    problems: Vec<String>,
+}
+
+impl TrialFiles<'_> {
+    /// `None` if the file is missing or cannot be read.
+    fn json(&mut self, file: &str) -> Option<Value> {
+        let read = read_run_record(self.run, &self.trial.join(file));
+        self.problem_of(file, read)
+    }
+
+    /// The beginning of a text; `None` if the file is missing or cannot be read.
+    fn text(&mut self, file: &str) -> Option<String> {
+        let read = || -> io::Result<Option<String>> {
+            let opened = match open_run_file(self.run, &self.trial.join(file)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                opened => opened?,
+            };
+            let size = opened.metadata()?.len();
+            let mut bytes = Vec::new();
+            opened.take(MOST_BYTES).read_to_end(&mut bytes)?;
+            let mut text = String::from_utf8_lossy(&bytes).into_owned();
+            if size > MOST_BYTES {
+                text.push_str(&format!("\n[{} more bytes]\n", size - MOST_BYTES));
+            }
+            Ok(Some(text))
+        };
+        let read = read();
+        self.problem_of(file, read)
+    }
+
+    fn problem_of<T>(&mut self, file: &str, read: io::Result<Option<T>>) -> Option<T> {
+        read.unwrap_or_else(|error| {
+            self.problems.push(format!("{}: {error}", self.trial.join(file).display()));
+            None
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_of_a_grader_are_below_its_name() {
+        let mut grader = GraderRecord::default();
+        grader.name = "cards".to_owned();
+        grader.metrics = [("recall".to_owned(), 0.5), ("precision".to_owned(), 0.75)].into();
+        let mut text = String::new();
+        add_grader(&mut text, &grader, "");
+        assert!(text.ends_with("\n    precision  0.75\n    recall  0.5\n"), "{text}");
+    }
+}

@@ -1,0 +1,91 @@
+//! `cargo evalsuite show`.
+
+mod case_text;
+mod steps;
+
+use std::io;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use evalsuite_loader::suggest;
+use evalsuite_records::run_directory::open_regular_file;
+use evalsuite_report::{CaseData, RunData, Transcript, write_transcripts};
+use evalsuite_schema::Value;
+
+use crate::command_line::Show;
+use crate::locate::stored_runs;
+use crate::platform::cli_error::{AtPath, CliError, Exit, Result};
+use crate::platform::output::stdout;
+use crate::platform::pager;
+
+/// The largest transcript that is shown, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+pub(crate) fn run(command: &Show) -> Result<Exit> {
+    let [name] = command.names.as_slice() else { return show_files(command) };
+    if command.html.is_some() || Path::new(name).is_file() { show_files(command) } else { show_case(command, name) }
+}
+
+fn show_files(command: &Show) -> Result<Exit> {
+    let (mut transcripts, mut documents) = (Vec::new(), Vec::new());
+    for name in &command.names {
+        let file = Path::new(name);
+        let text = read(file).at(file)?;
+        transcripts.push(Transcript::parse(name.clone(), &text).at(file)?);
+        documents.push(evalsuite_schema::json::from_slice::<Value>(&text).at(file)?);
+    }
+    let Some(page) = &command.html else {
+        let mut text = String::new();
+        for (name, document) in command.names.iter().zip(&documents) {
+            text.push_str(&format!("{name}\n"));
+            steps::add(&mut text, document, command.step).map_err(CliError::new)?;
+            steps::add_metrics(&mut text, document);
+        }
+        return pager::print(&text);
+    };
+    write_transcripts(&transcripts, page).at(page)?;
+    writeln!(stdout(), "{}", page.display())?;
+    Ok(Exit::Good)
+}
+
+/// A file that the user names.
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    open_regular_file(file)?.take(LARGEST + 1).read_to_end(&mut text)?;
+    match text.len() as u64 {
+        0..=LARGEST => Ok(text),
+        _ => Err(io::Error::other(format!("it has more than {LARGEST} bytes"))),
+    }
+}
+
+fn show_case(command: &Show, name: &str) -> Result<Exit> {
+    let run = RunData::read(stored_runs::find(&command.run)?.path())?;
+    let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
+    let is_wanted = |case: &&CaseData| {
+        [&case.record.case_id, &case.record.test_name].contains(&&name.to_owned())
+            && command.target.as_ref().is_none_or(|target| *target == case.record.target)
+    };
+    let found: Vec<&CaseData> = cases().filter(is_wanted).collect();
+    if found.is_empty() {
+        let meant = suggest::did_you_mean(name, cases().map(|case| case.record.case_id.as_str()));
+        return Err(CliError::with_suggestion(format!("run `{}` has no case `{name}`", run.run_id), meant));
+    }
+    let mut text = String::new();
+    for (index, case) in found.iter().enumerate() {
+        if index > 0 {
+            text.push('\n');
+        }
+        if found.len() > 1 && command.step.is_some() {
+            text.push_str(&format!("{}\n", case.record.test_name));
+        }
+        case_text::add(&mut text, &run, case, command.trial, command.step).map_err(CliError::new)?;
+    }
+    pager::print(&text)
+}
+
+/// Adds each line with an indent.
+fn add_indented(text: &mut String, indent: &str, lines: &str) {
+    for line in lines.lines() {
+        text.push_str(&format!("{indent}{line}\n"));
+    }
+}

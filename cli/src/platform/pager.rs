@@ -1,0 +1,50 @@
+//! Long texts on a terminal: shown by the user's pager.
+
+use std::io::{IsTerminal, Write};
+use std::process::{Child, Command, Stdio};
+use std::{env, io};
+
+use crate::platform::cli_error::{Exit, Result};
+use crate::platform::output::{stdout, without_reader};
+
+/// The pager without `PAGER`.
+const DEFAULT: &str = "less";
+
+/// What `less` does unless `LESS` says it: a text that fits on the screen is only printed, and stays there.
+const LESS: &str = "FRX";
+
+/// Prints lines without what could disturb a terminal, through `PAGER` if the output is a terminal. An empty `PAGER` is none.
+///
+/// # Errors
+///
+/// If the output cannot be written.
+pub(crate) fn print(text: &str) -> Result<Exit> {
+    let lines: Vec<String> =
+        text.lines().map(|line| evalsuite_schema::terminal::lines(line).trim_end().to_owned() + "\n").collect();
+    let Some(mut pager) = start() else {
+        let mut out = stdout();
+        lines.iter().try_for_each(|line| out.write_all(line.as_bytes()))?;
+        return Ok(Exit::Good);
+    };
+    if let Some(mut input) = pager.stdin.take() {
+        // The reader may leave before the end.
+        let written = lines.iter().try_for_each(|line| input.write_all(line.as_bytes()));
+        written.or_else(|error| without_reader(error, ()))?;
+    }
+    pager.wait()?;
+    Ok(Exit::Good)
+}
+
+/// The pager; `None` where there is none, or it does not start.
+fn start() -> Option<Child> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let pager = env::var("PAGER").unwrap_or_else(|_| DEFAULT.to_owned());
+    let mut words = pager.split_whitespace();
+    let mut command = Command::new(words.next()?);
+    if env::var_os("LESS").is_none() {
+        command.env("LESS", LESS);
+    }
+    command.args(words).stdin(Stdio::piped()).spawn().ok()
+}

@@ -1,0 +1,170 @@
+//! The loop of the server: from `initialize` to `exit`.
+
+use std::io;
+use std::io::{BufReader, Write};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread;
+
+use lsp_server::{ErrorCode, Message, Request, RequestId, Response};
+
+use super::case_run::Ended;
+use super::framing;
+use super::framing::Received;
+use super::session::Session;
+use crate::platform::cli_error::{CliError, Exit, Result};
+
+/// Something that the server reacts to.
+pub(super) enum Event {
+    Received(Received),
+    /// The input has ended, or cannot be read.
+    InputEnded(Option<io::Error>),
+    CaseEnded(Ended),
+}
+
+/// Serves the client at standard input and output.
+pub(crate) fn run() -> Result<Exit> {
+    let (sender, receiver) = channel();
+    let of_input = sender.clone();
+    thread::spawn(move || read_input(&of_input));
+    Server { out: Output(io::stdout()), state: State::New, sender }.serve(&receiver)
+}
+
+fn read_input(events: &Sender<Event>) {
+    let mut input = BufReader::new(io::stdin());
+    loop {
+        let event = match framing::read(&mut input) {
+            Ok(Some(received)) => Event::Received(received),
+            Ok(None) => Event::InputEnded(None),
+            Err(error) => Event::InputEnded(Some(error)),
+        };
+        let is_end = matches!(event, Event::InputEnded(_));
+        if events.send(event).is_err() || is_end {
+            return;
+        }
+    }
+}
+
+/// Messages to the client.
+pub(super) struct Output(io::Stdout);
+
+impl Output {
+    pub(super) fn send(&mut self, message: impl Into<Message>) -> io::Result<()> {
+        let mut out = self.0.lock();
+        message.into().write(&mut out)?;
+        out.flush()
+    }
+
+    pub(super) fn notify(&mut self, method: &str, params: impl serde::Serialize) -> io::Result<()> {
+        self.send(lsp_server::Notification::new(method.to_owned(), params))
+    }
+}
+
+enum State {
+    New,
+    Open(Box<Session>),
+    /// After `shutdown`.
+    Closed,
+}
+
+struct Server {
+    out: Output,
+    state: State,
+    sender: Sender<Event>,
+}
+
+impl Server {
+    fn serve(mut self, events: &Receiver<Event>) -> Result<Exit> {
+        loop {
+            match self.next(events)? {
+                Event::Received(Received::Message(message)) => {
+                    if let Some(code) = self.handle(message)? {
+                        return Ok(code);
+                    }
+                }
+                Event::Received(Received::Invalid(reason)) => {
+                    let error = serde_json::json!({ "code": ErrorCode::ParseError as i32, "message": reason });
+                    let reply = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
+                    let mut out = self.out.0.lock();
+                    write!(out, "Content-Length: {}\r\n\r\n{reply}", reply.len())?;
+                    out.flush()?;
+                }
+                Event::InputEnded(error) => {
+                    let reason = error.map_or_else(|| "it ended without `exit`".to_owned(), |error| error.to_string());
+                    return Err(CliError::new(format!("the input of the language server: {reason}")));
+                }
+                Event::CaseEnded(ended) => {
+                    if let State::Open(session) = &mut self.state {
+                        session.case_ended(ended, &mut self.out)?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The next event. What was typed is checked once there is no other.
+    fn next(&mut self, events: &Receiver<Event>) -> io::Result<Event> {
+        match events.try_recv() {
+            Ok(event) => return Ok(event),
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return Ok(Event::InputEnded(None)),
+        }
+        if let State::Open(session) = &mut self.state {
+            session.check(&mut self.out)?;
+        }
+        Ok(events.recv().unwrap_or(Event::InputEnded(None)))
+    }
+
+    /// How the server ends after `exit`.
+    fn handle(&mut self, message: Message) -> io::Result<Option<Exit>> {
+        match message {
+            Message::Request(request) => self.request(request)?,
+            Message::Notification(notification) if notification.method == "exit" => {
+                let is_shut_down = matches!(self.state, State::Closed);
+                return Ok(Some(Exit::good_if(is_shut_down)));
+            }
+            Message::Notification(notification) => {
+                if let State::Open(session) = &mut self.state {
+                    session.notification(notification, &mut self.out)?;
+                }
+            }
+            // To the registration of watchers, and to requests to ask for lenses again.
+            Message::Response(_) => {}
+        }
+        Ok(None)
+    }
+
+    fn request(&mut self, request: Request) -> io::Result<()> {
+        let id = request.id.clone();
+        let response = match &mut self.state {
+            State::New if request.method == "initialize" => {
+                match Session::initialize(request.params, self.sender.clone()) {
+                    Ok((session, result)) => {
+                        self.state = State::Open(Box::new(session));
+                        Response::new_ok(id, result)
+                    }
+                    Err(error) => invalid_params(id, &error),
+                }
+            }
+            State::New => error(id, ErrorCode::ServerNotInitialized, "`initialize` comes first"),
+            State::Open(_) if request.method == "initialize" => {
+                error(id, ErrorCode::InvalidRequest, "the server is initialized")
+            }
+            State::Open(_) if request.method == "shutdown" => {
+                self.state = State::Closed;
+                Response::new_ok(id, ())
+            }
+            State::Open(session) => session.request(request, &mut self.out)?,
+            State::Closed => error(id, ErrorCode::InvalidRequest, "the server is shut down"),
+        };
+        self.out.send(response)
+    }
+}
+
+/// The response to a request that cannot be answered.
+pub(super) fn error(id: RequestId, code: ErrorCode, message: impl Into<String>) -> Response {
+    Response::new_err(id, code as i32, message.into())
+}
+
+pub(super) fn invalid_params(id: RequestId, reason: &serde_json::Error) -> Response {
+    error(id, ErrorCode::InvalidParams, reason.to_string())
+}

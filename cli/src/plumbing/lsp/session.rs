@@ -1,0 +1,312 @@
+//! What the server knows between `initialize` and `shutdown`.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use gen_lsp_types::{
+    ClientCapabilities, CodeActionKind, CodeActionOptions, CodeLensOptions, CompletionOptions,
+    DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    DidSaveTextDocumentParams, ExecuteCommandOptions, FileChangeType, InitializeParams, InitializeResult,
+    LogTraceParams, RenameOptions, SaveOptions, ServerCapabilities, ServerInfo, TextDocumentContentChangeEvent,
+    TextDocumentSyncKind, TextDocumentSyncOptions, TraceValue, Uri, WorkspaceFolders,
+};
+use lsp_server::{Notification, Request};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::case_run::Ended;
+use super::diagnostics::Published;
+use super::documents::Documents;
+use super::last_run::LastRuns;
+use super::server::{Event, Output};
+use super::text_lines::{Encoding, Lines};
+use super::workspace::Workspace;
+use super::{case_run, file_uri};
+use crate::writing::check::count;
+
+/// What the next check has to do.
+#[derive(Default)]
+struct Pending {
+    /// Suites and their includes have to be found again.
+    everything: bool,
+    /// Files whose texts have changed.
+    changed: BTreeSet<PathBuf>,
+    /// Files that are new or gone, or may have changed on the disk.
+    stale: BTreeSet<PathBuf>,
+}
+
+/// What the server knows between `initialize` and `shutdown`.
+pub(super) struct Session {
+    pub(super) encoding: Encoding,
+    pub(super) documents: Documents,
+    pub(super) workspace: Workspace,
+    pub(super) last_runs: LastRuns,
+    pub(super) events: Sender<Event>,
+    /// Whether a case is running for the client.
+    pub(super) is_running: bool,
+    published: Published,
+    pending: Pending,
+    /// Whether the client tells which files change on the disk.
+    watches: bool,
+    refreshes_lenses: bool,
+    traces: bool,
+    /// Number of requests to the client.
+    requests: i32,
+}
+
+impl Session {
+    /// The session with a client, and what the server can do.
+    pub(super) fn initialize(params: Value, events: Sender<Event>) -> Result<(Self, Value), serde_json::Error> {
+        let params: InitializeParams = serde_json::from_value(params)?;
+        let ClientCapabilities { workspace, general, .. } = &params.capabilities;
+        let workspace = workspace.as_ref();
+        let offered = general.as_ref().and_then(|general| general.position_encodings.as_deref());
+        let watches = workspace.and_then(|workspace| workspace.did_change_watched_files.as_ref()?.dynamic_registration);
+        let refreshes = workspace.and_then(|workspace| workspace.code_lens.as_ref()?.refresh_support);
+        let session = Self {
+            encoding: Encoding::negotiate(offered),
+            documents: Documents::default(),
+            workspace: Workspace { roots: roots(&params), ..Workspace::default() },
+            last_runs: LastRuns::default(),
+            events,
+            is_running: false,
+            published: Published::default(),
+            pending: Pending { everything: true, ..Pending::default() },
+            watches: watches == Some(true),
+            refreshes_lenses: refreshes == Some(true),
+            traces: params.trace.as_ref().is_some_and(|trace| *trace != TraceValue::Off),
+            requests: 0,
+        };
+        let result = serde_json::to_value(session.result())?;
+        Ok((session, result))
+    }
+
+    fn result(&self) -> InitializeResult {
+        let capabilities = ServerCapabilities {
+            position_encoding: Some(self.encoding.kind()),
+            text_document_sync: Some(
+                TextDocumentSyncOptions {
+                    open_close: Some(true),
+                    change: Some(TextDocumentSyncKind::Full),
+                    save: Some(SaveOptions { include_text: Some(false) }.into()),
+                    ..TextDocumentSyncOptions::default()
+                }
+                .into(),
+            ),
+            completion_provider: Some(CompletionOptions {
+                trigger_characters: Some([" ", "\"", "-"].map(str::to_owned).to_vec()),
+                ..CompletionOptions::default()
+            }),
+            hover_provider: Some(true.into()),
+            definition_provider: Some(true.into()),
+            code_action_provider: Some(
+                CodeActionOptions {
+                    code_action_kinds: Some(vec![CodeActionKind::QuickFix, CodeActionKind::SourceFixAll]),
+                    ..CodeActionOptions::default()
+                }
+                .into(),
+            ),
+            code_lens_provider: Some(CodeLensOptions::default()),
+            rename_provider: Some(RenameOptions { prepare_provider: Some(true), ..RenameOptions::default() }.into()),
+            execute_command_provider: Some(ExecuteCommandOptions {
+                commands: vec![case_run::COMMAND.to_owned()],
+                ..ExecuteCommandOptions::default()
+            }),
+            ..ServerCapabilities::default()
+        };
+        let version = Some(env!("CARGO_PKG_VERSION").to_owned());
+        InitializeResult { capabilities, server_info: Some(ServerInfo { name: "evalsuite".to_owned(), version }) }
+    }
+
+    /// Answers a request.
+    pub(super) fn request(&mut self, request: Request, out: &mut Output) -> io::Result<lsp_server::Response> {
+        // What is asked is about the text that the client shows.
+        self.check(out)?;
+        self.answer(request, out)
+    }
+
+    pub(super) fn notification(&mut self, notification: Notification, out: &mut Output) -> io::Result<()> {
+        let Notification { method, params } = notification;
+        let handled = match method.as_str() {
+            "initialized" => return self.register_watchers(out),
+            "textDocument/didOpen" => with(params, |params| self.opened(params)),
+            "textDocument/didChange" => with(params, |params| self.changed(params)),
+            "textDocument/didSave" => with(params, |params| self.saved(params)),
+            "textDocument/didClose" => with(params, |params| self.closed(params)),
+            "workspace/didChangeWatchedFiles" => with(params, |params| self.changed_on_disk(params)),
+            "$/setTrace" => with(params, |params: gen_lsp_types::SetTraceParams| {
+                self.traces = params.value != TraceValue::Off;
+            }),
+            // Others, such as `$/cancelRequest`, may be ignored.
+            _ => Ok(()),
+        };
+        match handled {
+            Ok(()) => Ok(()),
+            Err(error) => self.log(&format!("{method}: {error}"), out),
+        }
+    }
+
+    fn opened(&mut self, params: DidOpenTextDocumentParams) {
+        let document = params.text_document;
+        if let Some(path) = file_uri::to_path(&document.uri) {
+            let is_saved = self.documents.text(&path).is_some_and(|saved| *saved == *document.text);
+            self.documents.open(path.clone(), document.uri, document.version, document.text);
+            self.pending.everything |= self.workspace.add_root_around(&path);
+            if !is_saved {
+                self.pending.changed.insert(path);
+            }
+        }
+    }
+
+    fn changed(&mut self, params: DidChangeTextDocumentParams) {
+        let Some(path) = file_uri::to_path(&params.text_document.text_document_identifier.uri) else { return };
+        let Some(text) = self.documents.text(&path).filter(|_| self.documents.is_open(&path)) else { return };
+        let mut text = text.to_string();
+        for change in params.content_changes {
+            match change {
+                TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(whole) => text = whole.text,
+                // Not asked for.
+                TextDocumentContentChangeEvent::TextDocumentContentChangePartial(partial) => {
+                    let lines = Lines::new(&text, self.encoding);
+                    let (start, end) = (lines.offset(partial.range.start), lines.offset(partial.range.end));
+                    text.replace_range(start..end.max(start), &partial.text);
+                }
+            }
+        }
+        if self.documents.change(&path, params.text_document.version, text) {
+            self.pending.changed.insert(path);
+        }
+    }
+
+    fn saved(&mut self, params: DidSaveTextDocumentParams) {
+        if let (false, Some(path)) = (self.watches, file_uri::to_path(&params.text_document.uri)) {
+            // The file may be new.
+            self.changed_file(path);
+        }
+    }
+
+    fn closed(&mut self, params: DidCloseTextDocumentParams) {
+        let Some(path) = file_uri::to_path(&params.text_document.uri) else { return };
+        let text = self.documents.close(&path);
+        if text != self.documents.text(&path) {
+            self.pending.changed.insert(path);
+        }
+    }
+
+    fn changed_on_disk(&mut self, params: DidChangeWatchedFilesParams) {
+        for event in params.changes {
+            let Some(path) = file_uri::to_path(&event.uri) else { continue };
+            // The text in the editor counts.
+            if event.kind != FileChangeType::Changed || !self.documents.is_open(&path) {
+                self.changed_file(path);
+            }
+        }
+    }
+
+    fn changed_file(&mut self, path: PathBuf) {
+        if self.workspace.ignores(&path) {
+            return;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let is_suite_file = name == "suite.json" || name.ends_with("eval.yaml") || name.ends_with("eval.yml");
+        let is_new_suite = is_suite_file && !self.workspace.suites.iter().any(|suite| suite.reads(&path));
+        if name.ends_with(".rs") || name == "cargo.toml" || is_new_suite {
+            self.pending.everything = true;
+        } else {
+            self.pending.stale.insert(path);
+        }
+    }
+
+    /// Checks what has changed, and publishes the diagnostics.
+    pub(super) fn check(&mut self, out: &mut Output) -> io::Result<()> {
+        let Pending { everything, changed, stale } = std::mem::take(&mut self.pending);
+        if !everything && changed.is_empty() && stale.is_empty() {
+            return Ok(());
+        }
+        let start = Instant::now();
+        let texts = self.documents.texts();
+        if everything {
+            self.workspace.open(&texts);
+        } else {
+            self.workspace.reload(&stale, &texts);
+            self.workspace.change(&changed, &texts);
+        }
+        for params in self.published.update(&self.workspace.suites, &self.documents, self.encoding) {
+            out.notify("textDocument/publishDiagnostics", params)?;
+        }
+        if everything {
+            for call in std::mem::take(&mut self.workspace.unread) {
+                self.log(&format!("the arguments of a call are not known: {call}"), out)?;
+            }
+        }
+        if self.traces {
+            let read: usize = self.workspace.suites.iter().map(|suite| suite.files_read()).sum();
+            let suites = count(self.workspace.suites.len(), "suite");
+            let message = format!("checked {suites}, {} read", count(read, "file"));
+            let verbose = Some(format!("{:.1} ms", start.elapsed().as_secs_f64() * 1000.0));
+            out.notify("$/logTrace", LogTraceParams { message, verbose })?;
+        }
+        Ok(())
+    }
+
+    /// Tells how a case ended.
+    pub(super) fn case_ended(&mut self, ended: Ended, out: &mut Output) -> io::Result<()> {
+        self.is_running = false;
+        let (kind, message) = match &ended.result {
+            Ok(true) => (3, format!("{}: passed", ended.case)),
+            Ok(false) => (2, format!("{}: did not pass", ended.case)),
+            Err(error) => (1, format!("{}: {error}", ended.case)),
+        };
+        if !ended.output.is_empty() {
+            self.log(&ended.output, out)?;
+        }
+        out.notify("window/showMessage", json!({ "type": kind, "message": message }))?;
+        if self.refreshes_lenses {
+            self.ask("workspace/codeLens/refresh", Value::Null, out)?;
+        }
+        Ok(())
+    }
+
+    fn register_watchers(&mut self, out: &mut Output) -> io::Result<()> {
+        if !self.watches {
+            return Ok(());
+        }
+        let watchers = ["**/*.{yaml,yml,json,jsonl,md,txt}", "**/*.rs", "**/Cargo.toml"];
+        let watchers: Vec<Value> = watchers.into_iter().map(|glob| json!({ "globPattern": glob })).collect();
+        let registration = json!({
+            "id": "files",
+            "method": "workspace/didChangeWatchedFiles",
+            "registerOptions": { "watchers": watchers },
+        });
+        self.ask("client/registerCapability", json!({ "registrations": [registration] }), out)
+    }
+
+    fn ask(&mut self, method: &str, params: Value, out: &mut Output) -> io::Result<()> {
+        self.requests += 1;
+        out.send(Request::new(self.requests.into(), method.to_owned(), params))
+    }
+
+    pub(super) fn log(&self, message: &str, out: &mut Output) -> io::Result<()> {
+        out.notify("window/logMessage", json!({ "type": 4, "message": message }))
+    }
+}
+
+fn with<P: DeserializeOwned>(params: Value, handle: impl FnOnce(P)) -> Result<(), serde_json::Error> {
+    serde_json::from_value(params).map(handle)
+}
+
+/// The directories that are open in the editor.
+#[expect(deprecated, reason = "clients without folders name one root")]
+fn roots(params: &InitializeParams) -> Vec<PathBuf> {
+    let folders: Vec<Uri> = match &params.workspace_folders_initialize_params.workspace_folders {
+        Some(WorkspaceFolders::WorkspaceFolderList(folders)) => {
+            folders.iter().map(|folder| folder.uri.clone()).collect()
+        }
+        _ => Vec::new(),
+    };
+    let uris = if folders.is_empty() { params.root_uri.iter().cloned().collect() } else { folders };
+    uris.iter().filter_map(file_uri::to_path).collect()
+}

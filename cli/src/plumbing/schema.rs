@@ -1,0 +1,118 @@
+//! `cargo evalsuite schema`.
+
+use std::io::Write;
+
+use crate::keeping::clean::CleanedRuns;
+use crate::keeping::finish::EndedRun;
+use crate::keeping::merge::MergedRun;
+use crate::looking::list::Listing;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::stdout;
+use crate::running::regrade::RegradedRun;
+use crate::running::run::RunResult;
+use crate::writing::convert::ConvertedSuite;
+use crate::writing::expand::ExpandedSuite;
+use evalsuite_loader::keys::{FILES, json_schema};
+use evalsuite_loader::suggest;
+use evalsuite_report::JSON_SCHEMAS;
+use evalsuite_schema::json::{Value, json};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+
+use crate::command_line::Schema as Arguments;
+
+/// What is printed by one command only: the name of the command, and what makes the schema.
+const PRINTED: &[(&str, MakeSchema)] = &[
+    ("check", check_schema),
+    ("clean", schema::<CleanedRuns>),
+    ("convert", schema::<ConvertedSuite>),
+    ("expand", schema::<ExpandedSuite>),
+    ("finish", schema::<EndedRun>),
+    ("list", schema::<Listing>),
+    ("merge", schema::<MergedRun>),
+    ("regrade", schema::<RegradedRun>),
+    ("run", schema::<RunResult>),
+];
+
+type MakeSchema = fn() -> serde_json::Result<Schema>;
+
+/// Prints the schema of a kind of file or output, or the list of kinds.
+pub(crate) fn run(command: &Arguments) -> Result<Exit> {
+    let mut out = stdout();
+    let kinds: Vec<&str> = FILES.iter().map(|(kind, _)| *kind).chain(kinds()).collect();
+    let Some(kind) = &command.kind else {
+        for kind in kinds {
+            writeln!(out, "{kind}")?;
+        }
+        return Ok(Exit::Good);
+    };
+    if let Some(schema) = schema_of(kind)? {
+        write!(out, "{schema}")?;
+        return Ok(Exit::Good);
+    }
+    let Some(schema) = json_schema(kind) else {
+        let known = suggest::did_you_mean_or_known(kind, &kinds);
+        return Err(CliError::with_suggestion(format!("`{kind}` is not a kind of file"), Some(known)));
+    };
+    writeln!(out, "{schema:#}")?;
+    Ok(Exit::Good)
+}
+
+/// The kinds of outputs that have a schema.
+fn kinds() -> impl Iterator<Item = &'static str> {
+    JSON_SCHEMAS.iter().map(|(kind, _)| *kind).chain(PRINTED.iter().map(|(kind, _)| *kind))
+}
+
+/// The schema of a kind of output as JSON; `None` if there is no such kind.
+///
+/// # Errors
+///
+/// If it cannot be written as JSON.
+fn schema_of(kind: &str) -> serde_json::Result<Option<String>> {
+    if kind == "gate" {
+        return gate_schema().and_then(|schema| text(&schema)).map(Some);
+    }
+    if let Some((_, text)) = JSON_SCHEMAS.iter().find(|(name, _)| *name == kind) {
+        return Ok(Some((*text).to_owned()));
+    }
+    let Some((_, schema)) = PRINTED.iter().find(|(name, _)| *name == kind) else { return Ok(None) };
+    let mut schema = schema()?;
+    schema.insert("title".to_owned(), format!("evalsuite: {kind}").into());
+    text(&schema).map(Some)
+}
+
+fn text(schema: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(schema).map(|text| text + "\n")
+}
+
+fn schema<T: JsonSchema>() -> serde_json::Result<Schema> {
+    Ok(SchemaSettings::draft07().for_serialize().into_generator().into_root_schema_for::<T>())
+}
+
+/// The lines of `check`, which the loader writes.
+fn check_schema() -> serde_json::Result<Schema> {
+    serde_json::from_str(include_str!("../../schemas/check.schema.json"))
+}
+
+/// A report about gates, beside which `gate` prints a comparison.
+fn gate_schema() -> serde_json::Result<Value> {
+    let of = |kind: &str| JSON_SCHEMAS.iter().find(|(name, _)| *name == kind).map_or("null", |(_, text)| *text);
+    let [mut gate, mut diff] =
+        [evalsuite_schema::json::from_str::<Value>(of("gate"))?, evalsuite_schema::json::from_str(of("diff"))?];
+    let mut definitions = diff["definitions"].take();
+    for key in ["$schema", "title", "definitions"] {
+        diff.as_object_mut().map(|schema| schema.remove(key));
+    }
+    definitions["Comparison"] = diff;
+    let required = gate["required"].as_array_mut();
+    required.into_iter().for_each(|names| names.push("comparison".into()));
+    gate["properties"]["comparison"] = json!({
+        "description": "The comparison that was asked for, as `diff` prints it; `null` without `--base` and `--baseline`.",
+        "anyOf": [{ "$ref": "#/definitions/Comparison" }, { "type": "null" }],
+    });
+    for (name, definition) in definitions.as_object().into_iter().flatten() {
+        gate["definitions"][name] = definition.clone();
+    }
+    Ok(gate)
+}

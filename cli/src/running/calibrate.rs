@@ -1,0 +1,95 @@
+//! `cargo evalsuite calibrate`.
+
+use std::io;
+use std::io::Write;
+use std::path::Path;
+
+use evalsuite::RunOptions;
+use evalsuite::tooling::RatedSamples;
+use evalsuite_loader::{load, load_calibration, render};
+use evalsuite_schema::diagnostic::{Code, Diagnostics};
+use evalsuite_schema::{Calibration, Kind, Layout, Suite};
+
+use crate::command_line::{Calibrate, OutputFormat};
+use crate::locate::{stored_runs, suite_request};
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, say, stdout};
+use crate::platform::progress::Progress;
+
+/// Minimum rank correlation if neither the command line nor the file sets a minimum.
+const MIN_SPEARMAN: f64 = 0.7;
+
+pub(crate) fn run(command: &Calibrate) -> Result<Exit> {
+    let within = |value: Option<f64>, low: f64| value.is_none_or(|value| (low..=1.0).contains(&value));
+    if !within(command.min_spearman, -1.0) || !within(command.tolerance, 0.0) {
+        return Err(CliError::new("`--min-spearman` must be between -1 and 1, `--tolerance` between 0 and 1"));
+    }
+    let mut samples = samples(&command.file)?;
+    let calibration = &mut samples.calibration;
+    calibration.tolerance = command.tolerance.unwrap_or(calibration.tolerance);
+    let default = (!calibration.bar.is_set()).then_some(MIN_SPEARMAN);
+    calibration.bar.spearman = command.min_spearman.or(calibration.bar.spearman).or(default);
+    let output = stored_runs::output_path_of(&samples.package_root)?;
+    let progress = Progress::start("asking the judge");
+    let measured = samples.measure(&RunOptions::new().with_output(output));
+    drop(progress);
+    let report = measured.map_err(|problem| {
+        let help = "set EVALSUITE_JUDGE_URL and EVALSUITE_JUDGE_MODEL; a judge in Rust is measured by the test \
+                    `judge_calibration` of its suite";
+        CliError::with_help(problem, help)
+    })?;
+    let mut out = stdout();
+    match command.format {
+        OutputFormat::Human => write!(out, "{report}")?,
+        OutputFormat::Json => print_json(&mut out, report.record())?,
+    }
+    out.flush()?;
+    Ok(if report.is_measured() && report.is_trusted() { Exit::Good } else { Exit::Problems })
+}
+
+/// The samples at a path; their problems are printed.
+fn samples(path: &Path) -> Result<RatedSamples> {
+    let request = suite_request::request(path)?;
+    let (found, diagnostics) = if path.is_dir() {
+        let loaded = load(&request);
+        let found = loaded.suite.map(|suite| (suite.suite, suite.calibration));
+        (found, loaded.diagnostics)
+    } else {
+        let file = request.package_root.join(&request.entry);
+        let loaded = load_calibration(&file, &request);
+        let found = loaded
+            .calibration
+            .map(|calibration| (suite_of(&file, &request.package_root, &calibration), Some(calibration)));
+        (found, loaded.diagnostics)
+    };
+    print(&diagnostics)?;
+    let Some((suite, calibration)) = found else {
+        if diagnostics.iter().any(|problem| problem.code == Code::UnknownSampleCase) && !path.is_dir() {
+            say!("help: samples name cases: give the directory of their suite");
+        }
+        return Err(CliError::printed());
+    };
+    let Some(calibration) = calibration else {
+        return Err(CliError::new(format!("suite `{}` has no calibration.yaml", suite.name)));
+    };
+    let repeat = format!("cargo evalsuite calibrate {}", path.display());
+    Ok(RatedSamples::new(suite, calibration, request.package_root, repeat))
+}
+
+fn print(diagnostics: &Diagnostics) -> Result<()> {
+    let mut out = anstream::AutoStream::auto(io::stderr().lock());
+    for diagnostic in diagnostics {
+        writeln!(out, "{}\n", render::text(diagnostic, render::Style::Colored))?;
+    }
+    Ok(out.flush()?)
+}
+
+/// The suite for samples of a file, which belong to no suite.
+fn suite_of(file: &Path, package_root: &Path, calibration: &Calibration) -> Suite {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    // The file is the whole suite: records next to it are not in the suite.
+    let root = file.strip_prefix(package_root).unwrap_or(file).to_string_lossy().into_owned();
+    let mut suite = Suite::new(name, Layout::Tasks, Kind::Capability, calibration.location.clone());
+    suite.root = root;
+    suite
+}

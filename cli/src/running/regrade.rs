@@ -1,0 +1,97 @@
+//! `cargo evalsuite regrade`.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use evalsuite::tooling::run_id_or_new;
+use evalsuite_records::run_directory::{LATEST, OutputDirectory};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::command_line::{OutputFormat, Regrade};
+use crate::keeping::finish;
+use crate::keeping::finish::EndedRun;
+use crate::locate::stored_runs;
+use crate::platform::cargo_process::{CARGO_FAILED, cargo, exit};
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, stdout};
+
+/// Evidence of an earlier run that was graded again.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RegradedRun {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.regrade/1"))]
+    schema: &'static str,
+    /// Id of the run whose evidence was graded, or `latest`.
+    regraded: String,
+    /// Whether all tests passed.
+    tests_passed: bool,
+    /// The run with the new results, as `finish --format json` prints it; `null` if nothing was recorded.
+    run: Option<EndedRun>,
+}
+
+/// Runs the tests, which contain the graders, on the evidence of an earlier run.
+pub(crate) fn run(command: &Regrade) -> Result<Exit> {
+    let run = stored_runs::find(&command.run)?;
+    let mut tests = cargo_tests(command);
+    tests.args(&command.arguments);
+    // `latest` is not one run but the newest trials of each case.
+    let regraded = if command.run == LATEST { LATEST.to_owned() } else { run.id() };
+    // The tests look for the run in the directory they write to.
+    let output = match run.path().parent().and_then(Path::parent) {
+        Some(output) => std::path::absolute(output)?,
+        None => stored_runs::output_path()?,
+    };
+    // All test programs write to one run.
+    let id = run_id_or_new(None);
+    tests
+        .env("EVALSUITE_REGRADE", &regraded)
+        .env_remove("EVALSUITE_MODE")
+        .env("EVALSUITE_RUN_ID", &id)
+        .env("EVALSUITE_OUTPUT", &output);
+    if command.format == OutputFormat::Json {
+        tests.stdout(io::stderr());
+    }
+    let status = tests.status()?;
+    // Cargo's code for failed tests and for a failed build is the same.
+    let may_be_build = !status.success() && !command.nextest;
+    if may_be_build
+        && !cargo_tests(command)
+            .arg("--no-run")
+            .args(&command.arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()?
+            .success()
+    {
+        return Err(CliError::printed());
+    }
+    // Nextest's code for a failed build is cargo's for failed tests.
+    if command.nextest && status.code() == Some(CARGO_FAILED) {
+        return Err(CliError::printed());
+    }
+    let new = OutputDirectory::new(output).run_directory(&id);
+    let recorded = new.is_dir();
+    match command.format {
+        OutputFormat::Human if recorded => drop(finish::finish_and_summarize(&new, false)?),
+        OutputFormat::Human => {}
+        OutputFormat::Json => {
+            let run = if recorded { Some(EndedRun::of(&new)?.0) } else { None };
+            let result = RegradedRun { schema: "evalsuite.regrade/1", regraded, tests_passed: status.success(), run };
+            print_json(&mut stdout(), &result)?;
+        }
+    }
+    Ok(exit(status))
+}
+
+fn cargo_tests(command: &Regrade) -> Command {
+    let mut tests = cargo();
+    if command.nextest {
+        tests.args(["nextest", "run"]);
+    } else {
+        tests.arg("test");
+    }
+    tests.arg("--no-fail-fast");
+    tests
+}

@@ -1,0 +1,167 @@
+//! `cargo evalsuite run`: runs the tests of chosen cases and finishes their run.
+
+pub(crate) mod cargo_commands;
+mod chosen_tests;
+mod earlier_results;
+mod progress;
+mod source_digest;
+pub(crate) mod suite_descriptions;
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+
+use evalsuite::tooling::{SuiteDescription, run_id_or_new};
+use evalsuite_loader::render;
+use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
+use evalsuite_report::{Comparison, GateReport};
+use evalsuite_schema::diagnostic::Diagnostics;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use self::chosen_tests::{ChosenTests, choose_tests};
+use self::earlier_results::chosen_by_results;
+use self::source_digest::source_digest;
+use crate::command_line::{OutputFormat, Run};
+use crate::keeping::finish;
+use crate::keeping::finish::EndedRun;
+use crate::locate::includes::Tracked;
+use crate::locate::{stored_runs, suite_request};
+use crate::looking::gate::GatesAfterRun;
+use crate::looking::{diff, gate};
+use crate::platform::cargo_process::exit;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, say, stdout};
+
+const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
+
+/// The result of a run of chosen cases.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunResult {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.run_result/1"))]
+    schema: &'static str,
+    /// Whether all tests passed.
+    tests_passed: bool,
+    /// The run, as `finish --format json` prints it; `null` if nothing was recorded.
+    run: Option<EndedRun>,
+    /// How the results compare with the baseline, or with the run before: as `diff --format json` prints it. `null` if there is neither.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    comparison: Option<Comparison>,
+    /// The gates of suites all of whose tests were chosen, as `gate --format json` prints them; `null` without any.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    gates: Option<GateReport>,
+    /// The other gates.
+    unchecked_gates: Vec<String>,
+}
+
+pub(crate) fn run(command: &Run) -> Result<Exit> {
+    if has_endless_links()? {
+        return Err(CliError::printed());
+    }
+    let suites = suite_descriptions::describe_suites(command)?;
+    let output = stored_runs::output_path()?;
+    let chosen = match choose_tests(command, &chosen_by_results(command, &output, &suites)?) {
+        ChosenTests::Some(chosen) => chosen,
+        ChosenTests::None(_) if command.failed || command.flaky.is_some() => {
+            let wanted = if command.failed { "failed when it last ran" } else { "is flaky" };
+            return Err(CliError::new(format!("no chosen case {wanted}")));
+        }
+        ChosenTests::None(message) => {
+            return Err(CliError::new(message));
+        }
+    };
+    let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
+    let id = run_id_or_new(given.as_deref());
+    let mut tests = cargo_commands::run_tests(&chosen.command(command), &chosen.tests(), progress::colors());
+    tests
+        .env("EVALSUITE_RUN_ID", &id)
+        // Absolute: tests run in the directories of their packages.
+        .env("EVALSUITE_OUTPUT", &output)
+        .env(AGENT_DIGEST, agent_digest(command, &suites, &output)?);
+    if let Some(trials) = command.confirm {
+        tests.env("EVALSUITE_CONFIRM", trials.to_string());
+    }
+    if command.changed {
+        tests.env("EVALSUITE_ONLY_CHANGED", "1");
+    }
+    let complete = if is_part(command) { BTreeSet::new() } else { complete_suites(&suites, &chosen.paths()) };
+    let status = progress::run(tests, chosen.cases, command.format)?;
+    let run = OutputDirectory::new(output).run_directory(&id);
+    let (mut ended, mut comparison, mut gates) = (None, None, GatesAfterRun::default());
+    // It does not exist if the tests cannot be built.
+    if run.is_dir() {
+        match command.format {
+            OutputFormat::Human => drop(finish::finish_and_summarize(&run, false)?),
+            OutputFormat::Json => ended = Some(EndedRun::of(&run)?.0),
+        }
+        if let Some(run) = StoredRun::open(&run) {
+            comparison = compare(&run);
+            gates = gate::after_run(&run, &suite_descriptions::names(&suites), |suite| complete.contains(suite))?;
+        }
+    }
+    let code = if status.success() { gates.exit().unwrap_or(Exit::Good) } else { exit(status) };
+    let mut out = stdout();
+    match command.format {
+        OutputFormat::Human => {
+            comparison.iter().try_for_each(|comparison| write!(out, "\n{comparison}"))?;
+            gates.print(&mut out)?;
+        }
+        OutputFormat::Json => {
+            let GatesAfterRun { report, unchecked } = gates;
+            let result = RunResult {
+                schema: "evalsuite.run_result/1",
+                tests_passed: status.success(),
+                run: ended,
+                comparison,
+                gates: report,
+                unchecked_gates: unchecked,
+            };
+            print_json(&mut out, &result)?;
+        }
+    }
+    Ok(code)
+}
+
+/// Whether cargo would look for changes behind links that lead out of a package. They are printed: cargo says nothing while it looks.
+fn has_endless_links() -> Result<bool> {
+    let packages = suite_request::packages_around(&[env::current_dir()?]);
+    let problems: Diagnostics = packages
+        .iter()
+        .flat_map(|package| Tracked::in_build_script(package))
+        .flat_map(|tracked| tracked.problems())
+        .collect();
+    problems.iter().for_each(|problem| say!("{}\n", render::text(problem, render::Style::Colored)));
+    Ok(!problems.is_empty())
+}
+
+/// The digest that the user gives the agent, else that of its sources.
+fn agent_digest(command: &Run, suites: &[SuiteDescription], output: &Path) -> Result<OsString> {
+    match env::var_os(AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
+        Some(digest) => Ok(digest),
+        None => source_digest(command, suites, output).map(OsString::from),
+    }
+}
+
+/// Whether other machines run the other tests.
+fn is_part(command: &Run) -> bool {
+    command.arguments.iter().any(|argument| argument == "--partition" || argument.starts_with("--partition="))
+}
+
+/// Names of the suites all of whose tests were chosen.
+fn complete_suites<'s>(suites: &'s [SuiteDescription], chosen: &BTreeSet<String>) -> BTreeSet<&'s str> {
+    let is_complete = |suite: &&SuiteDescription| suite.tests.iter().all(|test| chosen.contains(&test.test));
+    let (complete, partial): (Vec<_>, Vec<_>) = suites.iter().partition(is_complete);
+    let partial: BTreeSet<&str> = partial.into_iter().map(|suite| suite.suite.as_str()).collect();
+    complete.into_iter().map(|suite| suite.suite.as_str()).filter(|name| !partial.contains(name)).collect()
+}
+
+/// What changed since the results were accepted, or since the run before. The exit status is that of the tests all the same.
+fn compare(run: &StoredRun) -> Option<Comparison> {
+    diff::after_run(run).unwrap_or_else(|error| {
+        say!("warning: the run is not compared: {error}");
+        None
+    })
+}

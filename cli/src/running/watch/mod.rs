@@ -1,0 +1,138 @@
+//! `cargo evalsuite watch`: checks what is saved, and runs the cases it concerns.
+
+mod changes;
+mod event;
+mod output;
+mod programs;
+mod running_cargo;
+mod screen;
+mod state;
+mod suites;
+mod verdicts;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use self::changes::FileWatcher;
+use self::event::Event;
+use self::programs::TestBuild;
+use self::running_cargo::RunningCargo;
+use self::screen::{Screen, Wish};
+use self::state::State;
+use self::suites::Suites;
+use crate::command_line::{Watch, WatchFormat};
+use crate::locate::stored_runs;
+use crate::platform::cli_error::{CliError, Exit, Result};
+
+/// How long no file changes before changes are looked at: one save is several of them.
+const QUIET: Duration = Duration::from_millis(20);
+
+/// How often the keyboard is looked at.
+const KEYS: Duration = Duration::from_millis(40);
+
+pub(crate) fn run(command: &Watch) -> Result<Exit> {
+    let suites = Suites::find()?;
+    if suites.is_empty() {
+        return Err(CliError::with_help("no suite found", "write one: `cargo evalsuite new suite`"));
+    }
+    let features = programs::reload_features(&suites.packages())?;
+    let output = stored_runs::output_path()?;
+    let (sender, events) = mpsc::channel();
+    let mut files = FileWatcher::start(&suites.directories(), &output, sender.clone())?;
+    let on_screen = match command.format {
+        Some(format) => format == WatchFormat::Screen,
+        None => io::stdout().is_terminal() && io::stdin().is_terminal(),
+    };
+    let cargo = RunningCargo::new(on_screen);
+    let build = TestBuild { options: command.build.clone(), features, output, cargo };
+    let mut state = State::new(suites, build, command.filters.clone(), sender);
+    let mut screen = if on_screen { Some(Screen::open()?) } else { None };
+    let watched = watch(&mut state, &mut files, &events, screen.as_mut());
+    let stopped = state.stop();
+    drop(screen);
+    watched.and(stopped)?;
+    Ok(Exit::Good)
+}
+
+fn watch(
+    state: &mut State,
+    files: &mut FileWatcher,
+    events: &Receiver<Event>,
+    mut screen: Option<&mut Screen>,
+) -> Result<()> {
+    let mut is_told = true;
+    loop {
+        let was_idle = state.is_idle();
+        state.start()?;
+        match &mut screen {
+            Some(screen) => screen.draw(state)?,
+            None => {
+                if is_told && was_idle && !state.is_idle() {
+                    output::begin()?;
+                    is_told = false;
+                }
+                if state.is_idle() && !is_told {
+                    output::end(state)?;
+                    is_told = true;
+                }
+            }
+        }
+        let Some(event) = next(events, screen.is_some().then_some(KEYS))? else {
+            if let Some(screen) = &mut screen
+                && screen.keys(state)? == Wish::Quit
+            {
+                return Ok(());
+            }
+            continue;
+        };
+        let Some(changed) = handle(event, events, state)? else { continue };
+        let changed = files.sift(changed)?;
+        if changed.is_empty() {
+            continue;
+        }
+        if screen.is_none() && is_told {
+            output::begin()?;
+            is_told = false;
+        }
+        state.change(&changed)?;
+    }
+}
+
+/// The next event; `None` if there is none for `limit`.
+fn next(events: &Receiver<Event>, limit: Option<Duration>) -> Result<Option<Event>> {
+    let ended = || CliError::new("nothing is watched any more");
+    match limit {
+        None => events.recv().map(Some).map_err(|_| ended()),
+        Some(limit) => match events.recv_timeout(limit) {
+            Ok(event) => Ok(Some(event)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(ended()),
+        },
+    }
+}
+
+/// Takes an event into account. Of changes of files, all those that follow at once are returned.
+fn handle(event: Event, events: &Receiver<Event>, state: &mut State) -> Result<Option<BTreeSet<PathBuf>>> {
+    match event {
+        Event::Files(mut files) => {
+            while let Ok(next) = events.recv_timeout(QUIET) {
+                match next {
+                    Event::Files(more) => files.extend(more),
+                    other => drop(handle(other, events, state)?),
+                }
+            }
+            return Ok(Some(files));
+        }
+        Event::WatchError(error) => return Err(CliError::new(error)),
+        Event::Built(built) => state.built(built)?,
+        Event::Ended(test, verdict) => state.verdicts.end(&test, verdict),
+        Event::Failure(test, text) => state.verdicts.fail(&test, text),
+        Event::ProgramEnded(index) => state.program_ended(index)?,
+    }
+    Ok(None)
+}

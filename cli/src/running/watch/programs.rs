@@ -1,0 +1,251 @@
+//! The test programs: how they are built, and which suites are in them.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+use std::{env, fs};
+
+use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
+use evalsuite_schema::Value;
+use toml_edit::{DocumentMut, Item};
+
+use super::running_cargo::RunningCargo;
+use super::suites::Touched;
+use crate::command_line::{Build, Run};
+use crate::platform::cli_error::{AtPath, CliError, Result};
+use crate::running::run::cargo_commands::cargo_test;
+use crate::running::run::suite_descriptions::described_in;
+
+/// Names of the packages that are evalsuite, also under another name.
+const EVALSUITE: [&str; 2] = ["evalsuite", "evalsuite-dynamic"];
+
+/// A test program with suites.
+#[derive(Debug, Clone)]
+pub(super) struct Program {
+    executable: PathBuf,
+    /// When it was linked.
+    built: Option<SystemTime>,
+    package_root: PathBuf,
+    /// Where its records go.
+    pub(super) output: PathBuf,
+    libraries: OsString,
+    suites: Vec<SuiteDescription>,
+}
+
+/// Why the tests were not built.
+#[derive(Debug, Clone, Default)]
+pub(super) struct BuildProblems {
+    /// Errors of the compiler, one a line: `FILE:LINE:COLUMN: error: MESSAGE`. Those of suites are reported by their check.
+    pub(super) lines: Vec<String>,
+    /// As the compiler prints them; else what cargo says.
+    pub(super) text: String,
+}
+
+/// The feature `reload` of evalsuite, as cargo names it for these packages.
+///
+/// # Errors
+///
+/// If a manifest cannot be read, or none of them depends on evalsuite.
+pub(super) fn reload_features(packages: &BTreeSet<&Path>) -> Result<Vec<String>> {
+    let mut features = BTreeSet::new();
+    for package in packages {
+        let path = package.join("Cargo.toml");
+        let text = fs::read_to_string(&path).at(&path)?;
+        let manifest: DocumentMut = text.parse().at(&path)?;
+        for table in ["dependencies", "dev-dependencies"] {
+            let Some(table) = manifest.get(table).and_then(Item::as_table_like) else { continue };
+            for (name, item) in table.iter() {
+                let package = item.get("package").and_then(Item::as_str).unwrap_or(name);
+                if EVALSUITE.contains(&package) {
+                    features.insert(format!("{name}/reload"));
+                }
+            }
+        }
+    }
+    if features.is_empty() {
+        let help = "`cargo add --dev evalsuite --features reload`";
+        return Err(CliError::with_help("no package with a suite depends on evalsuite", help));
+    }
+    Ok(features.into_iter().collect())
+}
+
+/// How the test programs are built.
+#[derive(Debug, Clone)]
+pub(super) struct TestBuild {
+    pub(super) options: Build,
+    /// Features besides those of the options.
+    pub(super) features: Vec<String>,
+    /// Where records go.
+    pub(super) output: PathBuf,
+    /// The cargo that builds.
+    pub(super) cargo: RunningCargo,
+}
+
+impl TestBuild {
+    /// Ends the build, if there is one, with all compilers.
+    pub(super) fn stop(&self) {
+        self.cargo.stop();
+    }
+
+    /// Builds the tests, and asks them for their suites.
+    ///
+    /// # Errors
+    ///
+    /// If cargo or a test program cannot be run.
+    pub(super) fn run(&self) -> Result<Result<Vec<Program>, BuildProblems>> {
+        let mut run = Run { build: self.options.clone(), ..Run::default() };
+        run.build.features.extend(self.features.iter().cloned());
+        let mut built = cargo_test(&run);
+        built.args(["--no-run", "--message-format=json"]).stdin(Stdio::null());
+        let built = self.cargo.output(built)?;
+        let text = String::from_utf8_lossy(&built.stdout);
+        let messages: Vec<Value> =
+            text.lines().filter_map(|line| evalsuite_schema::json::from_str(line).ok()).collect();
+        if !built.status.success() {
+            return Ok(Err(problems(&messages, &String::from_utf8_lossy(&built.stderr))));
+        }
+        let sysroot = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+            .args(["--print", "sysroot"])
+            .output()
+            .map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))?;
+        let mut programs = Vec::new();
+        for message in &messages {
+            let path = |key: &str| message[key].as_str().map(PathBuf::from);
+            let (Some(executable), Some(manifest)) = (path("executable"), path("manifest_path")) else { continue };
+            if message["profile"]["test"] == true {
+                let package_root = manifest.parent().unwrap_or(&manifest).to_path_buf();
+                let libraries = libraries(&executable, &sysroot)?;
+                let mut program = Program {
+                    built: built_at(&executable),
+                    executable,
+                    package_root,
+                    output: self.output.clone(),
+                    libraries,
+                    suites: Vec::new(),
+                };
+                program.suites = program.describe()?;
+                programs.push(program);
+            }
+        }
+        programs.retain(|program| !program.suites.is_empty());
+        Ok(Ok(programs))
+    }
+}
+
+fn problems(messages: &[Value], stderr: &str) -> BuildProblems {
+    let errors = messages.iter().filter(|message| message["reason"] == "compiler-message");
+    let errors: Vec<&Value> =
+        errors.map(|message| &message["message"]).filter(|message| message["level"] == "error").collect();
+    let line = |error: &&Value| {
+        let message = error["message"].as_str()?.lines().next()?;
+        let span = error["spans"].as_array()?.iter().find(|span| span["is_primary"] == true)?;
+        // The check of the suite says it where it is written.
+        if message.starts_with("[E") || message.starts_with("[W") {
+            return None;
+        }
+        let (file, line, column) = (span["file_name"].as_str()?, &span["line_start"], &span["column_start"]);
+        let code = error["code"]["code"].as_str().map(|code| format!("[{code}]")).unwrap_or_default();
+        Some(format!("{file}:{line}:{column}: error{code}: {message}"))
+    };
+    let lines: Vec<String> = errors.iter().filter_map(line).collect();
+    let text: String = errors.iter().filter_map(|error| error["rendered"].as_str()).collect();
+    if !text.is_empty() {
+        return BuildProblems { lines, text };
+    }
+    let help = if stderr.contains("reload") {
+        "  = help: `watch` needs the feature `reload` of evalsuite: `cargo add --dev evalsuite --features reload`\n"
+    } else {
+        ""
+    };
+    let last = stderr.lines().find(|line| line.starts_with("error")).unwrap_or("error: cargo failed");
+    BuildProblems { lines: vec![format!("Cargo.toml:1:1: {last}")], text: format!("{stderr}{help}") }
+}
+
+/// Where the dynamic loader finds the libraries of a test program, as in `cargo test`.
+fn libraries(executable: &Path, sysroot: &Path) -> Result<OsString> {
+    let deps = executable.parent().unwrap_or(executable);
+    let own = [deps.to_path_buf(), deps.parent().unwrap_or(deps).to_path_buf(), sysroot.join("lib")];
+    let set = env::var_os(LIBRARY_PATH).unwrap_or_default();
+    Ok(env::join_paths(own.into_iter().chain(env::split_paths(&set)))?)
+}
+
+const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
+    "DYLD_FALLBACK_LIBRARY_PATH"
+} else if cfg!(windows) {
+    "PATH"
+} else {
+    "LD_LIBRARY_PATH"
+};
+
+fn built_at(executable: &Path) -> Option<SystemTime> {
+    fs::metadata(executable).and_then(|metadata| metadata.modified()).ok()
+}
+
+impl Program {
+    /// Whether a build left the program as it was.
+    pub(super) fn is_same_build(&self, other: &Self) -> bool {
+        self.executable == other.executable && self.built.is_some() && self.built == other.built
+    }
+
+    /// The program in its package, as cargo runs it.
+    pub(super) fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
+        let mut command = Command::new(&self.executable);
+        command.args(arguments).current_dir(&self.package_root).stdin(Stdio::null());
+        command.env("CARGO_MANIFEST_DIR", &self.package_root).env(LIBRARY_PATH, &self.libraries);
+        command
+    }
+
+    /// What identifies it in its package, also after it was built again: its file name without cargo's digest.
+    pub(super) fn id(&self) -> String {
+        let file = self.executable.file_stem().unwrap_or_default().to_string_lossy();
+        let name = file.rsplit_once('-').map_or(&*file, |(name, _)| name);
+        let package = self.package_root.file_name().unwrap_or_default().to_string_lossy();
+        format!("{package}::{name}")
+    }
+
+    fn describe(&self) -> Result<Vec<SuiteDescription>> {
+        let listed = self.command(["--list", "--format", "terse"]).output()?;
+        let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+        let tests = listed.lines().filter_map(|line| line.strip_suffix(": test"));
+        let checks: Vec<&str> = tests.filter(|test| test.rsplit("::").next() == Some("suite_check")).collect();
+        if checks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let directory = tempfile::tempdir()?;
+        let described = self.command(["--exact"]).args(checks).env(DESCRIBE_VARIABLE, directory.path()).output()?;
+        if !described.status.success() {
+            let error = String::from_utf8_lossy(&described.stdout).into_owned();
+            return Err(CliError::new(format!("{} does not describe its suites: {error}", self.executable.display())));
+        }
+        described_in(directory.path())
+    }
+
+    /// The tests of this program that are of these cases and whose name or case contains one of the texts, if there are any.
+    pub(super) fn tests(&self, touched: &BTreeSet<Touched>, filters: &[String]) -> Vec<(String, Touched)> {
+        let mut tests = Vec::new();
+        for suite in &self.suites {
+            let prefix = suite.check.strip_suffix("suite_check").unwrap_or_default();
+            for test in &suite.tests {
+                let path = test.test.strip_prefix(prefix).unwrap_or(&test.test).to_owned();
+                let of_suite = Touched { suite: suite.file.clone(), path };
+                let is_named =
+                    |text: &String| test.test.contains(text.as_str()) || test.case_id.contains(text.as_str());
+                if touched.contains(&of_suite) && (filters.is_empty() || filters.iter().any(is_named)) {
+                    tests.push((test.test.clone(), of_suite));
+                }
+            }
+        }
+        tests
+    }
+
+    /// The cases that it has tests of.
+    pub(super) fn cases(&self) -> impl Iterator<Item = Touched> {
+        self.suites.iter().flat_map(|suite| {
+            let prefix = suite.check.strip_suffix("suite_check").unwrap_or_default();
+            let path = move |test: &str| test.strip_prefix(prefix).unwrap_or(test).to_owned();
+            suite.tests.iter().map(move |test| Touched { suite: suite.file.clone(), path: path(&test.test) })
+        })
+    }
+}

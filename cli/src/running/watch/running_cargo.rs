@@ -1,0 +1,71 @@
+//! The cargo that builds, which ends with `watch`.
+
+use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::platform::cli_error::{CliError, Result};
+
+/// A build that can be ended from another thread.
+#[derive(Debug, Clone)]
+pub(super) struct RunningCargo {
+    /// Whether cargo gets a process group of its own. Without it, Ctrl-C on the terminal reaches cargo as well as `watch`; the
+    /// screen reads Ctrl-C as a key.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no process groups"))]
+    has_own_group: bool,
+    state: Arc<Mutex<BuildState>>,
+}
+
+#[derive(Debug, Default)]
+struct BuildState {
+    /// The process id of cargo.
+    running: Option<u32>,
+    is_stopped: bool,
+}
+
+impl RunningCargo {
+    pub(super) fn new(has_own_group: bool) -> Self {
+        Self { has_own_group, state: Arc::default() }
+    }
+
+    /// Runs cargo to its end.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started, or `watch` ends.
+    pub(super) fn output(&self, mut cargo: Command) -> Result<Output> {
+        cargo.stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        if self.has_own_group {
+            std::os::unix::process::CommandExt::process_group(&mut cargo, 0);
+        }
+        let child = {
+            let mut state = self.state();
+            if state.is_stopped {
+                return Err(CliError::new("`watch` ends"));
+            }
+            let child = cargo.spawn()?;
+            state.running = Some(child.id());
+            child
+        };
+        let output = child.wait_with_output();
+        self.state().running = None;
+        Ok(output?)
+    }
+
+    /// Ends the build that runs, and starts no other one.
+    pub(super) fn stop(&self) {
+        let mut state = self.state();
+        state.is_stopped = true;
+        #[cfg(unix)]
+        if let (true, Some(id)) = (self.has_own_group, state.running)
+            && let Some(group) = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw)
+        {
+            // It may have ended.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
+        }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, BuildState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

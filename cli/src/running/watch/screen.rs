@@ -1,0 +1,249 @@
+//! The live screen: problems and last results, and the keys.
+
+use std::io;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fmt};
+
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::style::{Attribute, Color, Print, ResetColor, SetAttribute, SetForegroundColor};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{event, execute, queue, terminal};
+use evalsuite_loader::render;
+use evalsuite_schema::terminal::line as plain_line;
+
+use super::state::State;
+use super::suites::CasePlace;
+use super::verdicts::{LastResult, Verdict};
+use crate::platform::cli_error::Result;
+
+const KEYS: &str = "a all  f failures  ↑↓ choose  o open  / filter  q quit";
+
+/// The terminal while it is the screen's. It is given back when this is dropped.
+pub(super) struct Screen {
+    /// Index of the chosen line among the results.
+    chosen: usize,
+    /// The filter that is being typed.
+    typed: Option<String>,
+    /// What went wrong with the last key.
+    notice: String,
+    /// What is on the screen: it is drawn again only if it differs.
+    shown: Vec<Line>,
+}
+
+/// What a key asks of the loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    GoOn,
+    Quit,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Line {
+    text: String,
+    color: Option<Color>,
+    is_chosen: bool,
+}
+
+impl Line {
+    fn plain(text: impl fmt::Display) -> Self {
+        Self { text: text.to_string(), color: None, is_chosen: false }
+    }
+
+    fn colored(text: impl fmt::Display, color: Color) -> Self {
+        Self { color: Some(color).filter(|_| has_colors()), ..Self::plain(text) }
+    }
+}
+
+fn has_colors() -> bool {
+    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+impl Screen {
+    /// # Errors
+    ///
+    /// If there is no terminal.
+    pub(super) fn open() -> io::Result<Self> {
+        enter()?;
+        Ok(Self { chosen: 0, typed: None, notice: String::new(), shown: Vec::new() })
+    }
+
+    /// # Errors
+    ///
+    /// If the terminal is gone.
+    pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
+        let (width, height) = terminal::size()?;
+        let lines = self.lines(state, usize::from(height));
+        if lines == self.shown {
+            return Ok(());
+        }
+        let mut out = io::stdout().lock();
+        for (row, line) in (0..height).zip(&lines) {
+            if self.shown.get(usize::from(row)) == Some(line) {
+                continue;
+            }
+            queue!(out, MoveTo(0, row))?;
+            if line.is_chosen {
+                queue!(out, SetAttribute(Attribute::Reverse))?;
+            }
+            if let Some(color) = line.color {
+                queue!(out, SetForegroundColor(color))?;
+            }
+            let text: String = line.text.chars().take(usize::from(width)).collect();
+            queue!(out, Print(text), ResetColor, SetAttribute(Attribute::Reset), Clear(ClearType::UntilNewLine))?;
+        }
+        out.flush()?;
+        self.shown = lines;
+        Ok(())
+    }
+
+    /// Title, problems, results, the text of the chosen failure, keys.
+    fn lines(&mut self, state: &State, height: usize) -> Vec<Line> {
+        let results = state.verdicts.shown();
+        self.chosen = self.chosen.min(results.len().saturating_sub(1));
+        let mut lines = vec![Line::plain(format_args!("evalsuite watch: {}   {}", state.activity(), state.summary()))];
+        if !state.filters.is_empty() {
+            lines.push(Line::plain(format_args!("only {}", state.filters.join(", "))));
+        }
+        lines.push(Line::plain(""));
+        for problem in &state.suites.diagnostics() {
+            let text = render::text(problem, render::Style::Plain);
+            lines.extend(text.lines().map(|text| Line::colored(plain_line(text), Color::Yellow)));
+        }
+        let of_build = state.build_problems.text.lines();
+        lines.extend(of_build.map(|text| Line::colored(plain_line(text), Color::Red)));
+        // Problems leave room for results, and results for the text of a failure.
+        let room = height.saturating_sub(2);
+        lines.truncate(room * 2 / 3);
+        let rest = room.saturating_sub(lines.len());
+        let failure: Vec<&str> =
+            results.get(self.chosen).map(|(_, result)| result.text.lines().collect()).unwrap_or_default();
+        let listed = if failure.is_empty() { rest } else { rest.div_ceil(2) };
+        let first = (self.chosen + 1).saturating_sub(listed);
+        for (index, (test, result)) in results.iter().enumerate().skip(first).take(listed) {
+            let is_chosen = index == self.chosen;
+            lines.push(Line { is_chosen, ..result_line(test, result) });
+        }
+        lines.extend(
+            failure.into_iter().take(room.saturating_sub(lines.len())).map(|text| Line::plain(plain_line(text))),
+        );
+        lines.resize(height.saturating_sub(1), Line::plain(""));
+        lines.push(Line::plain(match &self.typed {
+            Some(text) => format!("filter: {text}"),
+            None if !self.notice.is_empty() => self.notice.clone(),
+            None => KEYS.to_owned(),
+        }));
+        lines
+    }
+
+    /// Acts on the keys that were pressed.
+    ///
+    /// # Errors
+    ///
+    /// If the terminal is gone.
+    pub(super) fn keys(&mut self, state: &mut State) -> io::Result<Wish> {
+        while event::poll(Duration::ZERO)? {
+            match event::read()? {
+                event::Event::Key(key) if key.kind != KeyEventKind::Release => {
+                    self.notice.clear();
+                    if self.key(key, state)? == Wish::Quit {
+                        return Ok(Wish::Quit);
+                    }
+                }
+                event::Event::Resize(..) => self.shown.clear(),
+                _ => {}
+            }
+        }
+        Ok(Wish::GoOn)
+    }
+
+    fn key(&mut self, key: KeyEvent, state: &mut State) -> io::Result<Wish> {
+        if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) {
+            return Ok(Wish::Quit);
+        }
+        if let Some(typed) = &mut self.typed {
+            match key.code {
+                KeyCode::Char(character) => typed.push(character),
+                KeyCode::Backspace => drop(typed.pop()),
+                KeyCode::Enter => {
+                    state.filters = typed.split_whitespace().map(str::to_owned).collect();
+                    self.typed = None;
+                }
+                KeyCode::Esc => self.typed = None,
+                _ => {}
+            }
+            return Ok(Wish::GoOn);
+        }
+        match key.code {
+            KeyCode::Char('q') => return Ok(Wish::Quit),
+            KeyCode::Char('a') => state.want_all(),
+            KeyCode::Char('f') => state.want_failures(),
+            KeyCode::Char('/') => self.typed = Some(state.filters.join(" ")),
+            KeyCode::Char('o') => self.open_chosen(state)?,
+            KeyCode::Up => self.chosen = self.chosen.saturating_sub(1),
+            KeyCode::Down => self.chosen += 1,
+            _ => {}
+        }
+        Ok(Wish::GoOn)
+    }
+
+    /// Opens the chosen case in the editor, which has the terminal until it ends.
+    fn open_chosen(&mut self, state: &State) -> io::Result<()> {
+        let results = state.verdicts.shown();
+        let place = results.get(self.chosen).and_then(|(_, result)| state.suites.place(&result.case));
+        let Some(CasePlace { file, .. }) = place else { return Ok(()) };
+        leave()?;
+        let opened = open(&file);
+        enter()?;
+        self.shown.clear();
+        if let Err(problem) = opened {
+            self.notice = problem;
+        }
+        Ok(())
+    }
+}
+
+fn result_line(test: &str, result: &LastResult) -> Line {
+    let text = format!("{:8} {test}", result.verdict.word());
+    match result.verdict {
+        Verdict::Running | Verdict::Outdated => Line::plain(text),
+        Verdict::Passed => Line::colored(text, Color::Green),
+        Verdict::Failed => Line::colored(text, Color::Red),
+        Verdict::Skipped => Line::colored(text, Color::Yellow),
+    }
+}
+
+/// Runs the editor. Its command may have arguments, `code --wait`.
+fn open(file: &Path) -> Result<(), String> {
+    let editor =
+        ["VISUAL", "EDITOR"].into_iter().find_map(|name| env::var(name).ok().filter(|value| !value.trim().is_empty()));
+    let Some(editor) = editor else { return Err(format!("set VISUAL or EDITOR to open {}", file.display())) };
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    match Command::new(program).args(words).arg(file).status() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("{program}: {error}")),
+    }
+}
+
+fn enter() -> io::Result<()> {
+    enable_raw_mode()?;
+    execute!(io::stdout(), EnterAlternateScreen, Hide, Clear(ClearType::All))
+}
+
+fn leave() -> io::Result<()> {
+    execute!(io::stdout(), Show, LeaveAlternateScreen)?;
+    disable_raw_mode()
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // The terminal may be gone; the shell resets it otherwise.
+        let _ = leave();
+    }
+}

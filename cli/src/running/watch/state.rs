@@ -1,0 +1,242 @@
+//! What `watch` knows: suites, programs, results, and what is under way.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::Child;
+use std::sync::mpsc::Sender;
+use std::thread;
+
+use super::changes::needs_build;
+use super::event::Event;
+use super::programs::{BuildProblems, Program, TestBuild};
+use super::suites::{Suites, Touched};
+use super::verdicts;
+use super::verdicts::{Verdict, Verdicts};
+use crate::platform::cli_error::Result;
+
+pub(super) struct State {
+    pub(super) suites: Suites,
+    pub(super) verdicts: Verdicts,
+    pub(super) build_problems: BuildProblems,
+    pub(super) filters: Vec<String>,
+    programs: Vec<Program>,
+    /// The cases that differ even after a build, such as those of tests that are not built here.
+    left_out: BTreeSet<Touched>,
+    activity: Activity,
+    /// Cases that run as soon as nothing else is under way.
+    wanted: BTreeSet<Touched>,
+    /// Cases that run after those.
+    wanted_later: BTreeSet<Touched>,
+    /// Whether a Rust file has changed since the last build that succeeded began.
+    is_edited: bool,
+    /// Whether there is something to build as soon as nothing else is under way.
+    is_outdated: bool,
+    build: TestBuild,
+    events: Sender<Event>,
+}
+
+/// What is under way.
+enum Activity {
+    Nothing,
+    Build,
+    /// Test programs, by the index of the program.
+    Tests(Vec<(usize, Child)>),
+}
+
+impl State {
+    pub(super) fn new(suites: Suites, build: TestBuild, filters: Vec<String>, events: Sender<Event>) -> Self {
+        Self {
+            suites,
+            verdicts: Verdicts::default(),
+            build_problems: BuildProblems::default(),
+            filters,
+            programs: Vec::new(),
+            left_out: BTreeSet::new(),
+            activity: Activity::Nothing,
+            wanted: BTreeSet::new(),
+            wanted_later: BTreeSet::new(),
+            is_edited: false,
+            is_outdated: true,
+            build,
+            events,
+        }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.activity, Activity::Nothing)
+    }
+
+    /// What is under way, in a word or two.
+    pub(super) fn activity(&self) -> &'static str {
+        match self.activity {
+            Activity::Nothing => "waiting for changes",
+            Activity::Build => "building",
+            Activity::Tests(_) => "running",
+        }
+    }
+
+    /// `2 passed, 1 FAILED, 0 skipped; 3 problems`.
+    pub(super) fn summary(&self) -> String {
+        let of = |verdict: Verdict| format!("{} {}", self.verdicts.count(verdict), verdict.word());
+        let problems = self.suites.diagnostics().len() + self.build_problems.lines.len();
+        let counts = [Verdict::Passed, Verdict::Failed, Verdict::Skipped].map(of).join(", ");
+        let outdated = match self.verdicts.count(Verdict::Outdated) {
+            0 => String::new(),
+            outdated => format!(", {outdated} outdated"),
+        };
+        format!("{counts}{outdated}; {problems} problem{}", if problems == 1 { "" } else { "s" })
+    }
+
+    /// Checks what files changed.
+    ///
+    /// # Errors
+    ///
+    /// If the current directory is gone.
+    pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> Result<()> {
+        if files.iter().any(|file| needs_build(file)) {
+            self.suites = Suites::find()?;
+            self.is_outdated = true;
+            self.is_edited = true;
+            self.verdicts.outdate();
+        }
+        self.wanted.extend(self.suites.change(files));
+        if !self.suites.have_errors() {
+            self.is_outdated |= self.not_built() != self.left_out;
+            let existing = self.suites.all();
+            self.verdicts.retain(|case| existing.contains(case));
+        }
+        Ok(())
+    }
+
+    /// The cases that are in the files and not in the programs, or the other way round.
+    fn not_built(&self) -> BTreeSet<Touched> {
+        let built: BTreeSet<Touched> = self.programs.iter().flat_map(Program::cases).collect();
+        self.suites.included().symmetric_difference(&built).cloned().collect()
+    }
+
+    /// Runs every case.
+    pub(super) fn want_all(&mut self) {
+        self.wanted.extend(self.suites.all());
+    }
+
+    /// Runs the cases again that failed.
+    pub(super) fn want_failures(&mut self) {
+        self.wanted.extend(self.verdicts.failed().cloned());
+    }
+
+    /// Starts what there is to do, if nothing is under way: first a build, then tests.
+    ///
+    /// # Errors
+    ///
+    /// If a test program cannot be started.
+    pub(super) fn start(&mut self) -> Result<()> {
+        if !self.is_idle() {
+            return Ok(());
+        }
+        if self.is_outdated && !self.suites.have_errors() {
+            self.is_outdated = false;
+            self.activity = Activity::Build;
+            let (build, events) = (self.build.clone(), self.events.clone());
+            thread::spawn(move || {
+                // The receiver is gone when the program ends.
+                let _ = events.send(Event::Built(build.run()));
+            });
+            return Ok(());
+        }
+        // The programs are not those of the sources. The cases run after the next build.
+        if !self.build_problems.text.is_empty() {
+            return Ok(());
+        }
+        let first = std::mem::take(&mut self.wanted);
+        self.wanted_later.retain(|case| !first.contains(case));
+        self.run_tests(&first)?;
+        if self.is_idle() {
+            let later = std::mem::take(&mut self.wanted_later);
+            self.run_tests(&later)?;
+        }
+        Ok(())
+    }
+
+    fn run_tests(&mut self, wanted: &BTreeSet<Touched>) -> Result<()> {
+        let mut children = Vec::new();
+        for (index, program) in self.programs.iter().enumerate() {
+            let tests = program.tests(wanted, &self.filters);
+            if !tests.is_empty() {
+                self.verdicts.start(program, &tests);
+                children.push((index, verdicts::start(program, index, &tests, &self.events)?));
+            }
+        }
+        if !children.is_empty() {
+            self.activity = Activity::Tests(children);
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    ///
+    /// If cargo or a test program could not be run.
+    pub(super) fn built(&mut self, built: Result<Result<Vec<Program>, BuildProblems>>) -> Result<()> {
+        self.activity = Activity::Nothing;
+        match built? {
+            Ok(programs) => {
+                // An edit while it was built needs another build.
+                if self.is_edited && !self.is_outdated {
+                    self.is_edited = false;
+                    self.want_cases_of_edit(&programs);
+                }
+                self.programs = programs;
+                self.build_problems = BuildProblems::default();
+                self.left_out = self.not_built();
+            }
+            Err(problems) => self.build_problems = problems,
+        }
+        Ok(())
+    }
+
+    /// Runs the cases of programs that an edit changed: first those that failed or are new, then the others.
+    fn want_cases_of_edit(&mut self, programs: &[Program]) {
+        let (unchanged, changed): (Vec<&Program>, Vec<&Program>) =
+            programs.iter().partition(|program| self.programs.iter().any(|known| known.is_same_build(program)));
+        let unchanged: BTreeSet<Touched> = unchanged.into_iter().flat_map(Program::cases).collect();
+        self.verdicts.confirm(|case| unchanged.contains(case));
+        for case in changed.into_iter().flat_map(Program::cases) {
+            if self.verdicts.has_run(&case) {
+                self.wanted_later.insert(case);
+            } else {
+                self.wanted.insert(case);
+            }
+        }
+        self.wanted.extend(self.verdicts.failed().filter(|case| !unchanged.contains(*case)).cloned());
+    }
+
+    /// # Errors
+    ///
+    /// If the operating system does not know the program any more.
+    pub(super) fn program_ended(&mut self, index: usize) -> Result<()> {
+        let Activity::Tests(children) = &mut self.activity else { return Ok(()) };
+        if let Some(at) = children.iter().position(|(known, _)| *known == index) {
+            children.remove(at).1.wait()?;
+        }
+        if children.is_empty() {
+            self.activity = Activity::Nothing;
+            self.verdicts.end_all();
+        }
+        Ok(())
+    }
+
+    /// Ends the test programs that run.
+    ///
+    /// # Errors
+    ///
+    /// As [`program_ended`](Self::program_ended).
+    pub(super) fn stop(&mut self) -> Result<()> {
+        self.build.stop();
+        if let Activity::Tests(children) = &mut self.activity {
+            for (_, child) in children {
+                child.kill()?;
+                child.wait()?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,270 @@
+//! The suites that are watched: what is wrong with them, and which cases a change concerns.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use evalsuite_codegen::binding::Agent;
+use evalsuite_codegen::expansion;
+use evalsuite_loader::source::Texts;
+use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session};
+use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics};
+use evalsuite_schema::{Case, Location, Value};
+
+use crate::locate::includes::Includes;
+use crate::locate::suite_request;
+
+/// The suites of the package or workspace.
+pub(super) struct Suites {
+    includes: Includes,
+    watched: Vec<WatchedSuite>,
+}
+
+/// One suite, or one of its includes.
+struct WatchedSuite {
+    path: PathBuf,
+    request: Request,
+    include: Option<usize>,
+    session: Session,
+    diagnostics: Vec<Diagnostic>,
+    has_errors: bool,
+    /// The suite without errors, as it was checked last.
+    good: Option<LoadedSuite>,
+}
+
+/// A case of a suite that a change concerns.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Touched {
+    /// The file that defines the suite, as its description names it.
+    pub(super) suite: String,
+    /// Path of the test below the suite's module.
+    pub(super) path: String,
+}
+
+/// What a test is of.
+pub(super) struct CasePlace {
+    pub(super) location: Location,
+    /// The file, to be opened.
+    pub(super) file: PathBuf,
+}
+
+impl Suites {
+    /// Finds the suites, and checks them.
+    ///
+    /// # Errors
+    ///
+    /// If the current directory is gone, or a path is not UTF-8.
+    pub(super) fn find() -> io::Result<Self> {
+        let here = std::env::current_dir()?;
+        let includes = Includes::of_packages(&suite_request::packages_around(&[here]))?;
+        let mut paths: BTreeSet<PathBuf> = suite_request::suites_here()?.into_iter().collect();
+        paths.retain(|path| includes.paths().all(|included| !crate::locate::includes::is_same_suite(included, path)));
+        let mut watched = Vec::new();
+        for path in paths {
+            watched.push(WatchedSuite::new(path, None, &includes)?);
+        }
+        for (index, include) in includes.all().iter().enumerate() {
+            watched.push(WatchedSuite::new(include.path.clone(), Some(index), &includes)?);
+        }
+        let mut suites = Self { includes, watched };
+        suites.check(|_| true, None);
+        Ok(suites)
+    }
+
+    /// Directories of the suites, and of the packages around them.
+    pub(super) fn directories(&self) -> BTreeSet<PathBuf> {
+        let of_suite = |suite: &WatchedSuite| [suite.directory().to_path_buf(), suite.request.package_root.clone()];
+        self.watched.iter().flat_map(of_suite).collect()
+    }
+
+    /// Roots of the packages with suites.
+    pub(super) fn packages(&self) -> BTreeSet<&Path> {
+        self.watched.iter().map(|suite| suite.request.package_root.as_path()).collect()
+    }
+
+    /// Every problem, once.
+    pub(super) fn diagnostics(&self) -> Diagnostics {
+        let mut all: Diagnostics = self.watched.iter().flat_map(|suite| suite.diagnostics.iter().cloned()).collect();
+        all.sort();
+        all
+    }
+
+    pub(super) fn have_errors(&self) -> bool {
+        self.watched.iter().any(|suite| suite.has_errors)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.watched.is_empty()
+    }
+
+    /// All cases of suites without errors.
+    pub(super) fn all(&self) -> BTreeSet<Touched> {
+        self.watched.iter().flat_map(|suite| suite.good.iter().flat_map(all_of)).collect()
+    }
+
+    /// The cases of suites that tests are generated of.
+    pub(super) fn included(&self) -> BTreeSet<Touched> {
+        let has_tests = |suite: &&WatchedSuite| {
+            let include = suite.include.map(|index| &self.includes.all()[index]);
+            include.is_some_and(|include| !matches!(include.binding.agent, Agent::None))
+        };
+        let suites = self.watched.iter().filter(has_tests);
+        suites.flat_map(|suite| suite.good.iter().flat_map(all_of)).collect()
+    }
+
+    /// Checks the suites that files belong to; returns the cases that the change concerns.
+    pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> BTreeSet<Touched> {
+        let before: Vec<Option<LoadedSuite>> = self.watched.iter().map(|suite| suite.good.clone()).collect();
+        // A file that is gone, or one of several, may be a change of the list of cases.
+        let changed = files.first().filter(|file| files.len() == 1 && file.is_file());
+        self.check(|suite| suite.may_depend_on(files), changed.map(PathBuf::as_path));
+        let pairs = self.watched.iter().zip(&before);
+        pairs.flat_map(|(suite, before)| suite.touched(before.as_ref(), files)).collect()
+    }
+
+    /// The case of a test.
+    pub(super) fn place(&self, touched: &Touched) -> Option<CasePlace> {
+        self.watched.iter().find_map(|suite| {
+            let good = suite.good.as_ref().filter(|good| good.suite.location.file == touched.suite)?;
+            let test = good.tests.iter().find(|test| test.path.join("::") == touched.path)?;
+            let case = &good.cases[test.case].case;
+            let file = suite.request.workspace_root.join(&case.location.file);
+            Some(CasePlace { location: case.location.clone(), file })
+        })
+    }
+
+    /// `changed`: the only file that is not as it was at the last check.
+    fn check(&mut self, is_wanted: impl Fn(&WatchedSuite) -> bool, changed: Option<&Path>) {
+        for suite in self.watched.iter_mut().filter(|suite| is_wanted(suite)) {
+            suite.check(&self.includes, changed);
+        }
+    }
+}
+
+fn all_of(suite: &LoadedSuite) -> impl Iterator<Item = Touched> {
+    let file = &suite.suite.location.file;
+    suite.tests.iter().map(|test| Touched { suite: file.clone(), path: test.path.join("::") })
+}
+
+impl WatchedSuite {
+    fn new(path: PathBuf, include: Option<usize>, includes: &Includes) -> io::Result<Self> {
+        let request = suite_request::request(&path)?;
+        let session = Session::new(match include.map(|index| &includes.all()[index]) {
+            Some(include) => expansion::suite_request(&include.binding, &include.context),
+            None => request.clone(),
+        });
+        Ok(Self { path, request, include, session, diagnostics: Vec::new(), has_errors: false, good: None })
+    }
+
+    fn directory(&self) -> &Path {
+        if self.path.is_dir() { &self.path } else { self.path.parent().unwrap_or(&self.path) }
+    }
+
+    fn check(&mut self, includes: &Includes, changed: Option<&Path>) {
+        let loaded = match changed {
+            Some(file) => self.session.reload(file, Texts::default()),
+            None => self.session.load(Texts::default()),
+        };
+        let (found, suite) = match self.include.map(|index| &includes.all()[index]) {
+            None => (loaded.diagnostics.grouped(), loaded.suite),
+            Some(include) => {
+                let (problems, suite) = expansion::check_loaded(include.binding.clone(), &include.context, loaded);
+                // Arguments that mean nothing are reported by the compiler where they are written.
+                (problems.iter().filter_map(|problem| problem.as_diagnostic().cloned()).collect(), suite)
+            }
+        };
+        self.diagnostics = found.into_iter().collect();
+        self.has_errors = suite.is_none();
+        self.good = suite.or(self.good.take());
+    }
+
+    /// Whether a file may be one of the suite: below its directory, or named in it, or in a directory of files that suites share.
+    fn may_depend_on(&self, files: &BTreeSet<PathBuf>) -> bool {
+        files.iter().any(|file| file.starts_with(&self.request.package_root) || file.starts_with(self.directory()))
+    }
+
+    fn touched(&self, before: Option<&LoadedSuite>, files: &BTreeSet<PathBuf>) -> Vec<Touched> {
+        let Some(now) = self.good.as_ref().filter(|_| !self.has_errors) else { return Vec::new() };
+        let old: BTreeMap<String, &Arc<Case>> = before.into_iter().flat_map(cases_by_path).collect();
+        let targets_file = files.iter().any(|file| is_targets_file(file));
+        // Asked of the file system once, not for each case.
+        let directory = self.directory();
+        let own = |loaded: &LoadedCase| files.iter().any(|file| is_own(loaded, directory, file));
+        let others: Vec<&PathBuf> =
+            files.iter().filter(|file| !now.cases.iter().any(|case| is_own(case, directory, file))).collect();
+        let mut touched = Vec::new();
+        for test in &now.tests {
+            let loaded = &now.cases[test.case];
+            let path = test.path.join("::");
+            let is_changed = old
+                .get(&path)
+                .is_none_or(|old| !Arc::ptr_eq(old, &loaded.case) && **old != loaded.case && differ(old, &loaded.case));
+            if targets_file || is_changed || own(loaded) || (!others.is_empty() && self.names(&loaded.case, &others)) {
+                touched.push(Touched { suite: now.suite.location.file.clone(), path });
+            }
+        }
+        touched
+    }
+
+    /// Whether a case names one of the files, or a directory around it.
+    fn names(&self, case: &Case, files: &[&PathBuf]) -> bool {
+        let Ok(value) = evalsuite_schema::json::to_value(case) else { return false };
+        let root = &self.request.package_root;
+        any_path(&value, &mut |path| files.iter().any(|file| file.starts_with(root.join(path))))
+    }
+}
+
+/// Whether a file is that of the case alone, or is in its directory.
+fn is_own(case: &LoadedCase, suite_directory: &Path, file: &Path) -> bool {
+    if case.source.is_empty() {
+        return false;
+    }
+    let source = suite_directory.join(&case.source);
+    let is_directory = ["case.yaml", "case.yml"].iter().any(|name| source.ends_with(name));
+    match source.parent() {
+        Some(directory) if is_directory => file.starts_with(directory),
+        _ => file == source && source.extension().is_some_and(|ending| ending == "json"),
+    }
+}
+
+fn cases_by_path(suite: &LoadedSuite) -> impl Iterator<Item = (String, &Arc<Case>)> {
+    suite.tests.iter().map(|test| (test.path.join("::"), &suite.cases[test.case].case))
+}
+
+/// Whether two cases differ in more than where they are written.
+fn differ(one: &Case, other: &Case) -> bool {
+    let without_locations = |case: &Case| {
+        let mut value = evalsuite_schema::json::to_value(case).unwrap_or_default();
+        remove_locations(&mut value);
+        value
+    };
+    without_locations(one) != without_locations(other)
+}
+
+fn remove_locations(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(remove_locations),
+        Value::Object(object) => {
+            object.remove("location");
+            object.values_mut().for_each(remove_locations);
+        }
+        _ => {}
+    }
+}
+
+/// Whether a path of a file that the loader found fits.
+fn any_path(value: &Value, fits: &mut impl FnMut(&str) -> bool) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(|item| any_path(item, fits)),
+        Value::Object(object) => {
+            let path = object.get("path").filter(|_| object.contains_key("written")).and_then(Value::as_str);
+            path.is_some_and(&mut *fits) || object.values().any(|item| any_path(item, fits))
+        }
+        _ => false,
+    }
+}
+
+fn is_targets_file(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == "targets.yaml" || name == "targets.yml")
+}

@@ -1,0 +1,186 @@
+//! `cargo evalsuite convert`.
+
+mod source_kind;
+
+use std::io;
+use std::io::Write;
+use std::path::Path;
+
+use evalsuite_convert::{
+    Conversion, Entry, Layout, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor, from_promptfoo,
+    to_tasks,
+};
+use evalsuite_loader::{load, render};
+use evalsuite_schema::diagnostic::Severity;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use self::source_kind::SourceKind;
+use crate::command_line::{CaseLayout, Convert, OutputFormat};
+use crate::locate::suite_request;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, stdout};
+
+/// What became of the entries of a source.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConvertedSuite {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.convert/1"))]
+    schema: &'static str,
+    /// Number of entries that the suite has, too.
+    mapped: usize,
+    /// Number of entries for which the suite has something that is not quite the same.
+    approximated: usize,
+    /// Number of entries that the suite does not have.
+    dropped: usize,
+    /// The entries, in the order in which they were met.
+    entries: Vec<ConvertedEntry>,
+    /// The files that were written, relative to the directory of the suite.
+    files: Vec<String>,
+    /// Files outside of the directory of the source that were copied, which `--allow-outside` allowed.
+    copied_from_outside: Vec<String>,
+    /// What is wrong with the new suite.
+    problems: Vec<String>,
+}
+
+/// An entry of a source.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ConvertedEntry {
+    /// Its file, relative to the directory of the source.
+    file: String,
+    /// Its line, counted from 1; 0 for a file as a whole.
+    line: u32,
+    /// Which it is: keys and indices, with its type.
+    entry: String,
+    /// `mapped`, `approximated` or `dropped`.
+    outcome: &'static str,
+    /// Why it is not mapped as it is.
+    reasons: Vec<String>,
+}
+
+impl ConvertedSuite {
+    fn of(conversion: &Conversion, problems: &[String]) -> Self {
+        let Conversion { output, report, .. } = conversion;
+        let entry = |entry: &Entry| ConvertedEntry {
+            file: entry.file.clone(),
+            line: entry.line,
+            entry: entry.name.clone(),
+            outcome: entry.outcome.word(),
+            reasons: entry.reasons.clone(),
+        };
+        Self {
+            schema: "evalsuite.convert/1",
+            mapped: report.count(Outcome::Mapped),
+            approximated: report.count(Outcome::Approximated),
+            dropped: report.count(Outcome::Dropped),
+            entries: report.entries().iter().map(entry).collect(),
+            files: output.files().keys().map(|file| file.to_string_lossy().replace('\\', "/")).collect(),
+            copied_from_outside: copied_from_outside(conversion),
+            problems: problems.to_vec(),
+        }
+    }
+}
+
+pub(crate) fn run(command: &Convert) -> Result<Exit> {
+    let kind = match command.from {
+        Some(kind) => kind.into(),
+        None => SourceKind::of(&command.source)?,
+    };
+    let source = Source::new(&command.source).allow_outside(command.allow_outside.iter().cloned());
+    let conversion = match (kind, layout(command.layout)) {
+        (SourceKind::Suite, _) if command.layout.is_none() => {
+            return Err(CliError::new("`--layout` is missing: say where the suite is to have its cases"));
+        }
+        (SourceKind::Suite, Some(layout)) => between_layouts(source.clone(), layout),
+        (SourceKind::Suite, None) => to_tasks(source.clone()),
+        (SourceKind::Promptfoo, layout) => from_promptfoo(source.clone()).map(|suite| written(suite, layout)),
+        (SourceKind::Harbor, layout) => from_harbor(source.clone()).map(|suite| written(suite, layout)),
+    };
+    let mut conversion = conversion?;
+    let problems = match (&command.output, kind) {
+        (Some(output), SourceKind::Suite) => {
+            if output.read_dir().is_ok_and(|mut entries| entries.next().is_some()) && !command.force {
+                return Err(CliError::new(format!(
+                    "{} is not empty: add `--force`, or name another directory",
+                    output.display()
+                )));
+            }
+            let copied = copy_suite(source, output)?;
+            conversion.copied_from_outside.extend(copied);
+            conversion.copied_from_outside.sort();
+            conversion.copied_from_outside.dedup();
+            write(&conversion, output, true)?
+        }
+        (Some(output), _) => write(&conversion, output, command.force)?,
+        (None, SourceKind::Suite) => write(&conversion, suite_directory(&command.source), command.force)?,
+        (None, _) => return Err(CliError::new("the directory of the new suite is missing: name it after the source")),
+    };
+    print(&conversion, command.format, &problems)?;
+    let is_lossy = conversion.report.count(Outcome::Dropped) > 0 && !command.lossy;
+    Ok(if is_lossy || !problems.is_empty() { Exit::Problems } else { Exit::Good })
+}
+
+/// The layout of an eval file; `None` for tasks.
+fn layout(layout: Option<CaseLayout>) -> Option<Layout> {
+    match layout {
+        None | Some(CaseLayout::File) => Some(Layout::File),
+        Some(CaseLayout::Directories) => Some(Layout::Directories),
+        Some(CaseLayout::Tasks) => None,
+    }
+}
+
+fn written(suite: NewSuite, layout: Option<Layout>) -> Conversion {
+    match layout {
+        Some(layout) => suite.in_layout(layout),
+        None => suite.as_tasks(),
+    }
+}
+
+fn suite_directory(source: &Path) -> &Path {
+    if source.is_dir() {
+        source
+    } else {
+        source.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+}
+
+/// Writes the suite, and returns the problems that it has.
+fn write(conversion: &Conversion, directory: &Path, force: bool) -> Result<Vec<String>> {
+    conversion.output.write(directory, force)?;
+    let eval_file = conversion.output.files().keys().find(|file| is_eval_file(file));
+    let suite = eval_file.map_or_else(|| directory.to_owned(), |file| directory.join(file));
+    let loaded = load(&suite_request::request(&suite)?);
+    let problems = loaded.diagnostics.grouped();
+    let errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
+    Ok(errors.map(|problem| render::text(problem, render::Style::Colored)).collect())
+}
+
+/// The files that were copied from outside of the source.
+fn copied_from_outside(conversion: &Conversion) -> Vec<String> {
+    conversion.copied_from_outside.iter().map(|file| file.display().to_string()).collect()
+}
+
+/// Whether a written file is that of the suite.
+fn is_eval_file(file: &Path) -> bool {
+    let name = file.to_string_lossy().to_lowercase();
+    !name.contains('/') && (name.ends_with("eval.yaml") || name.ends_with("eval.yml"))
+}
+
+fn print(conversion: &Conversion, format: OutputFormat, problems: &[String]) -> io::Result<()> {
+    let mut out = stdout();
+    match format {
+        OutputFormat::Human => {
+            writeln!(out, "{}", conversion.report)?;
+            for file in copied_from_outside(conversion) {
+                writeln!(out, "copied from outside of the source: {file}")?;
+            }
+            for problem in problems {
+                writeln!(out, "\n{problem}")?;
+            }
+        }
+        OutputFormat::Json => {
+            print_json(&mut out, &ConvertedSuite::of(conversion, problems))?;
+        }
+    }
+    out.flush()
+}

@@ -1,0 +1,70 @@
+//! What a source is, from its name and its contents.
+
+use std::path::Path;
+
+use evalsuite_loader::document;
+
+use crate::command_line::ConvertedSource;
+use crate::platform::cli_error::{CliError, Result};
+
+/// What is converted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SourceKind {
+    /// A suite of evalsuite.
+    Suite,
+    /// A promptfoo configuration.
+    Promptfoo,
+    /// A Harbor task, or a directory of them.
+    Harbor,
+}
+
+impl From<ConvertedSource> for SourceKind {
+    fn from(source: ConvertedSource) -> Self {
+        match source {
+            ConvertedSource::Suite => Self::Suite,
+            ConvertedSource::Promptfoo => Self::Promptfoo,
+            ConvertedSource::Harbor => Self::Harbor,
+        }
+    }
+}
+
+impl SourceKind {
+    /// # Errors
+    ///
+    /// If it does not exist, or is nothing that can be converted.
+    pub(super) fn of(path: &Path) -> Result<Self> {
+        if path.is_dir() {
+            let has = |name: &str| path.join(name).is_file();
+            if ["promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json"].into_iter().any(has) {
+                return Ok(Self::Promptfoo);
+            }
+            let has_task = |directory: &Path| directory.join("task.toml").is_file();
+            let holds_tasks =
+                path.read_dir().is_ok_and(|mut entries| entries.any(|it| it.is_ok_and(|it| has_task(&it.path()))));
+            return Ok(if has_task(path) || holds_tasks { Self::Harbor } else { Self::Suite });
+        }
+        if !path.is_file() {
+            return Err(CliError::new(format!("{} does not exist", path.display())));
+        }
+        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let is_suite_file = matches!(name.as_str(), "suite.json" | "eval.yaml" | "eval.yml")
+            || name.ends_with(".eval.yaml")
+            || name.ends_with(".eval.yml");
+        if is_suite_file {
+            return Ok(Self::Suite);
+        }
+        if name == "task.toml" {
+            return Ok(Self::Harbor);
+        }
+        let root = document::read(path, path.parent().unwrap_or(path)).map(|document| document.root);
+        let is_configuration =
+            root.is_ok_and(|root| ["prompts", "providers", "scenarios"].iter().any(|key| root.get(key).is_some()));
+        match is_configuration || name.starts_with("promptfooconfig") {
+            true => Ok(Self::Promptfoo),
+            false => Err(CliError::with_help(
+                format!("{} is not a suite, a promptfoo configuration or a Harbor task", path.display()),
+                "say with `--from` what it is",
+            )),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Commands for those who write suites.
+
+pub(crate) mod check;
+pub(crate) mod convert;
+pub(crate) mod expand;
+mod explain;
+pub(crate) mod fixes;
+mod new;
+pub(crate) mod sarif;
+
+use crate::command_line::Writing;
+use crate::platform::cli_error::{Exit, Result};
+
+pub(crate) fn run(command: &Writing) -> Result<Exit> {
+    match command {
+        Writing::New(command) => new::run(command),
+        Writing::Check(command) => check::run(command),
+        Writing::Expand(command) => expand::run(command),
+        Writing::Explain(command) => explain::run(command),
+        Writing::Convert(command) => convert::run(command),
+    }
+}

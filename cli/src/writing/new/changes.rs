@@ -1,0 +1,86 @@
+//! Files that are written together, or not at all.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use crate::platform::cli_error::{AtPath, CliError, Result};
+use crate::platform::output::stdout;
+
+/// What is going to be written below a directory.
+pub(super) struct Changes {
+    root: PathBuf,
+    list: Vec<Change>,
+}
+
+struct Change {
+    path: PathBuf,
+    text: String,
+    /// What is changed in a file that exists; `None` for a new file.
+    edit: Option<String>,
+}
+
+impl Changes {
+    /// Paths are shown relative to `root`.
+    pub(super) fn new(root: &Path) -> Self {
+        Self { root: root.to_owned(), list: Vec::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Writes a file of its own.
+    pub(super) fn create(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) {
+        self.list.push(Change { path: path.into(), text: text.into(), edit: None });
+    }
+
+    /// Writes the new text of a file of the user, which has everything that was in it.
+    pub(super) fn edit(&mut self, path: impl Into<PathBuf>, text: impl Into<String>, what: impl Into<String>) {
+        self.list.push(Change { path: path.into(), text: text.into(), edit: Some(what.into()) });
+    }
+
+    /// Writes all files and prints what was done.
+    ///
+    /// # Errors
+    ///
+    /// If a new file exists already, unless `force` is set: then nothing is written. If a file cannot be written.
+    pub(super) fn write(self, force: bool) -> Result<()> {
+        let is_taken = |change: &&Change| change.edit.is_none() && change.path.symlink_metadata().is_ok();
+        let taken: Vec<String> = self.list.iter().filter(is_taken).map(|change| self.shown(change)).collect();
+        if !taken.is_empty() && !force {
+            let message = format!("{} already there; nothing was written\n  = help: `--force` overwrites", are(&taken));
+            return Err(CliError::new(message));
+        }
+        let mut out = stdout();
+        for change in &self.list {
+            let shown = self.shown(change);
+            let did = match &change.edit {
+                Some(_) => "changed",
+                None if taken.contains(&shown) => "replaced",
+                None => "created",
+            };
+            let written = change.path.parent().map_or(Ok(()), fs::create_dir_all);
+            written.and_then(|()| fs::write(&change.path, &change.text)).at(Path::new(&shown))?;
+            let what = change.edit.as_ref().map(|what| format!(": {what}")).unwrap_or_default();
+            writeln!(out, "{did} {shown}{what}")?;
+        }
+        Ok(())
+    }
+
+    fn shown(&self, change: &Change) -> String {
+        change.path.strip_prefix(&self.root).unwrap_or(&change.path).display().to_string()
+    }
+}
+
+/// The text of a file; `None` if it does not exist.
+pub(super) fn read_if_there(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some).at(path),
+    }
+}
+
+fn are(files: &[String]) -> String {
+    format!("{} {}", files.join(", "), if files.len() == 1 { "is" } else { "are" })
+}

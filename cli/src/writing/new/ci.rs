@@ -1,0 +1,76 @@
+//! The profile of nextest and the workflow for a CI server.
+
+use std::path::Path;
+
+use toml_edit::{DocumentMut, InlineTable, Item, Table, Value, value};
+
+use super::changes::Changes;
+use super::manifest;
+use crate::platform::cli_error::Result;
+
+/// Adds the profile `ci` to `.config/nextest.toml`, unless it is there.
+///
+/// # Errors
+///
+/// If the file cannot be read or is not TOML.
+pub(super) fn add_nextest_profile(changes: &mut Changes, workspace_root: &Path) -> Result<()> {
+    let path = workspace_root.join(".config/nextest.toml");
+    let is_there = path.is_file();
+    let mut document = if is_there { manifest::read(&path)? } else { DocumentMut::new() };
+    let profiles = document.entry("profile").or_insert_with(|| {
+        let mut profiles = Table::new();
+        profiles.set_implicit(true);
+        Item::Table(profiles)
+    });
+    let Some(profiles) = profiles.as_table_like_mut().filter(|profiles| !profiles.contains_key("ci")) else {
+        return Ok(());
+    };
+    let mut limit = InlineTable::new();
+    limit.insert("period", "60s".into());
+    limit.insert("terminate-after", 10.into());
+    let mut profile = Table::new();
+    profile.insert("fail-fast", value(false));
+    // Several trials of a case are set in the suite.
+    profile.insert("retries", value(0));
+    profile.insert("slow-timeout", Item::Value(Value::InlineTable(limit)));
+    profiles.insert("ci", Item::Table(profile));
+    match is_there {
+        true => changes.edit(path, document.to_string(), "profile ci"),
+        false => changes.create(path, document.to_string()),
+    }
+    Ok(())
+}
+
+/// Writes a workflow of GitHub Actions into the repository around the workspace.
+pub(super) fn add_workflow(changes: &mut Changes, workspace_root: &Path) {
+    let repository = workspace_root.ancestors().find(|directory| directory.join(".git").exists());
+    let repository = repository.unwrap_or(workspace_root);
+    let text = match workspace_root.strip_prefix(repository).unwrap_or(Path::new("")).to_string_lossy() {
+        below if below.is_empty() => WORKFLOW.to_owned(),
+        below => WORKFLOW
+            .replace("    env:\n", &format!("    defaults: {{ run: {{ working-directory: {below:?} }} }}\n    env:\n"))
+            .replace("path: target/", &format!("path: {below}/target/")),
+    };
+    changes.create(repository.join(".github/workflows/evals.yml"), text);
+}
+
+const WORKFLOW: &str = r#"name: evals
+on: [push, pull_request]
+jobs:
+  evals:
+    runs-on: ubuntu-latest
+    env:
+      EVALSUITE_REQUIRE: "1" # a skipped case is an error
+      EVALSUITE_DENY_WARNINGS: "1" # a warning about a suite fails the build
+    steps:
+      - uses: actions/checkout@v4
+      - uses: taiki-e/install-action@nextest
+      - run: cargo install cargo-evalsuite
+      - run: cargo evalsuite check --format github
+      - run: cargo nextest run --profile ci
+      - run: cargo evalsuite report --format github --markdown "$GITHUB_STEP_SUMMARY"
+        if: always()
+      - uses: actions/upload-artifact@v4
+        if: always()
+        with: { name: evals, path: target/evalsuite }
+"#;

@@ -1,0 +1,159 @@
+//! `cargo evalsuite new grader`: a function, and its name in the call that includes the suite.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
+use syn::LitStr;
+
+use super::changes::Changes;
+use super::package_here::{PackageHere, check_name};
+use super::questions::Question;
+use crate::command_line::NewGrader;
+use crate::locate::includes::{self, SourceFile};
+use crate::platform::cli_error::{CliError, Result};
+use crate::platform::output::stdout;
+
+pub(super) fn write(arguments: &NewGrader) -> Result<()> {
+    let package = PackageHere::find()?;
+    let suite = package.suite(arguments.suite.as_deref())?;
+    let question = Question { text: "Name of the grader", argument: "NAME", default: None };
+    let name = question.answer(arguments.name.as_deref())?.replace('-', "_");
+    check_name(&name)?;
+    let function = function(&name);
+    let edited = includes::source_files(&package.root)
+        .into_iter()
+        .find_map(|file| Some((registered(&file, &package.root, &suite.path, &name)?, file)));
+    let Some((text, file)) = edited else {
+        let message = format!("no source file calls `include_eval_suite!({:?})` outside of modules", suite.entry);
+        let help = format!("write the function, and add `graders = [{name}]` to the call");
+        return Err(CliError::with_help(message, help));
+    };
+    if file.text.contains(&format!("fn {name}(")) {
+        let message = format!("{} has a function `{name}` already", file.shown);
+        return Err(CliError::new(message));
+    }
+    let mut changes = Changes::new(&package.root);
+    changes.edit(file.path, format!("{}\n\n{function}", text.trim_end()), format!("grader {name}"));
+    changes.write(false)?;
+    match suite.has_tasks {
+        true => writeln!(stdout(), "\nA task uses it with `{{ \"name\": \"{name}\" }}` in its `graders`.")?,
+        false => writeln!(stdout(), "\nA case uses it with `- type: {name}` in its `assertions`.")?,
+    }
+    Ok(())
+}
+
+fn function(name: &str) -> String {
+    format!(
+        r#"/// Accepts answers of at most 50 words.
+fn {name}(evidence: &evalsuite::Evidence<'_>) -> evalsuite::Score {{
+    let words = evidence.answer().split_whitespace().count()?;
+    evalsuite::Score::from(words <= 50).with_rationale(format!("{{words}} words"))
+}}
+"#
+    )
+}
+
+/// The text of a source file with the grader in the arguments of its call that includes the suite; `None` without such a call.
+fn registered(file: &SourceFile, root: &Path, suite: &Path, name: &str) -> Option<String> {
+    let tokens: TokenStream = file.text.parse().ok()?;
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let arguments = tokens.windows(3).find_map(|window| match window {
+        [TokenTree::Ident(call), TokenTree::Punct(mark), TokenTree::Group(arguments)]
+            if call == "include_eval_suite" && mark.as_char() == '!' && names(arguments, file, root, suite) =>
+        {
+            Some(arguments)
+        }
+        _ => None,
+    })?;
+    let (at, inserted) = insertion(arguments, name)?;
+    let (before, after) = file.text.split_at(at);
+    Some(format!("{before}{inserted}{after}"))
+}
+
+fn names(arguments: &Group, file: &SourceFile, root: &Path, suite: &Path) -> bool {
+    let Some(TokenTree::Literal(path)) = arguments.stream().into_iter().next() else { return false };
+    let Some(path) = text(&path) else { return false };
+    let path = match path.strip_prefix("./") {
+        Some(rest) => file.path.parent().unwrap_or(root).join(rest),
+        None => root.join(&path),
+    };
+    includes::is_same_suite(&path, suite)
+}
+
+fn text(literal: &Literal) -> Option<String> {
+    let tokens = TokenStream::from(TokenTree::Literal(literal.clone()));
+    syn::parse2::<LitStr>(tokens).ok().map(|literal| literal.value())
+}
+
+/// Where which text is added to the arguments.
+fn insertion(arguments: &Group, name: &str) -> Option<(usize, String)> {
+    let tokens: Vec<TokenTree> = arguments.stream().into_iter().collect();
+    let list = tokens.windows(3).find_map(|window| match window {
+        [TokenTree::Ident(argument), TokenTree::Punct(_), TokenTree::Group(list)]
+            if argument == "graders" && list.delimiter() == Delimiter::Bracket =>
+        {
+            Some(list)
+        }
+        _ => None,
+    });
+    match list {
+        Some(list) => {
+            let start = list.span_open().byte_range().end;
+            Some(after(list.stream(), start, name))
+        }
+        None => Some(after(arguments.stream(), 0, &format!("graders = [{name}]"))),
+    }
+}
+
+/// An item after the last token of a list that is separated by commas; `start` is where an empty list begins.
+fn after(list: TokenStream, start: usize, item: &str) -> (usize, String) {
+    match list.into_iter().last() {
+        None => (start, item.to_owned()),
+        Some(TokenTree::Punct(comma)) if comma.as_char() == ',' => {
+            (end(comma.span().byte_range()), format!(" {item},"))
+        }
+        Some(last) => (end(last.span().byte_range()), format!(", {item}")),
+    }
+}
+
+fn end(range: Range<usize>) -> usize {
+    range.end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after_adding(call: &str) -> Option<String> {
+        let text = format!("use x::include_eval_suite;\n{call}\nfn after() {{}}\n");
+        let file = SourceFile { path: "/p/tests/evals.rs".into(), shown: "tests/evals.rs".into(), text };
+        let text = registered(&file, Path::new("/p"), Path::new("/p/suites/shop"), "short")?;
+        let inner = text.strip_prefix("use x::include_eval_suite;\n")?.strip_suffix("\nfn after() {}\n")?;
+        Some(inner.to_owned())
+    }
+
+    #[test]
+    fn the_grader_joins_the_arguments_of_the_call() {
+        for (call, expected) in [
+            ("include_eval_suite!(\"suites/shop\");", "include_eval_suite!(\"suites/shop\", graders = [short]);"),
+            (
+                "include_eval_suite! {\n    \"suites/shop\",\n    agent = a,\n}",
+                "include_eval_suite! {\n    \"suites/shop\",\n    agent = a, graders = [short],\n}",
+            ),
+            (
+                "include_eval_suite!(\"suites/shop/EVAL.yaml\", graders = [\"é\" => é], agent = a);",
+                "include_eval_suite!(\"suites/shop/EVAL.yaml\", graders = [\"é\" => é, short], agent = a);",
+            ),
+            (
+                "include_eval_suite!(\"suites/shop\", graders = []);",
+                "include_eval_suite!(\"suites/shop\", graders = [short]);",
+            ),
+        ] {
+            assert_eq!(after_adding(call).as_deref(), Some(expected));
+        }
+        assert_eq!(after_adding("include_eval_suite!(\"suites/other\");"), None);
+        assert_eq!(after_adding("mod inner { include_eval_suite!(\"suites/shop\"); }"), None, "its names differ");
+    }
+}

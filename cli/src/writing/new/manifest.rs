@@ -1,0 +1,217 @@
+//! `Cargo.toml` with further dependencies; everything else in it stays as it is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
+
+use super::changes::Changes;
+use crate::platform::cli_error::{AtPath, CliError, Result};
+
+pub(super) struct Manifest {
+    path: PathBuf,
+    document: DocumentMut,
+    added: Vec<String>,
+}
+
+/// Where the crates of evalsuite are taken from.
+pub(super) enum CrateSource {
+    /// A registry.
+    Published,
+    /// A clone of evalsuite.
+    Clone(PathBuf),
+}
+
+impl Manifest {
+    /// # Errors
+    ///
+    /// If the file cannot be read or is not TOML.
+    pub(super) fn read(path: PathBuf) -> Result<Self> {
+        let document = read(&path)?;
+        Ok(Self { path, document, added: Vec::new() })
+    }
+
+    pub(super) fn has_package(&self) -> bool {
+        self.document.get("package").is_some()
+    }
+
+    /// The path of the build script relative to the package.
+    ///
+    /// # Errors
+    ///
+    /// If the manifest says that there is none.
+    pub(super) fn build_script(&self) -> Result<&str> {
+        match self.document.get("package").and_then(|package| package.get("build")).map(Item::as_value) {
+            Some(Some(Value::String(path))) => Ok(path.value()),
+            Some(Some(Value::Boolean(is_on))) if !is_on.value() => Err(CliError::with_help(
+                "`build = false` in Cargo.toml",
+                "remove it: the build script has to track the suites",
+            )),
+            _ => Ok("build.rs"),
+        }
+    }
+
+    /// Adds what tests of suites need, unless it is there under any name.
+    ///
+    /// # Errors
+    ///
+    /// If the manifest of the workspace cannot be read.
+    pub(super) fn add_evalsuite(&mut self, source: &CrateSource, workspace_root: &Path) -> Result<()> {
+        let root = workspace_root.join("Cargo.toml");
+        let workspace = if root == self.path { self.document.clone() } else { read(&root).unwrap_or_default() };
+        self.add("dev-dependencies", &["dev-dependencies", "dependencies"], "evalsuite", "runtime", source, &workspace);
+        self.add("build-dependencies", &["build-dependencies"], "evalsuite-build", "build", source, &workspace);
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        table: &str,
+        tables: &[&str],
+        name: &str,
+        folder: &str,
+        source: &CrateSource,
+        workspace: &DocumentMut,
+    ) {
+        let is_there = |table: &&str| self.document.get(table).is_some_and(|table| table.get(name).is_some());
+        if tables.iter().any(is_there) {
+            return;
+        }
+        let inherited = workspace.get("workspace").and_then(|table| table.get("dependencies")?.get(name));
+        let value = match source {
+            CrateSource::Clone(directory) => inline("path", directory.join(folder).display().to_string()),
+            CrateSource::Published if inherited.is_some() => inline("workspace", true),
+            CrateSource::Published => Value::from(env!("CARGO_PKG_VERSION")),
+        };
+        let entry = self.document.entry(table).or_insert_with(|| Item::Table(Table::new()));
+        if let Some(table) = entry.as_table_like_mut() {
+            table.insert(name, Item::Value(value));
+        }
+        self.added.push(format!("{} {name}", table.trim_end_matches("ies").to_owned() + "y"));
+    }
+
+    /// Adds a feature to the dependency `evalsuite`, if it is there without the feature.
+    pub(super) fn add_feature(&mut self, feature: &str) {
+        let tables = ["dev-dependencies", "dependencies"];
+        let Some(table) = tables
+            .into_iter()
+            .find(|table| self.document.get(table).is_some_and(|table| table.get("evalsuite").is_some()))
+        else {
+            return;
+        };
+        let dependency = &mut self.document[table]["evalsuite"];
+        if let Some(version) = dependency.as_str() {
+            *dependency = Item::Value(inline("version", version.to_owned()));
+        }
+        let Some(dependency) = dependency.as_table_like_mut() else { return };
+        let features = dependency.entry("features").or_insert_with(|| Item::Value(Value::Array(Array::new())));
+        let Some(features) = features.as_array_mut() else { return };
+        if features.iter().all(|present| present.as_str() != Some(feature)) {
+            features.push(feature);
+            self.added.push(format!("feature {feature} of evalsuite"));
+        }
+    }
+
+    /// The file with what was added.
+    pub(super) fn write(self, changes: &mut Changes) {
+        if !self.added.is_empty() {
+            changes.edit(self.path, self.document.to_string(), self.added.join(", "));
+        }
+    }
+}
+
+fn inline(key: &str, value: impl Into<Value>) -> Value {
+    let mut table = InlineTable::new();
+    table.insert(key, value.into());
+    Value::InlineTable(table)
+}
+
+/// # Errors
+///
+/// If the file cannot be read or is not TOML.
+pub(super) fn read(path: &Path) -> Result<DocumentMut> {
+    fs::read_to_string(path).at(path)?.parse().at(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn added(text: &str, source: &CrateSource, workspace: &str) -> (String, Vec<String>) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("member/Cargo.toml");
+        fs::create_dir(directory.path().join("member")).expect("a directory");
+        fs::write(&path, text).expect("a manifest");
+        fs::write(directory.path().join("Cargo.toml"), workspace).expect("a manifest");
+        let mut manifest = Manifest::read(path).expect("TOML");
+        manifest.add_evalsuite(source, directory.path()).expect("the dependencies");
+        (manifest.document.to_string(), manifest.added)
+    }
+
+    #[test]
+    fn dependencies_are_added_and_the_rest_stays() {
+        let text = "# mine\n[package]\nname = \"shop\"   # here\n\n[dev-dependencies]\nanyhow = \"1\"\n";
+        let (written, said) = added(text, &CrateSource::Published, "");
+        let version = env!("CARGO_PKG_VERSION");
+        let expected =
+            format!("{text}evalsuite = \"{version}\"\n\n[build-dependencies]\nevalsuite-build = \"{version}\"\n");
+        assert_eq!(written, expected);
+        assert_eq!(said, ["dev-dependency evalsuite", "build-dependency evalsuite-build"]);
+    }
+
+    #[test]
+    fn what_is_there_is_not_added_again() {
+        let text = "[package]\n[dependencies]\nevalsuite = { path = \"x\" }\n[build-dependencies.evalsuite-build]\nversion = \"0\"\n";
+        assert_eq!(added(text, &CrateSource::Published, ""), (text.to_owned(), Vec::new()));
+    }
+
+    #[test]
+    fn crates_come_from_the_workspace_or_a_clone_if_they_are_there() {
+        let workspace = "[workspace.dependencies]\nevalsuite = \"0.1\"\n";
+        let (written, _) = added("[package]\n", &CrateSource::Published, workspace);
+        assert!(written.contains("evalsuite = { workspace = true }\n"), "{written}");
+        assert!(written.contains("evalsuite-build = \""), "{written}");
+        let (written, _) = added("[package]\n", &CrateSource::Clone("/src/evalsuite".into()), workspace);
+        assert!(written.contains("evalsuite = { path = \"/src/evalsuite/runtime\" }\n"), "{written}");
+        assert!(written.contains("evalsuite-build = { path = \"/src/evalsuite/build\" }\n"), "{written}");
+    }
+
+    #[test]
+    fn a_feature_is_added_once_to_any_form_of_a_dependency() {
+        let of = |text: &str| {
+            let document = text.parse().expect("TOML");
+            let mut manifest = Manifest { path: PathBuf::new(), document, added: Vec::new() };
+            manifest.add_feature("cli-agents");
+            manifest.add_feature("cli-agents");
+            (manifest.document.to_string(), manifest.added.len())
+        };
+        let cases = [
+            ("evalsuite = \"0.1\"\n", "evalsuite = { version = \"0.1\", features = [\"cli-agents\"] }\n", 1),
+            (
+                "evalsuite = { path = \"x\", features = [\"judge\"] } # ours\n",
+                "evalsuite = { path = \"x\", features = [\"judge\", \"cli-agents\"] } # ours\n",
+                1,
+            ),
+            ("evalsuite.workspace = true\n", "evalsuite.workspace = true\nevalsuite.features = [\"cli-agents\"]\n", 1),
+            ("anyhow = \"1\"\n", "anyhow = \"1\"\n", 0),
+        ];
+        for (before, after, added) in cases {
+            for table in ["dev-dependencies", "dependencies"] {
+                let text = |dependency: &str| format!("[{table}]\n{dependency}");
+                assert_eq!(of(&text(before)), (text(after), added));
+            }
+        }
+    }
+
+    #[test]
+    fn the_build_script_may_have_another_path_or_be_off() {
+        let script = |build: &str| {
+            let document = format!("[package]\n{build}").parse().expect("TOML");
+            let manifest = Manifest { path: PathBuf::new(), document, added: Vec::new() };
+            manifest.build_script().map(str::to_owned).ok()
+        };
+        assert_eq!(script(""), Some("build.rs".to_owned()));
+        assert_eq!(script("build = \"ci/build.rs\""), Some("ci/build.rs".to_owned()));
+        assert_eq!(script("build = false"), None);
+    }
+}

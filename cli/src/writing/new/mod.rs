@@ -1,0 +1,30 @@
+//! `cargo evalsuite new`: writes suites, cases, graders, targets of commands and calibrations into a package.
+
+mod agent_cli;
+mod build_script;
+mod calibration;
+mod case;
+mod changes;
+mod ci;
+mod editor;
+mod grader;
+mod manifest;
+mod package_here;
+mod questions;
+mod suite;
+
+use crate::command_line::{New, NewItem};
+use crate::platform::cli_error::{Exit, Result};
+
+pub(crate) fn run(command: &New) -> Result<Exit> {
+    match &command.item {
+        None => suite::write(&Default::default()),
+        Some(NewItem::Suite(arguments)) => suite::write(arguments),
+        Some(NewItem::Case(arguments)) => case::write(arguments),
+        Some(NewItem::Grader(arguments)) => grader::write(arguments),
+        Some(NewItem::AgentCli(arguments)) => agent_cli::write(arguments),
+        Some(NewItem::Calibration(arguments)) => calibration::write(arguments),
+        Some(NewItem::Editor(arguments)) => editor::write(arguments),
+    }?;
+    Ok(Exit::Good)
+}

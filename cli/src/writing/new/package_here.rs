@@ -1,0 +1,101 @@
+//! The package around the current directory, and its suites.
+
+use std::path::{Path, PathBuf};
+
+use evalsuite_loader::workspace_root;
+
+use super::manifest::Manifest;
+use super::questions::Question;
+use crate::locate::{suite_request, suite_search};
+use crate::platform::cli_error::{CliError, Result};
+
+/// A package that gets new files.
+pub(super) struct PackageHere {
+    pub(super) root: PathBuf,
+    pub(super) manifest: Manifest,
+}
+
+impl PackageHere {
+    /// The package around the current directory.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or its manifest cannot be read.
+    pub(super) fn find() -> Result<Self> {
+        let here = std::env::current_dir()?;
+        let root = here.ancestors().find(|directory| directory.join("Cargo.toml").is_file());
+        let Some(root) = root else {
+            return Err(CliError::with_help("there is no package here", "create one: `cargo new --lib my-agent`"));
+        };
+        let manifest = Manifest::read(root.join("Cargo.toml"))?;
+        if !manifest.has_package() {
+            let message = format!("{} has no package", root.join("Cargo.toml").display());
+            return Err(CliError::with_help(message, "go to the directory of one of its members"));
+        }
+        Ok(Self { root: root.to_owned(), manifest })
+    }
+
+    pub(super) fn workspace_root(&self) -> PathBuf {
+        workspace_root(&self.root)
+    }
+
+    /// The suite at a path, or the only one of the package.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a suite in a directory, or there are none or several.
+    pub(super) fn suite(&self, given: Option<&Path>) -> Result<Suite> {
+        let found = suite_search::below(&self.root).suites;
+        let path = match (given, found.as_slice()) {
+            (Some(path), _) => suite_request::absolute(path)?,
+            (None, [only]) => only.clone(),
+            (None, []) => {
+                return Err(CliError::with_help("the package has no suite", "write one: `cargo evalsuite new suite`"));
+            }
+            (None, several) => {
+                let shown: Vec<String> = several.iter().map(|path| self.shown(path)).collect();
+                let text = format!("Directory of the suite ({})", shown.join(", "));
+                let question = Question { text: &text, argument: "--suite", default: None };
+                suite_request::absolute(Path::new(&question.answer(None)?))?
+            }
+        };
+        if !path.is_dir() || !suite_search::below(&path).suites.contains(&path) {
+            return Err(CliError::new(format!("{} is not the directory of a suite", self.shown(&path))));
+        }
+        Ok(Suite { entry: self.shown(&path), has_tasks: path.join("suite.json").is_file(), path })
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().replace('\\', "/")
+    }
+}
+
+/// A suite of the package.
+pub(super) struct Suite {
+    pub(super) path: PathBuf,
+    /// The path as the macro names it.
+    pub(super) entry: String,
+    /// Whether it has the tasks layout.
+    pub(super) has_tasks: bool,
+}
+
+impl Suite {
+    /// Name of its directory.
+    pub(super) fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// Refuses a name that cannot be a file and part of a test's name.
+///
+/// # Errors
+///
+/// If it does not start with a letter, or has other characters than ASCII letters, digits, `-` and `_`.
+pub(super) fn check_name(name: &str) -> Result<()> {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_allowed) {
+        return Ok(());
+    }
+    let message = format!("`{name}` is not a valid name: use letters, digits, `-` and `_`, and start with a letter");
+    Err(CliError::new(message))
+}

@@ -1,0 +1,143 @@
+//! `cargo evalsuite new suite`.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::changes::{Changes, read_if_there};
+use super::manifest::CrateSource;
+use super::package_here::{PackageHere, check_name};
+use super::questions::Question;
+use super::{build_script, ci, editor};
+use crate::command_line::{LayoutName, NewSuite};
+use crate::locate::suite_request;
+use crate::platform::cli_error::{CliError, Result};
+use crate::platform::output::{say, stdout};
+
+/// Directory of suites in a package.
+const SUITES: &str = "suites";
+
+pub(super) fn write(arguments: &NewSuite) -> Result<()> {
+    let package = PackageHere::find()?;
+    let question = Question { text: "Name of the suite", argument: "NAME", default: Some("basics") };
+    let name = question.answer(arguments.name.as_deref())?;
+    check_name(&name)?;
+    let layout = match arguments.layout {
+        Some(layout) => layout,
+        None => layout_of(&Question { text: "Layout: cases or tasks", argument: "--layout", default: Some("cases") })?,
+    };
+    let source = match &arguments.crates {
+        Some(directory) => CrateSource::Clone(suite_request::absolute(directory)?),
+        None => CrateSource::Published,
+    };
+
+    let root = package.root.clone();
+    let mut changes = Changes::new(&root);
+    let directory = root.join(SUITES).join(&name);
+    let test = format!("tests/{}.rs", name.replace('-', "_"));
+    for (path, text) in files(layout, &name, &test) {
+        changes.create(directory.join(path), text);
+    }
+    changes.create(root.join(&test), test_file(&name));
+    add_build_script(&mut changes, &root.join(package.manifest.build_script()?))?;
+    let workspace_root = package.workspace_root();
+    let mut manifest = package.manifest;
+    manifest.add_evalsuite(&source, &workspace_root)?;
+    manifest.write(&mut changes);
+    // The workflow uses the profile.
+    if arguments.nextest || arguments.ci {
+        ci::add_nextest_profile(&mut changes, &workspace_root)?;
+    }
+    if arguments.ci {
+        ci::add_workflow(&mut changes, &workspace_root);
+    }
+    let note = match arguments.editor {
+        true => editor::add(&mut changes, &workspace_root, arguments.force)?,
+        false => None,
+    };
+    changes.write(arguments.force)?;
+    if let Some(note) = note {
+        say!("{note}");
+    }
+    writeln!(
+        stdout(),
+        "\n`cargo test --test {}` runs two cases. `greeting` passes; `addition` fails until `agent` in {test} calls your agent.",
+        name.replace('-', "_")
+    )?;
+    Ok(())
+}
+
+fn layout_of(question: &Question<'_>) -> Result<LayoutName> {
+    match question.answer(None)?.as_str() {
+        "cases" => Ok(LayoutName::Cases),
+        "tasks" => Ok(LayoutName::Tasks),
+        other => Err(CliError::new(format!("`{other}` is not a layout: cases, tasks"))),
+    }
+}
+
+fn add_build_script(changes: &mut Changes, path: &Path) -> Result<()> {
+    let Some(text) = read_if_there(path)? else {
+        changes.create(path, build_script::fresh(SUITES));
+        return Ok(());
+    };
+    let Some(changed) = build_script::with_tracking(&text, SUITES)? else { return Ok(()) };
+    let mut what = build_script::call(SUITES);
+    if !text.contains("rerun-if-changed") {
+        // Cargo's rule for scripts that name nothing ends with the first directory that is named.
+        what.push_str(" (from now on it runs when suites change; name other files with `cargo::rerun-if-changed`)");
+    }
+    changes.edit(path, changed, what);
+    Ok(())
+}
+
+fn files(layout: LayoutName, name: &str, test: &str) -> Vec<(&'static str, String)> {
+    match layout {
+        LayoutName::Cases => vec![
+            (
+                "EVAL.yaml",
+                format!(
+                    "# What all cases share. Each case has a file of its own below cases/.\nname: {name}\ndescription: First cases of the agent.\n# With threshold 1, every grader has to pass. The default is a mean of at least 0.8.\nexecution: {{ timeout_seconds: 60, threshold: 1 }}\n"
+                ),
+            ),
+            (
+                "cases/greeting/case.yaml",
+                "input: Say hello.\nassertions:\n  - { type: icontains, value: hello }\n".to_owned(),
+            ),
+            (
+                "cases/addition/case.yaml",
+                format!(
+                    "# Fails until `agent` in {test} does more than repeat the question.\ninput: What is 17 + 25?\nassertions:\n  - {{ type: contains, value: \"42\" }}\n"
+                ),
+            ),
+        ],
+        LayoutName::Tasks => vec![
+            (
+                "suite.json",
+                format!("{{\n  \"name\": {name:?},\n  \"agent_name\": \"agent\",\n  \"kind\": \"capability\"\n}}\n"),
+            ),
+            ("tasks/greeting.json", task("greeting", "A greeting is returned.", "Say hello.", "icontains", "hello")),
+            ("tasks/addition.json", task("addition", "Two numbers are added.", "What is 17 + 25?", "contains", "42")),
+        ],
+    }
+}
+
+fn task(id: &str, description: &str, input: &str, grader: &str, value: &str) -> String {
+    format!(
+        "{{\n  \"id\": {id:?},\n  \"description\": {description:?},\n  \"input\": {{ \"prompt\": {input:?} }},\n  \"graders\": [{{ \"name\": {grader:?}, \"config\": {{ \"value\": {value:?} }} }}]\n}}\n"
+    )
+}
+
+fn test_file(name: &str) -> String {
+    format!(
+        r#"//! Runs `{SUITES}/{name}`, one test per case.
+
+use evalsuite::{{BoxError, Trial, include_eval_suite}};
+
+include_eval_suite!("{SUITES}/{name}");
+
+/// Stands in for the agent: call yours here.
+async fn agent(trial: &mut Trial<'_>) -> Result<String, BoxError> {{
+    Ok(format!("You said: {{}}", trial.prompt()))
+}}
+"#
+    )
+}

@@ -1,0 +1,202 @@
+//! The attributes of both derives.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Result, Token, parenthesized};
+
+/// `key: TYPE, "example", "doc", option, …`; attributes of fields have neither the name nor the doc.
+pub(crate) struct Key {
+    pub(crate) name: Option<Ident>,
+    /// `None`: the keys of the field's type are keys of the object.
+    pub(crate) statement: Option<Statement>,
+}
+
+pub(crate) struct Statement {
+    value: Expr,
+    example: LitStr,
+    doc: Option<LitStr>,
+    /// Calls of the builder of a key.
+    options: Vec<TokenStream>,
+    /// Another name than the field's.
+    renamed: Option<LitStr>,
+    pub(crate) init: Option<Expr>,
+    /// Whether the loader reads the key.
+    pub(crate) by_hand: bool,
+}
+
+impl Statement {
+    /// The expression of type `keys::Key`.
+    pub(crate) fn key(&self, name: &str, doc: &str) -> TokenStream {
+        let Self { value, example, options, .. } = self;
+        let name = self.renamed.as_ref().map_or_else(|| name.to_owned(), LitStr::value);
+        let doc = self.doc.as_ref().map_or_else(|| doc.to_owned(), LitStr::value);
+        quote!(Key::new(#name, #value, #doc, #example) #(#options)*)
+    }
+
+    /// The name of the key of the field `name`.
+    pub(crate) fn name(&self, name: &str) -> String {
+        self.renamed.as_ref().map_or_else(|| name.to_owned(), LitStr::value)
+    }
+}
+
+/// The attribute `also`.
+pub(crate) struct Also(pub(crate) Key);
+
+impl Parse for Also {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let name = input.call(Ident::parse_any)?;
+        input.parse::<Token![:]>()?;
+        let statement = statement(input, true)?;
+        Ok(Self(Key { name: Some(name), statement: Some(statement) }))
+    }
+}
+
+impl Parse for Key {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        if input.fork().parse::<Ident>().is_ok_and(|word| word == "flatten") {
+            input.parse::<Ident>()?;
+            return Ok(Self { name: None, statement: None });
+        }
+        Ok(Self { name: None, statement: Some(statement(input, false)?) })
+    }
+}
+
+fn statement(input: ParseStream<'_>, with_doc: bool) -> Result<Statement> {
+    let value = input.parse()?;
+    input.parse::<Token![,]>()?;
+    let example = input.parse()?;
+    let doc = if with_doc {
+        input.parse::<Token![,]>()?;
+        Some(input.parse()?)
+    } else {
+        None
+    };
+    let mut statement =
+        Statement { value, example, doc, options: Vec::new(), renamed: None, init: None, by_hand: false };
+    while !input.is_empty() {
+        input.parse::<Token![,]>()?;
+        if input.is_empty() {
+            break;
+        }
+        option(input, &mut statement)?;
+    }
+    Ok(statement)
+}
+
+fn option(input: ParseStream<'_>, statement: &mut Statement) -> Result<()> {
+    let name: Ident = input.parse()?;
+    statement.by_hand |= name == "by_hand";
+    let mut call = |tokens| statement.options.push(tokens);
+    match name.to_string().as_str() {
+        "required" | "by_hand" => call(quote!(.#name())),
+        "default" | "unit" | "or" | "since" | "no_effect" | "replaced" => {
+            input.parse::<Token![=]>()?;
+            let text: Expr = input.parse()?;
+            call(quote!(.#name(#text)));
+        }
+        "old" => {
+            let spellings = list::<Expr>(input)?;
+            call(quote!(.old(&[#spellings])));
+        }
+        "codes" => {
+            let codes = list::<Ident>(input)?.into_iter();
+            call(quote!(.codes(&[#(Code::#codes),*])));
+        }
+        "empty" | "refused" => {
+            let content;
+            parenthesized!(content in input);
+            let code: Ident = content.parse()?;
+            content.parse::<Token![,]>()?;
+            let texts = Punctuated::<LitStr, Token![,]>::parse_terminated(&content)?;
+            call(quote!(.#name(Code::#code, #texts)));
+        }
+        "name" => {
+            input.parse::<Token![=]>()?;
+            statement.renamed = Some(input.parse()?);
+        }
+        "init" => {
+            input.parse::<Token![=]>()?;
+            statement.init = Some(input.parse()?);
+        }
+        _ => return Err(syn::Error::new(name.span(), "not an option of a key")),
+    }
+    Ok(())
+}
+
+fn list<T: Parse>(input: ParseStream<'_>) -> Result<Punctuated<T, Token![,]>> {
+    let content;
+    parenthesized!(content in input);
+    Punctuated::parse_terminated(&content)
+}
+
+/// The attribute `keys` of a struct.
+#[derive(Default)]
+pub(crate) struct Object {
+    pub(crate) id: Option<LitStr>,
+    pub(crate) what: Option<LitStr>,
+    pub(crate) example: Option<LitStr>,
+    /// Calls of the builder of a table.
+    pub(crate) options: Vec<TokenStream>,
+    /// Whether the loader makes the type from what it reads.
+    pub(crate) by_hand: bool,
+    /// Whether keys that are absent have the values of the type's `Default`.
+    pub(crate) default: bool,
+    /// Whether the loader makes the type, and the values of keys replace what it has.
+    pub(crate) fill: bool,
+}
+
+impl Parse for Object {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut object = Self::default();
+        while !input.is_empty() {
+            let name: Ident = input.parse()?;
+            let word = name.to_string();
+            if word == "open" {
+                object.options.push(quote!(.open()));
+            } else if word == "by_hand" {
+                object.by_hand = true;
+            } else if word == "default" {
+                object.default = true;
+            } else if word == "fill" {
+                object.fill = true;
+            } else {
+                input.parse::<Token![=]>()?;
+                match word.as_str() {
+                    "id" => object.id = Some(input.parse()?),
+                    "what" => object.what = Some(input.parse()?),
+                    "example" => object.example = Some(input.parse()?),
+                    "common" => {
+                        let keys: Expr = input.parse()?;
+                        object.options.push(quote!(.with(#keys)));
+                    }
+                    "missing" => {
+                        let code: Ident = input.parse()?;
+                        object.options.push(quote!(.missing(Code::#code)));
+                    }
+                    _ => return Err(syn::Error::new(name.span(), "not an option of an object")),
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(object)
+    }
+}
+
+/// The doc comment, its lines joined.
+pub(crate) fn doc(attributes: &[Attribute]) -> String {
+    let mut doc = String::new();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {
+        let Meta::NameValue(pair) = &attribute.meta else { continue };
+        let Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) = &pair.value else { continue };
+        if !doc.is_empty() {
+            doc.push(' ');
+        }
+        doc.push_str(line.value().trim());
+    }
+    doc
+}

@@ -1,0 +1,48 @@
+//! Derives for the types of `evalsuite-schema`: a key of a file is stated once, on the field that holds its value.
+//!
+//! `Keys` makes the table of an object's keys and the way from checked values to the type:
+//!
+//! ```ignore
+//! /// One expected call of a tool.
+//! #[derive(Keys)]
+//! #[keys(id = "expected-call", what = "an expected call")]
+//! pub struct ExpectedCall {
+//!     /// Longest duration of the call.
+//!     #[key(Number(&NOT_NEGATIVE), "500", old("maxDurationMs"), unit = "milliseconds")]
+//!     pub max_duration_ms: Option<f64>,
+//! }
+//! ```
+//!
+//! `Words` makes the list of words that select the variants of an enum, from its serde attributes.
+//!
+//! This crate is a part of evalsuite, whose crates require each other at exactly one version. It has no stable API.
+
+mod attributes;
+mod keys;
+mod words;
+
+use proc_macro::TokenStream;
+
+/// The table of keys of a struct, and the struct from checked values.
+///
+/// On the struct: `#[keys(id = "…", what = "…")]`, with `open` if other keys are settings, too, `missing = Code` for the diagnostic of a
+/// required key, `common = EXPRESSION` for keys that it shares with other objects, and for how the type is made: `default` if absent keys
+/// have the values of its `Default`, `fill` if the loader makes it and keys replace what it has, `by_hand` if the loader does all of it.
+///
+/// On a field: `#[key(TYPE, "example", …)]` with a `keys::Type`, and any of `required`, `default = "words"`, `unit = "words"`,
+/// `old("spelling", …)`, `or = "spelling"`, `name = "key"`, `codes(Code, …)`, `empty(Code, "is empty", "help")`, `since = "0.2"`,
+/// `by_hand` (the loader reads it) and `init = EXPRESSION` (the value without the key); or `#[key(flatten)]`.
+/// Its doc comment is what the reference says.
+///
+/// `#[also(key: TYPE, "example", "doc", …)]` on a field or on the struct states a key that has no field, before those of the field or
+/// after all: also with `no_effect = "what to do instead"`, `replaced = "key"` and `refused(Code, "message", "help")`.
+#[proc_macro_derive(Keys, attributes(keys, key, also))]
+pub fn keys(input: TokenStream) -> TokenStream {
+    syn::parse(input).and_then(|item| keys::expand(&item)).unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// The words of an enum without data: its variants as serde writes them.
+#[proc_macro_derive(Words)]
+pub fn words(input: TokenStream) -> TokenStream {
+    syn::parse(input).and_then(|item| words::expand(&item)).unwrap_or_else(|error| error.to_compile_error()).into()
+}

@@ -1,0 +1,106 @@
+//! Reads the keys of an object as its table states them.
+
+use evalsuite_schema::keys::{FromParts, Key, Parts, Status, Type, Written};
+
+use super::paths::{Kind, Scope};
+use super::{Fields, command, label, values};
+use crate::diagnostic::Diagnostics;
+use crate::read::node::{Entry, Node};
+
+/// The object that `node` is; `None`: a problem was reported.
+pub(crate) fn object<T: FromParts>(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<T> {
+    let mut fields = Fields::new(node, T::TABLE, d)?;
+    let parts = fields.parts(scope, d);
+    fields.finish(d);
+    parts.into_value()
+}
+
+impl<'n> Fields<'n> {
+    /// The checked values of the object's own keys, without those that the caller reads by hand.
+    pub(crate) fn parts(&mut self, scope: Scope<'_>, d: &mut Diagnostics) -> Parts {
+        let mut parts = Parts::default();
+        for key in self.keys {
+            if key.by_hand {
+                continue;
+            }
+            let entry = match key.status {
+                Status::Current => self.entry(key, d),
+                Status::NoEffect(_) => {
+                    if let Some(entry) = self.no_effect(key.name, d) {
+                        value(&entry.value, &label(entry), &key.value, key, scope, d);
+                    }
+                    continue;
+                }
+                Status::Refused(..) => {
+                    self.refuse(key.name, d);
+                    continue;
+                }
+                Status::Replaced(_) => continue,
+            };
+            match entry {
+                Some(entry) => match value(&entry.value, &label(entry), &key.value, key, scope, d) {
+                    Some(value) => parts.set(key.name, value),
+                    None => parts.mark_broken(),
+                },
+                None if key.required => {
+                    self.missing(self.missing, key.name, d);
+                    parts.mark_broken();
+                }
+                None => {}
+            }
+        }
+        parts
+    }
+
+    /// The checked value of a key that the caller reads by hand.
+    pub(crate) fn value_of(&mut self, key: &'static str, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+        let key = self.key(key);
+        let entry = self.entry(key, d)?;
+        value(&entry.value, &label(entry), &key.value, key, scope, d)
+    }
+
+    /// The entry of a key, in whichever spelling.
+    fn entry(&mut self, key: &'static Key, d: &mut Diagnostics) -> Option<&'n Entry> {
+        if key.or.is_some() { self.get_either(key.name, d) } else { self.get_renamed(key.name, d) }
+    }
+}
+
+/// The value of `key`, or of an element of its list: `what` is the name of it.
+fn value(node: &Node, what: &str, of_type: &Type, key: &Key, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+    match of_type {
+        Type::Any => Some(Written::Data(node.to_json())),
+        Type::AnyText => values::string(node, what, d).map(Written::Text),
+        Type::NotEmpty => values::not_empty(node, what, d).map(Written::Text),
+        Type::Text => values::text(node, what, d).map(Written::Text),
+        Type::Literal => values::literal_text(node, what, d).map(Written::Text),
+        Type::Boolean => values::boolean(node, what, d).map(Written::Boolean),
+        Type::Number(range) => values::number_in(node, what, range, d).map(Written::Number),
+        Type::Integer(low, high) => values::integer(node, what, *low, *high, d).map(Written::Integer),
+        Type::Choice(words) => values::word(node, what, words, d).map(Written::Word),
+        Type::Data => values::object(node, what, d).map(|object| Written::Data(object.into())),
+        Type::File | Type::Directory => {
+            let kind = if matches!(of_type, Type::File) { Kind::File } else { Kind::Directory };
+            scope.find(node, what, kind, d).map(|found| Written::made(found.reference))
+        }
+        Type::Command => command::read(node, what, scope, None, d).map(Written::made),
+        Type::Arguments => command::argv(node, what, scope, None, d).map(Written::made),
+        Type::List(of) | Type::Some(of) => {
+            let items = values::list(node, what, d)?;
+            if let (true, Some((code, problem, help))) = (items.is_empty(), key.empty) {
+                return super::reject(code, node.span, format!("{what} {problem}"), help, d);
+            }
+            let element = format!("an element of {what}");
+            let values: Vec<_> = items.iter().filter_map(|item| value(item, &element, of, key, scope, d)).collect();
+            (values.len() == items.len()).then_some(Written::List(values))
+        }
+        Type::Object(table) => {
+            let mut fields = Fields::new(node, table, d)?;
+            let parts = fields.parts(scope, d);
+            fields.finish(d);
+            Some(Written::Parts(parts))
+        }
+        Type::Pattern(..) | Type::Map(_) | Type::OneOf(_) | Type::Grader | Type::GraderSettings => {
+            unreachable!("`{}` is read by hand", key.name)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The baseline of a suite: its file, and the expected result of a case.
+
+use std::io;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use crate::digest::{file_key, name_with_digest};
+use crate::json;
+use crate::package_file::{LARGEST_BASELINE, read_package_file};
+use crate::record::{
+    AcceptedAnswers, Baseline, BaselineCase, BaselineError, BaselineHeader, BaselineResult, CaseRecord, Expectation,
+    PassState, Status, SuiteId,
+};
+use crate::untrusted::regular_file;
+
+/// Largest header of a baseline, in bytes.
+const LARGEST_HEADER: u64 = 64 << 10;
+
+/// The file with the baseline of a suite: in `.evalsuite/baselines` of its package, which is not part of any suite.
+///
+/// Its name is the name of the suite. If another suite of the package, or another module that includes the suite,
+/// already uses that file, the name also contains the suite's directory and module. A suite that was moved keeps its
+/// baseline.
+pub fn baseline_file(package_root: &Path, suite: &SuiteId) -> PathBuf {
+    file_in(package_root, &stem(package_root, suite), "jsonl")
+}
+
+/// The file with the accepted answers of a suite, next to its baseline.
+pub fn accepted_answers_file(package_root: &Path, suite: &SuiteId) -> PathBuf {
+    file_in(package_root, &stem(package_root, suite), "answers.jsonl")
+}
+
+/// The files with the baseline and the accepted answers of a suite whose plain names another suite uses.
+pub fn own_baseline_files(package_root: &Path, suite: &SuiteId) -> [PathBuf; 2] {
+    ["jsonl", "answers.jsonl"].map(|extension| file_in(package_root, &own_stem(suite), extension))
+}
+
+fn file_in(package_root: &Path, stem: &str, extension: &str) -> PathBuf {
+    package_root.join(".evalsuite").join("baselines").join(format!("{stem}.{extension}"))
+}
+
+fn own_stem(suite: &SuiteId) -> String {
+    name_with_digest(&suite.name, format!("{}\0{}", suite.path, suite.module))
+}
+
+fn stem(package_root: &Path, suite: &SuiteId) -> String {
+    let (own, shared) = (own_stem(suite), file_key(&suite.name));
+    let is_own = file_in(package_root, &own, "jsonl").exists()
+        || header(&file_in(package_root, &shared, "jsonl")).is_some_and(|header| {
+            let is_of_other_module = !header.module.is_empty() && header.module != suite.module;
+            let is_other = !header.path.is_empty() && header.path != suite.path;
+            is_of_other_module || is_other && package_root.join(&header.path).is_dir()
+        });
+    if is_own { own } else { shared }
+}
+
+/// The first line of a baseline; `None` if there is none, or if it is not valid, which is an error as soon as it is read.
+fn header(file: &Path) -> Option<BaselineHeader> {
+    let mut line = String::new();
+    BufReader::new(regular_file(file).ok()?.take(LARGEST_HEADER)).read_line(&mut line).ok()?;
+    json::decode(line.as_bytes()).ok()
+}
+
+/// Fewest trials, all failed, that show that a flaky case does not pass any more.
+const FEWEST_FAILED: u32 = 3;
+
+/// The line of a case in the baseline; `None` if it has none about the case as it is defined, or if there is no baseline.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the line is not valid.
+pub fn accepted_result(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineCase>> {
+    Ok(line(file, record)?.filter(|case| case.is_same_definition(record)))
+}
+
+fn line(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineCase>> {
+    let Some(text) = read(file)? else { return Ok(None) };
+    Baseline::find(&text, &record.case_id, &record.target).map_err(|error| invalid(file, &error))
+}
+
+/// What the baseline says about a case that passed or failed, with its trials and those that repeated it; `None` if it has no line about the case, or if there is no baseline.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the line is not valid.
+pub fn result_of(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineResult>> {
+    let passes = record.outcome == Status::Passed;
+    let count = |outcome| record.confirming.iter().filter(|trial| trial.outcome == outcome).count();
+    let is_refuted = count(Status::Passed) > 0;
+    let repeated = u32::try_from(count(Status::Failed)).unwrap_or(u32::MAX);
+    let never_passes = record.passed == 0 && record.completed.saturating_add(repeated) >= FEWEST_FAILED;
+    Ok(line(file, record)?.map(|case| {
+        let expectation = match (case.is_same_definition(record), passes, case.state()) {
+            (false, ..) => Expectation::Redefined,
+            (true, true, PassState::Fails) => Expectation::NewPass,
+            (true, true, _) => Expectation::ExpectedPass,
+            (true, false, PassState::Fails) => Expectation::ExpectedFailure,
+            (true, false, PassState::Passes) if is_refuted => Expectation::Unconfirmed,
+            (true, false, PassState::Passes) => Expectation::Regression,
+            (true, false, _) if never_passes && !is_refuted => Expectation::Regression,
+            (true, false, _) => Expectation::Quarantined,
+        };
+        BaselineResult::new(expectation, case.passed, case.trials)
+    }))
+}
+
+/// The accepted answer to the input of a case, of its target; `None` if there is none.
+///
+/// # Errors
+///
+/// If the file cannot be read or is invalid.
+pub fn accepted_answer(file: &Path, record: &CaseRecord) -> io::Result<Option<String>> {
+    let Some(text) = read(file)? else { return Ok(None) };
+    let answers = AcceptedAnswers::parse(&text).map_err(|error| invalid(file, &error))?;
+    let found = answers.find(&record.case_id, &record.target);
+    Ok(found.filter(|found| found.input == record.input_digest).map(|found| found.answer.clone()))
+}
+
+/// The text of a file; `None` if it does not exist.
+fn read(file: &Path) -> io::Result<Option<String>> {
+    let utf8 = |bytes| String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
+    match read_package_file(file, LARGEST_BASELINE).and_then(utf8) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let message = format!("the baseline {} cannot be read: {error}", file.display());
+            Err(io::Error::new(error.kind(), message))
+        }
+    }
+}
+
+fn invalid(file: &Path, error: &BaselineError) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("the baseline {} is invalid: {error}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_place_of_a_baseline_is_an_error_and_not_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let record = CaseRecord::new();
+        let errors = [result_of(&pipe, &record).unwrap_err(), accepted_answer(&pipe, &record).unwrap_err()];
+        for error in errors {
+            assert!(error.to_string().ends_with(": it is a named pipe, not a regular file"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_a_case_was_says_what_to_make_of_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = baseline_file(directory.path(), &SuiteId::new("shop"));
+        assert!(file.starts_with(directory.path().join(".evalsuite/baselines")), "{}", file.display());
+        let of = |outcome, input: &str| {
+            let mut record = CaseRecord::new();
+            (record.case_id, record.target, record.outcome) = ("a".into(), "default".into(), outcome);
+            (record.input_digest, record.grader_digest) = (input.into(), "g".into());
+            result_of(&file, &record)
+                .map(|found| found.map(|found| found.expectation))
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(of(Status::Failed, "i"), Ok(None), "there is no file");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let write = |passed: u32| {
+            let line = format!(
+                "{{}}\n{{\"case\":\"a\",\"target\":\"default\",\"passed\":{passed},\"trials\":3,\"score\":0.5,\"input\":\"i\",\"graders\":\"g\"}}\n"
+            );
+            fs::write(&file, line).unwrap();
+        };
+        let expected = [
+            (0, Expectation::NewPass, Expectation::ExpectedFailure),
+            (1, Expectation::ExpectedPass, Expectation::Quarantined),
+            (3, Expectation::ExpectedPass, Expectation::Regression),
+        ];
+        for (passed, if_it_passes, if_it_fails) in expected {
+            write(passed);
+            assert_eq!(of(Status::Passed, "i"), Ok(Some(if_it_passes)), "{passed}");
+            assert_eq!(of(Status::Failed, "i"), Ok(Some(if_it_fails)), "{passed}");
+            assert_eq!(of(Status::Failed, "other"), Ok(Some(Expectation::Redefined)), "{passed}");
+        }
+        write(4);
+        let error = of(Status::Passed, "i").unwrap_err();
+        assert!(error.ends_with("is invalid: line 2: 4 of 3 trials passed, which is not a result"), "{error}");
+    }
+}

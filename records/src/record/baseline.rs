@@ -1,0 +1,254 @@
+//! The baseline of a suite: the accepted results of its cases, as a file under version control.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::keyed_lines::{KeyedLine, parse_line};
+use super::{CaseRecord, keyed_lines};
+
+/// The accepted results of a suite's cases.
+///
+/// Its text is JSON Lines: a [`BaselineHeader`], then one [`BaselineCase`] per case and target, sorted by them.
+///
+/// ```
+/// use evalsuite_records::record::Baseline;
+///
+/// let text = r#"{"schema":"evalsuite.baseline/1","suite":"shop","commit":"557ca36","date":"2026-11-22","version":"0.1.0"}
+/// {"case":"refund","target":"default","passed":3,"trials":3,"score":0.91,"spread":0.05,"input":"5d","graders":"a0"}
+/// "#;
+/// let baseline = Baseline::parse(text)?;
+/// assert_eq!(baseline.cases[0].passed, 3);
+/// assert_eq!(baseline.to_text(), text);
+/// # Ok::<(), evalsuite_records::record::BaselineError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Baseline {
+    /// Suite and run of the results.
+    pub header: BaselineHeader,
+    /// The results, by case and target.
+    pub cases: Vec<BaselineCase>,
+}
+
+/// The first line of a baseline: the suite and run of its results.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BaselineHeader {
+    /// [`BaselineHeader::SCHEMA`].
+    pub schema: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// Directory of the suite relative to its package, with `/` separators; empty in files of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// Rust path of the module whose results these are, such as `evals::shop`, if several modules include the suite; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub module: String,
+    /// Commit of the run that was accepted last, hexadecimal, with `+` if files differed from it; `None` outside of a repository.
+    pub commit: Option<String>,
+    /// Day on which that run started, such as `2026-11-22` (UTC).
+    pub date: String,
+    /// Version of evalsuite that wrote the file.
+    pub version: String,
+}
+
+impl BaselineHeader {
+    /// Value of `schema` in files of this version.
+    pub const SCHEMA: &'static str = "evalsuite.baseline/1";
+}
+
+/// A line of a baseline: the accepted result of one case and target.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BaselineCase {
+    /// Id of the case.
+    pub case: String,
+    /// Name of the target.
+    pub target: String,
+    /// Trials that passed.
+    pub passed: u32,
+    /// Trials that passed or failed, at least 1.
+    pub trials: u32,
+    /// Mean of their scores, 0 to 1.
+    pub score: Option<f64>,
+    /// Standard deviation of their scores (n − 1); `None` with fewer than two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
+    /// Outcomes of the planned trials, in order: `P` passed, `F` failed. Trials that repeated the case count in
+    /// `trials`, but are not included. Empty in files of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub outcomes: String,
+    /// The scores of the planned trials, in order; empty if all of them equal `score`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scores: Vec<f64>,
+    /// Whether trials end as soon as they decide the case.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stops_early: bool,
+    /// SHA-256 of the input of the agent, hexadecimal.
+    pub input: String,
+    /// SHA-256 of the graders, hexadecimal.
+    pub graders: String,
+    /// The judges that were asked, as `name (model)`, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<String>,
+}
+
+/// How often a case passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum PassState {
+    /// No trial passed.
+    Fails,
+    /// Some trials passed, some failed.
+    Flaky,
+    /// All trials passed.
+    Passes,
+}
+
+impl PassState {
+    /// The state for a number of passed trials.
+    pub fn of(passed: u32, trials: u32) -> Self {
+        match passed {
+            0 => Self::Fails,
+            passed if passed < trials => Self::Flaky,
+            _ => Self::Passes,
+        }
+    }
+}
+
+impl BaselineCase {
+    /// How often the case passed.
+    pub fn state(&self) -> PassState {
+        PassState::of(self.passed, self.trials)
+    }
+
+    /// Whether the case still has the input and the graders of the baseline.
+    pub fn is_same_definition(&self, record: &CaseRecord) -> bool {
+        self.input == record.input_digest && self.graders == record.grader_digest
+    }
+
+    /// Its key in the suite: case and target.
+    pub fn key(&self) -> (&str, &str) {
+        (&self.case, &self.target)
+    }
+}
+
+impl KeyedLine for BaselineCase {
+    fn key(&self) -> (&str, &str) {
+        self.key()
+    }
+
+    fn problem(&self) -> Option<String> {
+        (self.trials == 0 || self.passed > self.trials)
+            .then(|| format!("{} of {} trials passed, which is not a result", self.passed, self.trials))
+    }
+}
+
+impl Baseline {
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// If a line is not what it has to be, or two are about the same case and target.
+    pub fn parse(text: &str) -> Result<Self, BaselineError> {
+        let (header, cases) =
+            keyed_lines::parse(text, BaselineHeader::SCHEMA, |header: &BaselineHeader| &header.schema)?;
+        Ok(Self { header, cases })
+    }
+
+    /// Reads the line of one case in the text of a file, without the other lines; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If the line is not a valid one.
+    pub fn find(text: &str, case: &str, target: &str) -> Result<Option<BaselineCase>, BaselineError> {
+        // Ids are written as JSON texts: a line without this one is about another case.
+        let id = evalsuite_schema::Value::from(case).to_string();
+        for (index, line) in text.lines().enumerate().skip(1).filter(|(_, line)| line.contains(&id)) {
+            let found: BaselineCase = parse_line(index + 1, line)?;
+            if found.key() == (case, target) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The text of the file, with the cases sorted.
+    pub fn to_text(&self) -> String {
+        keyed_lines::to_text(&self.header, &self.cases)
+    }
+}
+
+/// Why the text of a baseline or of accepted answers cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaselineError {
+    line: usize,
+    message: String,
+}
+
+impl BaselineError {
+    pub(super) fn new(line: usize, message: impl Into<String>) -> Self {
+        Self { line, message: message.into() }
+    }
+
+    /// Line of the file, from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+}
+
+impl fmt::Display for BaselineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for BaselineError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(id: &str, target: &str) -> BaselineCase {
+        BaselineCase { case: id.into(), target: target.into(), trials: 1, ..BaselineCase::default() }
+    }
+
+    fn text(cases: &[BaselineCase]) -> String {
+        let header = BaselineHeader { schema: BaselineHeader::SCHEMA.into(), ..BaselineHeader::default() };
+        Baseline { header, cases: cases.to_vec() }.to_text()
+    }
+
+    #[test]
+    fn lines_are_sorted_by_case_and_target() {
+        let written = text(&[case("b", "x"), case("a", "y"), case("a", "x")]);
+        let keys: Vec<(String, String)> =
+            Baseline::parse(&written).unwrap().cases.into_iter().map(|case| (case.case, case.target)).collect();
+        let expected = [("a", "x"), ("a", "y"), ("b", "x")].map(|(id, target)| (id.to_owned(), target.to_owned()));
+        assert_eq!(keys, expected);
+        assert_eq!(text(&[case("a", "x"), case("b", "x"), case("a", "y")]), written);
+    }
+
+    #[test]
+    fn one_line_is_found_without_reading_the_others() {
+        let written = text(&[case("a", "x"), case("a \"quoted\"", "x"), case("a", "y")]) + "{ torn\n";
+        assert_eq!(Baseline::find(&written, "a", "y"), Ok(Some(case("a", "y"))));
+        assert_eq!(Baseline::find(&written, "a \"quoted\"", "x"), Ok(Some(case("a \"quoted\"", "x"))));
+        assert_eq!(Baseline::find(&written, "b", "x"), Ok(None));
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let error = |text: &str| Baseline::parse(text).unwrap_err().to_string();
+        assert_eq!(error(""), "line 1: the file is empty");
+        assert_eq!(
+            error(&text(&[]).replace("baseline/1", "baseline/9")),
+            "line 1: the schema is `evalsuite.baseline/9`, not `evalsuite.baseline/1`"
+        );
+        assert!(error(&(text(&[case("a", "x")]) + "<<<<<<< ours\n")).starts_with("line 3: expected value"));
+        let twice = text(&[case("a", "x"), case("a", "x")]);
+        assert_eq!(error(&twice), "line 3: case `a` with target `x` is in line 2, too");
+        let more = BaselineCase { passed: 2, ..case("a", "x") };
+        assert_eq!(error(&text(&[more])), "line 2: 2 of 1 trials passed, which is not a result");
+    }
+}

@@ -1,0 +1,335 @@
+//! `case.json`: the result of a case.
+
+use std::collections::BTreeMap;
+
+use evalsuite_schema::{Kind, Layout, Location, Strategy, is_default};
+use serde::{Deserialize, Serialize};
+
+use super::{Reason, Status, TrialRecord, Usage};
+
+/// `case.json`: the result of a case.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CaseRecord {
+    /// [`CaseRecord::SCHEMA`].
+    pub schema: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// SHA-256 over all files of the suite, hexadecimal.
+    pub suite_digest: String,
+    /// How the suite's files are laid out.
+    pub layout: Layout,
+    /// Rule by which the trials of a case decide it.
+    pub kind: Kind,
+    /// Id of the case.
+    pub case_id: String,
+    /// Name of the case's directory in the run.
+    pub case_key: String,
+    /// SHA-256 of the whole case, hexadecimal.
+    pub case_digest: String,
+    /// SHA-256 of the input of the agent, hexadecimal.
+    pub input_digest: String,
+    /// SHA-256 of the graders, hexadecimal.
+    pub grader_digest: String,
+    /// Criteria of the case, else its description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criteria: Option<String>,
+    /// Path of the Rust test, without the crate.
+    pub test_name: String,
+    /// File name of the test program.
+    #[serde(default)]
+    pub program: String,
+    /// Rust path of the module that includes the suite, such as `evals::shop`; empty in records of older versions.
+    #[serde(default)]
+    pub module: String,
+    /// Name of the target.
+    pub target: String,
+    /// Name or Rust path of the agent.
+    pub agent: String,
+    /// Where the case is defined.
+    pub location: Location,
+    /// Attempt of the test runner, from 1.
+    pub runner_attempt: u32,
+    /// Id of the case that depends on this one and caused it to run.
+    pub requested_by: Option<String>,
+    /// Outcome of the case.
+    pub outcome: Status,
+    /// Why the case did not pass.
+    pub reason: Option<Reason>,
+    /// 0 to 1; `None` when no trial was completed.
+    pub score: Option<f64>,
+    /// Effective threshold, 0 to 1.
+    pub threshold: f64,
+    /// The rule by which the trials decide the case.
+    pub rule: Rule,
+    /// Strategy in the suite's files.
+    pub strategy: Option<Strategy>,
+    /// The trials, in order.
+    pub trials: Vec<TrialSummary>,
+    /// Trials that ran at the same time as the last one in `trials`, which decided the case or reached a limit. They do
+    /// not count in other fields; their cost counts in budgets and in summaries of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surplus: Vec<TrialSummary>,
+    /// Trials that repeat the case because its planned trials differ from its baseline. Their indices start at
+    /// `planned`. They count only in `baseline`; their cost counts in budgets and in summaries of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confirming: Vec<TrialSummary>,
+    /// Whether trials end as soon as they decide the case. Then later trials depend on earlier ones, and only the first
+    /// is an unbiased sample.
+    #[serde(default)]
+    pub stops_early: bool,
+    /// Number of trials planned.
+    pub planned: u32,
+    /// Trials that passed or failed.
+    pub completed: u32,
+    /// Trials that passed.
+    pub passed: u32,
+    /// Trials with an error.
+    pub errors: u32,
+    /// Number of trials that may end in an error without making the case an error.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tolerated_errors: u32,
+    /// For a passed case: names of graders that count and failed in a passed trial.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_graders: Vec<String>,
+    /// Whether planned trials did not run, because the case was decided or a cost limit was reached.
+    pub truncated: bool,
+    /// Whether the cost of the trials reached its limit. All planned trials may have run nevertheless, see `truncated`.
+    pub cost_limited: bool,
+    /// Probability that one of k trials passes, by k; `None` when truncated.
+    pub pass_at_k: BTreeMap<u32, Option<f64>>,
+    /// Probability that all of k trials pass, by k; `None` when truncated.
+    pub pass_hat_k: BTreeMap<u32, Option<f64>>,
+    /// Mean of the scores.
+    pub mean: Option<f64>,
+    /// Lowest score.
+    pub min: Option<f64>,
+    /// Highest score.
+    pub max: Option<f64>,
+    /// Standard deviation of the scores (n − 1).
+    pub stddev: Option<f64>,
+    /// Lower end of the 95 % confidence interval of the mean.
+    pub ci95_lower: Option<f64>,
+    /// Upper end of the 95 % confidence interval of the mean.
+    pub ci95_upper: Option<f64>,
+    /// Whether trials agree; `None` with fewer than two, or when truncated.
+    pub stability: Option<Stability>,
+    /// The case in the baseline of its suite, if it is included; only in suites of kind `capability`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineResult>,
+    /// Conditions of the result besides the case itself; `None` unless the digest of the agent is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Conditions>,
+    /// Id of the run whose result this is: the case did not run again, because nothing that its result depends on has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reused_run: Option<String>,
+}
+
+/// Digests of the conditions of a result besides its input and its graders.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Conditions {
+    /// SHA-256 over the files in the case's own directory, hexadecimal; empty without one.
+    pub files: String,
+    /// The digest of the agent, as given (`EVALSUITE_AGENT_DIGEST`).
+    pub agent: String,
+    /// SHA-256 of the settings of judges, hexadecimal; empty if the case asks none.
+    pub judge: String,
+    /// SHA-256 of threshold, number of trials, rule and time limit, hexadecimal.
+    pub settings: String,
+    /// SHA-256 of a key, which is not in the run, and the values of the variables, `${{ NAME }}`, of case and target, hexadecimal; empty
+    /// without any. Runs in different output directories have different keys.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub variables: String,
+}
+
+impl CaseRecord {
+    /// Value of `schema` in records of this version.
+    pub const SCHEMA: &'static str = "evalsuite.case/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
+
+    /// The record of the case of this trial before anything is known about its result: the reverse of [`TrialRecord::of_case`].
+    pub fn of_trial(trial: TrialRecord) -> Self {
+        Self {
+            run_id: trial.run_id,
+            suite: trial.suite,
+            suite_digest: trial.suite_digest,
+            layout: trial.layout,
+            kind: trial.kind,
+            case_id: trial.case_id,
+            case_key: trial.case_key,
+            case_digest: trial.case_digest,
+            input_digest: trial.input_digest,
+            grader_digest: trial.grader_digest,
+            test_name: trial.test_name,
+            target: trial.target,
+            agent: trial.agent,
+            location: trial.location,
+            runner_attempt: trial.runner_attempt,
+            requested_by: trial.requested_by,
+            threshold: trial.threshold,
+            planned: trial.trials_planned,
+            ..Self::new()
+        }
+    }
+
+    /// Whether trials ended, or may have ended, because the case was decided: records say so, or planned trials did not run. Older records
+    /// only have the latter.
+    pub fn ends_early(&self) -> bool {
+        self.stops_early || self.truncated && !self.cost_limited
+    }
+
+    /// Number of first trials that are an unbiased sample. It is 1 if trials end as soon as they decide the case,
+    /// because a second trial then depends on the first.
+    pub fn sampled_trials(&self) -> usize {
+        if self.ends_early() { self.trials.len().min(1) } else { self.trials.len() }
+    }
+
+    /// Mean score of these trials, of those that passed or failed; `None` without any.
+    pub fn sampled_score(&self) -> Option<f64> {
+        let sampled = &self.trials[..self.sampled_trials()];
+        let completed = sampled.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
+        let scores: Vec<f64> = completed.filter_map(|trial| trial.score).collect();
+        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 trials")]
+        let count = scores.len() as f64;
+        (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / count)
+    }
+
+    /// The trials that ran but count only with their cost.
+    pub fn uncounted_trials(&self) -> impl Iterator<Item = &TrialSummary> {
+        self.surplus.iter().chain(&self.confirming)
+    }
+
+    /// Whether the test of the case fails: it ended in an error, or failed although the baseline of its suite does not
+    /// expect it.
+    pub fn fails_test(&self) -> bool {
+        let is_expected = |baseline: &BaselineResult| {
+            matches!(
+                baseline.expectation,
+                Expectation::ExpectedFailure | Expectation::Quarantined | Expectation::Unconfirmed
+            )
+        };
+        match self.outcome {
+            Status::Passed | Status::Skipped => false,
+            Status::Failed => !self.baseline.as_ref().is_some_and(is_expected),
+            Status::Error => true,
+        }
+    }
+}
+
+/// A case in the baseline of its suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BaselineResult {
+    /// The case compared with it.
+    pub expectation: Expectation,
+    /// Trials that passed when it was accepted.
+    pub passed: u32,
+    /// Trials that passed or failed then.
+    pub trials: u32,
+}
+
+impl BaselineResult {
+    /// A result with the trials of the accepted baseline.
+    pub fn new(expectation: Expectation, passed: u32, trials: u32) -> Self {
+        Self { expectation, passed, trials }
+    }
+}
+
+/// The result of a case compared with the baseline of its suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Expectation {
+    /// It passes, as in the baseline, or the baseline is flaky.
+    ExpectedPass,
+    /// It fails, as in the baseline. Its test does not.
+    ExpectedFailure,
+    /// It fails, and only some trials of the baseline passed. Its test does not fail.
+    Quarantined,
+    /// It fails, all trials of the baseline passed, and a trial that repeated it passed. Its test does not fail.
+    Unconfirmed,
+    /// It fails, and all trials of the baseline passed; or some of them did, and at least three trials failed now and none passed.
+    Regression,
+    /// It passes, and no trial of the baseline did.
+    NewPass,
+    /// Its input or graders differ from the baseline, which does not apply.
+    Redefined,
+}
+
+/// Rule by which the trials of a case decide it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// One has to pass.
+    #[default]
+    Any,
+    /// All have to pass.
+    Every,
+    /// The mean of their scores has to reach the threshold.
+    Mean,
+    /// The lower end of the confidence interval of that mean has to reach the threshold.
+    ConfidenceInterval,
+}
+
+/// One trial of a case.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TrialSummary {
+    /// Index of the trial, from 0.
+    pub index: u32,
+    /// Outcome of the trial.
+    pub outcome: Status,
+    /// Score, 0 to 1.
+    pub score: Option<f64>,
+    /// Duration of the agent's work in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// Cost of the agent in US dollars.
+    pub cost_usd: Option<f64>,
+    /// Cost of judges in US dollars.
+    #[serde(default)]
+    pub judge_cost_usd: Option<f64>,
+    /// Tokens of the agent.
+    #[serde(default)]
+    pub usage: Option<Usage>,
+    /// Tokens of judges.
+    #[serde(default)]
+    pub judge_usage: Option<Usage>,
+    /// Path of its record, relative to the case's directory.
+    pub path: String,
+}
+
+impl TrialSummary {
+    /// The summary of a trial whose record is at a path relative to the case's directory.
+    pub fn new(trial: &TrialRecord, path: impl Into<String>) -> Self {
+        Self {
+            index: trial.trial,
+            outcome: trial.outcome,
+            score: trial.score,
+            duration_ms: trial.duration_ms,
+            cost_usd: trial.cost_usd,
+            judge_cost_usd: trial.judge_cost_usd,
+            usage: trial.usage,
+            judge_usage: trial.judge_usage,
+            path: path.into(),
+        }
+    }
+}
+
+/// Whether the trials of a case agree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stability {
+    /// All passed.
+    StablePass,
+    /// All failed.
+    StableFail,
+    /// Some passed, some failed.
+    Flaky,
+}

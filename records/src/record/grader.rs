@@ -1,0 +1,228 @@
+//! Results of graders, in the records of trials.
+
+use std::collections::BTreeMap;
+
+use evalsuite_schema::{GraderKind, Location, Object, Value};
+use serde::{Deserialize, Serialize};
+
+use super::{ReasonCode, Usage};
+
+/// One checked statement within the result of a grader. The entries of `assertions` in a suite's files are graders, each of which may
+/// check several statements.
+///
+/// ```
+/// use evalsuite_records::record::Assertion;
+///
+/// let time = "15:00";
+/// let assertion = Assertion::new("the card has the right time", time == "14:30")
+///     .with_expected("14:30")
+///     .with_actual(time)
+///     .with_evidence("card.toml: time = \"15:00\"");
+/// assert!(!assertion.passed);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Assertion {
+    /// The statement.
+    pub text: String,
+    /// Whether it is true.
+    pub passed: bool,
+    /// The expected value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// The actual value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actual: Option<String>,
+    /// Evidence: a quotation, a line of a log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+}
+
+impl Assertion {
+    /// A statement, and whether it is true.
+    pub fn new(text: impl Into<String>, passed: bool) -> Self {
+        Self { text: text.into(), passed, expected: None, actual: None, evidence: None }
+    }
+
+    /// Sets the expected value.
+    pub fn with_expected(mut self, expected: impl Into<String>) -> Self {
+        self.expected = Some(expected.into());
+        self
+    }
+
+    /// Sets the actual value.
+    pub fn with_actual(mut self, actual: impl Into<String>) -> Self {
+        self.actual = Some(actual.into());
+        self
+    }
+
+    /// Sets the evidence: a quotation, a line of a log.
+    pub fn with_evidence(mut self, evidence: impl Into<String>) -> Self {
+        self.evidence = Some(evidence.into());
+        self
+    }
+}
+
+/// Verdict of a grader.
+///
+/// ```
+/// use evalsuite_records::record::Verdict;
+///
+/// assert_eq!(Verdict::from_passed(false), Verdict::Fail);
+/// assert!((!Verdict::Fail).is_pass());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The answer passes.
+    Pass,
+    /// The answer fails.
+    Fail,
+}
+
+impl Verdict {
+    /// `Pass` if `passed`.
+    pub fn from_passed(passed: bool) -> Self {
+        if passed { Self::Pass } else { Self::Fail }
+    }
+
+    /// Whether this is `Pass`.
+    pub fn is_pass(self) -> bool {
+        self == Self::Pass
+    }
+}
+
+impl std::ops::Not for Verdict {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self::from_passed(!self.is_pass())
+    }
+}
+
+/// State of a grader's result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GraderState {
+    /// With a value and a verdict.
+    Decided,
+    /// Without a value and a verdict; it does not count.
+    #[default]
+    Undecided,
+    /// It failed; the trial is an error.
+    Error,
+}
+
+/// Result of one grader in one trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GraderRecord {
+    /// Name of the grader.
+    pub name: String,
+    /// Built-in type or name of the registered grader.
+    #[serde(rename = "type")]
+    pub grader_type: String,
+    /// Kind of the grader.
+    pub kind: GraderKind,
+    /// State of the result.
+    pub state: GraderState,
+    /// 0 to 1, after negation; `None` unless decided.
+    pub value: Option<f64>,
+    /// `None` unless decided.
+    pub verdict: Option<Verdict>,
+    /// Lowest value of a passing verdict, 0 to 1.
+    pub pass_mark: Option<f64>,
+    /// Whether the verdict is `fail` regardless of the value.
+    pub forced_fail: bool,
+    /// Weight in the mean of the trial.
+    pub weight: f64,
+    /// Whether the trial fails if this grader does not pass.
+    pub required: bool,
+    /// Pass mark in the suite's files.
+    pub min_score: Option<f64>,
+    /// Whether the result was inverted.
+    pub negated: bool,
+    /// Why it does not count: its judge does not meet the suite's requirements. `None` if it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advisory: Option<String>,
+    /// The assertions, in order.
+    pub assertions: Vec<Assertion>,
+    /// Named measurements in addition to the value, which do not count: finite numbers.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, f64>,
+    /// Explanation of the value, or the reason why the grader did not decide.
+    pub rationale: Option<String>,
+    /// Free-form data of the grader.
+    pub details: Option<Object>,
+    /// Message of an error.
+    pub error: Option<String>,
+    /// Reason code of an error of a judge or its cassette.
+    #[serde(default)]
+    pub code: Option<ReasonCode>,
+    /// Duration in milliseconds.
+    pub duration_ms: u64,
+    /// Location of the grader in the suite's files.
+    pub location: Location,
+    /// Members of a composite.
+    pub members: Vec<GraderRecord>,
+    /// Calls of a judge.
+    pub judge: Option<JudgeRecord>,
+    /// The command that was run.
+    pub command: Option<CommandRecord>,
+}
+
+/// Calls of a judge by a grader.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct JudgeRecord {
+    /// Name of the judge.
+    pub name: String,
+    /// Model, as reported.
+    pub model: Option<String>,
+    /// Number of calls.
+    pub attempts: u32,
+    /// Tokens of all calls.
+    pub usage: Option<Usage>,
+    /// Cost of all calls in US dollars.
+    pub cost_usd: Option<f64>,
+    /// SHA-256 of the prompt with `***` for secrets, hexadecimal.
+    pub prompt_sha256: String,
+    /// Files with the raw replies, relative to the trial directory.
+    pub replies: Vec<String>,
+}
+
+/// A command that a grader ran.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CommandRecord {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Working directory.
+    pub cwd: String,
+    /// Exit code; `None` when it did not exit by itself.
+    pub exit_code: Option<i32>,
+    /// Signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether it exceeded its time limit.
+    pub timed_out: bool,
+    /// Whether it failed without a result on standard output: its exit code is not 0, and it wrote only to standard
+    /// error.
+    #[serde(default)]
+    pub crashed: bool,
+    /// File with its standard output, relative to the trial directory.
+    pub stdout: Option<String>,
+    /// File with its standard error, relative to the trial directory.
+    pub stderr: Option<String>,
+}
+
+impl GraderRecord {
+    /// The first failed assertion.
+    pub fn first_failed(&self) -> Option<&Assertion> {
+        self.assertions.iter().find(|assertion| !assertion.passed)
+    }
+
+    /// A detail by its key.
+    pub fn detail(&self, key: &str) -> Option<&Value> {
+        self.details.as_ref().and_then(|details| details.get(key))
+    }
+}

@@ -1,0 +1,211 @@
+//! `run.json` and `suite.json`: a run, and the suites in it.
+
+use std::collections::BTreeMap;
+
+use evalsuite_schema::{Kind, Layout};
+use serde::{Deserialize, Serialize};
+
+use super::SuiteId;
+
+/// `run.json`: a run, and the environment it ran in.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunRecord {
+    /// [`RunRecord::SCHEMA`].
+    pub schema: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// When its first test started.
+    pub started_at: String,
+    /// Package of its first test.
+    pub package: String,
+    /// Version of that package.
+    pub package_version: String,
+    /// State of the repository around the package.
+    pub git: Option<GitState>,
+    /// The run of the CI service.
+    pub ci: Option<CiRun>,
+    /// The `EVALSUITE_*` variables that are set; values of keys and other secrets are left out.
+    pub env: BTreeMap<String, Option<String>>,
+    /// Suites with at least one started test.
+    pub suites: Vec<SuiteRun>,
+    /// The runs this one was merged from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shards: Vec<RunRecord>,
+}
+
+impl RunRecord {
+    /// Value of `schema` in records of this version.
+    pub const SCHEMA: &'static str = "evalsuite.run/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
+}
+
+/// State of a git repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GitState {
+    /// The commit that is checked out, hexadecimal.
+    pub commit: String,
+    /// Whether the working tree has changed or untracked files.
+    pub dirty: bool,
+}
+
+impl GitState {
+    /// A commit that is checked out, and whether files differ from it.
+    pub fn new(commit: impl Into<String>, dirty: bool) -> Self {
+        Self { commit: commit.into(), dirty }
+    }
+}
+
+/// A run of a CI service.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CiRun {
+    /// `github`, `gitlab`, `buildkite`, `circleci`, `jenkins`, `azure`, else `unknown`.
+    pub provider: String,
+    /// URL of its page.
+    pub url: Option<String>,
+}
+
+impl CiRun {
+    /// A run of a provider, with its page.
+    pub fn new(provider: impl Into<String>, url: Option<String>) -> Self {
+        Self { provider: provider.into(), url }
+    }
+}
+
+/// A suite of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SuiteRun {
+    /// Name of the suite.
+    pub name: String,
+    /// Package it belongs to.
+    pub package: String,
+    /// Name of its directory in `suites`; empty in records of older versions.
+    #[serde(default)]
+    pub directory: String,
+    /// Number of its tests, selected or not: one per case and target, in every test program that includes the suite.
+    pub tests: u32,
+    /// Hooks before all tests.
+    pub before_all: HookState,
+    /// Hooks after all tests.
+    pub after_all: HookState,
+}
+
+impl SuiteRun {
+    /// A suite with its name, its package and the number of its tests, before its hooks.
+    pub fn new(name: impl Into<String>, package: impl Into<String>, tests: u32) -> Self {
+        Self { name: name.into(), package: package.into(), tests, ..Self::default() }
+    }
+}
+
+/// State of hooks that run once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum HookState {
+    /// There are none, or none were needed yet.
+    #[default]
+    None,
+    /// They have run.
+    Done,
+    /// They have run, and one failed.
+    Failed,
+    /// They have not run yet.
+    Pending,
+}
+
+/// `suite.json`: a suite as it was compiled into the tests.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SuiteRecord {
+    /// [`SuiteRecord::SCHEMA`].
+    pub schema: String,
+    /// Name of the suite.
+    pub name: String,
+    /// Package that includes it; empty in records of older versions, as the next two.
+    #[serde(default)]
+    pub package: String,
+    /// Directory of that package, see [`SuiteId::package_directory`].
+    #[serde(default)]
+    pub package_directory: String,
+    /// Directory of the suite relative to the package, with `/` separators.
+    #[serde(default)]
+    pub path: String,
+    /// How trials decide a case.
+    pub kind: Kind,
+    /// How the suite's files are laid out.
+    pub layout: Layout,
+    /// SHA-256 over all files of the suite, hexadecimal.
+    pub digest: String,
+    /// All its tests, selected or not.
+    pub tests: Vec<SuiteTest>,
+    /// The warnings about its files when it was compiled, except those that are silenced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<SuiteDiagnostic>,
+    /// The gates in its files, see [`Gate`](evalsuite_schema::gate::Gate).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<String>,
+}
+
+impl SuiteRecord {
+    /// Value of `schema` in records of this version.
+    pub const SCHEMA: &'static str = "evalsuite.suite/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
+
+    /// Identity of the suite as included by a module.
+    pub fn id(&self, module: impl Into<String>) -> SuiteId {
+        let (name, package, path) = (self.name.clone(), self.package.clone(), self.path.clone());
+        SuiteId { name, package, package_directory: self.package_directory.clone(), path, module: module.into() }
+    }
+}
+
+/// A warning about the files of a suite.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SuiteDiagnostic {
+    /// Its name, such as `no-effect`.
+    pub name: String,
+    /// Location, message and help on one line.
+    pub message: String,
+}
+
+impl SuiteDiagnostic {
+    /// A warning with its name and text.
+    pub fn new(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { name: name.into(), message: message.into() }
+    }
+}
+
+/// A test of a suite.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SuiteTest {
+    /// File name of the test program.
+    pub program: String,
+    /// Path of the Rust test, without the crate.
+    pub test_name: String,
+    /// Id of the case.
+    pub case_id: String,
+    /// Its target in a matrix.
+    pub target: Option<String>,
+    /// Rust path of the module that includes the suite, such as `evals::shop`; empty in records of older versions.
+    #[serde(default)]
+    pub module: String,
+}
+
+impl SuiteTest {
+    /// A test in a program, with its path and the id of its case, without a target.
+    pub fn new(program: impl Into<String>, test_name: impl Into<String>, case_id: impl Into<String>) -> Self {
+        Self { program: program.into(), test_name: test_name.into(), case_id: case_id.into(), ..Self::default() }
+    }
+}

@@ -1,0 +1,336 @@
+//! `result.json` and `started.json`: a trial.
+
+use std::collections::BTreeMap;
+
+use evalsuite_schema::{Kind, Layout, Location, Object, is_default};
+use serde::{Deserialize, Serialize};
+
+use super::{CaseRecord, GraderRecord, Reason, Status, Usage};
+
+/// `result.json`: one trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TrialRecord {
+    /// [`TrialRecord::SCHEMA`].
+    pub schema: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// SHA-256 over all files of the suite, hexadecimal.
+    pub suite_digest: String,
+    /// How the suite's files are laid out.
+    pub layout: Layout,
+    /// How trials decide a case.
+    pub kind: Kind,
+    /// Id of the case.
+    pub case_id: String,
+    /// Name of the case's directory in the run.
+    pub case_key: String,
+    /// SHA-256 of the whole case, hexadecimal.
+    pub case_digest: String,
+    /// SHA-256 of the input of the agent, hexadecimal.
+    pub input_digest: String,
+    /// SHA-256 of the graders, hexadecimal.
+    pub grader_digest: String,
+    /// Path of the Rust test, without the crate.
+    pub test_name: String,
+    /// Name of the target.
+    pub target: String,
+    /// Name or Rust path of the agent.
+    pub agent: String,
+    /// Where the case is defined.
+    pub location: Location,
+    /// Index of the trial, from 0.
+    pub trial: u32,
+    /// Number of trials planned.
+    pub trials_planned: u32,
+    /// Attempt at the trial, from 0.
+    pub attempt: u32,
+    /// Attempt of the test runner, from 1.
+    pub runner_attempt: u32,
+    /// Id of the case that depends on this one and caused it to run.
+    pub requested_by: Option<String>,
+    /// Whether agents and judges were called.
+    pub mode: Mode,
+    /// Id of the run whose trial was graded again.
+    #[serde(default)]
+    pub regraded_run: Option<String>,
+    /// Id of the run whose trial this is: its case did not run again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reused_run: Option<String>,
+    /// Outcome of the trial.
+    pub outcome: Status,
+    /// Why the trial did not pass.
+    pub reason: Option<Reason>,
+    /// 0 to 1; `None` when nothing was decided or graded.
+    pub score: Option<f64>,
+    /// Effective threshold, 0 to 1.
+    pub threshold: f64,
+    /// When the trial started.
+    pub started_at: String,
+    /// When the trial ended.
+    pub ended_at: String,
+    /// Durations of its parts.
+    pub timings: Timings,
+    /// Duration of the agent's work in milliseconds, as reported or measured; `None` when it was not called.
+    pub duration_ms: Option<u64>,
+    /// Tokens of the agent.
+    pub usage: Option<Usage>,
+    /// Tokens of judges.
+    pub judge_usage: Option<Usage>,
+    /// Cost of the agent in US dollars.
+    pub cost_usd: Option<f64>,
+    /// Cost of judges in US dollars.
+    pub judge_cost_usd: Option<f64>,
+    /// Model, as reported.
+    pub model: Option<String>,
+    /// The answer, at most its first 64 KiB.
+    pub answer: Option<String>,
+    /// Whether the answer is longer than shown here.
+    pub answer_truncated: bool,
+    /// Facts that the agent reported about the environment it worked on.
+    pub state: Object,
+    /// Free-form data the agent reported.
+    #[serde(default)]
+    pub agent_metadata: Object,
+    /// Results of the graders, in order.
+    pub graders: Vec<GraderRecord>,
+    /// Turns of a conversation.
+    pub turns: Option<Vec<TurnRecord>>,
+    /// The workspace, and what the agent changed in it.
+    pub workspace: Option<WorkspaceRecord>,
+    /// Hooks around this trial.
+    pub hooks: Vec<HookRecord>,
+    /// Warnings.
+    pub notes: Vec<Note>,
+    /// File with the trajectory, relative to the trial directory.
+    pub trajectory: Option<String>,
+    /// Outcomes of the cases this one depends on.
+    pub dependencies: BTreeMap<String, Status>,
+    /// The case's metadata.
+    pub metadata: Object,
+    /// The case's tags.
+    pub tags: Vec<String>,
+    /// The suite's category.
+    pub category: Option<String>,
+    /// The case's conversation id.
+    pub conversation_id: Option<String>,
+    /// The case's `metadata.failure_bucket`.
+    pub failure_bucket: Option<String>,
+    /// Versions of the programs that ran the trial.
+    pub versions: Versions,
+}
+
+impl TrialRecord {
+    /// Value of `schema` in records of this version.
+    pub const SCHEMA: &'static str = "evalsuite.trial/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
+
+    /// The record of a trial of this case that ended in an error before anything was known about it.
+    pub fn of_case(case: CaseRecord) -> Self {
+        Self {
+            run_id: case.run_id,
+            suite: case.suite,
+            suite_digest: case.suite_digest,
+            layout: case.layout,
+            kind: case.kind,
+            case_id: case.case_id,
+            case_key: case.case_key,
+            case_digest: case.case_digest,
+            input_digest: case.input_digest,
+            grader_digest: case.grader_digest,
+            test_name: case.test_name,
+            target: case.target,
+            agent: case.agent,
+            location: case.location,
+            runner_attempt: case.runner_attempt,
+            requested_by: case.requested_by,
+            threshold: case.threshold,
+            ..Self::new()
+        }
+    }
+}
+
+/// `started.json`: a trial that has started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Started {
+    /// [`Started::SCHEMA`].
+    pub schema: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// Id of the case.
+    pub case_id: String,
+    /// Path of the test.
+    #[serde(default)]
+    pub test_name: String,
+    /// Rust path of the module that includes the suite; empty in records of older versions.
+    #[serde(default)]
+    pub module: String,
+    /// File name of the test program.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub program: String,
+    /// Name of the target.
+    pub target: String,
+    /// Index of the trial, from 0.
+    pub trial: u32,
+    /// Id of the process that runs the trial.
+    pub pid: u32,
+    /// Lock file of the case, relative to the run's directory. The lock is held while the case runs: if a trial has no result and
+    /// the lock is free, its process has died.
+    pub lock: String,
+    /// When the trial started.
+    pub started_at: String,
+    /// SHA-256 of the whole case, hexadecimal.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub case_digest: String,
+    /// SHA-256 of the input of the agent, hexadecimal.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub input_digest: String,
+    /// SHA-256 of the graders, hexadecimal.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub grader_digest: String,
+    /// Where the case is defined.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub location: Location,
+}
+
+impl Started {
+    /// Value of `schema` in records of this version.
+    pub const SCHEMA: &'static str = "evalsuite.started/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
+}
+
+/// Whether agents and judges are called.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Mode {
+    /// They are called.
+    #[default]
+    Live,
+    /// They are called, and their replies are recorded.
+    Record,
+    /// They are not called; their recorded replies are used.
+    Replay,
+    /// The agent is not called; its trial in an earlier run is graded again.
+    Regrade,
+}
+
+/// Durations of the parts of a trial, in milliseconds of a monotonic clock.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Timings {
+    /// Directories, workspace and hooks before the agent.
+    pub setup_ms: u64,
+    /// The agent's call.
+    pub agent_ms: u64,
+    /// Changes of the workspace and the transcript.
+    pub capture_ms: u64,
+    /// Graders.
+    pub grading_ms: u64,
+    /// Hooks after the agent.
+    pub teardown_ms: u64,
+    /// Everything.
+    pub total_ms: u64,
+}
+
+/// One turn of a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TurnRecord {
+    /// Index of the turn, from 0.
+    pub index: u32,
+    /// Message of the user.
+    pub input: String,
+    /// Answer of the agent.
+    pub answer: Option<String>,
+    /// Score, 0 to 1.
+    pub score: Option<f64>,
+    /// Outcome of the turn.
+    pub outcome: Status,
+    /// Results of the graders.
+    pub graders: Vec<GraderRecord>,
+}
+
+/// The workspace of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WorkspaceRecord {
+    /// The directory.
+    pub path: String,
+    /// Whether it is still there.
+    pub kept: bool,
+    /// Files that the agent created, sorted, with `/` separators.
+    pub created: Vec<String>,
+    /// Files that the agent changed, sorted.
+    pub modified: Vec<String>,
+    /// Files that the agent removed, sorted.
+    pub deleted: Vec<String>,
+    /// File with the unified diff, relative to the trial directory.
+    pub patch: Option<String>,
+    /// Beginning of every changed text file, at most 4 KiB each.
+    pub snippets: BTreeMap<String, String>,
+}
+
+/// A hook that ran.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct HookRecord {
+    /// Name of the hook.
+    pub name: String,
+    /// Where it is defined: `suite`, `case` or `target`.
+    pub scope: String,
+    /// Exit code; `None` when it did not exit by itself.
+    pub exit_code: Option<i32>,
+    /// Signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether it exceeded its time limit.
+    pub timed_out: bool,
+    /// Duration in milliseconds.
+    pub duration_ms: u64,
+    /// File with its output.
+    pub log: String,
+}
+
+/// A warning of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Note {
+    /// Stable name.
+    pub code: String,
+    /// Text for people.
+    pub message: String,
+}
+
+impl Note {
+    /// A note.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into() }
+    }
+}
+
+/// Versions of the programs that ran a trial.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Versions {
+    /// Version of evalsuite.
+    pub evalsuite: String,
+    /// Name and version of the package under test.
+    pub package: String,
+    /// Operating system.
+    pub os: String,
+    /// Processor architecture.
+    pub arch: String,
+}

@@ -1,0 +1,244 @@
+//! The directory that all runs of a package or workspace are in.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use evalsuite_discovery::workspace_around;
+
+use crate::file_lock::FileLock;
+use crate::file_replacement::{
+    error_at, is_temporary, remove_abandoned, remove_if_exists, replace_file, sorted_entries,
+};
+use crate::record::RunRecord;
+use crate::run_directory::layout::{
+    BASE_WORKSPACES, LATEST, LOCK_EXTENSION, LOCKS, RUN_RECORD, RUNS, SUITES, TRIAL_RECORD, TRIAL_STARTED, WORKSPACE,
+};
+use crate::run_directory::read_json;
+use crate::untrusted::{EntryKind, OpenError, read_to_limit, regular_file, remove_directory, walk};
+
+/// The most bytes of the file with the id of the newest run.
+const LONGEST_ID: u64 = 4096;
+
+/// The directory that all runs of a package or workspace are in, and the id of the newest one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputDirectory(PathBuf);
+
+/// A run in an output directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRun(PathBuf);
+
+impl OutputDirectory {
+    /// The output directory at a path, which need not exist.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// The output directory of the workspace in or around a directory; test programs and the command line both find it here.
+    ///
+    /// `setting` is the value of `EVALSUITE_OUTPUT`; the default is `target/evalsuite`. Both are relative to the root
+    /// of the workspace, not to cargo's target directory, which a test program cannot know.
+    ///
+    /// # Errors
+    ///
+    /// If the setting is not a valid path.
+    pub fn of_workspace(directory: &Path, setting: Option<&Path>) -> io::Result<Self> {
+        let output = setting.unwrap_or(Path::new("target/evalsuite"));
+        std::path::absolute(workspace_around(directory).join(output)).map(Self)
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The directory of all runs.
+    pub fn runs_directory(&self) -> PathBuf {
+        self.0.join(RUNS)
+    }
+
+    /// The directory of a run, which need not exist.
+    pub fn run_directory(&self, run_id: &str) -> PathBuf {
+        self.runs_directory().join(run_id)
+    }
+
+    /// The run with this id, if it exists.
+    pub fn run(&self, run_id: &str) -> Option<StoredRun> {
+        if run_id.is_empty() { None } else { StoredRun::open(self.run_directory(run_id)) }
+    }
+
+    /// All runs, sorted by id.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be read.
+    pub fn runs(&self) -> io::Result<Vec<StoredRun>> {
+        let runs = sorted_entries(&self.runs_directory())?;
+        Ok(runs.into_iter().filter(|path| !path.is_symlink() && path.is_dir()).map(StoredRun).collect())
+    }
+
+    /// All runs, the newest first; those that began in the same millisecond by id, descending.
+    ///
+    /// # Errors
+    ///
+    /// If a directory cannot be read.
+    pub fn runs_newest_first(&self) -> io::Result<Vec<StoredRun>> {
+        let mut runs = Vec::new();
+        for run in self.runs()? {
+            runs.push((run.began()?, run));
+        }
+        runs.sort_by(|(a, run), (b, other)| (b, &other.0).cmp(&(a, &run.0)));
+        Ok(runs.into_iter().map(|(_, run)| run).collect())
+    }
+
+    /// The id of the newest run, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn latest(&self) -> io::Result<Option<String>> {
+        let file = self.0.join(LATEST);
+        match regular_file(&file).and_then(|file| read_to_limit(file, LONGEST_ID)) {
+            Ok(id) => Ok(Some(String::from_utf8_lossy(&id).trim().to_owned())),
+            Err(OpenError::Missing) => Ok(None),
+            Err(error) => Err(error_at(&file, &error.into())),
+        }
+    }
+
+    /// Makes a run the newest one; `None` if there is no run.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn set_latest(&self, run_id: Option<&str>) -> io::Result<()> {
+        let file = self.0.join(LATEST);
+        remove_abandoned(&file)?;
+        run_id.map_or_else(|| remove_if_exists(&file), |id| replace_file(&file, id.as_bytes()))
+    }
+}
+
+impl StoredRun {
+    /// The run in this directory; `None` if it has no records.
+    pub fn open(path: impl Into<PathBuf>) -> Option<Self> {
+        let path = path.into();
+        (path.join(RUN_RECORD).is_file() || path.join(SUITES).is_dir()).then_some(Self(path))
+    }
+
+    /// Its directory.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Its id.
+    pub fn id(&self) -> String {
+        self.0.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// When it began: `started_at` of its `run.json`; if that is missing or damaged, when its first test created the
+    /// first file in the directory of locks.
+    ///
+    /// # Errors
+    ///
+    /// If neither can be read.
+    pub fn began(&self) -> io::Result<SystemTime> {
+        let record: Option<RunRecord> = read_json(&self.0.join(RUN_RECORD)).ok().flatten();
+        if let Some(began) = record.and_then(|record| humantime::parse_rfc3339(&record.started_at).ok()) {
+            return Ok(began);
+        }
+        let mut times = Vec::new();
+        for path in sorted_entries(&self.0.join(LOCKS))? {
+            match path.symlink_metadata() {
+                Ok(metadata) => times.push(metadata.modified()?),
+                // Temporary files are renamed.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        times.into_iter().min().map_or_else(|| self.0.metadata()?.modified(), Ok)
+    }
+
+    /// Whether one of its tests is running, which then holds a lock.
+    ///
+    /// # Errors
+    ///
+    /// If a lock file cannot be opened.
+    pub fn is_in_use(&self) -> io::Result<bool> {
+        for path in sorted_entries(&self.0.join(LOCKS))? {
+            let is_lock = path.extension().is_some_and(|extension| extension == LOCK_EXTENSION);
+            if is_lock && FileLock::is_held(&self.0, &Path::new(LOCKS).join(path.file_name().unwrap_or_default()))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Removes files of killed processes, unless one of its tests is running: temporary files, and the workspaces of
+    /// trials without a record. Returns their number.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be read, or something cannot be removed.
+    pub fn remove_leftovers(&self) -> io::Result<usize> {
+        if self.is_in_use()? {
+            return Ok(0);
+        }
+        let mut removed = 0;
+        // What is in a workspace belongs to its agent.
+        for found in walk(&self.0, |name| name == WORKSPACE || name == BASE_WORKSPACES) {
+            let found = found?;
+            let name = found.path.file_name().unwrap_or_default();
+            if found.kind == EntryKind::File && is_temporary(name) {
+                remove_if_exists(&found.path)?;
+                removed += 1;
+            } else if found.kind == EntryKind::File && name == TRIAL_STARTED {
+                let trial = found.path.parent().unwrap_or(&self.0);
+                let workspace = trial.join(WORKSPACE);
+                if !trial.join(TRIAL_RECORD).is_file() && workspace.symlink_metadata().is_ok() {
+                    remove_directory(&workspace)?;
+                    removed += 1;
+                }
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Removes it, even if agents made directories read-only.
+    ///
+    /// # Errors
+    ///
+    /// If something cannot be removed.
+    pub fn remove(self) -> io::Result<()> {
+        remove_directory(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_killed_processes_left_is_removed_unless_a_test_is_running() {
+        let directory = tempfile::tempdir().unwrap();
+        let run = StoredRun(directory.path().to_owned());
+        let trial = "suites/s/cases/c-12345678/trial-000";
+        let left = [".run.json.7-0.tmp", "locks/.x.owner.0123.tmp", &format!("{trial}/.result.json.12.tmp")];
+        let kept = ["run.json", "x.tmp", ".hidden", &format!("{trial}/workspace/.of.agent.tmp")];
+        let dead = "suites/s/cases/d-12345678/trial-000";
+        for file in [trial, dead]
+            .map(|trial| format!("{trial}/started.json"))
+            .iter()
+            .chain([&format!("{trial}/result.json"), &format!("{dead}/workspace/of/agent")])
+        {
+            replace_file(&directory.path().join(file), b"").unwrap();
+        }
+        for file in left.iter().chain(&kept) {
+            replace_file(&directory.path().join(file), b"").unwrap();
+        }
+        let lock = FileLock::acquire(&directory.path().join("locks/c.lock")).unwrap();
+        assert_eq!(run.remove_leftovers().unwrap(), 0);
+        drop(lock);
+        assert_eq!((run.remove_leftovers().unwrap(), run.remove_leftovers().unwrap()), (4, 0));
+        assert!(kept.iter().all(|file| directory.path().join(file).exists()));
+        assert!(!directory.path().join(dead).join("workspace").exists());
+    }
+}

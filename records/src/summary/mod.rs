@@ -1,0 +1,222 @@
+//! Aggregates of the cases of a run.
+
+mod summary_of_run;
+mod summary_text;
+#[cfg(test)]
+mod tests;
+mod text_table;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use evalsuite_schema::{Object, Value};
+
+use crate::record::{
+    CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, Status, TargetSummary,
+    TrialRecord, Usage,
+};
+use crate::statistics;
+use crate::statistics::{pass_at_k, pass_hat_k};
+
+pub use self::summary_of_run::summarize_run;
+pub use self::summary_text::SummaryText;
+pub use self::text_table::TextTable;
+
+/// What aggregates need of a case.
+#[derive(Debug, Clone, Copy)]
+pub struct SummedCase<'a> {
+    /// Its record.
+    pub record: &'a CaseRecord,
+    /// The records of its trials.
+    pub trials: &'a [TrialRecord],
+    /// The metadata of the case.
+    pub metadata: &'a Object,
+}
+
+/// The aggregates of every target, in the order in which targets first occur.
+pub fn by_target(cases: &[SummedCase<'_>]) -> Vec<TargetSummary> {
+    let mut targets: Vec<&str> = Vec::new();
+    for case in cases {
+        if !targets.contains(&case.record.target.as_str()) {
+            targets.push(&case.record.target);
+        }
+    }
+    let of = |target: &str| cases.iter().copied().filter(|case| case.record.target == target).collect::<Vec<_>>();
+    targets.into_iter().map(|target| summarise(target, &of(target))).collect()
+}
+
+fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
+    let trials: Vec<&TrialRecord> = cases.iter().flat_map(|case| case.trials).collect();
+    let case_counts = counts(cases.iter().map(|case| case.record.outcome));
+    let trial_counts = counts(trials.iter().map(|trial| trial.outcome));
+    let means: Vec<f64> = cases.iter().filter_map(|case| case.record.sampled_score()).collect();
+    let spread = statistics::Summary::of(&means);
+    let durations: Vec<u64> = trials.iter().filter_map(|trial| trial.duration_ms).collect();
+    let interval = statistics::bounded_interval(&means, None, [0.0, 1.0]);
+    // Trials that count in nothing else have cost something.
+    let uncounted = || cases.iter().flat_map(|case| case.record.uncounted_trials());
+    TargetSummary {
+        target: target.to_owned(),
+        cases: case_counts,
+        reused: number(cases.iter().filter(|case| case.record.reused_run.is_some()).count()),
+        trials: trial_counts,
+        passed_with_failed_grader: number(cases.iter().filter(|case| !case.record.failed_graders.is_empty()).count()),
+        case_pass_rate: share(case_counts.passed, case_counts.run()),
+        completed_pass_rate: share(case_counts.passed, case_counts.run() - case_counts.error),
+        trial_pass_rate: share(trial_counts.passed, trial_counts.run()),
+        mean_score: spread.map(|spread| spread.mean),
+        scored_cases: number(means.len()),
+        stderr: spread.filter(|_| means.len() > 1).map(|spread| spread.stddev / root(means.len())),
+        ci95_lower: interval.map(|(lower, _)| lower),
+        ci95_upper: interval.map(|(_, upper)| upper),
+        pass_at_k: over_cases(cases, pass_at_k),
+        pass_hat_k: over_cases(cases, pass_hat_k),
+        grader_mean: grader_means(cases),
+        bucket: buckets(cases),
+        tag: by_tag(cases),
+        metadata: by_metadata(cases),
+        usage: total_usage(trials.iter().filter_map(|t| t.usage).chain(uncounted().filter_map(|t| t.usage))),
+        judge_usage: total_usage(
+            trials.iter().filter_map(|t| t.judge_usage).chain(uncounted().filter_map(|t| t.judge_usage)),
+        ),
+        cost_usd: total(trials.iter().filter_map(|t| t.cost_usd).chain(uncounted().filter_map(|t| t.cost_usd))),
+        judge_cost_usd: total(
+            trials.iter().filter_map(|t| t.judge_cost_usd).chain(uncounted().filter_map(|t| t.judge_cost_usd)),
+        ),
+        duration_ms: spans(durations),
+    }
+}
+
+fn counts(outcomes: impl Iterator<Item = Status>) -> OutcomeCounts {
+    let mut counts = OutcomeCounts::default();
+    outcomes.for_each(|outcome| counts.add(outcome));
+    counts
+}
+
+fn share(part: u32, whole: u32) -> Option<f64> {
+    (whole > 0).then(|| f64::from(part) / f64::from(whole))
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "numbers of cases are far below 2^53")]
+fn root(count: usize) -> f64 {
+    (count as f64).sqrt()
+}
+
+/// For every k that some case reports, the mean over the cases with at least k completed trials. Truncated cases are left out:
+/// which of their trials are missing depends on the results of the others, which would bias the mean.
+fn over_cases(cases: &[SummedCase<'_>], value: impl Fn(usize, usize, usize) -> Option<f64>) -> BTreeMap<u32, Estimate> {
+    let whole: Vec<&CaseRecord> = cases.iter().map(|case| case.record).filter(|record| !record.truncated).collect();
+    let ks: BTreeSet<u32> = whole.iter().flat_map(|record| record.pass_at_k.keys().copied()).collect();
+    let estimate = |k: u32| {
+        let of = |record: &&CaseRecord| value(record.completed as usize, record.passed as usize, k as usize);
+        let values: Vec<f64> = whole.iter().filter_map(of).collect();
+        let mean = statistics::Summary::of(&values)?.mean;
+        Some((k, Estimate::new(mean, number(values.len()))))
+    };
+    ks.into_iter().filter_map(estimate).collect()
+}
+
+/// The trials of a case that are a fair sample of what the agent does.
+fn sampled<'a>(case: &SummedCase<'a>) -> &'a [TrialRecord] {
+    &case.trials[..case.record.sampled_trials().min(case.trials.len())]
+}
+
+fn grader_means(cases: &[SummedCase<'_>]) -> BTreeMap<String, GraderMean> {
+    let mut values: BTreeMap<&str, (GraderMean, Vec<f64>)> = BTreeMap::new();
+    for grader in cases.iter().flat_map(sampled).flat_map(|trial| &trial.graders) {
+        let (mean, decided) = values.entry(&grader.name).or_default();
+        match grader.state {
+            GraderState::Decided => decided.extend(grader.value),
+            GraderState::Undecided => mean.undecided += 1,
+            GraderState::Error => mean.errors += 1,
+        }
+    }
+    let finish = |(name, (mut mean, values)): (&str, (GraderMean, Vec<f64>))| {
+        let summary = statistics::Summary::of(&values);
+        (mean.mean, mean.decided) = (summary.map(|summary| summary.mean), number(values.len()));
+        (name.to_owned(), mean)
+    };
+    values.into_iter().map(finish).collect()
+}
+
+fn count_in(rate: &mut PassRate, outcome: Status) {
+    if outcome == Status::Skipped {
+        return;
+    }
+    rate.cases += 1;
+    rate.passed += u32::from(outcome == Status::Passed);
+    rate.rate = share(rate.passed, rate.cases);
+}
+
+fn buckets(cases: &[SummedCase<'_>]) -> BTreeMap<String, PassRate> {
+    let mut buckets: BTreeMap<String, PassRate> = BTreeMap::new();
+    for case in cases {
+        if let Some(bucket) = case.metadata.get("failure_bucket").and_then(Value::as_str) {
+            count_in(buckets.entry(bucket.to_owned()).or_default(), case.record.outcome);
+        }
+    }
+    buckets
+}
+
+fn by_tag(cases: &[SummedCase<'_>]) -> BTreeMap<String, PassRate> {
+    let mut tags: BTreeMap<String, PassRate> = BTreeMap::new();
+    for case in cases {
+        for tag in case.trials.first().into_iter().flat_map(|trial| &trial.tags) {
+            count_in(tags.entry(tag.clone()).or_default(), case.record.outcome);
+        }
+    }
+    tags
+}
+
+fn by_metadata(cases: &[SummedCase<'_>]) -> BTreeMap<String, BTreeMap<String, PassRate>> {
+    let mut keys: BTreeMap<String, BTreeMap<String, PassRate>> = BTreeMap::new();
+    for case in cases {
+        for (key, value) in case.metadata {
+            let values: BTreeSet<String> = match value {
+                Value::Array(list) => list.iter().filter_map(group).collect(),
+                value => group(value).into_iter().collect(),
+            };
+            for value in values {
+                let rate = keys.entry(key.clone()).or_default().entry(value).or_default();
+                count_in(rate, case.record.outcome);
+            }
+        }
+    }
+    keys
+}
+
+/// Name of the group of cases with this metadata value.
+fn group(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn total(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.reduce(|sum, value| sum + value)
+}
+
+fn total_usage(usages: impl Iterator<Item = Usage>) -> Option<Usage> {
+    usages.reduce(|mut sum, usage| {
+        sum += usage;
+        sum
+    })
+}
+
+fn spans(mut durations: Vec<u64>) -> Durations {
+    durations.sort_unstable();
+    let rank = |percent: usize| {
+        let position = (durations.len() * percent).div_ceil(100);
+        durations.get(position.checked_sub(1)?).copied()
+    };
+    Durations {
+        total: durations.iter().fold(0, |sum, duration| sum.saturating_add(*duration)),
+        p50: rank(50),
+        p95: rank(95),
+    }
+}

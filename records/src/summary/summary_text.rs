@@ -1,0 +1,343 @@
+//! The summary of a suite as text.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::record::{CaseRecord, Estimate, Reason, Stability, Status, SuiteSummary, TargetSummary, Usage};
+use crate::summary::text_table::TextTable;
+
+/// Largest number of cases that are listed as the slowest ones.
+const SLOWEST: usize = 5;
+/// Largest number of skipped cases that are named per reason.
+const NAMED: usize = 3;
+
+/// The summary of a suite as people read it: one row per target and per grader, the slowest cases, and what was skipped and
+/// why. `Evals::run` and `cargo evalsuite run` show it. Tables are at most
+/// [`TextTable::USUAL_WIDTH`] columns wide.
+///
+/// ```no_run
+/// use std::path::Path;
+///
+/// use evalsuite_records::summary::{SummaryText, summarize_run};
+///
+/// for suite in &summarize_run(Path::new("target/evalsuite/runs/nightly"))?.suites {
+///     print!("{}", SummaryText::new(suite));
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct SummaryText<'a> {
+    summary: &'a SuiteSummary,
+    width: usize,
+}
+
+impl<'a> SummaryText<'a> {
+    /// The text of this summary.
+    pub fn new(summary: &'a SuiteSummary) -> Self {
+        Self { summary, width: TextTable::USUAL_WIDTH }
+    }
+
+    /// Sets the largest width of tables, in columns.
+    #[must_use]
+    pub fn with_width(mut self, columns: usize) -> Self {
+        self.width = columns;
+        self
+    }
+}
+
+impl fmt::Display for SummaryText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { summary, width } = *self;
+        let count = |outcome| summary.cases.iter().filter(|case| case.outcome == outcome).count();
+        let flaky = summary.cases.iter().filter(|case| case.stability == Some(Stability::Flaky)).count();
+        writeln!(
+            f,
+            "{}: {} passed, {} failed, {} error, {} skipped{}",
+            summary.suite,
+            count(Status::Passed),
+            count(Status::Failed),
+            count(Status::Error),
+            count(Status::Skipped),
+            if flaky > 0 { format!(", {flaky} flaky") } else { String::new() },
+        )?;
+        let reused: u32 = summary.targets.iter().map(|target| target.reused).sum();
+        if reused > 0 {
+            let cases = if reused == 1 { "case" } else { "cases" };
+            writeln!(
+                f,
+                "  reused   {reused} unchanged {cases} of earlier runs; time and cost are those of the runs then"
+            )?;
+        }
+        trial_errors(&summary.targets, f)?;
+        failed_graders(&summary.cases, f)?;
+        targets(&summary.targets).write(width, f)?;
+        pass_at_k(summary, f)?;
+        graders(&summary.targets).write(width, f)?;
+        slowest(&summary.cases).write(width, f)?;
+        skipped(&summary.cases, f)
+    }
+}
+
+fn trial_errors(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let errors: u32 = targets.iter().map(|target| target.trials.error).sum();
+    let trials: u32 = targets.iter().map(|target| target.trials.run()).sum();
+    // Of a single trial, the line above says the same.
+    if errors == 0 || trials < 2 {
+        return Ok(());
+    }
+    writeln!(f, "  errors   {errors} of {trials} trials ended in an error")
+}
+
+/// `2 cases passed although a grader failed: shop::refund (tool-trajectory), shop::order (tone)`.
+fn failed_graders(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let found: Vec<&CaseRecord> = cases.iter().filter(|case| !case.failed_graders.is_empty()).collect();
+    if found.is_empty() {
+        return Ok(());
+    }
+    let name = |case: &&CaseRecord| format!("{} ({})", case.test_name, case.failed_graders.join(", "));
+    let named = found.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
+    let more = match found.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let cases = if found.len() == 1 { "case" } else { "cases" };
+    writeln!(f, "  graders  {} {cases} passed although a grader failed: {named}{more}", found.len())
+}
+
+/// One row per target with cases that were run.
+fn targets(targets: &[TargetSummary]) -> TextTable {
+    let mut table = TextTable::new(&[
+        "target",
+        "passed",
+        "failed",
+        "error",
+        "skipped",
+        "score",
+        "95 % interval",
+        "tokens",
+        "cached",
+        "judge tokens",
+        "USD",
+        "judge USD",
+        "time",
+        "p50",
+        "p95",
+    ]);
+    // The line above the table has the sums.
+    let has_errors = targets.iter().any(|target| target.cases.error > 0);
+    let has_skipped = targets.iter().any(|target| target.cases.skipped > 0);
+    for target in targets.iter().filter(|target| target.cases.run() > 0) {
+        let interval = target.ci95_lower.zip(target.ci95_upper).filter(|_| target.scored_cases > 1);
+        let dollars = |cost: Option<f64>| cost.map(|cost| format!("{cost:.4}"));
+        table.add(vec![
+            Some(target.target.clone()),
+            Some(target.cases.passed.to_string()),
+            Some(target.cases.failed.to_string()),
+            has_errors.then(|| target.cases.error.to_string()),
+            has_skipped.then(|| target.cases.skipped.to_string()),
+            target.mean_score.map(score),
+            interval.map(|(lower, upper)| format!("{lower:.2} to {upper:.2}")),
+            target.usage.map(tokens),
+            target.usage.map(|usage| usage.cached).filter(|cached| *cached > 0).map(|cached| cached.to_string()),
+            target.judge_usage.map(tokens),
+            dollars(target.cost_usd),
+            dollars(target.judge_cost_usd),
+            target.duration_ms.p50.map(|_| seconds(target.duration_ms.total)),
+            target.duration_ms.p50.map(seconds),
+            target.duration_ms.p95.map(seconds),
+        ]);
+    }
+    table
+}
+
+/// For the largest k above 1 of each target, with what keeps the other cases out of it.
+fn pass_at_k(summary: &SuiteSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let targets = &summary.targets;
+    let last = |estimates: &BTreeMap<u32, Estimate>| estimates.iter().next_back().map(|(k, e)| (*k, *e));
+    for target in targets {
+        if let (Some((k, at)), Some((_, hat))) = (last(&target.pass_at_k), last(&target.pass_hat_k))
+            && k > 1
+        {
+            let name = if targets.len() > 1 { format!("{}: ", target.target) } else { String::new() };
+            let of = format!("over {} of {} cases", at.cases, target.cases.run());
+            let cases = summary.cases.iter().filter(|case| case.target == target.target);
+            let (mut stopped, mut fewer) = (0, 0);
+            for case in cases.filter(|case| case.outcome != Status::Skipped) {
+                match case.truncated {
+                    true => stopped += 1,
+                    false => fewer += u32::from(case.completed < k),
+                }
+            }
+            let mut left_out = Vec::new();
+            if stopped > 0 {
+                left_out.push(format!("{stopped} stopped early"));
+            }
+            if fewer > 0 {
+                left_out.push(format!("{fewer} with fewer than {k} graded trials"));
+            }
+            let left_out =
+                if left_out.is_empty() { String::new() } else { format!("; left out: {}", left_out.join(", ")) };
+            writeln!(f, "  {name}pass@{k} {:.2}, pass^{k} {:.2} ({of}{left_out})", at.value, hat.value)?;
+        }
+    }
+    Ok(())
+}
+
+/// One row per grader and target.
+fn graders(targets: &[TargetSummary]) -> TextTable {
+    let mut table = TextTable::new(&["grader", "target", "mean", "decided", "undecided", "errors"]);
+    for target in targets {
+        for (name, grader) in &target.grader_mean {
+            table.add(vec![
+                Some(name.clone()),
+                (targets.len() > 1).then(|| target.target.clone()),
+                grader.mean.map(score),
+                Some(grader.decided.to_string()),
+                Some(grader.undecided.to_string()),
+                Some(grader.errors.to_string()),
+            ]);
+        }
+    }
+    table
+}
+
+/// The cases whose trials took longest, if there are several to compare. Times that would be shown as 0 say nothing.
+fn slowest(cases: &[CaseRecord]) -> TextTable {
+    let took = |case: &CaseRecord| case.trials.iter().filter_map(|trial| trial.duration_ms).sum::<u64>();
+    let mut timed: Vec<(u64, &CaseRecord)> = cases.iter().map(|case| (took(case), case)).collect();
+    timed.retain(|(took, _)| *took >= 50);
+    timed.sort_by_key(|(took, _)| Reverse(*took));
+    let mut table = TextTable::new(&["slowest", "time", "trials"]);
+    if timed.len() > 1 {
+        for (took, case) in timed.iter().take(SLOWEST) {
+            table.add(vec![
+                Some(case.test_name.clone()),
+                Some(seconds(*took)),
+                (case.planned > 1).then(|| case.trials.len().to_string()),
+            ]);
+        }
+    }
+    table
+}
+
+/// One entry per reason for which cases were skipped, with what to do about it.
+fn skipped(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut reasons: Vec<(&Reason, Vec<&str>)> = Vec::new();
+    for case in cases.iter().filter(|case| case.outcome == Status::Skipped) {
+        let Some(reason) = &case.reason else { continue };
+        match reasons.iter_mut().find(|(known, _)| (&known.message, &known.help) == (&reason.message, &reason.help)) {
+            Some((_, ids)) => ids.push(&case.case_id),
+            None => reasons.push((reason, vec![&case.case_id])),
+        }
+    }
+    for (Reason { message, help, .. }, ids) in reasons {
+        let named = ids.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        let more = match ids.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        writeln!(f, "  skipped  {named}{more}: {message}")?;
+        if let Some(help) = help {
+            writeln!(f, "    help: {help}")?;
+        }
+    }
+    Ok(())
+}
+
+fn score(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// All of them, as everywhere; the column `cached` says how many of them were read from a cache.
+fn tokens(usage: Usage) -> String {
+    usage.input.saturating_add(usage.cached).saturating_add(usage.output).to_string()
+}
+
+#[allow(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
+fn seconds(milliseconds: u64) -> String {
+    format!("{:.1} s", milliseconds as f64 / 1000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::record::{Durations, GraderMean, OutcomeCounts, ReasonCode, Stage, TrialSummary};
+
+    use super::*;
+
+    fn target(name: &str, counts: [u32; 4]) -> TargetSummary {
+        let [passed, failed, error, skipped] = counts;
+        let cases = OutcomeCounts { passed, failed, error, skipped };
+        TargetSummary { target: name.to_owned(), cases, ..TargetSummary::default() }
+    }
+
+    fn case(id: &str, outcome: Status, took: &[u64]) -> CaseRecord {
+        let mut case = CaseRecord::new();
+        (case.case_id, case.test_name, case.outcome) = (id.to_owned(), format!("shop::{id}"), outcome);
+        case.planned = 3;
+        case.trials =
+            took.iter().map(|took| TrialSummary { duration_ms: Some(*took), ..TrialSummary::default() }).collect();
+        if outcome == Status::Skipped {
+            let reason = Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, "needs a judge");
+            case.reason = Some(reason.with_help("add one"));
+        }
+        case
+    }
+
+    fn text(targets: Vec<TargetSummary>, cases: Vec<CaseRecord>) -> String {
+        let mut summary = SuiteSummary::new();
+        (summary.suite, summary.targets, summary.cases) = ("shop".to_owned(), targets, cases);
+        SummaryText::new(&summary).to_string()
+    }
+
+    #[test]
+    fn a_suite_is_summed_up_per_target_and_grader_with_its_slowest_and_skipped_cases() {
+        let mut small = target("small", [1, 1, 0, 4]);
+        (small.mean_score, small.scored_cases) = (Some(0.5), 2);
+        (small.ci95_lower, small.ci95_upper) = (Some(0.25), Some(0.75));
+        (small.usage, small.judge_usage) = (Some(Usage::new(1200, 80).with_cached(9000)), Some(Usage::new(50, 5)));
+        (small.cost_usd, small.judge_cost_usd) = (Some(0.25), Some(0.01));
+        small.duration_ms = Durations::default();
+        (small.duration_ms.total, small.duration_ms.p50, small.duration_ms.p95) = (4500, Some(1000), Some(2500));
+        let mut contains = GraderMean::default();
+        (contains.mean, contains.decided, contains.errors) = (Some(0.5), 3, 1);
+        small.grader_mean.insert("contains".to_owned(), contains);
+        let mut large = target("large", [1, 0, 0, 0]);
+        (large.mean_score, large.scored_cases) = (Some(1.0), 1);
+        large.pass_at_k.insert(3, Estimate::new(1.0, 1));
+        large.pass_hat_k.insert(3, Estimate::new(0.5, 1));
+        let skipped = ["c", "d", "e", "f"].map(|id| case(id, Status::Skipped, &[]));
+        let mut cases = vec![case("a", Status::Passed, &[1000, 1000]), case("b", Status::Failed, &[2500])];
+        cases[0].stability = Some(Stability::Flaky);
+        cases[0].failed_graders = vec!["tone".to_owned()];
+        (small.trials.passed, small.trials.error) = (2, 1);
+        cases.extend(skipped);
+        let expected = "\
+shop: 1 passed, 1 failed, 0 error, 4 skipped, 1 flaky
+  errors   1 of 3 trials ended in an error
+  graders  1 case passed although a grader failed: shop::a (tone)
+  target  passed  failed  skipped  score  95 % interval  tokens
+  small        1       1        4   0.50   0.25 to 0.75   10280
+  large        1       0        0   1.00              –       –
+  target  cached  judge tokens     USD  judge USD   time    p50    p95
+  small     9000            55  0.2500     0.0100  4.5 s  1.0 s  2.5 s
+  large        –             –       –          –      –      –      –
+  large: pass@3 1.00, pass^3 0.50 (over 1 of 1 cases)
+  grader    target  mean  decided  undecided  errors
+  contains   small  0.50        3          0       1
+  slowest   time  trials
+  shop::b  2.5 s       1
+  shop::a  2.0 s       2
+  skipped  c, d, e and 1 more: needs a judge
+    help: add one
+";
+        assert_eq!(text(vec![small, large], cases), expected);
+    }
+
+    #[test]
+    fn a_suite_that_was_only_skipped_has_no_tables() {
+        let skipped = vec![case("c", Status::Skipped, &[])];
+        let expected = "shop: 0 passed, 0 failed, 0 error, 1 skipped\n  skipped  c: needs a judge\n    help: add one\n";
+        assert_eq!(text(vec![target("default", [0, 0, 0, 1])], skipped), expected);
+    }
+}

@@ -1,0 +1,41 @@
+//! Tests of summaries.
+
+use crate::summary::*;
+
+#[test]
+fn percentiles_are_durations_that_occurred() {
+    let spread = spans((1..=20).rev().collect());
+    assert_eq!((spread.total, spread.p50, spread.p95), (210, Some(10), Some(19)));
+    let one = spans(vec![7]);
+    assert_eq!((one.total, one.p50, one.p95), (7, Some(7), Some(7)));
+    assert_eq!(spans(Vec::new()), Durations::default());
+    assert_eq!(spans(vec![u64::MAX, 1]).total, u64::MAX);
+}
+
+#[test]
+fn a_skipped_case_is_in_no_rate() {
+    let mut rate = PassRate::default();
+    count_in(&mut rate, Status::Skipped);
+    assert_eq!(rate, PassRate::default());
+    for outcome in [Status::Passed, Status::Failed, Status::Error, Status::Passed] {
+        count_in(&mut rate, outcome);
+    }
+    assert_eq!((rate.rate, rate.passed, rate.cases), (Some(0.5), 2, 4));
+}
+
+#[test]
+fn only_plain_values_make_groups() {
+    assert_eq!(group(&Value::from("a")).as_deref(), Some("a"));
+    assert_eq!(group(&Value::from(3)).as_deref(), Some("3"));
+    assert_eq!(group(&Value::from(true)).as_deref(), Some("true"));
+    assert_eq!(group(&Value::Null), None);
+    assert_eq!(group(&evalsuite_schema::json::json!({"a": 1})), None);
+}
+
+#[test]
+fn what_nobody_reported_is_not_zero() {
+    assert_eq!(total(std::iter::empty()), None);
+    assert_eq!(total([0.25, 0.5].into_iter()), Some(0.75));
+    assert_eq!(total_usage(std::iter::empty()), None);
+    assert_eq!(total_usage([Usage::new(1, 2), Usage::new(3, 4)].into_iter()), Some(Usage::new(4, 6)));
+}

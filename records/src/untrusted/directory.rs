@@ -1,0 +1,239 @@
+//! Reading and writing single files in a directory that programs under test may change.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::io::{Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+use super::removal::remove_tree;
+use super::{EntryKind, FileLimits, Handle, OpenError};
+use crate::file_replacement::{sync, temporary_name};
+
+/// The most entries of a directory that are listed.
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// A directory below a directory of ours whose content programs under test may change.
+#[derive(Debug, Clone)]
+pub struct UntrustedDirectory {
+    /// A directory that only this process moves or removes.
+    root: PathBuf,
+    /// Relative to the root; empty for the root itself.
+    below: PathBuf,
+}
+
+impl UntrustedDirectory {
+    /// The directory at `root`, which only this process moves or removes.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        let root = root.into();
+        // The parent of a path of one component is empty.
+        let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
+        Self { root, below: PathBuf::new() }
+    }
+
+    /// A directory in this one. It is made when the first file is written to it.
+    pub fn join(&self, path: impl AsRef<Path>) -> Self {
+        Self { root: self.root.clone(), below: self.below.join(path) }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.root.join(&self.below)
+    }
+
+    /// Opens a regular file. Links are followed as long as they stay below the root.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, leads out of the root, or cannot be opened.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<File, OpenError> {
+        let path = self.below.join(path);
+        // The components of an absolute path would be those below the root.
+        if path.is_absolute() {
+            return Err(OpenError::Outside);
+        }
+        Handle::open(&self.root)?.file_below(&self.root, &path)
+    }
+
+    /// Reads a regular file of at most `limit` bytes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open); if it is larger.
+    pub fn read(&self, path: impl AsRef<Path>, limit: u64) -> Result<Vec<u8>, OpenError> {
+        read_to_limit(self.open(path)?, limit)
+    }
+
+    /// Opens a regular file of a run, to which no link leads: a run writes none.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, or cannot be opened.
+    pub fn open_record(&self, path: impl AsRef<Path>) -> Result<File, OpenError> {
+        Handle::open(&self.root)?.file_without_links(&self.below.join(path))
+    }
+
+    /// Reads a regular file of a run, up to the limits of its kind. No link leads to it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open_record`](Self::open_record); if it is larger.
+    pub fn read_record(&self, path: impl AsRef<Path>) -> Result<Vec<u8>, OpenError> {
+        let limits = FileLimits::of(path.as_ref());
+        let bytes = read_to_limit(self.open_record(path)?, limits.bytes)?;
+        limits.check_values(&bytes)?;
+        Ok(bytes)
+    }
+
+    /// Names and kinds of what is in it, sorted; nothing if it does not exist. No link leads to it.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a directory, or cannot be read.
+    pub fn entries(&self) -> io::Result<Vec<(OsString, EntryKind)>> {
+        let mut components = self.below.components();
+        let opened = components.try_fold(Handle::open(&self.root)?, |directory, component| match component {
+            Component::Normal(name) => directory.directory(name),
+            _ => Err(io::ErrorKind::NotADirectory.into()),
+        });
+        let mut entries = match opened {
+            Ok(directory) => directory.entries(MOST_ENTRIES)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return Err(io::Error::new(error.kind(), "it is not a directory"));
+            }
+            Err(error) => return Err(error),
+        };
+        entries.sort_by(|(left, _), (right, _)| left.cmp(right));
+        Ok(entries)
+    }
+
+    /// The names of the directories in it, sorted, as [`entries`](Self::entries).
+    ///
+    /// # Errors
+    ///
+    /// As for [`entries`](Self::entries).
+    pub fn subdirectories(&self) -> io::Result<Vec<OsString>> {
+        let directories = self.entries()?.into_iter().filter(|(_, kind)| *kind == EntryKind::Directory);
+        Ok(directories.map(|(name, _)| name).collect())
+    }
+
+    /// Opens a regular file that tests of a run share, for reading and writing. It is made, with its directory, if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// If something else has its name, or it cannot be opened.
+    pub fn open_shared(&self, name: &OsStr, appends: bool) -> io::Result<File> {
+        let path = self.path();
+        let directory = match Handle::open(&path) {
+            // Only the first file creates the directory.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                std::fs::create_dir_all(&path)?;
+                Handle::open(&path)
+            }
+            result => result,
+        };
+        let opened = directory.map_err(OpenError::from).and_then(|directory| directory.shared_file(name, appends));
+        opened.map_err(|error| match error {
+            OpenError::Io(error) => error,
+            error => io::Error::new(io::ErrorKind::InvalidData, format!("{}: it {error}", path.join(name).display())),
+        })
+    }
+
+    /// Writes a file in place of whatever has its name. No link is followed, neither by the file nor by a directory on the way
+    /// to it. Not flushed to disk: a crash of the machine may lose it.
+    ///
+    /// # Errors
+    ///
+    /// If something that is not a directory is on the way, or the file cannot be written.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.replace(name, bytes, false)
+    }
+
+    /// Writes a file as [`write`](Self::write); `flush` waits until the disk has it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`write`](Self::write).
+    pub fn replace(&self, name: &str, bytes: &[u8], flush: bool) -> io::Result<()> {
+        let (directory, name) = (self.make()?, OsStr::new(name));
+        let temporary = temporary_name(name);
+        let created = match directory.create(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                directory.make_writable()?;
+                directory.create(&temporary)
+            }
+            result => result,
+        };
+        let written = created.and_then(|mut file| {
+            file.write_all(bytes)?;
+            if flush { sync(&file) } else { Ok(()) }
+        });
+        let written = written.and_then(|()| match directory.rename(&temporary, name) {
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+                remove_tree(&directory, name)?;
+                directory.rename(&temporary, name)
+            }
+            result => result,
+        });
+        if written.is_err() {
+            // The first error is the one to report.
+            let _ = directory.remove_file(&temporary);
+        }
+        written
+    }
+
+    /// Removes a file, or a link, if it exists.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be removed.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        match self.make()?.remove_file(OsStr::new(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Makes the directory, and opens it.
+    ///
+    /// # Errors
+    ///
+    /// If something that is not a directory is on the way.
+    pub fn make(&self) -> io::Result<Handle> {
+        let mut directory = self.make_root()?;
+        for component in self.below.components() {
+            let Component::Normal(name) = component else {
+                return Err(io::Error::other(format!("{} leads out of {}", self.below.display(), self.root.display())));
+            };
+            directory = directory.make_directory(name)?;
+        }
+        Ok(directory)
+    }
+
+    /// Opens the root. It is made again if a program has removed it, or put something else in its place.
+    fn make_root(&self) -> io::Result<Handle> {
+        match Handle::open(&self.root) {
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => std::fs::remove_file(&self.root)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            result => return result,
+        }
+        std::fs::create_dir_all(&self.root)?;
+        Handle::open(&self.root)
+    }
+}
+
+/// Reads a regular file of at most `limit` bytes.
+///
+/// # Errors
+///
+/// If it is larger, or cannot be read.
+pub fn read_to_limit(file: File, limit: u64) -> Result<Vec<u8>, OpenError> {
+    let size = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    // It may grow while it is read.
+    if size <= limit {
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    }
+    let size = size.max(bytes.len() as u64);
+    if size > limit { Err(OpenError::TooLarge { bytes: size, limit }) } else { Ok(bytes) }
+}

@@ -1,0 +1,203 @@
+//! Asks judges which of two recorded answers is better.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use evalsuite_records::record::{AnswerPair, Mode, PairRecord, PairReply, ReasonCode, Side};
+use evalsuite_schema::grader::JudgeSettings;
+use evalsuite_schema::{Case, Location};
+
+use crate::agents::command;
+use crate::judge::asking_grader::AskingGrader;
+use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, JudgeCommands, NoJudge, recorded_judges};
+use crate::judge::judge_options::KEYS;
+use crate::judge::preference;
+use crate::judge::preference::{ComparedTask, OrderedReply, Preference};
+use crate::judge::question::QuestionCalls;
+use crate::judge::shown_answer::ShownAnswer;
+use crate::model::command::{CommandEnvironment, Site};
+use crate::model::judge::Judges;
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::digest::file_key;
+use crate::platform::excerpt::trim;
+use crate::platform::redaction::Redactor;
+use crate::platform::setting_error::SettingError;
+use crate::record::cassette::{
+    AgentInput, CassetteOptions, Placeholders, RecordedTrial, ReplayError, TrialCassette, cassette_directory,
+};
+use crate::record::grader_files::GraderFiles;
+use crate::run::settings::Settings;
+
+/// What takes the place of a grader's name in recorded requests; also the name of directories in runs and of cassettes.
+const PAIRWISE: &str = "pairwise";
+
+/// Judges that compare the answers of two runs.
+pub(crate) struct PairJudging<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) judges: &'a Judges,
+    /// Where targets files are searched, and the package of the cassettes.
+    pub(crate) places: &'a SuiteLocation,
+    /// The run directory, and the id of the other run.
+    pub(crate) run: &'a Path,
+    pub(crate) base: &'a str,
+    /// The command that asks again.
+    pub(crate) repeat: &'a str,
+    pub(crate) redactor: Redactor,
+}
+
+impl PairJudging<'_> {
+    /// Looks for the judges before any is asked.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or its files cannot be written.
+    pub(crate) fn check(&self, pair: &AnswerPair) -> io::Result<Result<(), NoJudge>> {
+        let asking = self.asking(pair, &TrialCassette::none())?;
+        Ok(self.choice(None).of(&JudgeSettings::default(), &asking.command_site()).map(drop))
+    }
+
+    /// What the judges say about a pair.
+    pub(crate) fn judge(&self, pair: &AnswerPair) -> PairRecord {
+        let mut record = PairRecord::new(&pair.suite, &pair.target, &pair.case_id);
+        let result = match &pair.answers {
+            [Some(base), Some(run)] => self.ask(pair, [base, run], &mut record),
+            [None, _] => {
+                let message = pair.why_no_base.clone().unwrap_or_else(|| "the base has no answer".to_owned());
+                Err(Missing { code: None, message })
+            }
+            [_, None] => Err(Missing { code: None, message: "the run has no answer".to_owned() }),
+        };
+        if let Err(Missing { code, message }) = result {
+            (record.code, record.error) = (code, Some(message));
+        }
+        record
+    }
+
+    fn ask(&self, pair: &AnswerPair, answers: [&str; 2], record: &mut PairRecord) -> Result<(), Missing> {
+        let cassette = self.cassette(pair)?;
+        let asking = self.asking(pair, &cassette).map_err(|error| Missing::broken(error.to_string()))?;
+        // The agent under test does not judge.
+        let under_test = (pair.target != "default").then_some(pair.target.as_str());
+        let settings = JudgeSettings::default();
+        let judges = self
+            .choice(under_test)
+            .of(&settings, &asking.command_site())
+            .map_err(|error| Missing::broken(error.to_string()))?;
+        let judges = recorded_judges(&judges, PAIRWISE, &asking.cassette).unwrap_or(judges);
+        let task = ComparedTask { criteria: trim(&pair.criteria), question: trim(&pair.input), reference: "" };
+        let shown = answers.map(|text| ShownAnswer { text: trim(text).to_owned(), images: Vec::new() });
+        let questions = preference::questions(task, &shown, &settings);
+        let mut calls = QuestionCalls::new(&asking, &questions, &self.settings.judge);
+        let (mut balance, mut missing) = (0, Vec::new());
+        record.consistent = true;
+        for judge in &judges {
+            match preference::ask(&mut calls, judge, &questions) {
+                Ok(Preference::Decided(replies)) => {
+                    record.consistent &= preference::is_consistent(&replies);
+                    balance += preference::better(&replies).map_or(0, |better| if better == 0 { -1 } else { 1 });
+                    record.replies.extend(replies.into_iter().zip(Side::BOTH).map(|reply| recorded(judge, reply)));
+                }
+                Ok(Preference::Undecided(message)) => missing.push(Missing { code: None, message }),
+                Err(failure) => missing.push(Missing { code: Some(failure.code), message: failure.message }),
+            }
+        }
+        let (calls, _) = calls.into_record();
+        record.judge = Some(calls);
+        // Judges without a judgement could have changed the majority.
+        if i64::abs(balance) > i64::try_from(missing.len()).unwrap_or(i64::MAX) {
+            record.better = Some(if balance < 0 { Side::Base } else { Side::Run });
+            return Ok(());
+        }
+        missing.into_iter().next().map_or(Ok(()), Err)
+    }
+
+    fn choice<'c>(&'c self, under_test: Option<&'c str>) -> JudgeChoice<'c> {
+        let file = self.settings.targets_file.as_deref();
+        let commands = command::loader().map(|load| JudgeCommands { load, places: self.places, file, under_test });
+        let is_recorded = self.settings.judge_mode() == Mode::Replay;
+        JudgeChoice { judges: self.judges, options: &self.settings.judge, is_recorded, commands }
+    }
+
+    fn asking(&self, pair: &AnswerPair, cassette: &TrialCassette) -> io::Result<AskingGrader> {
+        let directory = self.run.join(PAIRWISE).join(self.base).join(file_key(&pair.suite)).join(case_key(pair));
+        let workspace = directory.join("workspace");
+        let files = GraderFiles::new(self.run, &self.redactor);
+        files.directory(&workspace).make()?;
+        let environment = CommandEnvironment::of(&Site {
+            places: self.places,
+            run_id: "",
+            case: &case(pair),
+            target: PAIRWISE,
+            trial: 0,
+            echo: self.settings.echo,
+            directory: &directory,
+            workspace: &workspace,
+        });
+        Ok(AskingGrader {
+            path: PAIRWISE.to_owned(),
+            case_id: pair.case_id.clone(),
+            trial: 0,
+            directory,
+            files,
+            cassette: cassette.replies(),
+            workspace,
+            environment,
+        })
+    }
+
+    fn cassette(&self, pair: &AnswerPair) -> Result<TrialCassette, Missing> {
+        let mode = self.settings.judge_mode();
+        let path = match mode {
+            Mode::Record | Mode::Replay => Some(
+                self.recording(pair)
+                    .map_err(|error| Missing { code: Some(ReasonCode::InvalidSetting), message: error.to_string() })?,
+            ),
+            _ => None,
+        };
+        let seen = AgentInput::new(&case(pair), PAIRWISE, None, self.places);
+        let about = RecordedTrial {
+            suite: pair.suite.clone(),
+            case_id: pair.case_id.clone(),
+            target: PAIRWISE.to_owned(),
+            trial: 0,
+            input_digest: seen.digest(),
+            seen,
+        };
+        let (run, hint) = (self.run, format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat));
+        let placeholders = Placeholders::of_trial(KEYS, &self.redactor, self.places, run, run);
+        TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: false })
+            .map_err(|ReplayError { code, message }| Missing { code: Some(code), message })
+    }
+
+    fn recording(&self, pair: &AnswerPair) -> Result<PathBuf, SettingError> {
+        let root = cassette_directory(&self.places.package_root, self.settings.cassettes.as_deref(), self.places)?;
+        Ok(root.join(file_key(&pair.suite)).join(PAIRWISE).join(format!("{}.json", case_key(pair))))
+    }
+}
+
+/// Why there is no judgement.
+struct Missing {
+    code: Option<ReasonCode>,
+    message: String,
+}
+
+impl Missing {
+    fn broken(message: String) -> Self {
+        Self { code: Some(ReasonCode::GraderError), message }
+    }
+}
+
+/// Name of the directory for the files about a pair.
+fn case_key(pair: &AnswerPair) -> String {
+    file_key(&format!("{}@{}", pair.case_id, pair.target))
+}
+
+fn case(pair: &AnswerPair) -> Case {
+    Case::new(&pair.case_id, Location::default())
+}
+
+fn recorded(judge: &ChosenJudge, (reply, first): (OrderedReply, Side)) -> PairReply {
+    let mut record = PairReply::new(&judge.name, first, reply.better.map(|better| Side::BOTH[better]));
+    record.reasoning = reply.reasoning;
+    record
+}

@@ -1,0 +1,271 @@
+//! Finds the trials of an earlier run, to grade them again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use std::{fs, io};
+
+use evalsuite_records::record::{ReasonCode, TrialRecord};
+use serde::Deserialize;
+
+use crate::model::suite::EvalSuite;
+use crate::platform::digest::file_key;
+use crate::platform::files::read_json;
+use crate::record::cassette::ReplayError;
+use crate::record::run_directory::RunDirectory;
+use crate::record::run_directory::layout::{
+    CASE_RECORD, CASES, CaseDirectoryName, EVIDENCE, LATEST, SUITES, TRIAL_RECORD, TRIAL_STARTED, trial_directory_name,
+};
+
+/// The trials of a case in an earlier run.
+#[derive(Debug)]
+pub(crate) struct EarlierTrials {
+    pub(crate) run_id: String,
+    case: CaseTrials,
+    /// Number of trials without a gap, from the first one.
+    pub(crate) trials: u32,
+}
+
+/// A case in an earlier run.
+#[derive(Debug)]
+pub(crate) struct CaseTrials {
+    pub(crate) directory: PathBuf,
+    /// Directories of the last attempts at its trials that ended, by the index of the trial.
+    last_attempts: BTreeMap<u32, PathBuf>,
+}
+
+/// The few fields of a record of a case or trial that are asked for.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct RecordFacts {
+    test_name: String,
+    mode: Option<String>,
+    surplus: Vec<UncountedTrial>,
+    confirming: Vec<UncountedTrial>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct UncountedTrial {
+    index: u32,
+}
+
+impl EarlierTrials {
+    fn of(run_id: String, case: CaseTrials) -> Self {
+        let mut trials = 0;
+        let uncounted = case.uncounted();
+        while case.last_attempts.contains_key(&trials) && !uncounted.contains(&trials) {
+            trials += 1;
+        }
+        Self { run_id, case, trials }
+    }
+
+    /// Directory of a trial: that of its last attempt.
+    pub(crate) fn trial(&self, index: u32) -> PathBuf {
+        let CaseTrials { directory, last_attempts, .. } = &self.case;
+        last_attempts.get(&index).cloned().unwrap_or_else(|| directory.join(trial_directory_name(index, 0)))
+    }
+
+    /// The record of a trial.
+    pub(crate) fn record(&self, index: u32) -> Option<TrialRecord> {
+        read_json(&self.trial(index).join(TRIAL_RECORD)).ok()?
+    }
+}
+
+/// The trials of a case in the wanted run; for `latest` those of the newest run that has any.
+///
+/// # Errors
+///
+/// If there are none.
+pub(crate) fn find_trials(
+    run: &RunDirectory,
+    wanted: &str,
+    suite: &EvalSuite,
+    case_key: &str,
+    test: &str,
+) -> Result<EarlierTrials, ReplayError> {
+    let missing = |message| ReplayError { code: ReasonCode::RecordingMissing, message };
+    let Some(runs) = run.path().parent() else {
+        return Err(missing("there are no earlier runs".to_owned()));
+    };
+    // Older versions named directories after the suite alone.
+    let directories = [suite.key(), file_key(suite.name)];
+    let of = |run: &Path| {
+        let cases = |suite: &String| run.join(SUITES).join(suite).join(CASES);
+        directories.iter().find_map(|suite| newest_of_case(&cases(suite), case_key, test))
+    };
+    if wanted != LATEST {
+        let directory = runs.join(wanted);
+        if !is_name(wanted) || !directory.is_dir() {
+            let message = format!("EVALSUITE_REGRADE is `{wanted}`, but there is no such run in {}", runs.display());
+            return Err(ReplayError { code: ReasonCode::InvalidSetting, message });
+        }
+        return match of(&directory) {
+            Some(case) => Ok(EarlierTrials::of(wanted.to_owned(), case)),
+            None => Err(missing(format!(
+                "run `{wanted}` has no trial of this case; run the test without EVALSUITE_REGRADE to make one"
+            ))),
+        };
+    }
+    let mut newest: Option<(SystemTime, String, CaseTrials)> = None;
+    for entry in fs::read_dir(runs).into_iter().flatten().flatten() {
+        if entry.file_name() == run.run_id.as_str() {
+            continue;
+        }
+        if let Some(case) = of(&entry.path()).filter(CaseTrials::has_results)
+            && let Some(time) = case.first_ended()
+        {
+            let id = entry.file_name().to_string_lossy().into_owned();
+            if newest.as_ref().is_none_or(|(newest, other, _)| (*newest, other) < (time, &id)) {
+                newest = Some((time, id, case));
+            }
+        }
+    }
+    match newest {
+        Some((_, id, case)) => Ok(EarlierTrials::of(id, case)),
+        None => Err(missing(format!(
+            "no run in {} has a trial of this case; run the test without EVALSUITE_REGRADE to make one",
+            runs.display()
+        ))),
+    }
+}
+
+/// The case in a run. The last runner attempt is preferred, and this test to other tests of the same case.
+pub(crate) fn newest_of_case(cases: &Path, case_key: &str, test: &str) -> Option<CaseTrials> {
+    let own = last_runner_attempt(cases, case_key);
+    if own.as_ref().is_some_and(|case| case.is_of(test)) {
+        return own;
+    }
+    let of_others = format!("{case_key}.test-");
+    let mut newest: Option<CaseTrials> = None;
+    for entry in fs::read_dir(cases).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&of_others)
+            && let Ok(Some(case)) = CaseTrials::read(entry.path())
+            && case.is_of(test)
+            && newest.as_ref().is_none_or(|newest| newest.first_ended() <= case.first_ended())
+        {
+            newest = Some(case);
+        }
+    }
+    newest.or(own)
+}
+
+/// The last attempt of the test runner whose first trial ended. A process that died may have left no directory of its attempt.
+fn last_runner_attempt(cases: &Path, case_key: &str) -> Option<CaseTrials> {
+    let mut last = None;
+    let mut missing = 0;
+    let mut name = CaseDirectoryName { case_key: case_key.to_owned(), test: None, attempt: 1, stress: None };
+    while missing < 2 {
+        match CaseTrials::read(cases.join(name.to_string())) {
+            Ok(case) => (last, missing) = (case.or(last), 0),
+            Err(_) => missing += 1,
+        }
+        name.attempt += 1;
+    }
+    last
+}
+
+impl CaseTrials {
+    /// Reads the directory of a case; `None` if its first trial has not ended.
+    ///
+    /// # Errors
+    ///
+    /// If there is no directory, or it cannot be read.
+    fn read(directory: PathBuf) -> io::Result<Option<Self>> {
+        let mut attempts = Vec::new();
+        for entry in fs::read_dir(&directory)?.flatten() {
+            attempts.extend(trial_and_attempt(&entry.file_name().to_string_lossy()));
+        }
+        attempts.sort_unstable();
+        let mut last_attempts = BTreeMap::new();
+        for (trial, attempt) in attempts {
+            let path = directory.join(trial_directory_name(trial, attempt));
+            if path.join(TRIAL_RECORD).is_file() {
+                last_attempts.insert(trial, path);
+            }
+        }
+        Ok(last_attempts.contains_key(&0).then_some(Self { directory, last_attempts }))
+    }
+
+    /// Whether the case was run by this test.
+    fn is_of(&self, test: &str) -> bool {
+        // The first one is the shortest. It did not always have the name.
+        [TRIAL_STARTED, TRIAL_RECORD]
+            .into_iter()
+            .filter_map(|file| facts(&self.last_attempts[&0].join(file)))
+            .find(|facts| !facts.test_name.is_empty())
+            .is_some_and(|facts| facts.test_name == test)
+    }
+
+    /// Whether the first trial has results of its agent, also replayed ones. One that failed to replay or to be graded again has none.
+    fn has_results(&self) -> bool {
+        let trial = &self.last_attempts[&0];
+        let mode = || facts(&trial.join(TRIAL_RECORD)).unwrap_or_default().mode;
+        let is_live = || matches!(mode().as_deref(), Some("live" | "record"));
+        trial.join(EVIDENCE).is_file() || is_live()
+    }
+
+    /// When the first trial ended.
+    fn first_ended(&self) -> Option<SystemTime> {
+        self.last_attempts[&0].join(TRIAL_RECORD).metadata().ok()?.modified().ok()
+    }
+
+    /// Trials that ran in parallel with the one that ended the case, or repeated it, and do not count. The first one is never among them.
+    fn uncounted(&self) -> Vec<u32> {
+        if self.last_attempts.len() == 1 {
+            return Vec::new();
+        }
+        let record = facts(&self.directory.join(CASE_RECORD)).unwrap_or_default();
+        record.surplus.iter().chain(&record.confirming).map(|summary| summary.index).collect()
+    }
+}
+
+/// The trial and the attempt whose directory has this name.
+fn trial_and_attempt(name: &str) -> Option<(u32, u32)> {
+    let name = name.strip_prefix("trial-")?;
+    match name.split_once(".retry-") {
+        Some((trial, attempt)) => Some((trial.parse().ok()?, attempt.parse().ok()?)),
+        None => Some((name.parse().ok()?, 0)),
+    }
+}
+
+fn facts(record: &Path) -> Option<RecordFacts> {
+    read_json(record).ok()?
+}
+
+/// Whether a run id is the name of one directory.
+fn is_name(id: &str) -> bool {
+    !id.is_empty() && id != "." && id != ".." && crate::platform::digest::safe(id) == id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_attempts_are_found_however_many_there_are() {
+        let cases = tempfile::tempdir().unwrap();
+        let result = |directory: &str| {
+            let directory = cases.path().join(directory);
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join(TRIAL_RECORD), r#"{"test_name": "t"}"#).unwrap();
+        };
+        let found = || newest_of_case(cases.path(), "c-01234567", "t");
+        assert!(found().is_none());
+        let started = cases.path().join("c-01234567.attempt-7/trial-000/started.json");
+        // The process of the first runner attempt died before it wrote anything.
+        (2..=25).for_each(|attempt| result(&format!("c-01234567.attempt-{attempt}/trial-000")));
+        fs::write(started, r#"{"test_name": "other"}"#).unwrap();
+        (0..=12).for_each(|retry| result(&format!("c-01234567.attempt-25/{}", trial_directory_name(1, retry))));
+        fs::create_dir(cases.path().join("c-01234567.attempt-25/trial-001.retry-13")).unwrap();
+        let earlier = EarlierTrials::of("r".to_owned(), found().unwrap());
+        assert_eq!(earlier.trials, 2);
+        let last = cases.path().join("c-01234567.attempt-25/trial-001.retry-12");
+        assert_eq!(earlier.trial(1), last);
+
+        // The test that ran the case is in the record of its start, and was not always.
+        let of = |attempt: u32, test: &str| {
+            CaseTrials::read(cases.path().join(format!("c-01234567.attempt-{attempt}"))).unwrap().unwrap().is_of(test)
+        };
+        assert!(of(7, "other") && !of(7, "t") && of(8, "t") && !of(8, "other"));
+    }
+}

@@ -1,0 +1,25 @@
+//! The settings of graders written in Rust, checked by the graders before the agent is called.
+
+use evalsuite_schema::diagnostic::{Code, Diagnostic};
+use evalsuite_schema::{Case, Grader, GraderConfig};
+
+use crate::model::evals::Registry;
+
+/// Graders of a case, its turns and its composites that are not registered, or that reject their settings.
+pub(crate) fn problems(case: &Case, registry: &Registry) -> Vec<Diagnostic> {
+    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns).flat_map(|turn| &turn.graders);
+    let graders = case.graders.iter().chain(turns).flat_map(Grader::with_members);
+    graders.filter_map(|grader| problem(grader, registry)).collect()
+}
+
+fn problem(grader: &Grader, registry: &Registry) -> Option<Diagnostic> {
+    let GraderConfig::User { grader: name, config } = &grader.config else { return None };
+    let problem = match registry.grader(name) {
+        None => Diagnostic::new(Code::UnknownGrader, format!("no grader named `{name}` is registered")),
+        Some(registered) => {
+            let error = registered.check(config).err()?;
+            Diagnostic::new(Code::GraderConfigRejected, format!("grader `{name}` rejects its config: {error}"))
+        }
+    };
+    Some(problem.at(&grader.location))
+}
