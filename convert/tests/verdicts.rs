@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 
 use evalsuite::__private::CompiledJson;
 use evalsuite::record::Status;
 use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Outcome, RunOptions, Trial};
 use evalsuite_convert::{Conversion, Entry, Layout, from_promptfoo};
 use evalsuite_loader::{LoadedSuite, Request, load};
+use evalsuite_needs::needs;
 use evalsuite_schema::Value;
 
 /// Rules of thresholds, weights, sets, defaults and variables.
@@ -28,16 +28,9 @@ fn rules_decide_as_in_promptfoo() {
     compare("rules.yaml", RULES);
 }
 
+#[needs(node, python)]
 #[test]
 fn types_decide_as_in_promptfoo() {
-    for program in ["node", "python3"] {
-        let is_there = Command::new(program).arg("--version").output().is_ok();
-        if !is_there && std::env::var_os("CI").is_none() {
-            eprintln!("skipped: assertions in JavaScript and Python need `{program}`");
-            return;
-        }
-        assert!(is_there, "assertions in JavaScript and Python need `{program}`");
-    }
     compare("types.yaml", TYPES);
 }
 

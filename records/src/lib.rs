@@ -50,6 +50,6 @@ pub mod repeated_cases;
 
 pub mod baseline;
 
-pub mod stored_cases;
+pub mod run_data;
 
 pub mod summary;

@@ -37,8 +37,7 @@ pub use comparison::{
 };
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
 pub use formats::{
-    InspectFormat, InspectLog, MARKDOWN_LIMIT, annotations, content_text, csv, inspect_logs, junit, markdown, otel,
-    trace,
+    Destination, Exported, FORMATS, Format, InspectFormat, InspectLog, MARKDOWN_LIMIT, content_text, inspect_logs, otel,
 };
 pub use gates::{GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
 pub use health::{CaseHealth, Health, HealthOptions, JudgeHealth, SuiteHealth, UndecidedGrader, WindowRun};

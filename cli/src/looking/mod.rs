@@ -2,7 +2,6 @@
 
 mod accept;
 pub(crate) mod diff;
-pub(crate) mod exports;
 pub(crate) mod gate;
 mod health;
 pub(crate) mod list;

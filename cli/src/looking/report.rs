@@ -1,44 +1,33 @@
 //! `cargo evalsuite report`.
 
 use std::collections::HashSet;
+use std::io;
 use std::io::Write;
 use std::path::Path;
-use std::{fs, io};
 
-use evalsuite_records::record::RunSummary;
 use evalsuite_records::summary::summarize_run;
 use evalsuite_report::{
-    Details, HtmlReport, JudgedRate, LARGE_FILE, Problem, RunData, SuiteText, Written, annotations, csv, earlier_runs,
-    judged_rates, junit, markdown,
+    Details, Format, HtmlReport, LARGE_FILE, Problem, RunData, SuiteText, Written, earlier_runs, judged_rates,
 };
-use serde::Serialize;
 
-use super::exports;
 use crate::command_line::{PrintedReport, Report, ReportedCases};
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{AtPath, Exit, Result};
-use crate::platform::output::{self, print_json, say, stdout};
+use crate::platform::output::{self, say, stdout};
 
 /// The most problems that are printed.
 const SHOWN_PROBLEMS: usize = 20;
 
-/// Turns a run into the text of a file.
-type ToText = fn(&RunData) -> io::Result<String>;
-
 pub(crate) fn run(command: &Report) -> Result<Exit> {
     let run = RunData::read(stored_runs::find(&command.run)?.path())?;
-    let texts: [(_, ToText); 3] = [(&command.junit, junit), (&command.csv, csv), (&command.json, json)];
-    for (file, write) in texts {
-        if let Some(file) = file {
-            write(&run).and_then(|text| fs::write(file, text)).at(file)?;
-        }
-    }
-    if let Some(file) = &command.markdown {
-        append(file, &markdown(&run)).at(file)?;
+    let (mut problems, mut named) = (run.problems.clone(), Vec::new());
+    for (format, path) in &command.files.0 {
+        let mut exported = format.write(&run, path)?;
+        problems.append(&mut exported.problems);
+        named.append(&mut exported.named);
     }
     print(command, &run)?;
-    let mut problems = run.problems.clone();
-    problems.extend(exports::write(command, &run)?);
+    named.iter().try_for_each(|file| writeln!(stdout(), "{}", file.display()))?;
     if command.html.is_some() || command.html_dir.is_some() {
         problems.extend(write_html(command, run)?);
     }
@@ -56,34 +45,23 @@ pub(crate) fn run(command: &Report) -> Result<Exit> {
 
 /// Prints the run, as text unless a file was asked for instead.
 fn print(command: &Report, run: &RunData) -> Result<()> {
-    let exported = [&command.junit, &command.markdown, &command.csv, &command.json, &command.inspect_log];
-    let viewed = [&command.html, &command.html_dir, &command.otel, &command.trace];
-    let mut files = exported.into_iter().chain(viewed);
+    let has_files = !command.files.0.is_empty() || command.html.is_some() || command.html_dir.is_some();
     let format = match command.format {
-        Some(format) => format,
-        None if files.any(Option::is_some) => return Ok(()),
-        None => PrintedReport::Human,
+        Some(PrintedReport::Github) => Format::named("github"),
+        Some(PrintedReport::Json) => Format::named("json"),
+        None if has_files => return Ok(()),
+        Some(PrintedReport::Human) | None => None,
     };
     let mut out = stdout();
-    match format {
-        PrintedReport::Github => write!(out, "{}", annotations(run))?,
-        PrintedReport::Json => write!(out, "{}", json(run)?)?,
-        PrintedReport::Human => {
-            for suite in &summarize_run(&run.directory)?.suites {
-                write!(out, "{}", SuiteText::new(suite, run).with_width(output::width()))?;
-            }
-            print_judged_rates(&mut out, run)?;
-        }
+    if let Some(format) = format {
+        write!(out, "{}", format.text(run)?.unwrap_or_default())?;
+        return Ok(());
     }
+    for suite in &summarize_run(&run.directory)?.suites {
+        write!(out, "{}", SuiteText::new(suite, run).with_width(output::width()))?;
+    }
+    print_judged_rates(&mut out, run)?;
     Ok(())
-}
-
-/// The summary as JSON.
-fn json(run: &RunData) -> io::Result<String> {
-    let summary = summarize_run(&run.directory).map_err(io::Error::other)?;
-    let mut text = Vec::new();
-    print_json(&mut text, &PrintedSummary { summary: &summary, judged_rates: judged_rates(run) })?;
-    String::from_utf8(text).map_err(io::Error::other)
 }
 
 /// Prints how often judges let answers pass, beside the rates corrected by the calibration of the run.
@@ -93,19 +71,6 @@ pub(crate) fn print_judged_rates(out: &mut impl Write, run: &RunData) -> io::Res
         writeln!(out, "judged graders, corrected by calibration")?;
     }
     rates.iter().try_for_each(|rate| writeln!(out, "  {rate}"))
-}
-
-/// The summary of a run with what only its report says.
-#[derive(Serialize)]
-struct PrintedSummary<'a> {
-    #[serde(flatten)]
-    summary: &'a RunSummary,
-    judged_rates: Vec<JudgedRate>,
-}
-
-/// Steps of a CI job share the file of its summary.
-fn append(file: &Path, text: &str) -> io::Result<()> {
-    fs::File::options().create(true).append(true).open(file)?.write_all(text.as_bytes())
 }
 
 /// Writes the HTML that was asked for; returns what could not be read.

@@ -15,8 +15,7 @@ use crate::source::Span;
 use crate::suggest;
 
 pub(crate) use values::{
-    boolean, count, fraction, integer, list, literal, literal_text, number_in, object, positive, string, text, texts,
-    word,
+    boolean, count, fraction, integer, list, literal, literal_text, number_in, object, string, text, texts, word,
 };
 
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.
@@ -77,11 +76,6 @@ impl<'n> Fields<'n> {
     /// Marks the keys as those at the top of a file, which is the usual place for keys of one's own.
     pub(crate) fn at_top(self) -> Self {
         Self { is_top: true, ..self }
-    }
-
-    /// Goes on with the keys of another object, which has the same common keys.
-    pub(crate) fn narrow(&mut self, object: &'static Table) {
-        self.keys = object.keys;
     }
 
     /// The line of the table for `name`.

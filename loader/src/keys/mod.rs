@@ -7,16 +7,14 @@
 pub(crate) mod calibration;
 mod json_schema;
 pub mod placeholder;
-pub(crate) mod targets;
 
 #[cfg(test)]
 mod tests;
 
-use evalsuite_schema::Workspace;
 use evalsuite_schema::grader::OldRubric;
 use evalsuite_schema::keys::TEMPLATE;
 use evalsuite_schema::keys::lists::{A_CASE, CASE_FILE};
-use evalsuite_schema::{Suite, SuiteJson, Task};
+use evalsuite_schema::{Suite, SuiteJson, TargetsFile, Task, Workspace};
 
 pub use evalsuite_schema::grader::TABLES as GRADERS;
 pub use evalsuite_schema::keys::{
@@ -41,7 +39,7 @@ pub const FILES: &[(&str, Type)] = &[
     ("task", Type::Object(Task::TABLE)),
     ("calibration", Type::Object(&calibration::CALIBRATION)),
     ("samples", Type::List(&Type::Object(&calibration::SAMPLE))),
-    ("targets", Type::Object(&targets::TARGETS_FILE)),
+    ("targets", Type::Object(TargetsFile::TABLE)),
     ("template", Type::Object(&TEMPLATE)),
     ("workspace", Type::Object(Workspace::TABLE)),
 ];

@@ -148,12 +148,7 @@ mod special {
                 match kind {
                     "directory" => std::fs::create_dir(&path).unwrap(),
                     "socket" => drop(UnixListener::bind(&path).unwrap()),
-                    _ => {
-                        if !Command::new("mkfifo").arg(&path).status().is_ok_and(|status| status.success()) {
-                            println!("skipped: `mkfifo` does not work here");
-                            continue;
-                        }
-                    }
+                    _ => assert!(Command::new("mkfifo").arg(&path).status().unwrap().success()),
                 }
                 if name == "labels.jsonl" {
                     package.write(FILE, "samples: labels.jsonl\n");

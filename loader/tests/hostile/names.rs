@@ -98,6 +98,7 @@ fn paths_that_are_too_long_are_missing() {
 }
 
 #[cfg(unix)]
+#[cfg_attr(target_os = "macos", ignore = "the file system takes no names that are not UTF-8")]
 #[test]
 fn names_that_are_no_utf8_are_refused() {
     use std::ffi::OsStr;
@@ -107,10 +108,7 @@ fn names_that_are_no_utf8_are_refused() {
     let package = Package::new();
     package.write("suite/a/case.yaml", CASE);
     let directory = package.path("suite").join(bad);
-    if let Err(error) = std::fs::create_dir(&directory) {
-        println!("skipped: this file system takes no names that are not UTF-8 ({error})");
-        return;
-    }
+    std::fs::create_dir(&directory).unwrap();
     std::fs::write(directory.join("case.yaml"), CASE).unwrap();
     package.load().only(&[Code::UnreadableFile]);
 

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
+use evalsuite_needs::needs;
 use evalsuite_schema::diagnostic::Code;
 
 use crate::{CASE, Package};
@@ -20,22 +21,20 @@ enum Kind {
 const KINDS: &[Kind] = &[Kind::Pipe, Kind::Socket, Kind::Directory];
 
 impl Package {
-    /// Makes something that is not a file. `false` if this system cannot.
-    fn make(&self, name: &str, kind: Kind) -> bool {
+    /// Makes something that is not a file.
+    fn make(&self, name: &str, kind: Kind) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         match kind {
             Kind::Directory => fs::create_dir(path).unwrap(),
             Kind::Socket => drop(UnixListener::bind(path).unwrap()),
             Kind::Pipe => {
-                let made = Command::new("mkfifo").arg(&path).status().is_ok_and(|status| status.success());
-                if !made {
-                    println!("skipped: `mkfifo` does not work here");
-                }
-                return made;
+                assert!(
+                    Command::new("mkfifo").arg(&path).status().is_ok_and(|status| status.success()),
+                    "`mkfifo` works"
+                );
             }
         }
-        true
     }
 }
 
@@ -45,13 +44,11 @@ fn case_files_that_are_no_files_are_refused() {
         for name in ["case.yaml", "case.yml"] {
             let package = Package::new();
             package.write("suite/a/case.yaml", CASE);
-            if package.make(&format!("suite/b/{name}"), *kind) {
-                package.load().only(&[Code::MissingCaseFile]).has(Code::MissingCaseFile, "suite/b");
-            }
+            package.make(&format!("suite/b/{name}"), *kind);
+            package.load().only(&[Code::MissingCaseFile]).has(Code::MissingCaseFile, "suite/b");
             let package = Package::new();
-            if package.make(&format!("suite/b/{name}"), *kind) {
-                package.load().is_refused();
-            }
+            package.make(&format!("suite/b/{name}"), *kind);
+            package.load().is_refused();
         }
     }
 }
@@ -61,10 +58,9 @@ fn tasks_that_are_no_files_are_refused() {
     for kind in KINDS {
         let package = Package::new();
         package.write("suite/suite.json", "{\"name\": \"a\", \"agent_name\": \"b\"}");
-        if package.make("suite/tasks/task.json", *kind) {
-            let code = if matches!(kind, Kind::Directory) { Code::NoCases } else { Code::UnreadableFile };
-            package.load().only(&[code]);
-        }
+        package.make("suite/tasks/task.json", *kind);
+        let code = if matches!(kind, Kind::Directory) { Code::NoCases } else { Code::UnreadableFile };
+        package.load().only(&[code]);
     }
 }
 
@@ -73,15 +69,13 @@ fn suite_files_that_are_no_files_are_refused() {
     for kind in KINDS {
         for name in ["EVAL.yaml", "suite.json", "b.eval.yml", "cases.jsonl"] {
             let package = Package::new();
-            if package.make(&format!("suite/{name}"), *kind) {
-                package.load().only(&[Code::NoSuiteFile]);
-                package.load_entry(&format!("suite/{name}")).is_refused();
-            }
+            package.make(&format!("suite/{name}"), *kind);
+            package.load().only(&[Code::NoSuiteFile]);
+            package.load_entry(&format!("suite/{name}")).is_refused();
         }
         let package = Package::new();
-        if package.make("suite", *kind) {
-            package.load().is_refused();
-        }
+        package.make("suite", *kind);
+        package.load().is_refused();
     }
 }
 
@@ -97,30 +91,20 @@ fn paths_that_are_no_files_are_refused() {
         ] {
             let package = Package::new();
             package.write("suite/a/case.yaml", format!("{CASE}{written}\n"));
-            if package.make("suite/a/special", *kind) {
-                package.load().only(&[code]).has_at(code, "suite/a/case.yaml", 3);
-            }
+            package.make("suite/a/special", *kind);
+            package.load().only(&[code]).has_at(code, "suite/a/case.yaml", 3);
         }
         for tests in ["special.yaml", "[file://special.yaml]", "[\"file://*.yaml\"]", "special.jsonl"] {
             let package = Package::with_eval_file(format!("tests: {tests}\n"));
-            if package.make("suite/special.yaml", *kind) && package.make("suite/special.jsonl", *kind) {
-                package.load().is_refused();
-            }
+            package.make("suite/special.yaml", *kind);
+            package.make("suite/special.jsonl", *kind);
+
+            package.load().is_refused();
         }
     }
 }
 
-/// Whether permissions mean anything: they do not for the superuser.
-fn permissions_hold(package: &Package) -> bool {
-    package.write("probe", "");
-    fs::set_permissions(package.path("probe"), Permissions::from_mode(0o000)).unwrap();
-    let holds = fs::read(package.path("probe")).is_err();
-    if !holds {
-        println!("skipped: permissions do not bind this user (root)");
-    }
-    holds
-}
-
+#[needs(permissions)]
 #[test]
 fn what_may_not_be_read_is_refused() {
     let forbid = |package: &Package, name: &str| {
@@ -132,9 +116,6 @@ fn what_may_not_be_read_is_refused() {
     };
 
     let package = Package::new();
-    if !permissions_hold(&package) {
-        return;
-    }
     package.write("suite/a/case.yaml", CASE);
     package.write("suite/b/case.yaml", CASE);
     forbid(&package, "suite/a/case.yaml");

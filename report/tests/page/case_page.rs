@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_needs::needs;
 use evalsuite_report::{HtmlReport, RunData};
 use evalsuite_schema::json::json;
 use evalsuite_tests::browser::Browser;
@@ -21,9 +22,10 @@ fn open_answer(browser: &mut Browser, directory: &Path, answer: &str) -> PathBuf
     file
 }
 
+#[needs(chromium)]
 #[test]
 fn graders_that_explain_the_outcome_come_first() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report(directory.path(), 30), "");
     let graders = json!([
@@ -60,9 +62,10 @@ let x = "<b id=hacked>";
 ```
 <b id=hacked>no</b>"#;
 
+#[needs(chromium)]
 #[test]
 fn answers_are_shown_as_markdown_or_raw() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     open_answer(&mut browser, directory.path(), ANSWER);
     let texts = |selector: &str| {
@@ -108,9 +111,10 @@ fn answers_are_shown_as_markdown_or_raw() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn answers_that_are_data_or_large_stay_raw() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     for answer in ["{\"name\": \"*a* _b_\"}".to_owned(), "*word* ".repeat(15_000)] {
         let directory = tempfile::tempdir().unwrap();
         open_answer(&mut browser, directory.path(), &answer);
@@ -120,9 +124,10 @@ fn answers_that_are_data_or_large_stay_raw() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn texts_made_to_be_slow_come_through_whole() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report(directory.path(), 3), "");
     for piece in [
@@ -138,9 +143,10 @@ fn texts_made_to_be_slow_come_through_whole() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn names_break_after_separators_only() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report(directory.path(), 3), "");
     // In any width, a line begins where the name does or after a separator.
@@ -161,9 +167,10 @@ fn names_break_after_separators_only() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn a_phone_shows_the_newest_run_and_the_reasons() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     let file = report(directory.path(), 30);
     browser.set_window(375, 900);
@@ -180,9 +187,10 @@ fn a_phone_shows_the_newest_run_and_the_reasons() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn the_breakdown_covers_what_the_filter_lets_through() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     let file = report(directory.path(), 30);
     browser.open(&file, "#/breakdown");

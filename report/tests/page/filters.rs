@@ -1,10 +1,13 @@
 //! The filter, sorting and grouping.
 
+use evalsuite_needs::needs;
+
 use super::{HITS, assert_quiet, browser, report};
 
+#[needs(chromium)]
 #[test]
 fn filters_let_through_what_they_say() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report(directory.path(), 60), "");
     browser.evaluate("globalThis.chosen = (query) => { const filter = parseFilter(query, page.report, basePast(page.report)); return filter.problems.length ? filter.problems : page.report.cases.filter(filter.test).map((it) => it.i); }");
@@ -66,9 +69,10 @@ fn filters_let_through_what_they_say() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn texts_in_quotes_are_found_in_prompts_and_answers() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report(directory.path(), 60), "#/?q=%22hunter2%22");
     browser.wait(&format!("{HITS} === '6 of 60 cases'"));
@@ -77,9 +81,10 @@ fn texts_in_quotes_are_found_in_prompts_and_answers() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn the_address_holds_filter_order_and_groups() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     let file = report(directory.path(), 60);
     browser.open(&file, "#/?q=suite:refunds&sort=time&group=metadata.language&dir=down");
@@ -95,9 +100,10 @@ fn the_address_holds_filter_order_and_groups() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn outcomes_and_tags_lead_to_their_cases_and_back() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report(directory.path(), 60), "");
     let failed = "document.querySelector('.legend a[data-filter=\"s:failed\"]')";
@@ -116,9 +122,10 @@ fn outcomes_and_tags_lead_to_their_cases_and_back() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn a_text_in_quotes_is_found_where_it_is_in_a_value() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report(directory.path(), 30), "");
     let both = "globalThis.both = async (text) => {
@@ -179,9 +186,10 @@ fn a_text_in_quotes_is_found_where_it_is_in_a_value() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn graders_are_columns_that_the_address_holds() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     let file = report(directory.path(), 30);
     browser.open(&file, "");
@@ -200,9 +208,10 @@ fn graders_are_columns_that_the_address_holds() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn words_that_every_object_knows_are_unknown_in_an_address() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     let file = report(directory.path(), 60);
     for word in ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf"] {

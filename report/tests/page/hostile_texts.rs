@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_needs::needs;
 use evalsuite_report::{HtmlReport, RunData};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -16,9 +17,10 @@ fn report(directory: &Path, hostile: &str) -> PathBuf {
     file
 }
 
+#[needs(chromium)]
 #[test]
 fn hostile_texts_are_shown_as_text() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let markup = "</script><img src=x onerror=\"globalThis.hacked=1\"><b id=hacked>$& $` ${globalThis.hacked=1} <!-- \u{2028}\u{2029}\0\u{202e}gnp.exe\u{7} ]]>&lt;";
     let directory = tempfile::tempdir().unwrap();
     let file = report(directory.path(), markup);
@@ -47,9 +49,10 @@ fn hostile_texts_are_shown_as_text() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn a_line_of_a_megabyte_is_folded_and_whole_on_demand() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let line = "long ".repeat(200_000);
     let directory = tempfile::tempdir().unwrap();
     let file = report(directory.path(), &line);
@@ -63,9 +66,10 @@ fn a_line_of_a_megabyte_is_folded_and_whole_on_demand() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn a_script_that_gets_into_the_page_does_not_run() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report(directory.path(), "calm"), "");
     browser.evaluate("{ const script = document.createElement('script'); script.textContent = 'globalThis.hacked = 1'; document.body.append(script); }");
@@ -73,9 +77,10 @@ fn a_script_that_gets_into_the_page_does_not_run() {
     assert!(browser.reports.iter().any(|report| report.contains("Content Security Policy")), "{:?}", browser.reports);
 }
 
+#[needs(chromium)]
 #[test]
 fn a_text_of_very_many_lines_is_whole_on_demand() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let lines = "a\u{202e}\n".repeat(120_000);
     let directory = tempfile::tempdir().unwrap();
     let file = report(directory.path(), &lines);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_needs::needs;
 use evalsuite_report::{HtmlReport, RunData};
 use evalsuite_schema::Value;
 use evalsuite_schema::json::json;
@@ -17,9 +18,10 @@ fn report_of_5_000_cases(directory: &Path) -> PathBuf {
     file
 }
 
+#[needs(chromium)]
 #[test]
 fn paper_has_the_first_500_of_5_000_rows_and_says_so() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report_of_5_000_cases(directory.path()), "");
     let order = "page.views.cases.order.map(it => it.outcome).join('').slice(0, 500)";
@@ -52,9 +54,10 @@ fn paper_has_the_first_500_of_5_000_rows_and_says_so() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn a_focused_row_far_below_is_printed_after_those_before_it() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report_of_5_000_cases(directory.path()), "");
     browser.evaluate("page.views.cases.table.focus(4000)");

@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
+use evalsuite_needs::needs;
 use evalsuite_report::{Transcript, write_transcripts};
 
 use super::{assert_quiet, browser};
 
+#[needs(chromium)]
 #[test]
 fn any_atif_document_is_shown() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let document = r#"{
         "schema_version": "ATIF-v1.7", "agent": { "name": "other-agent", "version": "2", "model_name": "m" }, "unknown": true,
         "steps": [

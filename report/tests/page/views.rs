@@ -2,15 +2,17 @@
 
 use std::fs;
 
+use evalsuite_needs::needs;
 use evalsuite_records::record::{CalibrationRecord, GraderRecord, SampleRecord, Status};
 use evalsuite_report::{CompareOptions, Comparison, ComparisonVerdict, Details, HtmlReport, RunData, judged_rates};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{ROWS, assert_quiet, browser, report};
 
+#[needs(chromium)]
 #[test]
 fn the_page_of_a_case_shows_everything_that_was_recorded() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report(directory.path(), 30), "");
     browser.evaluate("go({ view: 'case', case: page.report.cases.find(it => it.outcome === 'f').key, trial: '1' })");
@@ -45,9 +47,10 @@ fn the_page_of_a_case_shows_everything_that_was_recorded() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn runs_are_compared_case_by_case() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report(directory.path(), 30), "#/?different=1");
     let kinds = "[...new Set(page.views.cases.order.map(it => it.change(basePast(page.report)).kind))]";
@@ -63,9 +66,10 @@ fn runs_are_compared_case_by_case() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn colours_follow_the_system_and_the_button() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     let file = report(directory.path(), 12);
     let paper = "getComputedStyle(document.body).backgroundColor";
@@ -95,9 +99,10 @@ fn colours_follow_the_system_and_the_button() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn a_run_without_cases_and_a_case_without_details_say_so() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     let empty = SyntheticRun::new("empty", 0, 1).write(directory.path());
     let file = directory.path().join("empty.html");
@@ -118,9 +123,10 @@ fn a_run_without_cases_and_a_case_without_details_say_so() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn a_directory_loads_its_chunks_when_they_are_needed() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     let run = SyntheticRun::new("run", 12, 2).write(directory.path());
     let out = directory.path().join("report");
@@ -136,9 +142,10 @@ fn a_directory_loads_its_chunks_when_they_are_needed() {
     browser.wait("document.querySelector('.empty h2')?.textContent === 'The details cannot be read'");
 }
 
+#[needs(chromium)]
 #[test]
 fn no_view_shows_what_only_a_program_understands() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     let file = report(directory.path(), 30);
     browser.open(&file, "");
@@ -165,9 +172,10 @@ fn no_view_shows_what_only_a_program_understands() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn rates_of_judges_are_shown_beside_the_corrected_ones() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     let mut run = RunData::read(SyntheticRun::new("run", 30, 1).write(directory.path())).unwrap();
     let file = directory.path().join("report.html");
@@ -208,9 +216,10 @@ fn rates_of_judges_are_shown_beside_the_corrected_ones() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn paper_has_all_rows() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report(directory.path(), 90), "");
     assert!(browser.evaluate(ROWS).as_u64().unwrap() <= 60);
@@ -229,9 +238,10 @@ fn paper_has_all_rows() {
 }
 
 /// The headline of the report says what `diff` says, for each run that can be compared with.
+#[needs(chromium)]
 #[test]
 fn the_headline_is_the_paired_comparison() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     let mut earlier = SyntheticRun::new("run-a", 40, 3);
     earlier.started_at = "2026-11-18T08:00:00.000Z".to_owned();
@@ -261,9 +271,10 @@ fn the_headline_is_the_paired_comparison() {
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn the_headline_counts_trials_without_a_result_and_passes_with_a_failed_grader() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     let mut run = RunData::read(SyntheticRun::new("run", 40, 3).write(directory.path())).unwrap();
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
@@ -281,9 +292,10 @@ fn the_headline_counts_trials_without_a_result_and_passes_with_a_failed_grader()
     assert_quiet(&browser);
 }
 
+#[needs(chromium)]
 #[test]
 fn an_address_with_the_name_of_a_property_of_all_objects_sorts_by_outcome() {
-    let Some(mut browser) = browser() else { return };
+    let mut browser = browser();
     let directory = tempfile::tempdir().unwrap();
     for name in ["__proto__", "constructor", "toString"] {
         browser.open(&report(directory.path(), 12), &format!("#/?sort={name}&group={name}&base={name}"));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite::record::{ReasonCode, Stage};
 use evalsuite::{AgentError, Evals, Report, RunOptions, Status, Trial};
+use evalsuite_needs::needs;
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, run, run_with, suite_with};
@@ -271,6 +272,7 @@ fn a_shared_workspace_is_one_for_all_and_is_reset() {
     }
 }
 
+#[needs(git)]
 #[test]
 fn a_repository_is_cloned_once_and_copied_with_its_history() {
     async fn commits(trial: &mut Trial<'_>) -> anyhow::Result<String> {
@@ -278,12 +280,6 @@ fn a_repository_is_cloned_once_and_copied_with_its_history() {
         let log = String::from_utf8(log.stdout)?;
         fs::write(trial.workspace().join("repo/file"), "changed")?;
         Ok(format!("hello {}", log.trim()))
-    }
-    let found = std::process::Command::new("git").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !found {
-        assert!(std::env::var_os("CI").is_none(), "git has to be installed on CI servers");
-        eprintln!("SKIPPED a_repository_is_cloned_once_and_copied_with_its_history: git is not installed");
-        return;
     }
     let package = Package::new();
     package.write("suites/x/origin/file", "content");

@@ -2,11 +2,10 @@
 
 #![cfg(unix)]
 
-use std::env;
 use std::path::Path;
-use std::process::Command;
 
 use evalsuite_campaign::{SHORT, run};
+use evalsuite_needs::needs;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_evalsuite-campaign");
 
@@ -32,17 +31,13 @@ fn tests_that_run_again_find_their_records() {
     assert_no_findings("reruns");
 }
 
-/// Without a C compiler, this fails in CI and is skipped elsewhere.
+#[needs(c_compiler)]
 #[test]
 fn failing_calls_lose_no_record() {
-    let has_compiler = Command::new("cc").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !has_compiler && env::var_os("CI").is_none() {
-        eprintln!("skipped: there is no C compiler, `cc`");
-        return;
-    }
     assert_no_findings("faults");
 }
 
+#[needs(python)]
 #[test]
 fn hostile_agents_harm_nothing() {
     assert_no_findings("attacks");

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use evalsuite_conformance::corpus::{copy_directory, directories, manifest_suites};
-use evalsuite_conformance::test_data;
-use evalsuite_conformance::test_data::{TestData, workspace_root};
+use evalsuite_conformance::test_data::{Corpus, workspace_root};
 use evalsuite_convert::{Conversion, Layout, NewSuite, Outcome, Source, between_layouts, from_harbor, from_promptfoo};
 use evalsuite_loader::{Request, document, load};
 use evalsuite_schema::json::{Value, json};
@@ -24,33 +23,33 @@ const OWN: &[(&str, &str)] = &[
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
+    match tests() {
+        Ok(tests) => libtest_mimic::run(&arguments, tests).exit_code(),
+        Err(reason) => {
+            eprintln!("{reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn tests() -> Result<Vec<Trial>, String> {
     let mut tests = Vec::new();
     for (package, suite) in OWN {
         let package = workspace_root().join(package);
         let name = format!("layouts::{}::{suite}", package.file_name().unwrap_or_default().display());
         tests.push(Trial::test(name, move || stays_the_same(&package, suite, true)));
     }
-    let corpus = match test_data::find("EVALSUITE_CORPUS", "../shared/corpus") {
-        TestData::Present { path, .. } => path,
-        TestData::Absent(reason) => {
-            eprintln!("only the suites of this repository: {reason}");
-            return libtest_mimic::run(&arguments, tests).exit_code();
-        }
-        TestData::Missing(reason) => {
-            eprintln!("{reason}");
-            return ExitCode::FAILURE;
+    let corpus = match Corpus::find()? {
+        Corpus::Present { path, .. } => path,
+        Corpus::Absent(ignored) => {
+            tests.push(ignored);
+            return Ok(tests);
         }
     };
-    match manifest_suites(&corpus) {
-        Ok(suites) => tests.extend(suites.into_iter().map(|entry| {
-            let name = format!("layouts::{}", entry.name());
-            Trial::test(name, move || stays_the_same(&entry.root, &entry.suite, false))
-        })),
-        Err(reason) => {
-            eprintln!("{reason}");
-            return ExitCode::FAILURE;
-        }
-    }
+    tests.extend(manifest_suites(&corpus)?.into_iter().map(|entry| {
+        let name = format!("layouts::{}", entry.name());
+        Trial::test(name, move || stays_the_same(&entry.root, &entry.suite, false))
+    }));
     for file in configurations(&corpus.join("promptfoo")) {
         let name = format!("promptfoo::{}", file.strip_prefix(&corpus).unwrap_or(&file).display());
         tests.push(Trial::test(name, move || becomes_a_suite(&|| from_promptfoo(&file))));
@@ -61,7 +60,7 @@ fn main() -> ExitCode {
         let name = format!("harbor::{}", task.strip_prefix(&corpus).unwrap_or(&task).display());
         tests.push(Trial::test(name, move || becomes_a_suite(&|| from_harbor(&task))));
     }
-    libtest_mimic::run(&arguments, tests).exit_code()
+    Ok(tests)
 }
 
 /// YAML files that are promptfoo configurations.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use evalsuite_conformance::corpus::{CorpusSuite, LoadedCorpusSuite, Surroundings};
 use evalsuite_conformance::schemas::Schemas;
-use evalsuite_conformance::test_data::TestData;
-use evalsuite_conformance::{corpus, documented_rules, test_data};
+use evalsuite_conformance::test_data::Corpus;
+use evalsuite_conformance::{corpus, documented_rules};
 use evalsuite_loader::Loaded;
 use evalsuite_schema::diagnostic::Severity;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -18,24 +18,21 @@ const SECTION: &str = "Real suites";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let (folder, is_other) = match test_data::find("EVALSUITE_CORPUS", "../shared/corpus") {
-        TestData::Present { path, is_other } => (path, is_other),
-        TestData::Absent(reason) => {
-            eprintln!("skipped: {reason}");
-            return libtest_mimic::run(&arguments, Vec::new()).exit_code();
-        }
-        TestData::Missing(reason) => {
-            eprintln!("{reason}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let entries = match corpus::manifest_suites(&folder) {
-        Ok(entries) => entries,
+    let tests = Corpus::find().and_then(|corpus| match corpus {
+        Corpus::Present { path, is_other } => tests(&path, is_other),
+        Corpus::Absent(ignored) => Ok(vec![ignored]),
+    });
+    match tests {
+        Ok(tests) => libtest_mimic::run(&arguments, tests).exit_code(),
         Err(reason) => {
             eprintln!("{reason}");
-            return ExitCode::FAILURE;
+            ExitCode::FAILURE
         }
-    };
+    }
+}
+
+fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
+    let entries = corpus::manifest_suites(folder)?;
     let mut tests = Vec::new();
     for entry in &entries {
         for (place, surroundings) in [("package", Surroundings::Package), ("repository", Surroundings::Repository)] {
@@ -53,8 +50,8 @@ fn main() -> ExitCode {
             conforms(&outcome.loaded, Path::new(&entry.suite), &schemas)
         }));
     }
-    for suite in corpus::task_suites(&folder) {
-        let name = suite.strip_prefix(&folder).unwrap_or(&suite).display().to_string();
+    for suite in corpus::task_suites(folder) {
+        let name = suite.strip_prefix(folder).unwrap_or(&suite).display().to_string();
         let (of_schemas, schemas) = (suite.clone(), Arc::clone(&schemas));
         tests.push(Trial::test(format!("schemas::{name}"), move || {
             conforms(&corpus::load_tasks(&of_schemas)?, Path::new("suite.json"), &schemas)
@@ -64,7 +61,7 @@ fn main() -> ExitCode {
     if !is_other {
         tests.push(Trial::test("every_listed_suite_has_the_listed_error", move || every_listed_error_occurs(&entries)));
     }
-    libtest_mimic::run(&arguments, tests).exit_code()
+    Ok(tests)
 }
 
 /// The loaded suite, and its errors by code.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use evalsuite_conformance::comparison::Comparison;
 use evalsuite_conformance::record::Line;
-use evalsuite_conformance::test_data::TestData;
-use evalsuite_conformance::{comparison, documented_rules, grader_record, record, test_data};
+use evalsuite_conformance::test_data::Vectors;
+use evalsuite_conformance::{comparison, documented_rules, grader_record, record};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The section of docs/compatibility.md that lists the differences.
@@ -25,18 +25,7 @@ const OWN: &str = "own";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let (folder, is_other) = match test_data::find("EVALSUITE_VECTORS", "../shared/vectors") {
-        TestData::Present { path, is_other } => (path, is_other),
-        TestData::Absent(reason) => {
-            eprintln!("skipped: {reason}");
-            return libtest_mimic::run(&arguments, Vec::new()).exit_code();
-        }
-        TestData::Missing(reason) => {
-            eprintln!("{reason}");
-            return ExitCode::FAILURE;
-        }
-    };
-    match tests(&folder, is_other) {
+    match Vectors::find().and_then(|vectors| tests(&vectors)) {
         Ok(tests) => libtest_mimic::run(&arguments, tests).exit_code(),
         Err(reason) => {
             eprintln!("{reason}");
@@ -46,10 +35,10 @@ fn main() -> ExitCode {
 }
 
 /// A test per suite, and one per kind of grader.
-fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
+fn tests(vectors: &Vectors) -> Result<Vec<Trial>, String> {
     let mut all: Vec<(&'static str, Line)> = Vec::new();
     let mut tests = Vec::new();
-    for line in record::lines(&folder.join(format!("{SUITES}.jsonl")))? {
+    for line in vectors.lines(SUITES)? {
         all.push((SUITES, line.clone()));
         tests.push(Trial::test(format!("{SUITES}::{}", line.id), move || check_lines(&[(SUITES, line)])));
     }
@@ -59,13 +48,8 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
         tests.push(Trial::test(format!("{OWN}::{}", line.id), move || check_lines(&[(OWN, line)])));
     }
     for name in GRADERS {
-        let path = folder.join(format!("{name}.jsonl"));
-        // A directory of other records need not contain all files.
-        if is_other && !path.is_file() {
-            continue;
-        }
         let mut kinds: BTreeMap<String, Vec<(&'static str, Line)>> = BTreeMap::new();
-        for line in record::lines(&path)? {
+        for line in vectors.lines(name)? {
             all.push((*name, line.clone()));
             kinds.entry(line.kind().to_owned()).or_default().push((*name, line));
         }
@@ -74,7 +58,7 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
         );
     }
     // Other records may show other rules.
-    if !is_other {
+    if !vectors.is_other {
         let all = Arc::new(all);
         tests.push(Trial::test("every_documented_difference_occurs", move || every_documented_rule_occurs(&all)));
     }

@@ -2,12 +2,10 @@
 //! recorded grades, or in a difference that `docs/grading-differences.md` lists.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use evalsuite_conformance::record::{Line, Record};
-use evalsuite_conformance::test_data::TestData;
-use evalsuite_conformance::{record, test_data};
+use evalsuite_conformance::test_data::Vectors;
 use evalsuite_grading_tests::documented_differences::DocumentedDifferences;
 use evalsuite_grading_tests::graders::RecordCheck;
 use evalsuite_grading_tests::{documented_differences, grader_rules, graders, payload, scoring, trials};
@@ -33,21 +31,11 @@ fn main() -> ExitCode {
     if std::env::var_os(MANIFEST_DIR_VARIABLE).is_some() {
         return run_without_package().unwrap_or_else(|reason| failed(&reason));
     }
-    let (folder, is_other) = match test_data::find("EVALSUITE_VECTORS", "../shared/vectors") {
-        TestData::Present { path, is_other } => (path, is_other),
-        TestData::Absent(reason) => {
-            eprintln!("skipped: {reason}");
-            return libtest_mimic::run(&Arguments::from_args(), Vec::new()).exit_code();
-        }
-        TestData::Missing(reason) => return failed(&reason),
-    };
-    if let Ok(id) = std::env::var(RECORD_ID_VARIABLE) {
-        return run_single_record(&folder, &id, is_other).map_or_else(|reason| failed(&reason), |()| ExitCode::SUCCESS);
-    }
-    match tests(&folder, is_other) {
-        Ok(tests) => libtest_mimic::run(&Arguments::from_args(), tests).exit_code(),
-        Err(reason) => failed(&reason),
-    }
+    let ended = Vectors::find().and_then(|vectors| match std::env::var(RECORD_ID_VARIABLE) {
+        Ok(id) => run_single_record(&vectors, &id).map(|()| ExitCode::SUCCESS),
+        Err(_) => Ok(libtest_mimic::run(&Arguments::from_args(), tests(&vectors)?).exit_code()),
+    });
+    ended.unwrap_or_else(|reason| failed(&reason))
 }
 
 /// Runs this program again without the variable that names this package.
@@ -64,16 +52,12 @@ fn failed(reason: &str) -> ExitCode {
 }
 
 /// A test per kind of record, and one for the table.
-fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
+fn tests(vectors: &Vectors) -> Result<Vec<Trial>, String> {
+    let is_other = vectors.is_other;
     let mut tests = Vec::new();
     for (file, check) in FILES {
-        let path = folder.join(format!("{file}.jsonl"));
-        // A directory of other records need not contain all files.
-        if is_other && !path.is_file() {
-            continue;
-        }
         let mut kinds: BTreeMap<String, Vec<Line>> = BTreeMap::new();
-        for line in record::lines(&path)? {
+        for line in vectors.lines(file)? {
             kinds.entry(line.kind().to_owned()).or_default().push(line);
         }
         for (kind, lines) in kinds {
@@ -135,13 +119,11 @@ fn run_in_child_process(record: &Record) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
-fn run_single_record(folder: &Path, id: &str, is_other: bool) -> Result<(), String> {
+fn run_single_record(vectors: &Vectors, id: &str) -> Result<(), String> {
     let table = documented_differences::read()?;
     for (file, check) in FILES {
-        let path = folder.join(format!("{file}.jsonl"));
-        let lines = if path.is_file() { record::lines(&path)? } else { Vec::new() };
-        if let Some(line) = lines.iter().find(|line| line.id == id) {
-            return check_record(&line.record()?, *check, &table, is_other);
+        if let Some(line) = vectors.lines(file)?.iter().find(|line| line.id == id) {
+            return check_record(&line.record()?, *check, &table, vectors.is_other);
         }
     }
     Err(format!("no record is called {id}"))

@@ -6,11 +6,16 @@ mod output;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::throwaway::{Call, CommandOutput, Package, has_nextest, workspace};
+use crate::throwaway::{Call, CommandOutput, Package, workspace};
 
 use self::output::{comparable, shown};
 
 pub use self::blocks::{Block, Command, Content, File, blocks};
+
+/// A text with the path of this clone, which documents show next to the package.
+fn in_this_clone(text: &str) -> String {
+    text.replace("../evalsuite", &workspace().to_string_lossy())
+}
 
 /// Files and commands of documents, followed in one directory.
 #[derive(Debug)]
@@ -65,13 +70,13 @@ impl Walk {
 
     fn paste(&mut self, file: &File) {
         let text = match &file.above {
-            None => file.text.clone(),
+            None => in_this_clone(&file.text),
             Some(line) => {
                 let before = self.read(&file.path);
                 let place = before.find(&**line).unwrap_or_else(|| panic!("`{}` has no line `{line}`", file.path));
                 let start = before[..place].rfind('\n').map_or(0, |newline| newline + 1);
                 let (_, added) = file.text.split_once('\n').expect("the first line is the path");
-                format!("{}{added}{}", &before[..start], &before[start..])
+                format!("{}{}{}", &before[..start], in_this_clone(added), &before[start..])
             }
         };
         self.write(&file.path, &text);
@@ -126,27 +131,13 @@ impl Walk {
     /// Programs that a document installs may be missing here.
     fn can_run(&self, line: &str) -> bool {
         let has_program = self.program.is_some() || !line.contains("cargo evalsuite ");
-        let is_installed = has_program && !line.contains("cargo install ");
-        is_installed && (!line.contains("cargo nextest ") || has_nextest("following a document"))
+        has_program && !line.contains("cargo install ")
     }
 
-    /// Runs a command line in the directory, with path dependencies for the crates of evalsuite.
+    /// Runs a command line in the directory. `../evalsuite` is this clone.
     pub fn call(&self, line: &str) -> CommandOutput {
-        let path = |folder: &str| format!("--path {:?}", workspace().join(folder));
-        let line = match line.strip_prefix("cargo add ") {
-            Some(names) => {
-                let names = names.split(' ').map(|name| match name {
-                    "evalsuite" => path("runtime"),
-                    "evalsuite-build" => path("build"),
-                    name => name.to_owned(),
-                });
-                format!("cargo add --quiet {}", names.collect::<Vec<_>>().join(" "))
-            }
-            None => line.to_owned(),
-        };
+        let line = in_this_clone(&line.replace("cargo add ", "cargo add --quiet "));
         let call = Call::program("sh", &self.package).with_cargo().args(["-c", &line]).in_directory(&self.directory);
-        // As in the packages of other tests, whose dependencies are shared.
-        let call = call.env("CARGO_PROFILE_DEV_DEBUG", "false").env("CARGO_INCREMENTAL", "0");
         let call = call.env("EVALSUITE_OUTPUT", self.directory.join("target/evalsuite")).without_env("CI");
         let call = match self.program.as_ref().and_then(|program| program.parent()) {
             // Cargo finds its subcommands there.

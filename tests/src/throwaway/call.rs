@@ -28,9 +28,12 @@ impl Call {
         Self { shown: vec!["cargo".to_owned()], ..self }.with_cargo()
     }
 
-    /// Adds the variables for cargo: offline, and with the target directory that all packages share.
+    /// Adds the variables for cargo: offline, and with the target directory and the profile that all packages share. Test programs are
+    /// small and quick to link. Incremental compilation does not pay off for packages of a few lines.
     pub fn with_cargo(self) -> Self {
         self.env("CARGO_TARGET_DIR", directories::shared_target())
+            .env("CARGO_PROFILE_DEV_DEBUG", "false")
+            .env("CARGO_INCREMENTAL", "0")
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TERM_COLOR", "never")
     }
@@ -118,21 +121,4 @@ fn is_of_this_run(name: &OsStr) -> bool {
 
 fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
-}
-
-/// Whether nextest is installed. If not, the test reports that and passes, except on a CI server, where it has to be
-/// installed.
-pub fn has_nextest(test: &str) -> bool {
-    let found = Command::new(cargo())
-        .args(["nextest", "--version"])
-        .stdin(Stdio::null())
-        .output()
-        .is_ok_and(|output| output.status.success());
-    assert!(found || std::env::var_os("CI").is_none(), "cargo-nextest must be installed on CI servers");
-    if !found {
-        use std::io::Write;
-        // Bypasses the capture of test output. If standard error is closed, the message is lost.
-        let _ = writeln!(std::io::stderr(), "SKIPPED {test}: cargo-nextest is not installed");
-    }
-    found
 }

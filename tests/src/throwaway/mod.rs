@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub use archive::Archive;
 pub use build::{Artifact, Build, Message};
-pub use call::{Call, has_nextest};
+pub use call::Call;
 pub use command_output::CommandOutput;
 pub use directories::workspace;
 pub use records::{Records, files_below, read_json};
@@ -36,14 +36,14 @@ impl Package {
     pub fn new(name: &str) -> Self {
         let package = Self::empty(name, directories::target().join("throwaway-packages").join(name));
         // Without a workspace of its own, cargo would look for the package in the workspace of evalsuite.
-        package.write("Cargo.toml", &format!("{}\n[workspace]\n\n{PROFILE}", Self::manifest(name)));
+        package.write("Cargo.toml", &format!("{}\n[workspace]\n", Self::manifest(name)));
         package
     }
 
     /// A package as from [`new`](Self::new), but outside of any workspace.
     pub fn outside_of_workspaces(name: &str) -> Self {
         let package = Self::empty(name, directories::elsewhere().join(name));
-        package.write("Cargo.toml", &format!("{}\n{PROFILE}", Self::manifest(name)));
+        package.write("Cargo.toml", &Self::manifest(name));
         package
     }
 
@@ -55,7 +55,7 @@ impl Package {
     /// A workspace without a package at its root. The members are folders with a [`manifest`](Self::manifest).
     pub fn workspace(name: &str, members: &[&str]) -> Self {
         let package = Self::empty(name, directories::target().join("throwaway-packages").join(name));
-        package.write("Cargo.toml", &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n{PROFILE}"));
+        package.write("Cargo.toml", &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n"));
         package
     }
 
@@ -156,6 +156,3 @@ impl Package {
         &self.records
     }
 }
-
-/// Small and quick to link. Incremental compilation does not pay off for packages of a few lines.
-const PROFILE: &str = "[profile.dev]\ndebug = false\nincremental = false\n";

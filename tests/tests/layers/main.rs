@@ -102,7 +102,7 @@ const RECORDS: &[&str] = &[
     "statistics",
     "repeated_cases",
     "baseline",
-    "stored_cases",
+    "run_data",
     "summary",
 ];
 

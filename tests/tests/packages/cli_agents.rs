@@ -3,8 +3,9 @@
 use std::fs;
 use std::process::Command;
 
+use evalsuite_needs::needs;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_tests::throwaway::{Package, has_nextest, suites};
+use evalsuite_tests::throwaway::{Package, suites};
 
 /// Reads its prompt, changes the workspace, and reports a tool call, tokens and cost.
 const AGENT: &str = r#"set -eu
@@ -109,11 +110,9 @@ fn commands_of_a_targets_file_are_agents() {
     ran.says("actual: other");
 }
 
+#[needs(nextest)]
 #[test]
 fn under_nextest_processes_share_a_health_check() {
-    if !has_nextest("under_nextest_processes_share_a_health_check") {
-        return;
-    }
     let package = package("cli_agents_nextest");
     let ran = package.cargo(["nextest", "run"]).run().succeeds("all cases pass");
     for test in TESTS {
@@ -124,6 +123,7 @@ fn under_nextest_processes_share_a_health_check() {
     assert_eq!(checked, "checked\n", "expected one health check for all processes");
 }
 
+#[needs(ps)]
 #[test]
 fn commands_that_give_no_answer_are_errors_that_say_why() {
     let package = Package::new("cli_agents_failing");

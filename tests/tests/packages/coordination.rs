@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use evalsuite_needs::needs;
 use evalsuite_schema::Value;
-use evalsuite_tests::throwaway::{Call, Package, has_nextest, suites};
+use evalsuite_tests::throwaway::{Call, Package, suites};
 
 /// An agent that logs its calls in a file. Its first call for `b-flaky` fails.
 const CODE: &str = r#"
@@ -70,6 +71,7 @@ impl Steps {
     }
 }
 
+#[needs(nextest)]
 #[test]
 fn a_case_runs_after_its_dependencies_in_threads_and_in_processes() {
     let steps = Steps::new("coordination");
@@ -96,9 +98,6 @@ fn a_case_runs_after_its_dependencies_in_threads_and_in_processes() {
         .says("evalsuite: steps::start trial 0: passed; setup ")
         .says("evalsuite: $ git ");
 
-    if !has_nextest("a_case_runs_after_its_dependencies_in_threads_and_in_processes") {
-        return;
-    }
     let ran = steps.cargo(&["nextest", "run", "-E", "not test(flaky)"]).run().succeeds("all cases pass");
     ran.says("5 tests run: 5 passed");
     in_order(&steps.calls());
@@ -130,6 +129,7 @@ fn a_case_runs_after_its_dependencies_in_threads_and_in_processes() {
     );
 }
 
+#[needs(nextest)]
 #[test]
 fn infrastructure_errors_are_retried_and_can_stop_the_run_of_all_processes() {
     let steps = Steps::new("coordination_limits");
@@ -143,10 +143,8 @@ fn infrastructure_errors_are_retried_and_can_stop_the_run_of_all_processes() {
     budget.fails("the budget is not a number").says("EVALSUITE_BUDGET_USD is `none`, not a number above 0");
 
     steps.package.write("suites/steps/EVAL.yaml", "execution: { workers: 1, fail_on_error: true }\n");
-    if has_nextest("infrastructure_errors_are_retried_and_can_stop_the_run_of_all_processes") {
-        let ran = steps.cargo(&["nextest", "run", "-j1", "--no-fail-fast"]).run().fails("one case is an error");
-        ran.says("evaluation error (agent/agent_error): b-flaky");
-        ran.says("evaluation error (budget/error_threshold_exceeded): start");
-        assert_eq!(steps.calls(), ["b-flaky"], "expected no trial after the error");
-    }
+    let ran = steps.cargo(&["nextest", "run", "-j1", "--no-fail-fast"]).run().fails("one case is an error");
+    ran.says("evaluation error (agent/agent_error): b-flaky");
+    ran.says("evaluation error (budget/error_threshold_exceeded): start");
+    assert_eq!(steps.calls(), ["b-flaky"], "expected no trial after the error");
 }

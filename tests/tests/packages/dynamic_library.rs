@@ -1,6 +1,7 @@
 //! evalsuite as a dynamic library: the same tests in a smaller program.
 
-use evalsuite_tests::throwaway::{Package, has_nextest, suites};
+use evalsuite_needs::needs;
+use evalsuite_tests::throwaway::{Package, suites};
 
 /// Tests that use a dependency of evalsuite themselves, and macros and traits of both crates.
 const TESTS: &str = "
@@ -35,6 +36,7 @@ fn package() -> Package {
     package
 }
 
+#[needs(nextest, readelf)]
 #[test]
 fn tests_have_the_same_results_with_the_dynamic_library() {
     let package = package();
@@ -46,10 +48,8 @@ fn tests_have_the_same_results_with_the_dynamic_library() {
     assert!(size < 40_000_000, "the test program has {size} bytes; expected evalsuite not to be linked into it");
     #[cfg(target_os = "linux")]
     binds_its_own_symbols(&program);
-    if has_nextest("tests_have_the_same_results_with_the_dynamic_library") {
-        let ran = package.cargo(["nextest", "run", "--no-fail-fast"]).run().fails("one case fails");
-        ran.says("4 tests run: 3 passed, 1 failed");
-    }
+    let ran = package.cargo(["nextest", "run", "--no-fail-fast"]).run().fails("one case fails");
+    ran.says("4 tests run: 3 passed, 1 failed");
 }
 
 /// No reference of the library to itself is looked up by its name when a test starts.

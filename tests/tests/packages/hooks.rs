@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite::tooling::finish_run;
+use evalsuite_needs::needs;
 use evalsuite_schema::Value;
-use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, read_json, suites};
+use evalsuite_tests::throwaway::{Call, CommandOutput, Package, read_json, suites};
 
 /// An agent that answers with the file that `before_all` made. Some case ids make it abort or fail at first.
 const CODE: &str = r#"
@@ -152,11 +153,9 @@ fn cargo_test_runs_hooks_once_around_the_selected_tests() {
 }
 
 #[cfg(unix)]
+#[needs(nextest)]
 #[test]
 fn nextest_runs_hooks_once_around_all_processes() {
-    if !has_nextest("nextest_runs_hooks_once_around_all_processes") {
-        return;
-    }
     let hooked = Hooked::new("hooks_nextest");
     let ran = hooked.call(["nextest", "run", "--retries", "2"]).run().succeeds("every case passes in the end");
     ran.says("1 flaky");
@@ -177,11 +176,9 @@ fn nextest_runs_hooks_once_around_all_processes() {
 }
 
 #[cfg(unix)]
+#[needs(nextest)]
 #[test]
 fn pending_hooks_of_an_aborted_process_are_run_by_finish() {
-    if !has_nextest("pending_hooks_of_an_aborted_process_are_run_by_finish") {
-        return;
-    }
     let hooked = Hooked::new("hooks_died");
     let ran = hooked.call(["nextest", "run", "--no-fail-fast", "--retries", "1"]).env("MAY_ABORT", "1").run();
     ran.says("SIGABRT");
@@ -218,6 +215,7 @@ mod again {
 "#;
 
 #[cfg(unix)]
+#[needs(nextest)]
 #[test]
 fn concurrent_inclusions_of_a_suite_share_one_run_of_its_hooks() {
     let hooked = Hooked::new("hooks_included");
@@ -241,11 +239,9 @@ fn concurrent_inclusions_of_a_suite_share_one_run_of_its_hooks() {
     assert_eq!(log.lines().collect::<Vec<_>>(), of_one.repeat(2), "{}", ran.transcript());
     hooked.is_ended();
 
-    if has_nextest("concurrent_inclusions_of_a_suite_share_one_run_of_its_hooks") {
-        let ran = call(&["nextest", "run", "--test-threads", "4"], "4").run().succeeds("all tests pass");
-        hooked.ran_hooks(&ran, 1, 4, 1);
-        hooked.is_ended();
-    }
+    let ran = call(&["nextest", "run", "--test-threads", "4"], "4").run().succeeds("all tests pass");
+    hooked.ran_hooks(&ran, 1, 4, 1);
+    hooked.is_ended();
 }
 
 const SHARED_YAML: &str = r#"
@@ -292,18 +288,13 @@ evalsuite::include_eval_suite!("suites/hooked");
 "#;
 
 #[cfg(unix)]
+#[needs(git, nextest)]
 #[test]
 fn processes_use_a_shared_workspace_with_a_repository_one_at_a_time() {
-    let test = "processes_use_a_shared_workspace_with_a_repository_one_at_a_time";
     let git = |directory: &Path, arguments: &[&str]| {
         let who = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"];
         std::process::Command::new("git").args(who).args(arguments).current_dir(directory).output()
     };
-    if git(Path::new("."), &["--version"]).is_err() {
-        assert!(std::env::var_os("CI").is_none(), "git must be installed on CI servers");
-        eprintln!("SKIPPED {test}: git is not installed");
-        return;
-    }
     let hooked = Hooked::new("hooks_shared");
     let package = &hooked.package;
     package.write("tests/evals.rs", SHARED_CODE).write("suites/hooked/EVAL.yaml", SHARED_YAML);
@@ -322,8 +313,7 @@ fn processes_use_a_shared_workspace_with_a_repository_one_at_a_time() {
     commit("second");
 
     let url = format!("file://{}", origin.display());
-    let nextest = has_nextest(test).then_some(&["nextest", "run", "--test-threads", "8"][..]);
-    for arguments in [&["test"][..]].into_iter().chain(nextest) {
+    for arguments in [&["test"][..], &["nextest", "run", "--test-threads", "8"]] {
         let call = hooked.call(arguments.iter().copied()).env("ORIGIN_URL", &url);
         let ran = call.run().succeeds("every trial finds the workspace reset");
         let log = fs::read_to_string(&hooked.log).expect("hooks ran");

@@ -1,6 +1,7 @@
 //! Recording, replaying and grading again, with the variables that users set.
 
-use evalsuite_tests::throwaway::{Package, has_nextest, suites};
+use evalsuite_needs::needs;
+use evalsuite_tests::throwaway::{Package, suites};
 
 /// An agent that fails with `NO_AGENT`, to show that it is not called, and writes a file that the grader reads.
 const LIB: &str = r#"
@@ -75,6 +76,7 @@ fn what_is_recorded_is_replayed_without_the_agent_until_the_input_changes() {
     assert!(!package.root().join("suites/by_task/cassettes").exists());
 }
 
+#[needs(nextest)]
 #[test]
 fn an_earlier_run_is_graded_again_by_the_current_graders() {
     let package = package("regraded", "other");
@@ -86,9 +88,7 @@ fn an_earlier_run_is_graded_again_by_the_current_graders() {
     regrade("latest", &["test", "--test", "evals"]).succeeds("the grader wants what was written");
     // The newest run graded an earlier run, whose trials are still there.
     regrade("latest", &["test", "--test", "evals"]).succeeds("and again");
-    if has_nextest("an_earlier_run_is_graded_again_by_the_current_graders") {
-        regrade("latest", &["nextest", "run", "--test", "evals"]).succeeds("in a process per test");
-    }
+    regrade("latest", &["nextest", "run", "--test", "evals"]).succeeds("in a process per test");
     regrade("no-such-run", &["test", "--test", "evals"]).fails("there is no such run").says("no-such-run");
     let results = package.records().of_case("says");
     let regraded = results.iter().filter(|result| result["mode"] == "regrade" && result["outcome"] == "passed");

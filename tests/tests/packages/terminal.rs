@@ -1,6 +1,7 @@
 //! What a person sees on the terminal although the test runner captures the output of tests that pass.
 
-use evalsuite_tests::throwaway::{Call, Package, has_nextest, suites};
+use evalsuite_needs::needs;
+use evalsuite_tests::throwaway::{Call, Package, suites};
 
 /// An agent that takes its time in the case `long`.
 const CODE: &str = r#"
@@ -34,11 +35,9 @@ fn package(name: &str) -> Package {
     package
 }
 
+#[needs(nextest, script)]
 #[test]
 fn a_skip_and_a_pending_hook_are_seen_once_under_nextest() {
-    if !has_nextest("a_skip_and_a_pending_hook_are_seen_once_under_nextest") {
-        return;
-    }
     let package = package("seen_nextest");
     let ran = Call::on_terminal("cargo nextest run --no-tests=fail judged quick", &package).with_cargo().run();
     let ran = ran.succeeds("one case passes, the other one is skipped");
@@ -54,6 +53,7 @@ fn a_skip_and_a_pending_hook_are_seen_once_under_nextest() {
     ran.says("evalsuite: `after_all` of suite seen is pending");
 }
 
+#[needs(script)]
 #[test]
 fn trials_of_a_long_case_are_seen_under_cargo_test() {
     let package = package("seen_cargo_test");

@@ -20,6 +20,16 @@ pub(super) enum CrateSource {
     Published,
     /// A clone of evalsuite.
     Clone(PathBuf),
+    /// The clone of evalsuite that this program was built in, unless the workspace says otherwise.
+    OwnClone(PathBuf),
+}
+
+impl CrateSource {
+    pub(super) fn of_this_program() -> Self {
+        let clone =
+            Path::new(env!("CARGO_MANIFEST_DIR")).parent().filter(|clone| clone.join("runtime/Cargo.toml").is_file());
+        clone.map_or(Self::Published, |clone| Self::OwnClone(clone.to_owned()))
+    }
 }
 
 impl Manifest {
@@ -79,8 +89,10 @@ impl Manifest {
         }
         let inherited = workspace.get("workspace").and_then(|table| table.get("dependencies")?.get(name));
         let value = match source {
-            CrateSource::Clone(directory) => inline("path", directory.join(folder).display().to_string()),
-            CrateSource::Published if inherited.is_some() => inline("workspace", true),
+            CrateSource::Published | CrateSource::OwnClone(_) if inherited.is_some() => inline("workspace", true),
+            CrateSource::Clone(directory) | CrateSource::OwnClone(directory) => {
+                inline("path", directory.join(folder).display().to_string())
+            }
             CrateSource::Published => Value::from(env!("CARGO_PKG_VERSION")),
         };
         let entry = self.document.entry(table).or_insert_with(|| Item::Table(Table::new()));
@@ -174,6 +186,10 @@ mod tests {
         let (written, _) = added("[package]\n", &CrateSource::Clone("/src/evalsuite".into()), workspace);
         assert!(written.contains("evalsuite = { path = \"/src/evalsuite/runtime\" }\n"), "{written}");
         assert!(written.contains("evalsuite-build = { path = \"/src/evalsuite/build\" }\n"), "{written}");
+        let (written, _) = added("[package]\n", &CrateSource::of_this_program(), workspace);
+        let build = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("build");
+        assert!(written.contains("evalsuite = { workspace = true }\n"), "{written}");
+        assert!(written.contains(&format!("evalsuite-build = {{ path = {build:?} }}\n")), "{written}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     };
     let source = match &arguments.crates {
         Some(directory) => CrateSource::Clone(suite_request::absolute(directory)?),
-        None => CrateSource::Published,
+        None => CrateSource::of_this_program(),
     };
 
     let root = package.root.clone();

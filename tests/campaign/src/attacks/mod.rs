@@ -99,7 +99,7 @@ fn one(program: &Path, index: usize, place: &Path, attacked: &mut Attacked) -> i
     }
     if !left.is_empty() {
         problems.push(format!("programs are left: {left:?}"));
-        left.iter().for_each(|id| drop(Command::new("kill").args(["-9", id]).status()));
+        left.iter().for_each(|id| drop(Command::new("sh").args(["-c", &format!("kill -9 {id}")]).status()));
     }
     for name in with_secret(&place.join("out"))? {
         problems.push(format!("a part of the secret is in {name}"));

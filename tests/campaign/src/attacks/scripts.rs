@@ -183,7 +183,6 @@ print(s.replace("&", "&amp;").replace('"', "&#34;").replace("'", "&#39;"), urlli
 print(json.dumps(html.escape(s)), html.escape(json.dumps(s)), base64.urlsafe_b64encode(("x" + json.dumps(s)).encode()).decode().rstrip("="), sep="\n")
 P
 }
-command -v python3 >/dev/null || exit 0
 all; all >&2; all > new.txt; { echo done; all; } > $1
 printf '%s' "$(all)" | python3 -c 'import json,os,sys; t=sys.stdin.read(); json.dump({"schema_version":"ATIF-v1.4","session_id":"s","agent":{"name":"a","version":"1"},"steps":[{"step_id":1,"source":"agent","message":t + "done","tool_calls":[{"tool_call_id":"1","function_name":"f","arguments":{t:t}}]}]}, open(os.environ["EVALSUITE_TRAJECTORY_PATH"],"w"))'"#,
     ),

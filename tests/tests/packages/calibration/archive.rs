@@ -1,14 +1,13 @@
 //! Nextest archives: test programs on a machine without the sources.
 
-use evalsuite_tests::throwaway::{Archive, has_nextest};
+use evalsuite_needs::needs;
+use evalsuite_tests::throwaway::Archive;
 
 use super::{ASKED, asked, calibration, package, with_log};
 
+#[needs(nextest)]
 #[test]
 fn judges_are_measured_in_an_archive_without_the_suite() {
-    if !has_nextest("judges_are_measured_in_an_archive_without_the_suite") {
-        return;
-    }
     let package = package("calibrated_archive");
     let archive = Archive::of(&package);
     package.rename("suites", "moved/suites");

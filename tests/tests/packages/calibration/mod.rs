@@ -5,8 +5,9 @@ mod rebuilds;
 
 use std::fs;
 
+use evalsuite_needs::needs;
 use evalsuite_schema::Value;
-use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, read_json, suites};
+use evalsuite_tests::throwaway::{Call, CommandOutput, Package, read_json, suites};
 
 /// An agent, and a judge that logs what it is asked. The variable `JUDGE` makes it unfair or fail.
 const LIB: &str = r##"
@@ -256,11 +257,9 @@ fn replies_about_samples_are_replayed_and_asked_again_when_a_run_is_graded_again
     assert_eq!(asked(&package), 0, "the judge is not asked");
 }
 
+#[needs(nextest)]
 #[test]
 fn under_nextest_all_processes_share_one_calibration() {
-    if !has_nextest("under_nextest_all_processes_share_one_calibration") {
-        return;
-    }
     let package = package("calibrated_nextest");
     let ran = nextest(&package).run().succeeds("people and judge agree");
     ran.says("5 tests run: 5 passed");

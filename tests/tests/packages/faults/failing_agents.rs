@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use evalsuite_needs::needs;
 use evalsuite_schema::Value;
-use evalsuite_tests::throwaway::{Package, has_nextest, suites};
+use evalsuite_tests::throwaway::{Package, suites};
 
 use super::leftover_programs;
 
@@ -63,13 +64,12 @@ fn package() -> Package {
     package
 }
 
+#[needs(nextest)]
 #[test]
 fn every_fault_is_an_error_of_its_case_only_and_leaves_no_program_behind() {
     let package = package();
     let mut calls = vec![package.cargo(["test", "--no-fail-fast"])];
-    if has_nextest("every_fault_is_an_error_of_its_case_only_and_leaves_no_program_behind") {
-        calls.push(package.cargo(["nextest", "run", "--no-fail-fast"]));
-    }
+    calls.push(package.cargo(["nextest", "run", "--no-fail-fast"]));
     for call in calls {
         package.records().clear();
         let started = Instant::now();

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_tests::throwaway::{Archive, CommandOutput, Package, has_nextest, suites};
+use evalsuite_needs::needs;
+use evalsuite_tests::throwaway::{Archive, CommandOutput, Package, suites};
 
 /// A grader that passes if the files of the workspace are as in the suite.
 const TESTS: &str = "
@@ -84,11 +85,9 @@ fn ended(ran: &CommandOutput, status: &str, test: &str) -> bool {
 }
 
 #[cfg(unix)]
+#[needs(nextest)]
 #[test]
 fn tests_of_an_archive_have_the_files_of_their_cases() {
-    if !has_nextest("tests_of_an_archive_have_the_files_of_their_cases") {
-        return;
-    }
     let package = package();
     let archive = Archive::of(&package);
 

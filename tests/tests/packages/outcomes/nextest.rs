@@ -2,16 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use evalsuite_needs::needs;
 use evalsuite_schema::Value;
-use evalsuite_tests::throwaway::{Call, Package, has_nextest, suites};
+use evalsuite_tests::throwaway::{Call, Package, suites};
 
 use super::{OUTCOMES, outcomes};
 
+#[needs(nextest)]
 #[test]
 fn under_nextest_all_processes_write_into_one_run() {
-    if !has_nextest("under_nextest_all_processes_write_into_one_run") {
-        return;
-    }
     let package = outcomes("outcomes_nextest");
     let ran = package.cargo(["nextest", "run", "--no-fail-fast", "--retries", "1"]).run();
     assert_eq!(ran.code, Some(100), "nextest's exit code for failed tests\n{}", ran.transcript());
@@ -53,6 +52,7 @@ fn under_nextest_all_processes_write_into_one_run() {
     assert_eq!(records.of_case("passes").len(), 2, "each run of a stress test has its records");
 }
 
+#[needs(nextest)]
 #[test]
 fn each_inclusion_of_a_suite_has_its_own_records_and_workspaces() {
     let package = Package::new("several_records");
@@ -75,8 +75,6 @@ fn each_inclusion_of_a_suite_has_its_own_records_and_workspaces() {
     );
 
     package.records().clear();
-    if has_nextest("each_inclusion_of_a_suite_has_its_own_records_and_workspaces") {
-        package.cargo(["nextest", "run"]).run().succeeds("all cases pass");
-        assert_eq!(package.records().named("result.json").len(), 3, "expected a record of each process");
-    }
+    package.cargo(["nextest", "run"]).run().succeeds("all cases pass");
+    assert_eq!(package.records().named("result.json").len(), 3, "expected a record of each process");
 }

@@ -1,0 +1,138 @@
+//! `cargo evalsuite accept` and `diff --baseline`, run as a program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::package::Package;
+use evalsuite_records::record::{CaseRecord, Status};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+/// The package of the made-up suites.
+fn package() -> Package {
+    let package = Package::new(&[]);
+    package.write(
+        "Cargo.toml",
+        "[package]\nname = \"support-agent\"\nversion = \"0.4.2\"\nedition = \"2024\"\n[workspace]\n",
+    );
+    package.write("src/lib.rs", "");
+    package
+}
+
+/// Writes a run in which every case passed or failed in so many trials.
+fn write_run(package: &Package, id: &str, trials: u32, passes: bool) -> PathBuf {
+    let directory = SyntheticRun::new(id, 30, trials).write(&package.root().join("out"));
+    for file in records(&directory) {
+        let mut record: CaseRecord = evalsuite_schema::json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        let outcome = if passes { Status::Passed } else { Status::Failed };
+        let score = f64::from(u8::from(passes));
+        record.trials.iter_mut().for_each(|trial| (trial.outcome, trial.score) = (outcome, Some(score)));
+        let count = u32::try_from(record.trials.len()).unwrap();
+        (record.outcome, record.completed, record.errors) = (outcome, count, 0);
+        (record.passed, record.mean) = (if passes { count } else { 0 }, Some(score));
+        fs::write(&file, serde_json::to_vec(&record).unwrap()).unwrap();
+    }
+    package.write("out/latest", id);
+    directory
+}
+
+/// The records of all cases.
+fn records(run: &Path) -> Vec<PathBuf> {
+    let below = |path: &Path| -> Vec<PathBuf> {
+        fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect()
+    };
+    let suites = below(&run.join("suites"));
+    suites.iter().flat_map(|suite| below(&suite.join("cases"))).map(|case| case.join("case.json")).collect()
+}
+
+fn baselines(package: &Package) -> Vec<(PathBuf, String)> {
+    let mut files: Vec<PathBuf> = fs::read_dir(package.root().join(".evalsuite/baselines"))
+        .map(|entries| entries.map(|entry| entry.unwrap().path()).collect())
+        .unwrap_or_default();
+    files.sort();
+    files.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn a_baseline_per_suite_survives_a_noisy_run() {
+    let package = package();
+    write_run(&package, "good", 3, true);
+    let output = package.run_in_output(&["accept"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+    let written = baselines(&package);
+    let names: Vec<String> =
+        written.iter().map(|(path, _)| path.file_name().unwrap().to_string_lossy().into_owned()).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    assert!(names[0].starts_with("refunds-") && names[0].ends_with(".jsonl"), "{names:?}");
+    assert!(output.out.contains("refunds: 10 added\n"), "{}", output.out);
+
+    write_run(&package, "noisy", 1, false);
+    let output = package.run_in_output(&["accept"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.contains("refunds: 10 kept\n"), "{}", output.out);
+    assert!(
+        output.out.contains("3/3, now 0/1  (one failed trial does not lower it; 2 do, or --force)"),
+        "{}",
+        output.out
+    );
+    assert_eq!(baselines(&package), written, "nothing is lost");
+
+    let output = package.run_in_output(&["accept", "--force", "refund-after-window"]);
+    assert!(
+        output.out.contains("refunds: 1 lowered, 9 kept\n  lowered    refund-after-window @ default  3/3, now 0/1\n"),
+        "{}",
+        output.out
+    );
+    let changed: Vec<_> = baselines(&package).into_iter().zip(&written).filter(|(now, then)| now != *then).collect();
+    assert_eq!(changed.len(), 1, "the other suites are as they were");
+}
+
+#[test]
+fn a_run_is_compared_with_what_was_accepted() {
+    let package = package();
+    write_run(&package, "good", 3, true);
+    let output = package.run_in_output(&["diff", "--baseline"]);
+    assert_eq!(output.code, 2, "{}", output.out);
+    assert_eq!(output.err, "error: no suite of the run has a baseline; `cargo evalsuite accept` makes one\n");
+    assert_eq!(package.run_in_output(&["accept"]).code, 0);
+    let output = package.run_in_output(&["diff", "--baseline"]);
+    assert_eq!(output.code, 0, "equal results are the same, however few:\n{}{}", output.out, output.err);
+    assert!(output.out.starts_with("good compared with the baseline\n"), "{}", output.out);
+    assert!(output.out.contains("\nrefunds @ default: same\n"), "{}", output.out);
+    write_run(&package, "badly", 3, false);
+    let output = package.run_in_output(&["diff", "--baseline"]);
+    assert_eq!(output.code, 1, "{}", output.out);
+    assert!(
+        output.out.contains("  changed             refund-after-window  3/3 -> 0/3  1.00 -> 0.00\n"),
+        "{}",
+        output.out
+    );
+    assert_eq!(package.run_in_output(&["diff", "good", "--baseline"]).code, 0, "the run may be named");
+}
+
+#[test]
+fn what_cannot_be_accepted_is_an_error() {
+    let package = package();
+    assert_eq!(package.run_in_output(&["accept"]).code, 2, "there is no run");
+    let run = write_run(&package, "good", 1, true);
+    let output = package.run_in_output(&["accept", "--force", "no-such-case"]);
+    assert_eq!(output.code, 2);
+    assert_eq!(output.err, "error: run `good` has no case `no-such-case`, which --force names\n");
+    let out = package.root().join("out").display().to_string();
+    let output = package.run_with(&["accept"], &[("EVALSUITE_OUTPUT", &out), ("EVALSUITE_CONFIRM", "ten")]);
+    assert_eq!((output.code, baselines(&package).len()), (2, 0), "{}", output.err);
+    assert!(output.err.contains("EVALSUITE_CONFIRM is `ten`"), "{}", output.err);
+    assert_eq!(package.run_in_output(&["accept"]).code, 0);
+    let (file, text) = baselines(&package).remove(0);
+    fs::write(&file, format!("{text}<<<<<<< ours\n")).unwrap();
+    let output = package.run_in_output(&["accept"]);
+    assert_eq!(output.code, 2);
+    assert!(output.err.contains(".jsonl: line 12: expected value"), "{}", output.err);
+    fs::write(&file, text).unwrap();
+    package.write("Cargo.toml", "[package]\nname = \"other\"\nversion = \"0.4.2\"\nedition = \"2024\"\n[workspace]\n");
+    let output = package.run_in_output(&["accept"]);
+    assert_eq!(output.code, 2);
+    assert_eq!(output.err, "error: package `support-agent` of suite `refunds` is not in this workspace\n");
+    fs::remove_dir_all(run.join("suites")).unwrap();
+    let output = package.run_in_output(&["accept"]);
+    assert_eq!((output.code, output.err.as_str()), (2, "error: run `good` has no cases\n"));
+}

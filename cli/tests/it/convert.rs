@@ -1,0 +1,167 @@
+//! `cargo evalsuite convert`, run as a program.
+
+use crate::package::Package;
+
+const CONFIGURATION: &str = "prompts: ['Say {{word}}']\nproviders: [echo]\ntests:\n  # Tea.\n  - vars: { word: tea }\n    assert: [{ type: contains, value: tea }]\n";
+
+const SUITE: &str = "# Shop.\nname: shop\ntests:\n  - id: b # second\n    input: hi\n    criteria: Greets\n  - id: a\n    input: ho\n    criteria: Greets\n";
+
+#[test]
+fn a_configuration_becomes_a_suite_that_is_checked() {
+    let package = Package::new(&[("promptfooconfig.yaml", CONFIGURATION)]);
+    let output = package.run(&["convert", "promptfooconfig.yaml", "suites/words"]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert_eq!(
+        output.out,
+        "mapped       promptfooconfig.yaml:1: prompts[0]\n\
+         approximated promptfooconfig.yaml:2: providers[0]: `echo` is the name of a target: the agent decides what it means\n\
+         mapped       promptfooconfig.yaml:5: tests[0].vars\n\
+         mapped       promptfooconfig.yaml:6: tests[0].assert[0]\n\
+         3 mapped, 1 approximated, 0 dropped\n"
+    );
+    let suite = std::fs::read_to_string(package.root().join("suites/words/EVAL.yaml")).unwrap();
+    assert!(suite.contains("# Tea.") && suite.contains("input: Say tea"), "{suite}");
+    let checked = package.run(&["check", "suites/words"]);
+    assert_eq!(checked.code, 0, "{}", checked.out);
+}
+
+#[test]
+fn nothing_is_overwritten_without_force() {
+    let package = Package::new(&[("promptfooconfig.yaml", CONFIGURATION), ("suites/words/EVAL.yaml", "mine")]);
+    let output = package.run(&["convert", ".", "suites/words"]);
+    assert_eq!(output.code, 2, "{}", output.out);
+    assert!(output.err.contains("would be overwritten") && output.err.contains("--force"), "{}", output.err);
+    let read = || std::fs::read_to_string(package.root().join("suites/words/EVAL.yaml")).unwrap();
+    assert_eq!(read(), "mine");
+    assert_eq!(package.run(&["convert", ".", "suites/words", "--force"]).code, 0);
+    assert!(read().contains("Say tea"));
+}
+
+#[test]
+fn what_is_dropped_is_a_failure_unless_that_is_wanted() {
+    let configuration = format!("{CONFIGURATION}env: {{ KEY: x }}\n");
+    let package = Package::new(&[("promptfooconfig.yaml", &configuration)]);
+    let output = package.run(&["convert", ".", "suites/a"]);
+    assert_eq!(output.code, 1, "{}", output.out);
+    assert!(output.out.contains("dropped      promptfooconfig.yaml:7: env: "), "{}", output.out);
+    assert!(package.root().join("suites/a/EVAL.yaml").is_file(), "the suite is written all the same");
+    assert_eq!(package.run(&["convert", ".", "suites/b", "--lossy"]).code, 0);
+}
+
+#[test]
+fn the_report_is_one_json_object() {
+    let package = Package::new(&[("promptfooconfig.yaml", CONFIGURATION)]);
+    let output = package.run(&["convert", ".", "suites/words", "--layout", "directories", "--format", "json"]);
+    let report = package.json("convert", &output.out);
+    assert_eq!((&report["mapped"], &report["dropped"]), (&3.into(), &0.into()));
+    assert_eq!(report["entries"][0]["outcome"], "mapped");
+    assert_eq!(report["files"], evalsuite_schema::json::json!(["EVAL.yaml", "cases/test-1/case.yaml"]));
+    assert_eq!(report["problems"], evalsuite_schema::json::json!([]));
+}
+
+#[test]
+fn a_suite_moves_its_cases_in_place_or_in_a_copy() {
+    let package = Package::new(&[("suites/shop/EVAL.yaml", SUITE), ("suites/shop/notes.txt", "x")]);
+    let read = |path: &str| std::fs::read_to_string(package.root().join(path)).unwrap();
+    let output = package.run(&["convert", "suites/shop", "suites/copy", "--layout", "directories"]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert_eq!(read("suites/copy/notes.txt"), "x");
+    assert_eq!(read("suites/copy/cases/b/case.yaml"), "input: hi # second\ncriteria: Greets\n");
+    assert_eq!(read("suites/shop/EVAL.yaml"), SUITE, "the source stays");
+    let in_place = ["convert", "suites/shop", "--layout", "directories"];
+    assert_eq!(package.run(&in_place).code, 2);
+    assert_eq!(package.run(&[&in_place[..], &["--force"]].concat()).code, 0);
+    assert!(read("suites/shop/EVAL.yaml").starts_with("# Shop.\n"));
+    let back = package.run(&["convert", "suites/shop", "--layout", "file", "--force"]);
+    assert_eq!(back.code, 0, "{}", back.err);
+    assert!(read("suites/shop/EVAL.yaml").contains("id: b"));
+    assert!(!package.root().join("suites/shop/cases").join("b").exists());
+}
+
+#[test]
+fn a_harbor_task_becomes_a_case() {
+    let package = Package::new(&[
+        ("task/task.toml", "version = \"1.0\"\n[agent]\ntimeout_sec = 60\n"),
+        ("task/instruction.md", "Write hello.txt."),
+        ("task/tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
+    ]);
+    let output = package.run(&["convert", "task", "suites/task"]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert!(output.out.contains("approximated tests/test.sh: it runs with `docker`"), "{}", output.out);
+    assert_eq!(package.run(&["check", "suites/task"]).code, 0);
+}
+
+#[test]
+fn what_cannot_be_converted_is_an_error() {
+    let package = Package::new(&[("suites/shop/EVAL.yaml", SUITE), ("a.yaml", "a: 1"), ("bad.yaml", "prompts: [")]);
+    for (arguments, message) in [
+        (vec!["none.yaml", "out"], "none.yaml does not exist"),
+        (vec!["a.yaml", "out"], "a.yaml is not a suite, a promptfoo configuration or a Harbor task"),
+        (vec!["bad.yaml", "out", "--from", "promptfoo"], "the source cannot be read"),
+        (vec!["suites/shop"], "`--layout` is missing"),
+        (vec!["a.yaml", "--from", "promptfoo"], "is not a promptfoo configuration"),
+        (vec!["suites/shop", "suites", "--layout", "file"], "suites is not empty"),
+    ] {
+        let output = package.run(&[&["convert"], &arguments[..]].concat());
+        assert_eq!(output.code, 2, "{arguments:?}: {}", output.out);
+        assert!(output.err.contains(message), "{arguments:?}: {}", output.err);
+    }
+}
+
+#[test]
+fn a_suite_goes_to_tasks_and_back() {
+    let package = Package::new(&[("suites/shop/EVAL.yaml", SUITE)]);
+    let to_tasks = ["convert", "suites/shop", "suites/tasks", "--layout", "tasks"];
+    let output = package.run(&to_tasks);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert!(output.out.contains("approximated EVAL.yaml: "), "{}", output.out);
+    assert!(package.root().join("suites/tasks/tasks/b.json").is_file());
+    assert!(
+        !package.root().join("suites/tasks/EVAL.yaml").exists()
+            && package.root().join("suites/shop/EVAL.yaml").exists()
+    );
+    assert_eq!(package.run(&["check", "suites/tasks"]).code, 0, "{}", package.run(&["check", "suites/tasks"]).out);
+    assert_eq!(package.run(&to_tasks).code, 2, "nothing is overwritten");
+    let back = ["convert", "suites/tasks/suite.json", "suites/back", "--layout", "directories"];
+    let output = package.run(&back);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    let checked = package.run(&["check", "suites/back"]);
+    assert_eq!(checked.code, 0, "{}", checked.out);
+    package.write("suites/shop/EVAL.yaml", &format!("tags: [fast]\n{SUITE}"));
+    let in_place = ["convert", "suites/shop", "--layout", "tasks", "--force"];
+    let output = package.run(&in_place);
+    assert_eq!(output.code, 1, "{}", output.out);
+    assert!(output.out.contains("dropped      EVAL.yaml:1: tags: "), "{}", output.out);
+    assert!(!package.root().join("suites/shop/EVAL.yaml").exists());
+    assert_eq!(package.run(&["convert", "suites/shop", "--layout", "tasks"]).code, 2, "it is in that layout");
+}
+
+#[test]
+fn other_sources_become_tasks_and_what_they_cannot_express_is_named() {
+    let package = Package::new(&[
+        ("promptfooconfig.yaml", CONFIGURATION),
+        ("task/task.toml", "version = \"1.0\"\n[agent]\ntimeout_sec = 60\n"),
+        ("task/instruction.md", "Write hello.txt."),
+        ("task/tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
+    ]);
+    let output = package.run(&["convert", ".", "suites/words", "--layout", "tasks"]);
+    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
+    for line in [
+        "mapped       promptfooconfig.yaml:6: tests[0].assert[0]\n",
+        "approximated suite.json: comments: JSON has none\n",
+        "approximated tasks/test-1.json: case: without `criteria`, its description is its id\n",
+        "dropped      suite.json: execution.target: the tasks layout has nothing like it\n",
+        "3 mapped, 3 approximated, 1 dropped\n",
+    ] {
+        assert!(output.out.contains(line), "{line}{}", output.out);
+    }
+    let task = std::fs::read_to_string(package.root().join("suites/words/tasks/test-1.json")).unwrap();
+    assert!(task.contains("\"prompt\": \"Say tea\"") && task.contains("\"value\": \"tea\""), "{task}");
+    assert_eq!(package.run(&["convert", ".", "suites/again", "--layout", "tasks", "--lossy"]).code, 0);
+    assert_eq!(package.run(&["convert", ".", "suites/words", "--layout", "tasks"]).code, 2, "nothing is overwritten");
+    let output = package.run(&["convert", "task", "suites/task", "--layout", "tasks"]);
+    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
+    assert!(output.out.contains("dropped      tasks/task.json: case.requires: "), "{}", output.out);
+    let checked = package.run(&["check", "suites/task", "suites/words"]);
+    assert_eq!(checked.code, 0, "{}", checked.out);
+}

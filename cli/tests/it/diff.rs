@@ -1,0 +1,119 @@
+//! `cargo evalsuite diff`, run as a program.
+
+use std::time::{Duration, SystemTime};
+
+use crate::package::Package;
+use evalsuite_needs::needs;
+use evalsuite_schema::json::{Value, json};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+/// Writes a run that began some minutes ago.
+fn write_run(package: &Package, id: &str, skill: f64, minutes: u64) {
+    let mut run = SyntheticRun::new(id, 60, 2);
+    run.skill = skill;
+    let directory = run.write(&package.root().join("out"));
+    let lock = directory.join("locks/run.lock");
+    std::fs::write(&lock, "").expect("a lock file");
+    let time = SystemTime::now() - Duration::from_secs(60 * minutes);
+    std::fs::File::options().write(true).open(&lock).and_then(|file| file.set_modified(time)).expect("a time");
+    std::fs::write(package.root().join("out/latest"), id).expect("the newest run");
+}
+
+#[test]
+fn the_newest_run_is_compared_with_the_one_before() {
+    let package = Package::new(&[]);
+    write_run(&package, "a-run", 0.2, 30);
+    write_run(&package, "b-good", 0.95, 20);
+    write_run(&package, "c-badly", 0.3, 10);
+    let output = package.run_in_output(&["diff"]);
+    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
+    assert!(output.out.starts_with("c-badly compared with b-good\n"), "{}", output.out);
+    assert!(
+        output.out.contains(
+            "\nrefunds @ default: regressed\n  errors   1 case ends in an error, and had a result\n  passed   "
+        ),
+        "{}",
+        output.out
+    );
+    assert!(output.out.contains(" scores by less than 0.05\n"), "they are not listed one by one:\n{}", output.out);
+    std::fs::remove_file(package.root().join("out/latest")).unwrap();
+    let copied = package.run_in_output(&["diff"]);
+    assert_eq!(copied.out, output.out, "the newest run is found without the file that names it");
+    let output = package.run_in_output(&["diff", "b-good", "b-good"]);
+    assert_eq!(output.code, 4, "the targets with few noisy cases are undecided:\n{}", output.out);
+    assert!(output.out.contains("\nrefunds @ default: no evidence of a change\n"), "{}", output.out);
+}
+
+#[test]
+fn a_run_that_does_not_exist_is_named() {
+    let package = Package::new(&[]);
+    write_run(&package, "a-run", 0.9, 1);
+    let output = package.run_in_output(&["diff", "nothing"]);
+    assert_eq!((output.code, output.out.as_str()), (2, ""));
+    assert!(output.err.starts_with("error: there is no run `nothing` in "), "{}", output.err);
+    let output = package.run_in_output(&["diff"]);
+    assert_eq!(output.code, 2);
+    assert_eq!(output.err, "error: no earlier run has cases in common with `a-run`\n");
+}
+
+/// A git repository whose branch `topic` left `main`; returns the commits of both.
+fn repository(package: &Package) -> [String; 2] {
+    let git = |arguments: &[&str]| {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"];
+        let output =
+            std::process::Command::new("git").args(who).args(arguments).current_dir(package.root()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    git(&["init", "--quiet"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "base"]);
+    let base = git(&["rev-parse", "HEAD"]);
+    git(&["switch", "--quiet", "-c", "topic"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "topic"]);
+    let topic = git(&["rev-parse", "HEAD"]);
+    git(&["switch", "--quiet", "main"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "main goes on"]);
+    [base, topic]
+}
+
+/// Writes the commit of a run.
+fn set_commit(package: &Package, id: &str, commit: &str, dirty: bool) {
+    let file = package.root().join(format!("out/runs/{id}/run.json"));
+    let mut record: Value = evalsuite_schema::json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    record["git"] = json!({ "commit": commit, "dirty": dirty });
+    std::fs::write(&file, record.to_string()).unwrap();
+}
+
+#[needs(git)]
+#[test]
+fn a_run_of_a_branch_is_compared_with_the_run_of_the_merge_base() {
+    let package = Package::new(&[]);
+    let [base, topic] = repository(&package);
+    for (minutes, id) in [(50, "a-base"), (40, "b-edited"), (30, "c-topic"), (20, "d-topic")] {
+        write_run(&package, id, 0.9, minutes);
+    }
+    set_commit(&package, "a-base", &base, false);
+    set_commit(&package, "b-edited", &base, true);
+    set_commit(&package, "c-topic", &topic, false);
+    set_commit(&package, "d-topic", &topic, false);
+    let output = package.run_in_output(&["diff"]);
+    assert!(output.out.starts_with("d-topic compared with a-base\n"), "{}{}", output.out, output.err);
+    let note = format!("note: `a-base` is of commit {}, the merge base with `main`\n", &base[..10]);
+    assert_eq!(output.err, note, "files of b-edited differ from the commit");
+    let output = package.run_in_output(&["diff", "c-topic"]);
+    assert!(output.out.starts_with("d-topic compared with c-topic\n"), "{}", output.out);
+
+    // Edits on the merge base are compared with it; it is compared with the run before.
+    std::fs::write(package.root().join("out/latest"), "b-edited").unwrap();
+    let output = package.run_in_output(&["diff"]);
+    assert!(output.out.starts_with("b-edited compared with a-base\n"), "{}", output.out);
+    set_commit(&package, "d-topic", &base, false);
+    std::fs::write(package.root().join("out/latest"), "d-topic").unwrap();
+    let output = package.run_in_output(&["diff"]);
+    assert!(output.out.starts_with("d-topic compared with c-topic\n"), "{}", output.out);
+    assert_eq!(output.err, "");
+    // A commit that is not in this repository has no merge base.
+    set_commit(&package, "d-topic", &"7".repeat(40), false);
+    let output = package.run_in_output(&["diff"]);
+    assert!(output.out.starts_with("d-topic compared with c-topic\n"), "{}{}", output.out, output.err);
+}

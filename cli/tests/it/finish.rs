@@ -1,0 +1,88 @@
+//! `cargo evalsuite finish`, run as a program. What it does to real runs is tested with real test programs.
+
+use crate::package::{Package, TASK};
+use evalsuite_records::record::TrialRecord;
+use evalsuite_schema::json::json;
+
+#[test]
+fn an_unknown_run_is_said_to_be_unknown() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
+    package.write("src/lib.rs", "");
+    let output = package.run(&["finish"]);
+    assert_eq!(output.code, 2, "{}", output.err);
+    assert!(output.err.contains("there are no runs in "), "{}", output.err);
+    let output = package.run(&["finish", "20260104T091500Z-4be1f0"]);
+    assert_eq!(output.code, 2);
+    assert!(output.err.contains("there is no run `20260104T091500Z-4be1f0` in "), "{}", output.err);
+    assert_eq!(package.run(&["finish", "a", "b"]).code, 2);
+}
+
+#[test]
+fn a_run_without_hooks_is_summed_up() {
+    let package = Package::new(&[]);
+    package.write("runs/r/suites/s/suite.json", r#"{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": []}"#);
+    let output = package.run(&["finish", "runs/r"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.starts_with("no hooks were left to run\n"), "{}", output.out);
+    assert!(package.root().join("runs/r/summary.json").is_file());
+}
+
+#[test]
+fn what_died_and_what_was_not_started_is_counted_and_named() {
+    let package = Package::new(&[]);
+    let test = |name: &str| format!(r#"{{"program": "p", "test_name": "evals::{name}", "case_id": "{name}"}}"#);
+    let tests = ["a", "b", "c"].map(test).join(", ");
+    package.write("runs/r/suites/s/suite.json", &format!(r#"{{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": [{tests}]}}"#));
+    package.write(
+        "runs/r/suites/s/cases/a-12345678/trial-000/started.json",
+        r#"{"schema": "evalsuite.started/1", "run_id": "r", "suite": "s", "case_id": "a", "target": "default", "trial": 0, "pid": 1, "lock": "locks/a-12345678.lock", "started_at": "2026-01-04T09:15:00Z"}"#,
+    );
+    package.write("runs/r/suites/s/cases/a-12345678/trial-000/.result.json.0123456789abcdef.tmp", "{");
+    let output = package.run(&["finish", "runs/r"]);
+    assert_eq!(output.code, 1, "{}", output.out);
+    for line in [
+        "s: evaluation error (agent/process_died): case `a` (target `default`)  process 1 died in trial 0\n",
+        "s: 1 case without a record\n",
+        "s: 2 tests not started: evals::b, evals::c\n",
+    ] {
+        assert!(output.out.contains(line), "{line} is missing in {}", output.out);
+    }
+    let trial = package.root().join("runs/r/suites/s/cases/a-12345678/trial-000");
+    // All trials ended, and then the process died.
+    let mut record = TrialRecord::new();
+    (record.suite, record.case_id, record.target) = ("s".to_owned(), "a".to_owned(), "default".to_owned());
+    std::fs::write(trial.join("result.json"), evalsuite_schema::json::to_string(&record).unwrap()).unwrap();
+    let output = package.run(&["finish", "runs/r"]);
+    assert_eq!(output.code, 1, "{}", output.out);
+    assert!(output.out.contains("case `a` (target `default`)  process 1 died after trial 0\n"), "{}", output.out);
+    std::fs::remove_file(trial.join("result.json")).unwrap();
+    assert_eq!(std::fs::read_dir(trial).unwrap().count(), 1, "the temporary file is removed");
+}
+
+#[test]
+fn tests_that_were_not_started_have_an_exit_status_of_their_own() {
+    let package = Package::new(&[]);
+    let test = r#"{"program": "p", "test_name": "evals::a", "case_id": "a"}"#;
+    package.write("runs/r/suites/s/suite.json", &format!(r#"{{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": [{test}]}}"#));
+    let output = package.run(&["finish", "runs/r"]);
+    assert_eq!(output.code, 4, "{}", output.out);
+    assert!(output.out.contains("s: 1 test not started: evals::a\n"), "{}", output.out);
+}
+
+#[test]
+fn the_finished_run_is_printed_as_json() {
+    let package = Package::new(&[]);
+    let test = r#"{"program": "p", "test_name": "evals::a", "case_id": "a"}"#;
+    package.write("runs/r/suites/s/suite.json", &format!(r#"{{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": [{test}]}}"#));
+    let output = package.run(&["finish", "runs/r", "--format", "json"]);
+    assert_eq!(output.code, 4, "{}", output.err);
+    let finished = package.json("finish", &output.out);
+    assert_eq!((&finished["run_id"], &finished["hooks"]), (&json!("r"), &json!(0)), "{finished}");
+    let suite = json!({
+        "suite": "s", "passed": 0, "failed": 0, "error": 0, "skipped": 0,
+        "trials": 0, "trial_errors": 0, "passed_with_failed_grader": 0, "problems": [], "not_started": ["evals::a"],
+    });
+    assert_eq!(finished["suites"], json!([suite]));
+    assert!(finished["summary"].as_str().is_some_and(|path| path.ends_with("runs/r/summary.json")), "{finished}");
+    assert_eq!(package.run(&["finish", "runs/r", "--format", "json", "--partial"]).code, 0);
+}

@@ -1,0 +1,127 @@
+//! What people read on a terminal of 80 columns.
+
+use crate::package::{Output, Package, TASK};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+/// Runs a command, and hides the name of the temporary directory.
+fn run(package: &Package, arguments: &[&str]) -> Output {
+    let records = package.root().join("out").display().to_string();
+    let mut output = package.run_with(arguments, &[("EVALSUITE_OUTPUT", &records)]);
+    let root = package.root().canonicalize().expect("a directory").display().to_string();
+    output.out = output.out.replace(&root, "DIR").replace(&package.root().display().to_string(), "DIR");
+    output
+}
+
+#[test]
+fn help_fits_into_80_columns() {
+    let package = Package::new(&[]);
+    let overview = run(&package, &["--help"]).out;
+    assert_eq!(too_wide(&overview), None);
+    let (_, rest) = overview.split_once("\n\nWriting suites:\n").expect("the commands");
+    let (commands, _) = rest.split_once("\n\nOptions:\n").expect("an end");
+    // Further lines about a command start with more spaces.
+    let commands: Vec<&str> = commands
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|command| *command != "help")
+        .collect();
+    assert!(commands.len() > 20, "{overview}");
+    for command in commands {
+        let help = run(&package, &[command, "--help"]).out;
+        // Examples are lines to copy, and stay as they are.
+        let (text, examples) = help.split_once("\nExample").expect("examples");
+        assert!(examples.contains(&format!("cargo evalsuite {command}")), "{examples}");
+        assert_eq!(too_wide(text), None, "{command}");
+        insta::assert_snapshot!(format!("help_{command}"), help);
+    }
+}
+
+/// The first line that is wider than 80 columns.
+fn too_wide(text: &str) -> Option<&str> {
+    text.lines().find(|line| line.chars().count() > 80)
+}
+
+#[test]
+fn suites_and_runs_are_listed() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
+    SyntheticRun::new("run-1", 12, 1).write(&package.root().join("out"));
+    let listed = run(&package, &["list"]).out;
+    assert_eq!(too_wide(&listed), None);
+    insta::assert_snapshot!("list", listed);
+}
+
+#[test]
+fn cases_whose_line_is_too_long_have_several() {
+    let long = "tasks/ambiguous/a-directory-of-cases-with-long-names/a_case_whose_name_says_what_it_is_about.json";
+    let graders: Vec<String> =
+        (0..9).map(|n| format!(r#"{{ "name": "contains", "config": {{ "value": "{n}" }} }}"#)).collect();
+    let task = |id: &str| {
+        TASK.replace("\"a\"", &format!("\"{id}\""))
+            .replace("\"graders\": [", &format!("\"graders\": [{}, ", graders.join(", ")))
+    };
+    let package = Package::new(&[
+        (&format!("suites/card_agent/{long}"), &task("long")),
+        ("suites/card_agent/tasks/b.json", &task("b")),
+    ]);
+    let listed = run(&package, &["list"]).out;
+    let paths: Vec<&str> = listed.lines().filter(|line| line.contains(long)).collect();
+    assert_eq!(paths, [format!("    suites/card_agent/{long}:1")], "a path stays on one line: {listed}");
+    assert_eq!(listed.lines().filter(|line| !line.contains(long)).find_map(too_wide), None);
+    insta::assert_snapshot!("list_of_long_lines", listed);
+}
+
+#[test]
+fn runs_are_finished_merged_and_removed() {
+    let package = Package::new(&[]);
+    for part in ["one", "two"] {
+        let mut run = SyntheticRun::new("run-1", 12, 1);
+        run.started_at = "2026-11-20T08:00:00.000Z".to_owned();
+        run.write(&package.root().join(part));
+    }
+    let merged = run(&package, &["merge", "one/runs/run-1", "two/runs/run-1", "--into", "out"]);
+    assert_eq!(merged.code, 0, "{}", merged.err);
+    insta::assert_snapshot!("merge", merged.out);
+    let finished = run(&package, &["finish"]);
+    assert_eq!(finished.code, 0, "{}", finished.err);
+    assert_eq!(too_wide(&finished.out), None);
+    insta::assert_snapshot!("finish", finished.out);
+    let health = run(&package, &["health"]);
+    assert_eq!((health.code, too_wide(&health.out)), (0, None), "{}", health.err);
+    insta::assert_snapshot!("health", health.out);
+    let gate = run(&package, &["gate", "--require", "pass_rate >= 60% per bucket"]);
+    assert_eq!(too_wide(&gate.out), None);
+    insta::assert_snapshot!("gate", gate.out);
+    insta::assert_snapshot!("clean", run(&package, &["clean", "--keep", "0"]).out);
+}
+
+#[test]
+fn conversions_are_reported() {
+    let configuration = "prompts: ['Say {{word}}']\nproviders: [echo]\nenv: {A: b}\ntests:\n  - vars: {word: hi}\n    \
+                         assert: [{type: contains, value: hi}, {type: similar, value: hello}]\n";
+    let package = Package::new(&[("promptfooconfig.yaml", configuration)]);
+    insta::assert_snapshot!("convert", run(&package, &["convert", ".", "suites/words"]).out);
+}
+
+#[evalsuite_needs::needs(script)]
+#[test]
+#[cfg(target_os = "linux")]
+fn tables_are_as_wide_as_the_terminal() {
+    let package = Package::new(&[]);
+    SyntheticRun::new("run-1", 12, 1).write(&package.root().join("out"));
+    let widest = |columns: u32| {
+        let line = format!(
+            "stty cols {columns}; {} evalsuite report",
+            assert_cmd::cargo::cargo_bin!("cargo-evalsuite").display()
+        );
+        let mut command = assert_cmd::Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).env("EVALSUITE_OUTPUT", package.root().join("out"));
+        let output = command.current_dir(package.root()).output().expect("`script` runs");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(text.contains("judge tokens"), "{text}");
+        text.lines().map(|line| line.trim_end().chars().count()).max().unwrap_or_default()
+    };
+    assert!(widest(60) <= 60);
+    assert!((81..=160).contains(&widest(160)));
+    assert!(widest(0) <= 80, "a terminal that does not know its width");
+}

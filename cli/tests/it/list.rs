@@ -1,0 +1,54 @@
+//! `cargo evalsuite list`, run as a program.
+
+use crate::package::{Package, TASK};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+#[test]
+fn suites_cases_and_graders_are_listed_with_their_places() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
+    let output = package.run_in_output(&["list"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert_eq!(output.out, "cards (suites/card_agent)\n  a  suites/card_agent/tasks/a.json:1  contains\n\nno runs\n");
+}
+
+#[test]
+fn runs_are_listed_with_their_rates_the_newest_first() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
+    for id in ["run-1", "run-2"] {
+        SyntheticRun::new(id, 12, 1).write(&package.root().join("out"));
+    }
+    let output = package.run_in_output(&["list", "--format", "json"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let listing = package.json("list", &output.out);
+    assert_eq!(listing["schema"], "evalsuite.list/1");
+    assert_eq!(listing["suites"][0]["cases"][0]["tests"][0], "card_agent::a");
+    assert_eq!(listing["suites"][0]["cases"][0]["graders"][0]["type"], "contains");
+    let ids: Vec<&str> = listing["runs"].as_array().unwrap().iter().filter_map(|run| run["run_id"].as_str()).collect();
+    assert_eq!(ids, ["run-2", "run-1"]);
+    let rate = listing["runs"][0]["suites"][0]["pass_rate"].as_f64().expect("a rate");
+    assert!((0.0..=1.0).contains(&rate));
+    let output = package.run_in_output(&["list"]);
+    assert!(output.out.contains("\nrun    suite"), "{}", output.out);
+    assert!(output.out.contains("run-2  refunds@default"), "{}", output.out);
+}
+
+#[test]
+fn a_suite_with_errors_is_listed_with_their_number() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", "{")]);
+    let output = package.run_in_output(&["list"]);
+    assert_eq!(output.code, 1);
+    assert!(
+        output.out.starts_with("suites/card_agent: 1 error, see `cargo evalsuite check suites/card_agent`\n"),
+        "{}",
+        output.out
+    );
+}
+
+#[test]
+fn a_case_with_criteria_only_has_a_judge() {
+    let case = "input: You are late!\ncriteria: Stays polite.\n";
+    let package =
+        Package::new(&[("suites/polite/EVAL.yaml", "name: polite\n"), ("suites/polite/cases/a/case.yaml", case)]);
+    let output = package.run_in_output(&["list", "suites/polite"]);
+    assert!(output.out.contains("  a  suites/polite/cases/a/case.yaml:1  llm-grader\n"), "{}", output.out);
+}

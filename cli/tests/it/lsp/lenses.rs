@@ -1,0 +1,102 @@
+//! Code lenses: a case can be run, and shows its last verdict. Cargo is a script.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use evalsuite_schema::json::{Value, json};
+
+use super::client::Client;
+use super::suites::{self, REFUND};
+use crate::package::Package;
+
+const CASE: &str = "suites/shop/cases/refund/case.yaml";
+
+/// A client of a package in which `cargo` runs these lines of a script.
+fn with_cargo(package: &Package, script: &str) -> Client {
+    let cargo = package.root().join("bin/cargo");
+    package.write(
+        "bin/cargo",
+        &format!(
+            "#!/bin/sh\nif [ \"$1\" = metadata ]; then echo '{{\"target_directory\": \"out\"}}'; exit; fi\n{script}\n"
+        ),
+    );
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).expect("a program");
+    let output = package.root().join("out").display().to_string();
+    let cargo = cargo.display().to_string();
+    let refreshes = json!({ "workspace": { "codeLens": { "refreshSupport": true } } });
+    Client::open_with(
+        package.root(),
+        refreshes,
+        &[("CARGO", &cargo), ("EVALSUITE_OUTPUT", &output), ("PATH", "/usr/bin:/bin")],
+    )
+}
+
+fn lenses(client: &mut Client) -> Vec<Value> {
+    let params = json!({ "textDocument": { "uri": client.uri(CASE) } });
+    client.request("textDocument/codeLens", params)["result"].as_array().expect("a list").clone()
+}
+
+#[test]
+fn a_case_is_run_by_its_lens() {
+    let package = suites::cases();
+    let mut client = with_cargo(&package, "echo \"ran $*\"; case \"$*\" in *refund*) exit 0;; esac; exit 101");
+    client.open_file(CASE, REFUND);
+    let found = lenses(&mut client);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let command = &found[0]["command"];
+    assert_eq!(command["title"], "\u{25b6} run case");
+    assert_eq!(command["tooltip"], "cargo test --test shop -- shop::refund");
+    assert_eq!(found[0]["range"]["start"], json!({ "line": 0, "character": 0 }));
+    let run = json!({ "command": command["command"], "arguments": command["arguments"] });
+    assert_eq!(client.request("workspace/executeCommand", run.clone())["result"], Value::Null);
+    assert_eq!(client.wait_for("window/showMessage")["params"]["message"], "refund: passed");
+    let logged = client.take("window/logMessage");
+    assert_eq!(logged.last().expect("the output")["params"]["message"], "ran test --test shop -- shop::refund\n");
+    client.wait_for("workspace/codeLens/refresh");
+
+    let mut other = run;
+    other["arguments"][0]["arguments"] = json!(["publish"]);
+    assert_eq!(client.request("workspace/executeCommand", other)["error"]["message"], "there is no such case");
+    let none = json!({ "command": "evalsuite.other", "arguments": [] });
+    assert_eq!(client.request("workspace/executeCommand", none)["error"]["code"], -32602);
+    client.shut_down();
+}
+
+#[test]
+fn a_case_that_fails_is_told_and_a_second_run_waits() {
+    let package = suites::cases();
+    let mut client = with_cargo(&package, "while [ ! -e go ]; do sleep 0.05; done; exit 101");
+    client.open_file(CASE, REFUND);
+    let command = lenses(&mut client)[0]["command"].clone();
+    let run = json!({ "command": command["command"], "arguments": command["arguments"] });
+    assert!(client.request("workspace/executeCommand", run.clone()).get("error").is_none());
+    let again = client.request("workspace/executeCommand", run);
+    assert_eq!(again["error"]["message"], "another case is running");
+    package.write("go", "");
+    assert_eq!(client.wait_for("window/showMessage")["params"]["message"], "refund: did not pass");
+    client.shut_down();
+}
+
+#[test]
+fn the_verdict_of_the_newest_run_is_shown() {
+    let package = suites::cases();
+    let case = json!({
+        "schema": "evalsuite.case/1", "run_id": "run-1", "suite": "shop", "suite_digest": "", "layout": "cases",
+        "kind": "capability", "case_id": "refund", "case_key": "refund", "case_digest": "", "input_digest": "",
+        "grader_digest": "", "test_name": "shop::refund", "target": "default", "agent": "agent",
+        "location": { "file": CASE, "line": 1, "column": 1 }, "runner_attempt": 1, "requested_by": null,
+        "outcome": "failed", "reason": null, "score": 0.5, "threshold": 0.8, "rule": "any", "strategy": null,
+        "trials": [], "planned": 3, "completed": 3, "passed": 1, "errors": 0, "truncated": false, "cost_limited": false,
+        "pass_at_k": {}, "pass_hat_k": {}, "mean": 0.5, "min": 0.0, "max": 1.0, "stddev": null, "ci95_lower": null,
+        "ci95_upper": null, "stability": null,
+    });
+    package.write("out/runs/run-1/suites/shop-0/cases/refund/case.json", &case.to_string());
+    package.write("out/runs/run-1/run.json", "{}");
+    package.write("out/latest", "run-1");
+    let mut client = with_cargo(&package, "exit 1");
+    client.open_file(CASE, REFUND);
+    let titles: Vec<Value> = lenses(&mut client).iter().map(|lens| lens["command"]["title"].clone()).collect();
+    assert_eq!(titles, ["\u{25b6} run case", "failed (1 of 3 trials), score 0.50"]);
+    client.shut_down();
+}

@@ -1,0 +1,47 @@
+//! The command line, run as a process. One program: each test program is linked on its own.
+
+#[cfg(unix)]
+mod baseline_walk;
+mod baselines;
+mod calibrate;
+mod check;
+#[cfg(target_os = "linux")]
+mod check_large;
+mod clean;
+mod convert;
+#[cfg(unix)]
+mod convert_outside;
+mod diff;
+mod diff_judge;
+mod expand;
+mod explain;
+mod finish;
+mod gate;
+mod health;
+#[cfg(unix)]
+mod hostile_runs;
+mod human_output;
+#[cfg(unix)]
+mod killed_runs;
+mod list;
+mod lsp;
+mod merge;
+mod new;
+mod package;
+#[cfg(unix)]
+mod record_places;
+mod regrade;
+mod report;
+#[cfg(unix)]
+mod run;
+#[cfg(unix)]
+mod same_names;
+mod schema;
+#[cfg(unix)]
+mod shards;
+mod shell;
+mod show;
+#[cfg(unix)]
+mod walk;
+#[cfg(target_os = "linux")]
+mod watch;

@@ -1,0 +1,280 @@
+//! `cargo evalsuite new`, run as a program.
+
+use std::fs;
+
+use crate::package::Package;
+use evalsuite_tests::throwaway::{Call, Package as Directory};
+
+/// A package as `cargo new --lib` leaves it.
+fn package() -> Package {
+    let package = Package::new(&[("Cargo.toml", "[package]\nname = \"shop-agent\"\nedition = \"2024\"\n")]);
+    package.write("src/lib.rs", "");
+    fs::remove_dir(package.root().join("suites")).expect("the folder of suites");
+    package
+}
+
+fn read(package: &Package, path: &str) -> String {
+    fs::read_to_string(package.root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn three_commands_lead_to_a_passing_and_a_failing_case() {
+    let directory = Directory::directory_outside_of_workspaces("new-command");
+    let run = |line: &str, below: &str| {
+        let call = Call::program("sh", &directory).with_cargo().args(["-c", line]);
+        call.in_directory(&directory.root().join(below)).run()
+    };
+    run("cargo new --quiet --lib shop-agent", "").succeeds("the package is created");
+    // The same versions as those of all other packages, which are built already.
+    fs::copy(directory.root().join("Cargo.lock"), directory.root().join("shop-agent/Cargo.lock"))
+        .expect("the lock file");
+    // The program was built in a clone, whose crates it uses.
+    let new = format!("{} evalsuite new suite", assert_cmd::cargo::cargo_bin!("cargo-evalsuite").display());
+    run(&new, "shop-agent").succeeds("the suite is written").says("created suites/basics/EVAL.yaml");
+    let ran = run("cargo test --test basics", "shop-agent").fails("one case fails");
+    ran.says("test basics::greeting ... ok")
+        .says("test basics::addition ... FAILED")
+        .says("test basics::suite_check ... ok");
+    ran.says("Output does not contain \"42\"").is_silent_about("warning");
+}
+
+#[test]
+fn a_suite_of_either_layout_passes_check() {
+    for (layout, file) in [("cases", "suites/basics/EVAL.yaml"), ("tasks", "suites/basics/suite.json")] {
+        let package = package();
+        let output = package.run(&["new", "suite", "--layout", layout]);
+        assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+        assert!(output.out.starts_with(&format!("created {file}\n")), "{}", output.out);
+        for line in [
+            "created tests/basics.rs\n",
+            "created build.rs\n",
+            "changed Cargo.toml: dev-dependency evalsuite, build-dependency evalsuite-build\n",
+        ] {
+            assert!(output.out.contains(line), "{}", output.out);
+        }
+        let check = package.run(&["check", "--deny-warnings"]);
+        assert_eq!((check.code, check.out.as_str()), (0, "no problems in 1 suite with 2 tests\n"), "{layout}");
+        assert_eq!(check.err, "", "the call in the test file is read");
+    }
+    let package = package();
+    assert_eq!(package.run(&["new"]).code, 0, "a suite is the default");
+    assert!(package.root().join("suites/basics/EVAL.yaml").is_file());
+}
+
+#[test]
+fn files_that_are_there_are_not_overwritten_without_force() {
+    let package = package();
+    package.write("tests/shop.rs", "// mine\n");
+    let manifest = read(&package, "Cargo.toml");
+    let output = package.run(&["new", "suite", "shop"]);
+    assert_eq!((output.code, output.out.as_str()), (2, ""));
+    let expected = "error: tests/shop.rs is already there; nothing was written\n  = help: `--force` overwrites\n";
+    assert_eq!(output.err, expected);
+    assert_eq!(read(&package, "tests/shop.rs"), "// mine\n");
+    assert_eq!(read(&package, "Cargo.toml"), manifest);
+    assert!(!package.root().join("suites").exists(), "all or nothing");
+    let output = package.run(&["new", "suite", "shop", "--force"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.contains("replaced tests/shop.rs\n"), "{}", output.out);
+    assert!(read(&package, "tests/shop.rs").contains("include_eval_suite!(\"suites/shop\")"));
+}
+
+#[test]
+fn a_second_suite_changes_neither_manifest_nor_build_script() {
+    let package = package();
+    package.write("build.rs", "fn main() {\n    println!(\"cargo::rerun-if-env-changed=X\");\n}\n");
+    let output = package.run(&["new", "suite", "one"]);
+    assert!(
+        output.out.contains("changed build.rs: evalsuite_build::track(\"suites\"); (from now on"),
+        "{}",
+        output.out
+    );
+    let script = read(&package, "build.rs");
+    assert!(script.starts_with("fn main() {\n    evalsuite_build::track(\"suites\");\n    println!"), "{script}");
+    let output = package.run(&["new", "suite", "two"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(!output.out.contains("changed"), "{}", output.out);
+    assert_eq!(read(&package, "build.rs"), script);
+}
+
+#[test]
+fn nextest_and_the_workflow_are_added_on_request() {
+    let package = package();
+    fs::create_dir(package.root().join(".git")).expect("a repository");
+    package.write(".config/nextest.toml", "# mine\n[profile.default]\nretries = 1\n");
+    let output = package.run(&["new", "suite", "--ci"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.contains("changed .config/nextest.toml: profile ci\n"), "{}", output.out);
+    let profile =
+        "\n[profile.ci]\nfail-fast = false\nretries = 0\nslow-timeout = { period = \"60s\", terminate-after = 10 }\n";
+    assert_eq!(read(&package, ".config/nextest.toml"), format!("# mine\n[profile.default]\nretries = 1\n{profile}"));
+    assert!(read(&package, ".github/workflows/evals.yml").contains("cargo nextest run --profile ci\n"));
+
+    let other = self::package();
+    let output = other.run(&["new", "suite", "--nextest"]);
+    assert!(output.out.contains("created .config/nextest.toml\n"), "{}", output.out);
+    assert_eq!(read(&other, ".config/nextest.toml"), profile.trim_start());
+    assert!(!other.root().join(".github").exists());
+}
+
+#[test]
+fn the_root_of_a_workspace_is_not_a_package() {
+    let package = Package::new(&[("Cargo.toml", "[workspace]\nmembers = [\"agents/*\"]\n")]);
+    let output = package.run(&["new"]);
+    assert_eq!(output.code, 2);
+    assert!(
+        output.err.ends_with("has no package\n  = help: go to the directory of one of its members\n"),
+        "{}",
+        output.err
+    );
+}
+
+#[test]
+fn cases_are_added_in_the_layout_of_the_suite() {
+    for (layout, file) in [("cases", "suites/basics/cases/late/case.yaml"), ("tasks", "suites/basics/tasks/late.json")]
+    {
+        let package = package();
+        assert_eq!(package.run(&["new", "suite", "--layout", layout]).code, 0);
+        let arguments = ["new", "case", "late", "--input", "Say: \"late\"", "--contains", "late"];
+        let output = package.run(&arguments);
+        assert_eq!((output.code, output.out), (0, format!("created {file}\n")), "{}", output.err);
+        let judged =
+            ["new", "case", "kind", "--input", "Be kind.", "--criteria", "Is kind: yes", "--suite", "suites/basics"];
+        assert_eq!(package.run(&judged).code, 0);
+        assert_eq!(package.run(&["check", "--deny-warnings"]).out, "no problems in 1 suite with 4 tests\n", "{layout}");
+        assert_eq!(package.run(&arguments).code, 2, "the case is there");
+    }
+}
+
+#[test]
+fn a_case_says_what_is_missing() {
+    let package = package();
+    let output = package.run(&["new", "case", "late"]);
+    assert_eq!(output.code, 2);
+    let expected = "error: the package has no suite\n  = help: write one: `cargo evalsuite new suite`\n";
+    assert_eq!(output.err, expected);
+    assert_eq!(package.run(&["new", "suite"]).code, 0);
+    for (arguments, message) in [
+        (&["late"][..], "error: `--input` is missing: input of the agent\n"),
+        (
+            &["a b", "--input", "x"],
+            "error: `a b` is not a valid name: use letters, digits, `-` and `_`, and start with a letter\n",
+        ),
+        (&["late", "--suite", "src"], "error: src is not the directory of a suite\n"),
+    ] {
+        let output = package.run(&[&["new", "case"], arguments].concat());
+        assert_eq!((output.code, output.err.as_str()), (2, message));
+    }
+}
+
+#[test]
+fn a_grader_joins_the_test_file() {
+    let package = package();
+    assert_eq!(package.run(&["new", "suite"]).code, 0);
+    let output = package.run(&["new", "grader", "short-answer"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.starts_with("changed tests/basics.rs: grader short_answer\n"), "{}", output.out);
+    let test = read(&package, "tests/basics.rs");
+    assert!(test.contains("include_eval_suite!(\"suites/basics\", graders = [short_answer]);"), "{test}");
+    assert!(test.contains("\nfn short_answer(evidence: &evalsuite::Evidence<'_>) -> evalsuite::Score {\n"), "{test}");
+    package.write("suites/basics/cases/greeting/case.yaml", "input: Say hello.\nassertions:\n  - type: short_answer\n");
+    assert_eq!(package.run(&["check", "--deny-warnings"]).out, "no problems in 1 suite with 2 tests\n");
+    let output = package.run(&["new", "grader", "short_answer"]);
+    assert_eq!(
+        (output.code, output.err.as_str()),
+        (2, "error: tests/basics.rs has a function `short_answer` already\n")
+    );
+    package.write("tests/basics.rs", "");
+    let output = package.run(&["new", "grader", "other"]);
+    assert_eq!(output.code, 2);
+    assert!(
+        output.err.ends_with("= help: write the function, and add `graders = [other]` to the call\n"),
+        "{}",
+        output.err
+    );
+}
+
+#[test]
+fn a_command_becomes_the_agent_of_a_test_file_of_its_own() {
+    let package = package();
+    assert_eq!(package.run(&["new", "suite"]).code, 0);
+    let output = package.run(&["new", "agent-cli", "--command", "my-agent \"{PROMPT_FILE}\" {OUTPUT_FILE}"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(
+        output.out.starts_with(
+            "created suites/basics/targets.yaml\ncreated tests/basics_cli.rs\n\
+             changed Cargo.toml: feature cli-agents of evalsuite\n"
+        ),
+        "{}",
+        output.out
+    );
+    assert!(read(&package, "Cargo.toml").contains(r#"features = ["cli-agents"]"#));
+    assert!(
+        read(&package, "suites/basics/targets.yaml").contains(r#"command: "my-agent \"{PROMPT_FILE}\" {OUTPUT_FILE}""#)
+    );
+    assert_eq!(package.run(&["check", "--deny-warnings"]).out, "no problems in 1 suite with 4 tests\n");
+    assert_eq!(package.run(&["new", "agent-cli"]).code, 2, "the targets file is there");
+    assert_eq!(package.run(&["new", "agent-cli", "--force"]).code, 0);
+    assert_eq!(package.run(&["check", "--deny-warnings"]).code, 0, "the default command is valid");
+}
+
+#[test]
+fn a_calibration_passes_check() {
+    let package = package();
+    assert_eq!(package.run(&["new", "suite"]).code, 0);
+    let output = package.run(&["new", "calibration"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.starts_with("created suites/basics/calibration.yaml\n"), "{}", output.out);
+    assert_eq!(package.run(&["check", "--deny-warnings"]).out, "no problems in 1 suite with 2 tests\n");
+    assert_eq!(package.run(&["new", "calibration"]).code, 2, "the file is there");
+}
+
+#[test]
+fn schemas_and_settings_of_the_editor_are_added() {
+    let package = package();
+    package.write(".vscode/settings.json", "{\n  // mine\n  \"editor.tabSize\": 2\n}\n");
+    let output = package.run(&["new", "suite", "--editor"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+    assert!(output.out.contains("created .evalsuite/schema/eval.json\n"), "{}", output.out);
+    assert!(output.out.contains("changed .vscode/settings.json: yaml.schemas, json.schemas\n"), "{}", output.out);
+    let settings = read(&package, ".vscode/settings.json");
+    assert!(settings.contains("// mine") && settings.contains("./.evalsuite/schema/case.json"), "{settings}");
+    let schema: evalsuite_schema::Value =
+        evalsuite_schema::json::from_str(&read(&package, ".evalsuite/schema/eval.json")).expect("JSON");
+    assert_eq!(schema["title"], "evalsuite: eval");
+    let again = package.run(&["new", "editor"]);
+    assert_eq!((again.code, again.out.as_str()), (0, "the schemas and .vscode/settings.json are up to date\n"));
+    assert_eq!(package.run(&["check", "--deny-warnings"]).code, 0, "schemas are not files of a suite");
+
+    package.write(".evalsuite/schema/case.json", "{}");
+    let refused = package.run(&["new", "editor"]);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert!(refused.err.contains(".evalsuite/schema/case.json is already there"), "{}", refused.err);
+    assert!(package.run(&["new", "editor", "--force"]).out.starts_with("replaced .evalsuite/schema/case.json\n"));
+}
+
+#[test]
+fn settings_that_are_not_understood_are_left_alone() {
+    let package = package();
+    package.write(".vscode/settings.json", "{ \"yaml.schemas\": ");
+    let output = package.run(&["new", "editor"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.err.starts_with("note: .vscode/settings.json was not changed: "), "{}", output.err);
+    assert!(output.err.contains("\"./.evalsuite/schema/eval.json\": "), "it says what to add: {}", output.err);
+    assert_eq!(read(&package, ".vscode/settings.json"), "{ \"yaml.schemas\": ");
+    let fresh = self::package();
+    assert!(fresh.run(&["new", "editor"]).out.contains("created .vscode/settings.json\n"));
+}
+
+#[cfg(target_os = "linux")]
+#[evalsuite_needs::needs(script)]
+#[test]
+fn what_is_missing_is_asked_on_a_terminal() {
+    let package = package();
+    let output = package.run_on_terminal("new suite", "shop\ntasks\n", &[]);
+    assert!(output.contains("Name of the suite [basics]: "), "{output}");
+    assert!(output.contains("Layout: cases or tasks [cases]: "), "{output}");
+    assert!(package.root().join("suites/shop/suite.json").is_file(), "{output}");
+    let output = self::package().run_on_terminal("new grader", "\n\n", &[]);
+    assert!(output.contains("the package has no suite"), "{output}");
+}

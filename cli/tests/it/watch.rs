@@ -1,0 +1,309 @@
+//! `cargo evalsuite watch`, in packages that change while it runs.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::Child;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, SystemTime};
+use std::{fs, thread};
+
+use evalsuite_needs::needs;
+use evalsuite_tests::throwaway::{Call, Package, suites};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-evalsuite");
+
+const TESTS: &str = "
+use std::convert::Infallible;
+
+fn agent(trial: &mut evalsuite::Trial<'_>) -> Result<String, Infallible> {
+    let note = std::fs::read_to_string(trial.workspace().join(\"note.txt\")).unwrap_or_default();
+    Ok(format!(\"{} {note}\", trial.prompt()))
+}
+
+evalsuite::include_eval_suite!(\"suites/by_case\");
+";
+
+/// A deadlock fails the test instead of blocking it.
+const DEADLOCK: Duration = Duration::from_secs(600);
+
+fn package(name: &str) -> Package {
+    let package = suites::package_with_suite(name, "by_case", TESTS);
+    package
+        .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"))
+        .write("suites/by_case/cases/first/workspace/note.txt", "before")
+        .write("suites/by_case/cases/second/case.yaml", &suites::case("hello", "hello"));
+    package
+}
+
+struct Watching {
+    child: Child,
+    output: Receiver<String>,
+}
+
+impl Watching {
+    fn short(package: &Package) -> Self {
+        let call = Call::program(PROGRAM, package).with_cargo();
+        let mut child = call.args(["evalsuite", "watch", "--format", "short", "--test", "evals"]).spawn();
+        let stdout = child.stdout.take().expect("a pipe");
+        let (sender, output) = channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, output }
+    }
+
+    /// On a terminal; its output comes in pieces.
+    fn on_screen(package: &Package, test: &str, editor: &str) -> Self {
+        let line = format!("stty rows 40 cols 120 && exec {PROGRAM} evalsuite watch --test {test}");
+        let mut child =
+            Call::on_terminal(&line, package).with_cargo().env("EDITOR", editor).without_env("VISUAL").spawn();
+        let mut stdout = child.stdout.take().expect("a pipe");
+        let (sender, output) = channel();
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(length @ 1..) = stdout.read(&mut buffer) {
+                if sender.send(String::from_utf8_lossy(&buffer[..length]).into_owned()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, output }
+    }
+
+    /// The lines about one change, without the fixed ones around them.
+    fn change(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        loop {
+            let line = self.output.recv_timeout(DEADLOCK).unwrap_or_else(|_| panic!("no end after {lines:#?}"));
+            match line.as_str() {
+                "evalsuite: begin" => lines.clear(),
+                "evalsuite: end" => return lines,
+                _ => lines.push(line),
+            }
+        }
+    }
+
+    /// Waits until the terminal has shown all the texts, in this order.
+    fn shows(&self, texts: &[&str]) {
+        let mut shown = String::new();
+        for text in texts {
+            while !shown.contains(text) {
+                match self.output.recv_timeout(DEADLOCK) {
+                    Ok(piece) => shown.push_str(&piece),
+                    Err(_) => panic!("`{text}` is not shown:\n{shown}"),
+                }
+            }
+            let at = shown.find(text).expect("found") + text.len();
+            shown.drain(..at);
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        let stdin = self.child.stdin.as_mut().expect("a pipe");
+        stdin.write_all(keys.as_bytes()).and_then(|()| stdin.flush()).expect("the terminal reads keys");
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        // It has ended if the test has gone well so far.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn built_at(program: &Path) -> SystemTime {
+    program.metadata().and_then(|data| data.modified()).expect("a program")
+}
+
+#[test]
+fn saved_files_are_checked_and_their_cases_run_without_a_build() {
+    let package = package("watched");
+    let program = package.build(["--test", "evals", "--features", "evalsuite/reload"]);
+    let program = program.succeeds("the package is valid").executable("test", "evals");
+    let watching = Watching::short(&package);
+    let nothing = "evalsuite: 0 passed, 0 FAILED, 0 skipped; 0 problems";
+    assert_eq!(watching.change(), [nothing], "nothing runs before a change");
+    let built = built_at(&program);
+
+    let first = "suites/by_case/cases/first/case.yaml";
+    package.write(first, &suites::case("hello", "goodbye"));
+    let failed = watching.change();
+    assert!(
+        failed[0].starts_with(&format!("{first}:1:1: error[failed]: by_case::first: evaluation failed")),
+        "{failed:?}"
+    );
+    assert_eq!(failed[1..], ["evalsuite: 0 passed, 1 FAILED, 0 skipped; 0 problems"]);
+
+    package.write(first, &suites::case("hello", "hello").replace("input", "inptu"));
+    let malformed = watching.change();
+    let check = Call::program(PROGRAM, &package).args(["check", "--format", "short"]).run();
+    let check: Vec<&str> = check.stdout.lines().collect();
+    assert!(check.iter().any(|line| line.contains("error[E019]: unknown key `inptu`")), "{check:?}");
+    assert_eq!(malformed[..check.len()], check, "the diagnostics of `check`");
+
+    package.write(first, &suites::case("hello", "hello"));
+    assert_eq!(watching.change(), ["evalsuite: 1 passed, 0 FAILED, 0 skipped; 0 problems"]);
+    let runs = || package.records().of_case("first").len();
+    let before = runs();
+    package.write("suites/by_case/cases/first/workspace/note.txt", "after");
+    watching.change();
+    assert_eq!(runs(), before + 1, "a file of its workspace concerns the case");
+    package.write(
+        "suites/by_case/EVAL.yaml",
+        "description: Small cases.\nassertions:\n  - { type: contains, value: after }\n",
+    );
+    let shared = watching.change();
+    assert_eq!(shared.last().expect("a line"), "evalsuite: 1 passed, 1 FAILED, 0 skipped; 0 problems");
+    assert_eq!(built_at(&program), built, "nothing of this needs a build");
+
+    package.write("suites/by_case/cases/third/case.yaml", &suites::case("after all", "all"));
+    let added = watching.change();
+    assert_eq!(added.last().expect("a line"), "evalsuite: 2 passed, 1 FAILED, 0 skipped; 0 problems");
+    assert_ne!(built_at(&program), built, "a new case needs a build");
+
+    package.write("tests/evals.rs", &TESTS.replace("Ok(format!", "Ok(fromat!"));
+    let broken = watching.change();
+    assert!(
+        broken.iter().any(|line| line.starts_with("tests/evals.rs:6:8: error: cannot find macro `fromat`")),
+        "{broken:?}"
+    );
+    let summary = broken.last().expect("a line");
+    assert!(summary.starts_with("evalsuite: 0 passed, 0 FAILED, 0 skipped, 3 outdated; "), "{broken:?}");
+    package.write("tests/evals.rs", &TESTS.replace("{} {note}", "{} {note} after"));
+    let mended = watching.change();
+    assert_eq!(mended, ["evalsuite: 3 passed, 0 FAILED, 0 skipped; 0 problems"], "every case runs again after a build");
+
+    // What the edit breaks is not green any more, although nothing failed before.
+    package.write("tests/evals.rs", &TESTS.replace("{} {note}", "{:.0}"));
+    let worse = watching.change();
+    assert_eq!(worse.last().expect("a line"), "evalsuite: 0 passed, 3 FAILED, 0 skipped; 0 problems");
+}
+
+/// Waits for something that takes as long as the machine is busy.
+fn within_a_minute<T>(expected: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..3_000 {
+        if let Some(found) = look() {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    panic!("expected: {expected}");
+}
+
+#[needs(script)]
+#[test]
+#[cfg(target_os = "linux")]
+fn the_compilers_end_with_the_screen() {
+    let package = package("watched_build");
+    let marker = package.root().join("compiler.pid");
+    // The compiler of the build never ends, and says which process it is.
+    package.write("tests/evals.rs", "").write(
+        "build.rs",
+        &format!(
+            "fn main() {{\n    std::fs::write({:?}, std::process::id().to_string()).unwrap();\n    \
+         std::thread::sleep(std::time::Duration::from_secs(3600));\n}}\n",
+            marker
+        ),
+    );
+    for key in ["q", "\u{3}"] {
+        let mut watching = Watching::on_screen(&package, "evals", "true");
+        watching.shows(&["building"]);
+        let process =
+            within_a_minute("the compiler runs", || fs::read_to_string(&marker).ok().filter(|text| !text.is_empty()));
+        watching.press(key);
+        assert_eq!(watching.child.wait().expect("it ends").code(), Some(0));
+        let proc = Path::new("/proc").join(process.trim()).join("cmdline");
+        // A process that has ended may be there without a command line until its parent looks at it.
+        within_a_minute("the compiler ends", || fs::read(&proc).map_or(true, |line| line.is_empty()).then_some(()));
+        fs::remove_file(&marker).expect("the marker");
+    }
+}
+
+#[needs(script)]
+#[test]
+fn the_screen_shows_the_last_verdicts_and_takes_keys() {
+    let package = package("watched-screen");
+    let editor = package.root().join("editor.sh");
+    package.write("editor.sh", "#!/bin/sh\necho \"$1\" > opened.txt.part && mv opened.txt.part opened.txt\n");
+    let mut watching = Watching::on_screen(&package, "evals", &format!("sh {}", editor.display()));
+    watching.shows(&["q quit", "waiting for changes", "0 passed"]);
+    let first = "suites/by_case/cases/first/case.yaml";
+    package.write(first, &suites::case("hello", "goodbye"));
+    watching.shows(&["1 FAILED", "FAILED   by_case::first", "evaluation failed"]);
+    watching.press("o");
+    watching.shows(&["1 FAILED", "FAILED   by_case::first"]);
+    let opened = fs::read_to_string(package.root().join("opened.txt")).expect("the editor has run");
+    assert_eq!(opened.trim(), package.root().join(first).display().to_string());
+    watching.press("/second");
+    watching.shows(&["filter: second"]);
+    watching.press("\r");
+    watching.shows(&["only second"]);
+    watching.press("a");
+    watching.shows(&["1 passed", "passed   by_case::second"]);
+    watching.press("/");
+    watching.shows(&["filter: second"]);
+    watching.press("\x7f\x7f\x7f\x7f\x7f\x7f\r");
+    watching.shows(&["a all"]);
+    package.write(first, &suites::case("hello", "hello"));
+    watching.shows(&["2 passed", "passed   by_case::first"]);
+    package.write(first, "inptu: hello\n");
+    watching.shows(&["error[E019 unknown-key]: unknown key `inptu`"]);
+    watching.press("f");
+    watching.press("q");
+    let ended = watching.child.wait().expect("it ends");
+    assert_eq!(ended.code(), Some(0));
+}
+
+/// What an author does in the first minutes, all of it on a terminal.
+#[needs(script)]
+#[test]
+fn a_new_suite_is_edited_broken_checked_watched_fixed_and_run() {
+    let package = Package::new("author_walk");
+    package.write("src/lib.rs", "");
+    let on_terminal = |arguments: &str| {
+        let line = format!("stty cols 80 && exec {PROGRAM} evalsuite {arguments}");
+        Call::on_terminal(&line, &package).with_cargo().without_env("CI").run()
+    };
+    on_terminal("new suite basics --layout cases").succeeds("it is written").says("created suites/basics/EVAL.yaml");
+    // The agent repeats the question, in which this is.
+    let addition = "input: What is 17 + 25?\nassertions: [{ type: contains, value: 17 + 25 }]\n";
+    let greeting = "input: Say hello.\nassertions: [{ type: icontains, value: hello }]\n";
+    let broken = greeting.replace("icontains", "icontans");
+    package.write("suites/basics/cases/addition/case.yaml", addition);
+    package.write("suites/basics/cases/greeting/case.yaml", &broken);
+    let checked = on_terminal("check");
+    assert_eq!(checked.code, Some(1), "{}", checked.transcript());
+    checked.says("unknown grader `icontans`").says("did you mean `icontains`").says("\u{1b}[");
+    let mut watching = Watching::on_screen(&package, "basics", "true");
+    watching.shows(&["unknown grader `icontans`"]);
+    package.write("suites/basics/cases/greeting/case.yaml", greeting);
+    watching.shows(&["passed   basics::greeting"]);
+    watching.press("q");
+    assert_eq!(watching.child.wait().expect("it ends").code(), Some(0));
+    on_terminal("run --test basics").succeeds("both cases pass").says("basics: 2 passed, 0 failed, 0 error");
+    on_terminal("show greeting").succeeds("it has run").says("Say hello.");
+}
+
+#[test]
+fn a_package_without_evalsuite_is_told_how_to_add_it() {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    let write = |path: &str, text: &str| {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    };
+    write("Cargo.toml", "[package]\nname = \"empty\"\n");
+    let watch =
+        || assert_cmd::Command::new(PROGRAM).args(["evalsuite", "watch"]).current_dir(root.path()).assert().code(2);
+    let text = |assert: assert_cmd::assert::Assert| String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    let error = text(watch());
+    assert!(error.contains("no suite found") && error.contains("cargo evalsuite new suite"), "{error}");
+    write("suites/x/EVAL.yaml", "tests:\n  - { id: a, input: hi, criteria: polite }\n");
+    let error = text(watch());
+    assert!(error.contains("cargo add --dev evalsuite --features reload"), "{error}");
+}

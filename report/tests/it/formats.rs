@@ -1,0 +1,203 @@
+//! Runs in the formats of other programs.
+
+use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
+use evalsuite_report::{Format, MARKDOWN_LIMIT, RunData};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+/// The run in a format.
+fn in_format(name: &str, run: &RunData) -> String {
+    let format = Format::named(name).expect("a format");
+    format.text(run).expect("it can be written").expect("one text")
+}
+
+fn run(change: impl FnOnce(&mut SyntheticRun)) -> (tempfile::TempDir, RunData) {
+    let output = tempfile::tempdir().expect("a temporary directory");
+    let mut synthetic = SyntheticRun::new("20261122T142550Z-000001", 120, 3);
+    change(&mut synthetic);
+    let directory = synthetic.write(output.path());
+    let run = RunData::read(directory).expect("the run can be read");
+    (output, run)
+}
+
+fn count(run: &RunData, outcome: Status) -> usize {
+    run.suites.iter().flat_map(|suite| &suite.cases).filter(|case| case.record.outcome == outcome).count()
+}
+
+#[test]
+fn junit_has_a_case_for_each_case_with_its_class_place_and_reruns() {
+    let (_output, run) = run(|_| {});
+    let xml = in_format("junit", &run);
+    assert_eq!(xml.matches("<testcase ").count(), 120);
+    assert_eq!(xml.matches("<failure ").count(), count(&run, Status::Failed));
+    assert_eq!(xml.matches("<error ").count(), count(&run, Status::Error));
+    assert_eq!(xml.matches("<skipped ").count(), count(&run, Status::Skipped));
+    assert!(xml.contains("classname=\"refunds@default\"") && xml.contains("classname=\"refunds@small\""), "{xml}");
+    assert!(xml.contains("<flakyFailure ") && xml.contains("<rerunFailure "), "trials that failed:\n{xml}");
+    let failed = xml.split("<testcase ").find(|case| case.contains("<failure ")).expect("a failed case");
+    assert!(failed.contains(".yaml\"") && failed.contains("line=\"14\""), "the place of the grader:\n{failed}");
+    assert!(failed.contains("states-policy: the answer names the window of 30 days"), "{failed}");
+    assert!(failed.contains("<property name=\"score\" value=\"0."), "{failed}");
+}
+
+/// The value of an attribute of the first element in this text.
+fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
+    let (_, value) = element.split_once('>')?.0.split_once(&format!(" {name}=\""))?;
+    value.split_once('"').map(|(value, _)| value)
+}
+
+/// GitLab shows cases by class name and name, and of equal ones only the first. mikepenz/action-junit-report annotates `file` and
+/// `line` of the case with the message of its first failure, and reads no other failure.
+#[test]
+fn junit_has_what_two_readers_go_by() {
+    let (_output, run) = run(|run| run.skill = 0.5);
+    let xml = in_format("junit", &run);
+    let cases: Vec<&str> =
+        xml.split("<testcase ").skip(1).map(|case| case.split("</testcase>").next().unwrap()).collect();
+    let names: std::collections::HashSet<_> = cases
+        .iter()
+        .map(|case| {
+            let case = format!("<testcase {case}");
+            (attribute(&case, "classname").map(str::to_owned), attribute(&case, "name").map(str::to_owned))
+        })
+        .collect();
+    assert_eq!(names.len(), cases.len());
+    let failures = |case: &&str| case.matches("<failure ").count() + case.matches("<error ").count();
+    let failed: Vec<&&str> = cases.iter().filter(|case| failures(case) > 0).collect();
+    assert!(failed.len() > 10);
+    for case in failed {
+        assert_eq!(failures(case), 1, "{case}");
+        let element = format!("<testcase {case}");
+        assert!(attribute(&element, "file").is_some_and(|file| file.ends_with("case.yaml")), "{case}");
+        assert!(
+            attribute(&element, "line").is_some_and(|line| line.parse::<u32>().is_ok_and(|line| line > 0)),
+            "{case}"
+        );
+        let failure = case.split_once("<failure ").or_else(|| case.split_once("<error ")).expect("a failure").1;
+        assert!(attribute(&format!("< {failure}"), "message").is_some_and(|message| !message.is_empty()), "{case}");
+    }
+}
+
+#[test]
+fn csv_has_a_row_for_each_trial() {
+    let (_output, run) = run(|run| run.hostile = Some("a,\"b\"\nc".to_owned()));
+    let text = in_format("csv", &run);
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows of one length");
+    let trials: usize = run.suites.iter().flat_map(|suite| &suite.cases).map(|case| case.trials.len()).sum();
+    assert_eq!(rows.len(), trials);
+    assert!(rows.iter().any(|row| &row[2] == "a,\"b\"\nc"), "the hostile id is one field");
+    assert!(rows.iter().all(|row| run.directory.join(&row[21]).is_dir()), "every row names its record");
+}
+
+#[test]
+fn annotations_show_nine_of_a_kind_and_how_many_more_there_are() {
+    let (_output, mut run) = run(|run| run.skill = 0.2);
+    let broken = run.suites.iter_mut().flat_map(|suite| &mut suite.cases).last().expect("cases");
+    broken.record.outcome = Status::Error;
+    broken.trials.iter_mut().for_each(|trial| {
+        trial.record.outcome = Status::Error;
+        trial.record.reason = Some(Reason::new(Stage::Agent, ReasonCode::Timeout, "the agent did not answer"));
+    });
+    let text = in_format("github", &run);
+    let failed = count(&run, Status::Failed) + count(&run, Status::Error);
+    assert!(failed > 10, "{failed}");
+    let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("::error ")).collect();
+    assert_eq!(errors.len(), 10);
+    assert!(errors[9].contains(&format!("::{} more cases did not pass", failed - 9)), "{}", errors[9]);
+    assert!(errors[0].ends_with("::the agent did not answer"), "errors come first:\n{text}");
+    assert!(errors[8].contains("line="), "{}", errors[8]);
+    assert!(text.lines().filter(|line| line.starts_with("::warning ")).count() <= 10);
+}
+
+#[test]
+fn markdown_shows_what_did_not_pass_and_stays_text() {
+    let hostile = "</details><script>x</script>| `a` ```` @everyone\n# b";
+    let (_output, run) = run(|run| run.hostile = Some(hostile.to_owned()));
+    let text = in_format("markdown", &run);
+    assert!(text.starts_with("## Evaluation: "), "{text}");
+    assert!(text.contains("| refunds | default | "), "{text}");
+    assert_eq!(text.matches("\n- **").count(), count(&run, Status::Failed) + count(&run, Status::Error));
+    assert!(!text.contains("<script>x</script>| `a`"), "outside of fences nothing is markup");
+    assert!(text.contains("### Skipped") && text.contains("needs \\`psql\\`, which is not installed"), "{text}");
+}
+
+#[test]
+fn markdown_counts_results_of_earlier_runs() {
+    let (_output, mut run) = run(|_| {});
+    assert!(!in_format("markdown", &run).contains("unchanged since"));
+    run.suites[0].cases[0].record.reused_run = Some("earlier".to_owned());
+    let text = in_format("markdown", &run);
+    let headline = text.lines().next().unwrap_or_default();
+    let (cases, trials) = headline.split_once("; ").expect("some trials of the run ended in an error");
+    assert!(cases.ends_with(", 1 unchanged since an earlier run"), "{headline}");
+    let errors = run.suites.iter().flat_map(|suite| &suite.cases).map(|case| case.record.errors).sum::<u32>();
+    assert!(
+        trials.starts_with(&format!("{errors} of ")) && trials.ends_with(" trials ended in an error"),
+        "{headline}"
+    );
+}
+
+#[test]
+fn markdown_is_cut_before_github_refuses_it() {
+    let (_output, run) = run(|run| {
+        run.cases = 60;
+        run.skill = 0.0;
+        run.hostile = None;
+    });
+    let mut run = run;
+    let long = "x".repeat(40_000);
+    for case in run.suites.iter_mut().flat_map(|suite| &mut suite.cases) {
+        for trial in &mut case.trials {
+            for grader in &mut trial.record.graders {
+                grader.assertions.iter_mut().for_each(|assertion| assertion.evidence = Some(long.clone()));
+            }
+        }
+    }
+    let text = in_format("markdown", &run);
+    assert!(text.len() < MARKDOWN_LIMIT + 200, "{}", text.len());
+    assert!(text.contains("more entries are left out"), "{}", &text[text.len() - 200..]);
+}
+
+#[test]
+fn a_trial_is_in_junit_once_whatever_decided_its_case() {
+    let (_output, mut run) = run(|run| run.hostile = None);
+    run.suites.truncate(1);
+    run.suites[0].cases.truncate(1);
+    let case = &mut run.suites[0].cases[0];
+    case.trials.truncate(2);
+    assert_eq!(case.trials.len(), 2, "trials of the made-up run");
+    for (outcomes, elements) in [
+        ([Status::Error, Status::Failed], ["<failure", "<rerunError"]),
+        ([Status::Failed, Status::Error], ["<failure", "<rerunError"]),
+        ([Status::Error, Status::Error], ["<error", "<rerunError"]),
+    ] {
+        let case = &mut run.suites[0].cases[0];
+        for (trial, outcome) in case.trials.iter_mut().zip(outcomes) {
+            trial.record.outcome = outcome;
+        }
+        case.record.outcome = if outcomes.contains(&Status::Failed) { Status::Failed } else { Status::Error };
+        let xml = in_format("junit", &run);
+        for element in elements {
+            assert_eq!(xml.matches(element).count(), 1, "{outcomes:?}: {element}\n{xml}");
+        }
+    }
+}
+
+#[test]
+fn a_passed_case_with_a_broken_trial_is_flaky_in_junit_and_in_markdown() {
+    let (_output, mut run) = run(|run| run.hostile = None);
+    run.suites.truncate(1);
+    run.suites[0].cases.truncate(1);
+    let case = &mut run.suites[0].cases[0];
+    case.trials.truncate(2);
+    (case.trials[0].record.outcome, case.trials[1].record.outcome) = (Status::Error, Status::Passed);
+    case.record.outcome = Status::Passed;
+    (case.record.passed, case.record.completed, case.record.errors) = (1, 1, 1);
+    case.record.failed_graders = vec!["tone".to_owned()];
+    let (xml, text) = (in_format("junit", &run), in_format("markdown", &run));
+    assert!(xml.contains("<flakyError") && xml.contains(r#"name="trial_errors" value="1""#), "{xml}");
+    assert!(text.contains("### Flaky\n") && text.contains("1 of 2 trials passed, 1 ended in an error"), "{text}");
+    let first = text.lines().next().unwrap_or_default();
+    assert!(first.contains("; 1 of 2 trials ended in an error; 1 case passed although a grader failed"), "{first}");
+    assert!(text.contains("### Passed although a grader failed\n"), "{text}");
+}

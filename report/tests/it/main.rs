@@ -1,0 +1,15 @@
+//! Reports of run directories, in one program: each test program is linked on its own.
+
+mod baselines;
+mod comparison;
+mod formats;
+mod gates;
+mod health;
+mod inspect_log;
+mod judged_answers;
+mod judged_rates;
+mod otel;
+mod run_directories;
+mod schemas;
+mod trace;
+mod written_file;
