@@ -50,6 +50,8 @@ fn yaml_errors_are_explained_at_their_position() {
         ("a: &x\n  b: *x\n", "2:6-2:8 E003 the alias is inside the value it refers to"),
         ("a: \"é\\q\"\n", "1:6-1:8 E003 invalid escape `\\q`"),
         ("a: \"\\x41\\x4g\"\n", "1:9-1:12 E003 invalid escape `\\x4`"),
+        ("a: \"\\ud83d\\ude00 \\q\"\n", "1:18-1:20 E003 invalid escape `\\q`"),
+        ("a: \"\\ud83d\\u0041\"\n", "1:5-1:11 E003 invalid escape `\\ud83d`"),
         ("a: \"\\ud83d\"\n", "1:5-1:11 E003 invalid escape `\\ud83d`"),
         ("a: &b \"c\n  \\\\ \\! \"\n", "2:6-2:8 E003 invalid escape `\\!`"),
         ("a: 'it's'\n", "1:8-1:10 E003 unexpected text after the quotes"),

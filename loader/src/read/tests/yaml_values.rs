@@ -10,6 +10,12 @@ fn reads_as(text: &str, expected: Value) {
 }
 
 #[test]
+fn pairs_of_surrogates_are_one_character_as_in_json() {
+    let root = good("a pair", yaml("a: \"\\ud83d\\ude00\"\n"));
+    assert_eq!(value(&root, "a").as_str(), Some("😀"));
+}
+
+#[test]
 fn tabs_may_separate_what_spaces_may() {
     reads_as("a:\tb\nc: \td\n'e':\t\tf\n", json!({ "a": "b", "c": "d", "e": "f" }));
     reads_as("a: {b:\tc,\td: [e,\tf]}\n", json!({ "a": { "b": "c", "d": ["e", "f"] } }));
