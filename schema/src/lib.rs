@@ -58,7 +58,6 @@ pub use case::{
 };
 pub use counted::counted;
 #[cfg(feature = "keys")]
-pub use counted::counted;
 pub use execution::{CaseExecution, CommonExecution, SuiteExecution};
 pub use execution::{Strategy, Target, Trials};
 pub use grader::{Grader, GraderConfig, GraderKind};

@@ -17,7 +17,7 @@ use crate::locate::includes::Includes;
 use crate::locate::{includes, suite_request};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{count, say, stdout};
-use crate::writing::{fixes, sarif};
+use crate::writing::{explain, fixes};
 
 /// Most rounds of `--fix`: what is behind a misspelled key is read once the key is right.
 const MOST_FIXES: usize = 10;
@@ -232,7 +232,9 @@ fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, roots:
         }
         Format::Short => each_place().iter().try_for_each(|it| writeln!(out, "{}", render::one_line(it))),
         Format::Json => diagnostics.iter().try_for_each(|it| writeln!(out, "{}", render::json(it))),
-        Format::Sarif => writeln!(out, "{}", sarif::log(&each_place(), &path_in_repository(roots))),
+        Format::Sarif => {
+            writeln!(out, "{}", render::sarif(&each_place(), &path_in_repository(roots), explain::sarif_help))
+        }
         Format::Github => write!(out, "{}", render::github_annotations(diagnostics)),
     }
 }

@@ -159,7 +159,8 @@ fn status_without_tls(url: &str, limit: Duration) -> Result<String, ProbeError> 
     }
 }
 
-/// The status of a URL, asked with curl: TLS would be the largest dependency of all.
+/// The status of a URL, asked with curl. The HTTP client with TLS is compiled with the feature `judge` only, where rustls adds
+/// the most of all dependencies; a check does not depend on the feature.
 fn status_with_curl(url: &str, limit: Duration, echo: Echo) -> Result<String, ProbeError> {
     let mut command = Command::new("curl");
     command.args(["--silent", "--show-error", "--write-out", "%{http_code}", "--output"]);
