@@ -1,7 +1,7 @@
 //! What commands print.
 
-use std::fmt::Arguments;
 pub(crate) use evalsuite_schema::counted as count;
+use std::fmt::Arguments;
 use std::io;
 use std::io::{IsTerminal, StdoutLock, Write};
 
