@@ -188,8 +188,8 @@ const LOCATE: &[&str] = &["suite_search", "suite_request", "includes", "stored_r
 /// `check` uses what repairs and shows diagnostics.
 const WRITING: &[&str] = &["new", "convert", "expand", "explain", "fixes", "sarif", "check"];
 
-/// `gate` compares, and `report` exports.
-const LOOKING: &[&str] = &["list", "show", "accept", "health", "diff", "gate", "exports", "report"];
+/// `gate` compares as `diff` does.
+const LOOKING: &[&str] = &["list", "show", "accept", "health", "diff", "gate", "report"];
 
 /// From programs and verdicts to what is shown.
 const WATCH: &[&str] = &[
