@@ -187,16 +187,20 @@ impl Parse for Object {
     }
 }
 
-/// The doc comment, its lines joined.
+/// The first paragraph of the doc comment, its lines joined.
 pub(crate) fn doc(attributes: &[Attribute]) -> String {
     let mut doc = String::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {
         let Meta::NameValue(pair) = &attribute.meta else { continue };
         let Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) = &pair.value else { continue };
+        let line = line.value();
+        if line.trim().is_empty() {
+            break;
+        }
         if !doc.is_empty() {
             doc.push(' ');
         }
-        doc.push_str(line.value().trim());
+        doc.push_str(line.trim());
     }
     doc
 }

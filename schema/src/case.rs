@@ -6,6 +6,13 @@ use serde::{Deserialize, Serialize};
 use crate::{Grader, Location, Message, Object, Requires, Trials, Workspace, is_default};
 
 /// One case: an element of `tests`, of a list of cases, or a line of a JSONL file; or `cases/<name>/case.yaml`.
+///
+/// ```
+/// use evalsuite_schema::{Case, Location};
+///
+/// let case = Case::new("refund-small", Location::new("suites/shop/cases/refund-small/case.yaml", 1, 1));
+/// assert!(case.graders.is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "case", what = "a case", fill)]
 #[also(execution: Object(crate::CaseExecution::TABLE), "{timeout_seconds: 60}", "How the case runs.", by_hand)]

@@ -18,6 +18,7 @@
 
 mod calibration;
 mod case;
+mod counted;
 pub mod diagnostic;
 #[doc(hidden)]
 pub mod digest;
@@ -55,6 +56,7 @@ pub use case::{
     Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
     Turn,
 };
+pub use counted::counted;
 #[cfg(feature = "keys")]
 pub use execution::{CaseExecution, CommonExecution, SuiteExecution};
 pub use execution::{Strategy, Target, Trials};

@@ -42,6 +42,18 @@ impl Role {
 }
 
 /// One message of a conversation.
+///
+/// ```
+/// use evalsuite_schema::{Content, Message, Role, ToolCall};
+///
+/// let transcript = [
+///     Message::text(Role::User, "When is the meeting?"),
+///     Message::empty(Role::Assistant).with_tool_call(ToolCall::new("calendar").with_id("call-1")),
+///     Message::tool_result("call-1", Content::Text("14:30".to_owned())),
+///     Message::text(Role::Assistant, "At 14:30."),
+/// ];
+/// assert_eq!(transcript[1].tool_calls[0].tool, "calendar");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[non_exhaustive]
 #[must_use]
@@ -294,6 +306,19 @@ impl Part {
 }
 
 /// A call of a tool in a message of the assistant.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use evalsuite_schema::ToolCall;
+/// use serde_json::json;
+///
+/// let call = ToolCall::new("read_file")
+///     .with_input(json!({"path": "notes.md"}))
+///     .with_output("Meeting at 14:30")
+///     .with_duration(Duration::from_millis(12));
+/// assert_eq!((call.tool.as_str(), call.duration()), ("read_file", Some(Duration::from_millis(12))));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[non_exhaustive]
 #[must_use]

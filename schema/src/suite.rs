@@ -6,6 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::{Location, Target, Workspace, is_default};
 
 /// `EVAL.yaml`, or any file whose name ends in `.eval.yaml`: what the cases of a suite share, and where they are.
+///
+/// ```
+/// use evalsuite_schema::Suite;
+///
+/// fn targets(suite: &Suite) -> Vec<&str> {
+///     suite.targets.iter().map(|target| target.name.as_str()).collect()
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "eval-file", what = "an eval file", common = keys::SCHEMA_KEY, fill)]
 #[also(requires: Object(SuiteRequires::TABLE), "{env: [API_KEY]}", "What every case needs.", by_hand)]

@@ -68,7 +68,8 @@ pub struct CliTarget {
     )]
     pub command: String,
     /// Working directory of trials of cases without a workspace.
-    // One with `${{ NAME }}` is resolved when the command runs, relative to the directory of the targets file.
+    ///
+    /// One with `${{ NAME }}` is resolved when the command runs, relative to the directory of the targets file.
     #[key(Directory, "./agent", default = "an empty workspace", codes(ConflictingKeys), by_hand)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathRef>,

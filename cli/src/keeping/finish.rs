@@ -8,6 +8,7 @@ use evalsuite::Status;
 use evalsuite::tooling::{FinishedRun, finish_run};
 use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage, SuiteSummary};
 use evalsuite_report::{RunData, SuiteText};
+use evalsuite_schema::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -158,13 +159,13 @@ pub(crate) fn finish_and_summarize(run: &Path, is_asked: bool) -> Result<RunEnd>
             writeln!(out, "{}: {problem}", suite.suite)?;
         }
         if let lost @ 1.. = suite.cases.iter().filter(|case| is_lost(case)).count() {
-            writeln!(out, "{}: {} without a record", suite.suite, count(lost, "case"))?;
+            writeln!(out, "{}: {} without a record", suite.suite, counted(lost, "case"))?;
         }
         // A run of selected cases does not start the others.
         if is_asked && !suite.not_started.is_empty() {
             let tests = suite.not_started.iter().map(String::as_str).take(SHOWN).collect::<Vec<_>>().join(", ");
             let more = if suite.not_started.len() > SHOWN { ", …" } else { "" };
-            let count = count(suite.not_started.len(), "test");
+            let count = counted(suite.not_started.len(), "test");
             writeln!(out, "{}: {count} not started: {tests}{more}", suite.suite)?;
         }
     }

@@ -1,6 +1,7 @@
 //! What commands print.
 
 use std::fmt::Arguments;
+pub(crate) use evalsuite_schema::counted as count;
 use std::io;
 use std::io::{IsTerminal, StdoutLock, Write};
 
@@ -45,11 +46,6 @@ pub(crate) fn write_error_line(text: Arguments<'_>) {
 pub(crate) fn print_json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, value)?;
     writeln!(out)
-}
-
-/// A number and a noun, which is in the plural unless there is one.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The width of the terminal, or that of files and pipes.

@@ -9,6 +9,7 @@ use evalsuite_codegen::expansion;
 use evalsuite_loader::{
     Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, registered_graders, render,
 };
+use evalsuite_schema::counted;
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::command_line::{Check, Format};
@@ -16,7 +17,7 @@ use crate::locate::includes::Includes;
 use crate::locate::{includes, suite_request};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{count, say, stdout};
-use crate::writing::{fixes, sarif};
+use crate::writing::{explain, fixes};
 
 /// Most rounds of `--fix`: what is behind a misspelled key is read once the key is right.
 const MOST_FIXES: usize = 10;
@@ -55,8 +56,8 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
         say!("note: {MAX_PRINTED} problems are printed, {more} more are not");
     }
     if command.format == Format::Human {
-        let suites = count(suites.len(), "suite");
-        writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), count(tests, "test"))?;
+        let suites = counted(suites.len(), "suite");
+        writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), counted(tests, "test"))?;
     }
     out.flush()?;
     if !unchecked.is_empty() {
@@ -231,7 +232,9 @@ fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, roots:
         }
         Format::Short => each_place().iter().try_for_each(|it| writeln!(out, "{}", render::one_line(it))),
         Format::Json => diagnostics.iter().try_for_each(|it| writeln!(out, "{}", render::json(it))),
-        Format::Sarif => writeln!(out, "{}", sarif::log(&each_place(), &path_in_repository(roots))),
+        Format::Sarif => {
+            writeln!(out, "{}", render::sarif(&each_place(), &path_in_repository(roots), explain::sarif_help))
+        }
         Format::Github => write!(out, "{}", render::github_annotations(diagnostics)),
     }
 }

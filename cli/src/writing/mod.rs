@@ -6,7 +6,6 @@ pub(crate) mod expand;
 mod explain;
 pub(crate) mod fixes;
 mod new;
-pub(crate) mod sarif;
 
 use crate::command_line::Writing;
 use crate::platform::cli_error::{Exit, Result};

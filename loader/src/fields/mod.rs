@@ -8,7 +8,7 @@ pub(crate) mod settings;
 pub(crate) mod shared_files;
 mod values;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, QUOTE_IT};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::keys::{Key, Status, Table};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
@@ -160,16 +160,6 @@ impl<'n> Fields<'n> {
         self.get(key).and_then(|entry| parse(&entry.value, &label(entry), d))
     }
 
-    /// As [`Fields::read`]; without `key` missing-key.
-    pub(crate) fn read_required<T>(
-        &mut self,
-        key: &'static str,
-        parse: fn(&Node, &str, &mut Diagnostics) -> Option<T>,
-        d: &mut Diagnostics,
-    ) -> Option<T> {
-        self.require(key, d).and_then(|entry| parse(&entry.value, &label(entry), d))
-    }
-
     /// As [`Fields::read`]; `default` without `key`, so that `None` says that a problem was reported.
     pub(crate) fn read_or<T>(
         &mut self,
@@ -317,7 +307,7 @@ pub(crate) fn reject<T>(
 /// Reports a value of another type: `` `criteria` must be text, found a list ``.
 pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Diagnostics) -> Option<T> {
     let (help, fix) = match (&node.data, expected) {
-        (Data::Number(_) | Data::Bool(_), "text") => (QUOTE_IT.to_owned(), Some(Fix::Quote)),
+        (Data::Number(_) | Data::Bool(_), "text") => ("quote it".to_owned(), Some(Fix::Quote)),
         _ => (format!("write {expected}"), None),
     };
     let message = format!("{what} must be {expected}, found {}", node.kind());

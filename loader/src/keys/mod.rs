@@ -4,7 +4,6 @@
 //! `docs/reference` and the JSON Schemas for editors are made from the same tables. A key that is read and has no line here
 //! is unknown to the reader, and a line that nothing reads fails a test.
 
-pub(crate) mod calibration;
 mod json_schema;
 pub mod placeholder;
 
@@ -14,7 +13,7 @@ mod tests;
 use evalsuite_schema::grader::OldRubric;
 use evalsuite_schema::keys::TEMPLATE;
 use evalsuite_schema::keys::lists::{A_CASE, CASE_FILE};
-use evalsuite_schema::{Suite, SuiteJson, TargetsFile, Task, Workspace};
+use evalsuite_schema::{Calibration, Sample, Suite, SuiteJson, TargetsFile, Task, Workspace};
 
 pub use evalsuite_schema::grader::TABLES as GRADERS;
 pub use evalsuite_schema::keys::{
@@ -37,8 +36,8 @@ pub const FILES: &[(&str, Type)] = &[
     ("cases", Type::List(&A_CASE)),
     ("suite", Type::Object(SuiteJson::TABLE)),
     ("task", Type::Object(Task::TABLE)),
-    ("calibration", Type::Object(&calibration::CALIBRATION)),
-    ("samples", Type::List(&Type::Object(&calibration::SAMPLE))),
+    ("calibration", Type::Object(Calibration::TABLE)),
+    ("samples", Type::List(&Type::Object(Sample::TABLE))),
     ("targets", Type::Object(TargetsFile::TABLE)),
     ("template", Type::Object(&TEMPLATE)),
     ("workspace", Type::Object(Workspace::TABLE)),

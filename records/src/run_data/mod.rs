@@ -1,48 +1,34 @@
 //! Reads a run from its directory, for summaries and reports. A case that started and has no record is an error, unless its test is
 //! still running.
 
+#[cfg(feature = "reports")]
+mod history;
 mod lost_case;
 mod read_case;
+#[cfg(feature = "reports")]
 mod read_run;
 mod read_suite;
+#[cfg(feature = "reports")]
 mod suite_names;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "reports")]
+mod trial_files;
 
 use std::path::{Path, PathBuf};
 
-use crate::record::{CalibrationRecord, CaseRecord, RunRecord, Started, Status, SuiteId, SuiteRecord, TrialRecord};
+use crate::record::{CalibrationRecord, CaseRecord, Started, Status, SuiteId, SuiteRecord, TrialRecord};
 use crate::run_directory::CaseDirectoryName;
 
 pub use self::read_suite::{read_record, suites_of};
-pub use self::suite_names::SuiteNames;
 
-/// The records of a run. A merged run is read like any other.
-///
-/// Records that are missing or torn do not stop the reading: they are listed in [`problems`](Self::problems).
-#[derive(Debug, Clone, Default)]
-pub struct RunData {
-    /// Id of the run.
-    pub run_id: String,
-    /// The run directory.
-    pub directory: PathBuf,
-    /// `run.json`; `None` if it is missing or torn.
-    pub record: Option<RunRecord>,
-    /// Whether a test of the run is still running.
-    pub in_use: bool,
-    /// Its suites, by name.
-    pub suites: Vec<SuiteData>,
-    /// What could not be read, in the order in which it was found.
-    pub problems: Vec<Problem>,
-}
-
-impl RunData {
-    /// Whether a text that a person wrote names a suite of the run: the one with exactly this name, else each that may be meant, see
-    /// [`SuiteId::is_called`].
-    pub fn is_called(&self, suite: &SuiteData, text: &str) -> bool {
-        if self.suites.iter().any(|suite| suite.name == text) { suite.name == text } else { suite.id.is_called(text) }
-    }
-}
+#[cfg(feature = "reports")]
+pub use self::{
+    history::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes},
+    read_run::RunData,
+    suite_names::SuiteNames,
+    trial_files::{TextFile, TrialFiles},
+};
 
 /// A suite of a run.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +41,7 @@ pub struct SuiteData {
     pub directory: PathBuf,
     /// `suite.json`; `None` if it is missing or cannot be read.
     pub record: Option<SuiteRecord>,
-    /// `calibration.json`, if judges were calibrated in the run; only [`RunData`] reads it.
+    /// `calibration.json`, if judges were calibrated in the run; only `RunData` reads it.
     pub calibration: Option<CalibrationRecord>,
     /// Its cases that ended or died, in the suite's order; of several runner attempts at a case, the last one.
     pub cases: Vec<CaseData>,

@@ -3,11 +3,39 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::{Problem, ReadDepth, RunData, read_record, suites_of};
+use super::{Problem, ReadDepth, SuiteData, read_record, suites_of};
+use crate::record::RunRecord;
 use crate::run_directory::{RUN_RECORD, StoredRun};
 
 /// Name of the file with the result of a calibration.
 const CALIBRATION: &str = "calibration.json";
+
+/// The records of a run. A merged run is read like any other.
+///
+/// Records that are missing or torn do not stop the reading: they are listed in [`problems`](Self::problems).
+#[derive(Debug, Clone, Default)]
+pub struct RunData {
+    /// Id of the run.
+    pub run_id: String,
+    /// The run directory.
+    pub directory: PathBuf,
+    /// `run.json`; `None` if it is missing or torn.
+    pub record: Option<RunRecord>,
+    /// Whether a test of the run is still running.
+    pub in_use: bool,
+    /// Its suites, by name.
+    pub suites: Vec<SuiteData>,
+    /// What could not be read, in the order in which it was found.
+    pub problems: Vec<Problem>,
+}
+
+impl RunData {
+    /// Whether a text that a person wrote names a suite of the run: the one with exactly this name, else each that may be meant, see
+    /// [`SuiteId::is_called`].
+    pub fn is_called(&self, suite: &SuiteData, text: &str) -> bool {
+        if self.suites.iter().any(|suite| suite.name == text) { suite.name == text } else { suite.id.is_called(text) }
+    }
+}
 
 impl RunData {
     /// Reads a run with all its trials.

@@ -2,11 +2,9 @@
 
 mod answer;
 mod case_lookup;
-mod trial_files;
 
 pub use evalsuite_records::run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
-pub(crate) use evalsuite_records::run_data::{SuiteNames, read_record};
+pub(crate) use evalsuite_records::run_data::{SuiteNames, TrialFiles, read_record};
 
 pub(crate) use self::answer::answer_of;
 pub(crate) use self::case_lookup::CaseLookup;
-pub(crate) use self::trial_files::TrialFiles;

@@ -187,6 +187,12 @@ impl<T: FromWritten + 'static> FromWritten for Vec<T> {
     }
 }
 
+impl FromWritten for Parts {
+    fn from_written(written: Written) -> Option<Self> {
+        written.into_parts()
+    }
+}
+
 impl FromWritten for String {
     fn from_written(written: Written) -> Option<Self> {
         match written {

@@ -11,8 +11,8 @@ mod directories;
 mod records;
 pub mod suites;
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, thread};
 
 pub use archive::Archive;
 pub use build::{Artifact, Build, Message};
@@ -21,7 +21,8 @@ pub use command_output::CommandOutput;
 pub use directories::workspace;
 pub use records::{Records, files_below, read_json};
 
-/// A package on disk. It is kept after the test, so that a failed test can be examined, and replaced by the next run.
+/// A package on disk. It is kept after the test, so that a failed test can be examined, and replaced by the next run. The programs of a
+/// test that passed are removed: together they would have gigabytes, and the next run builds them again.
 #[derive(Debug)]
 pub struct Package {
     name: String,
@@ -154,5 +155,24 @@ impl Package {
     /// The output root of this package's runs.
     pub fn records_directory(&self) -> &Path {
         &self.records
+    }
+}
+
+impl Drop for Package {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            return;
+        }
+        let built = directories::shared_target().join("debug/deps");
+        let entries = fs::read_dir(built).into_iter().flatten().flatten().map(|entry| entry.path());
+        // A file `evals-0123.d` lists the sources of the program `evals-0123`.
+        for sources in entries.filter(|path| path.extension().is_some_and(|extension| extension == "d")) {
+            let is_of_package =
+                fs::read_to_string(&sources).is_ok_and(|text| text.contains(&format!("{}/", self.root.display())));
+            if is_of_package {
+                // Libraries have no file of this name.
+                let _ = fs::remove_file(sources.with_extension(""));
+            }
+        }
     }
 }

@@ -129,7 +129,6 @@ const REPORT: &[&str] = &[
     "comparison",
     "gates",
     "health",
-    "history",
     "html",
 ];
 

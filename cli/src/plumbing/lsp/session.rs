@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
+use evalsuite_schema::counted;
 use gen_lsp_types::{
     ClientCapabilities, CodeActionKind, CodeActionOptions, CodeLensOptions, CompletionOptions,
     DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
@@ -244,8 +245,8 @@ impl Session {
         }
         if self.traces {
             let read: usize = self.workspace.suites.iter().map(|suite| suite.files_read()).sum();
-            let suites = count(self.workspace.suites.len(), "suite");
-            let message = format!("checked {suites}, {} read", count(read, "file"));
+            let suites = counted(self.workspace.suites.len(), "suite");
+            let message = format!("checked {suites}, {} read", counted(read, "file"));
             let verbose = Some(format!("{:.1} ms", start.elapsed().as_secs_f64() * 1000.0));
             out.notify("$/logTrace", LogTraceParams { message, verbose })?;
         }

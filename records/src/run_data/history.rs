@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-use evalsuite_records::record::{RunRecord, Status, SuiteId};
-use evalsuite_records::run_directory::{OutputDirectory, RUN_RECORD, StoredRun};
-
-use crate::run_data::{RunData, read_record};
+use super::{RunData, read_record};
+use crate::record::{RunRecord, Status, SuiteId};
+use crate::run_directory::{OutputDirectory, RUN_RECORD, StoredRun};
 
 /// The last `count` runs beside this one that began before it and share a suite with it, the oldest first, without trials.
 ///

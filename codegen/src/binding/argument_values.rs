@@ -7,23 +7,22 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{Expr, Lit, LitInt, LitStr, Path, Token, token};
 
-use super::problems_of;
-use crate::binding::{Agent, Judge, NamedExpr, Problem};
+use super::{Agent, Judge, NamedExpr, Problem};
 
 /// A string literal; `what` says in an error what it should be.
-pub(super) fn string(input: ParseStream<'_>, what: &str) -> syn::Result<LitStr> {
+pub(crate) fn string(input: ParseStream<'_>, what: &str) -> syn::Result<LitStr> {
     let error = expected(input, &format!("{what} as a string literal"));
     input.parse().map_err(|_| error)
 }
 
 /// `["a", "b"]`.
-pub(super) fn strings(input: ParseStream<'_>, argument: &str, problems: &mut Vec<Problem>) -> syn::Result<Vec<LitStr>> {
+pub(crate) fn strings(input: ParseStream<'_>, argument: &str, problems: &mut Vec<Problem>) -> syn::Result<Vec<LitStr>> {
     let content = list(input, argument, "[\"…\"]")?;
     Ok(elements(&content, problems, |element| string(element, "an element")))
 }
 
 /// `{ "a" => path, "b" => path }`.
-pub(super) fn map(input: ParseStream<'_>, argument: &str, problems: &mut Vec<Problem>) -> syn::Result<Vec<NamedExpr>> {
+pub(crate) fn map(input: ParseStream<'_>, argument: &str, problems: &mut Vec<Problem>) -> syn::Result<Vec<NamedExpr>> {
     let form = format!("expected `{argument} = {{ \"name\" => path }}`");
     if !input.peek(token::Brace) {
         return Err(error_at_next(input, form));
@@ -37,7 +36,7 @@ pub(super) fn map(input: ParseStream<'_>, argument: &str, problems: &mut Vec<Pro
 }
 
 /// `[path, "name" => path]`.
-pub(super) fn graders(input: ParseStream<'_>, problems: &mut Vec<Problem>) -> syn::Result<Vec<NamedExpr>> {
+pub(crate) fn graders(input: ParseStream<'_>, problems: &mut Vec<Problem>) -> syn::Result<Vec<NamedExpr>> {
     let content = list(input, "graders", "[my_grader, \"name\" => other_grader]")?;
     Ok(elements(&content, problems, |element| {
         if element.peek2(Token![=>]) {
@@ -51,7 +50,7 @@ pub(super) fn graders(input: ParseStream<'_>, problems: &mut Vec<Problem>) -> sy
 }
 
 /// The path of a crate or module.
-pub(super) fn crate_path(input: ParseStream<'_>) -> syn::Result<Path> {
+pub(crate) fn crate_path(input: ParseStream<'_>) -> syn::Result<Path> {
     let expression: Expr = input.parse()?;
     match ungrouped(&expression) {
         Expr::Path(path) if path.qself.is_none() && path.path.segments.iter().all(|it| it.arguments.is_none()) => {
@@ -62,7 +61,7 @@ pub(super) fn crate_path(input: ParseStream<'_>) -> syn::Result<Path> {
 }
 
 /// A path or another expression, `"cli"` or `none`.
-pub(super) fn agent(input: ParseStream<'_>) -> syn::Result<Agent> {
+pub(crate) fn agent(input: ParseStream<'_>) -> syn::Result<Agent> {
     let expression: Expr = input.parse()?;
     match ungrouped(&expression) {
         Expr::Path(path) if path.path.is_ident("none") => Ok(Agent::None),
@@ -75,7 +74,7 @@ pub(super) fn agent(input: ParseStream<'_>) -> syn::Result<Agent> {
 }
 
 /// A path or another expression, a name, or a list of names. A wrong name is reported and left out.
-pub(super) fn judge(input: ParseStream<'_>, problems: &mut Vec<Problem>) -> syn::Result<Judge> {
+pub(crate) fn judge(input: ParseStream<'_>, problems: &mut Vec<Problem>) -> syn::Result<Judge> {
     const EXPECTED: &str = "the path of a judge, its name, or a list of names";
     let expression: Expr = input.parse()?;
     match ungrouped(&expression) {
@@ -102,20 +101,20 @@ pub(super) fn judge(input: ParseStream<'_>, problems: &mut Vec<Problem>) -> syn:
 }
 
 /// A number.
-pub(super) fn number(input: ParseStream<'_>) -> syn::Result<LitInt> {
+pub(crate) fn number(input: ParseStream<'_>) -> syn::Result<LitInt> {
     let error = expected(input, "a number");
     input.parse().map_err(|_| error)
 }
 
 /// An identifier.
-pub(super) fn identifier(input: ParseStream<'_>) -> syn::Result<Ident> {
+pub(crate) fn identifier(input: ParseStream<'_>) -> syn::Result<Ident> {
     input
         .parse()
         .map_err(|error: syn::Error| syn::Error::new(error.span(), "expected an identifier: `name = my_suite`"))
 }
 
 /// `on` or `off`.
-pub(super) fn on_or_off(input: ParseStream<'_>) -> syn::Result<bool> {
+pub(crate) fn on_or_off(input: ParseStream<'_>) -> syn::Result<bool> {
     let error = expected(input, "`on` or `off`");
     match Ident::parse_any(input).map(|word| word.to_string()).as_deref() {
         Ok("on") => Ok(true),
@@ -158,10 +157,10 @@ fn elements<T>(
             Err(error) => problems.extend(problems_of(&error)),
         }
         while !content.is_empty() && !content.peek(Token![,]) {
-            super::skip_token(content);
+            skip_token(content);
         }
         if !content.is_empty() {
-            super::skip_token(content);
+            skip_token(content);
         }
     }
     elements
@@ -200,4 +199,18 @@ fn expected(input: ParseStream<'_>, what: &str) -> syn::Error {
 /// An error at the whole of the next token, which may be a group.
 fn error_at_next(input: ParseStream<'_>, message: impl std::fmt::Display) -> syn::Error {
     syn::Error::new(input.cursor().token_tree().map_or_else(Span::call_site, |(token, _)| token.span()), message)
+}
+
+/// Skips a token, of which there is at least one.
+pub(crate) fn skip_token(input: ParseStream<'_>) {
+    let skipped = input.step(|cursor| match cursor.token_tree() {
+        Some((_, rest)) => Ok(((), rest)),
+        None => Err(cursor.error("the end of the arguments")),
+    });
+    debug_assert!(skipped.is_ok(), "only called before the end");
+}
+
+/// A problem for each part of an error.
+pub(crate) fn problems_of(error: &syn::Error) -> Vec<Problem> {
+    error.into_iter().map(|error| Problem::argument(error.span(), error.to_string())).collect()
 }

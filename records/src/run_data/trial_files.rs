@@ -5,11 +5,11 @@ use std::io;
 use std::io::Read;
 use std::path::Path;
 
-use evalsuite_records::run_directory::{EVIDENCE, open_run_file, run_directory_entries};
 use evalsuite_schema::Value;
 use serde::{Deserialize, Serialize};
 
 use super::{Problem, RunData, TrialData, read_record};
+use crate::run_directory::{EVIDENCE, open_run_file, run_directory_entries};
 
 /// The most bytes of a text file that a report shows.
 const MOST_BYTES: u64 = 2 << 20;
@@ -22,30 +22,30 @@ const MOST_LEVELS: usize = 10;
 
 /// What a trial left beside its record.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TrialFiles {
+pub struct TrialFiles {
     /// The agent's input: messages, or data.
-    pub(crate) input: Option<Value>,
+    pub input: Option<Value>,
     /// The user's input of each turn of a conversation.
-    pub(crate) turns: Option<Value>,
+    pub turns: Option<Value>,
     /// The transcript as an ATIF document.
-    pub(crate) trajectory: Option<Value>,
+    pub trajectory: Option<Value>,
     /// The workspace's changes as a unified diff.
-    pub(crate) patch: Option<TextFile>,
+    pub patch: Option<TextFile>,
     /// What the agent logged.
-    pub(crate) log: Option<TextFile>,
+    pub log: Option<TextFile>,
     /// Prompts, replies, output of commands and hooks, sorted by path.
-    pub(crate) texts: Vec<TextFile>,
+    pub texts: Vec<TextFile>,
 }
 
 /// A text file of a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct TextFile {
+pub struct TextFile {
     /// Path relative to the trial's directory, with `/` separators.
-    pub(crate) path: String,
+    pub path: String,
     /// Its beginning, at most 2 MiB.
-    pub(crate) text: String,
+    pub text: String,
     /// The bytes that are left out.
-    pub(crate) omitted: u64,
+    pub omitted: u64,
 }
 
 /// What is shown of the evidence. The rest, which may be large, is not kept.
@@ -63,14 +63,14 @@ struct Seen {
 
 impl TrialFiles {
     /// Reads the files of a trial; what cannot be read is added to the problems.
-    pub(crate) fn read(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Self {
+    pub fn read(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Self {
         let mut files = Self::read_without_texts(run, trial, problems);
         files.texts = texts(run, trial, problems);
         files
     }
 
     /// Reads them without what agents, graders and hooks wrote.
-    pub(crate) fn read_without_texts(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Self {
+    pub fn read_without_texts(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Self {
         let root = &run.directory;
         let directory = root.join(&trial.directory);
         let evidence: Option<Evidence> = read_record(root, &directory.join(EVIDENCE), problems);
@@ -118,8 +118,12 @@ fn read_text(run: &RunData, trial: &TrialData, path: &str, problems: &mut Vec<Pr
 }
 
 impl TextFile {
-    /// `None` if there is no such file.
-    fn read(run: &Path, trial: impl AsRef<Path>, path: &str) -> io::Result<Option<Self>> {
+    /// Reads a text of a trial, whose directory is relative to the run; `None` if there is no such file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn read(run: &Path, trial: impl AsRef<Path>, path: &str) -> io::Result<Option<Self>> {
         let file = match open_run_file(run, &trial.as_ref().join(path)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
