@@ -16,7 +16,7 @@ use crate::command_line::{Finish, OutputFormat};
 use crate::locate::stored_runs;
 use crate::looking::report;
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{self, count, print_json, say, stdout};
+use crate::platform::output::{self, print_json, say, stdout};
 use crate::platform::progress::Progress;
 
 /// A run that was finished.

@@ -1,7 +1,6 @@
 //! What commands print.
 
 use std::fmt::Arguments;
-pub(crate) use evalsuite_schema::counted as count;
 use std::io;
 use std::io::{IsTerminal, StdoutLock, Write};
 

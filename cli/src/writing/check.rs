@@ -16,7 +16,7 @@ use crate::command_line::{Check, Format};
 use crate::locate::includes::Includes;
 use crate::locate::{includes, suite_request};
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{count, say, stdout};
+use crate::platform::output::{say, stdout};
 use crate::writing::{explain, fixes};
 
 /// Most rounds of `--fix`: what is behind a misspelled key is read once the key is right.

@@ -26,7 +26,6 @@ use super::messages::{Event, Output};
 use super::text_lines::{Encoding, Lines};
 use super::workspace::Workspace;
 use super::{case_run, file_uri};
-use crate::platform::output::count;
 
 /// What the next check has to do.
 #[derive(Default)]
