@@ -9,10 +9,12 @@ use evalsuite_report::{
     write_baseline,
 };
 
+use evalsuite_schema::counted;
+
 use crate::command_line::Accept;
 use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{count, say, stdout};
+use crate::platform::output::{say, stdout};
 
 pub(crate) fn run(command: &Accept) -> Result<Exit> {
     let run = RunData::read(stored_runs::find(&command.run)?.path())?;
@@ -47,7 +49,7 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
         }
         if let Some(answers) = answers {
             write_accepted_answers(&file.answers, answers)?;
-            writeln!(out, "  {}  {}", file.answers.display(), count(answers.answers.len(), "answer"))?;
+            writeln!(out, "  {}  {}", file.answers.display(), counted(answers.answers.len(), "answer"))?;
         }
     }
     Ok(Exit::Good)

@@ -1,6 +1,5 @@
 //! What commands print.
 
-pub(crate) use evalsuite_schema::counted as count;
 use std::fmt::Arguments;
 use std::io;
 use std::io::{IsTerminal, StdoutLock, Write};

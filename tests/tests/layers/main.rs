@@ -184,11 +184,11 @@ const PROMPTFOO: &[&str] = &[
 /// From directories to suites, from suites to what includes them.
 const LOCATE: &[&str] = &["suite_search", "suite_request", "includes", "stored_runs", "baselines", "merge_base"];
 
-/// `check` uses what repairs and shows diagnostics.
-const WRITING: &[&str] = &["new", "convert", "expand", "explain", "fixes", "sarif", "check"];
+/// `check` uses what repairs files.
+const WRITING: &[&str] = &["new", "convert", "expand", "explain", "fixes", "check"];
 
-/// `gate` compares, and `report` exports.
-const LOOKING: &[&str] = &["list", "show", "accept", "health", "diff", "gate", "exports", "report"];
+/// `gate` compares as `diff` does.
+const LOOKING: &[&str] = &["list", "show", "accept", "health", "diff", "gate", "report"];
 
 /// From programs and verdicts to what is shown.
 const WATCH: &[&str] = &[

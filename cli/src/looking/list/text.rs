@@ -6,8 +6,10 @@ use std::io::Write;
 use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 
+use evalsuite_schema::counted;
+
 use super::{CaseEntry, Listing, SuiteEntry};
-use crate::platform::output::{self, count};
+use crate::platform::output;
 
 /// Most runs that are listed.
 const RUNS: usize = 20;
@@ -50,7 +52,7 @@ fn print_suite(out: &mut impl Write, suite: &SuiteEntry) -> io::Result<()> {
             out,
             "{}: {}, see `cargo evalsuite check {}`\n",
             suite.path,
-            count(suite.errors, "error"),
+            counted(suite.errors, "error"),
             suite.path
         );
     };

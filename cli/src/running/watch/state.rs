@@ -6,6 +6,8 @@ use std::process::Child;
 use std::sync::mpsc::Sender;
 use std::thread;
 
+use evalsuite_schema::counted;
+
 use super::changes::needs_build;
 use super::event::Event;
 use super::programs::{BuildProblems, Program, TestBuild};
@@ -13,7 +15,6 @@ use super::suites::{Suites, Touched};
 use super::test_process;
 use super::verdicts::{Verdict, Verdicts};
 use crate::platform::cli_error::Result;
-use crate::platform::output::count;
 
 pub(super) struct State {
     pub(super) suites: Suites,
@@ -85,7 +86,7 @@ impl State {
             0 => String::new(),
             outdated => format!(", {outdated} outdated"),
         };
-        format!("{counts}{outdated}; {}", count(problems, "problem"))
+        format!("{counts}{outdated}; {}", counted(problems, "problem"))
     }
 
     /// Checks what files changed.
