@@ -6,7 +6,7 @@ use std::{fmt, io};
 use evalsuite_loader::render;
 use evalsuite_schema::diagnostic::Diagnostics;
 
-use crate::source::SourceProblem;
+use crate::source_problem::SourceProblem;
 
 /// Problems of a source that are listed, at most.
 const MOST_LISTED: usize = 20;

@@ -5,6 +5,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::ConvertError;
+use crate::report::Report;
+
+/// A converted suite that is not written yet.
+#[derive(Debug, Clone)]
+pub struct Conversion {
+    /// The files of the suite.
+    pub output: Output,
+    /// What became of each entry of the source.
+    pub report: Report,
+    /// Files outside of the directory of the source that were read, which [`Source::allow_outside`](crate::Source::allow_outside) allowed.
+    pub copied_from_outside: Vec<PathBuf>,
+}
 
 /// The files to write below a directory, and those to remove.
 #[derive(Debug, Clone, Default)]

@@ -4,9 +4,17 @@ use std::path::Path;
 
 use evalsuite_loader::document::{Data, Document, Value};
 
-use crate::layouts::Layout;
 use crate::output::Output;
 use crate::yaml_writer;
+
+/// Where a suite with an eval file has its cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// In `tests` of EVAL.yaml.
+    File,
+    /// In `cases/ID/case.yaml`.
+    Directories,
+}
 
 /// A suite that is being made.
 #[derive(Debug, Default)]

@@ -23,6 +23,8 @@ pub(crate) struct Statement {
     /// Another name than the field's.
     renamed: Option<LitStr>,
     pub(crate) init: Option<Expr>,
+    /// Whether the loader reads the key.
+    pub(crate) by_hand: bool,
 }
 
 impl Statement {
@@ -72,7 +74,8 @@ fn statement(input: ParseStream<'_>, with_doc: bool) -> Result<Statement> {
     } else {
         None
     };
-    let mut statement = Statement { value, example, doc, options: Vec::new(), renamed: None, init: None };
+    let mut statement =
+        Statement { value, example, doc, options: Vec::new(), renamed: None, init: None, by_hand: false };
     while !input.is_empty() {
         input.parse::<Token![,]>()?;
         if input.is_empty() {
@@ -85,6 +88,7 @@ fn statement(input: ParseStream<'_>, with_doc: bool) -> Result<Statement> {
 
 fn option(input: ParseStream<'_>, statement: &mut Statement) -> Result<()> {
     let name: Ident = input.parse()?;
+    statement.by_hand |= name == "by_hand";
     let mut call = |tokens| statement.options.push(tokens);
     match name.to_string().as_str() {
         "required" | "by_hand" => call(quote!(.#name())),
@@ -140,6 +144,8 @@ pub(crate) struct Object {
     pub(crate) by_hand: bool,
     /// Whether keys that are absent have the values of the type's `Default`.
     pub(crate) default: bool,
+    /// Whether the loader makes the type, and the values of keys replace what it has.
+    pub(crate) fill: bool,
 }
 
 impl Parse for Object {
@@ -154,6 +160,8 @@ impl Parse for Object {
                 object.by_hand = true;
             } else if word == "default" {
                 object.default = true;
+            } else if word == "fill" {
+                object.fill = true;
             } else {
                 input.parse::<Token![=]>()?;
                 match word.as_str() {
@@ -179,16 +187,20 @@ impl Parse for Object {
     }
 }
 
-/// The doc comment, its lines joined.
+/// The first paragraph of the doc comment, its lines joined.
 pub(crate) fn doc(attributes: &[Attribute]) -> String {
     let mut doc = String::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {
         let Meta::NameValue(pair) = &attribute.meta else { continue };
         let Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) = &pair.value else { continue };
+        let line = line.value();
+        if line.trim().is_empty() {
+            break;
+        }
         if !doc.is_empty() {
             doc.push(' ');
         }
-        doc.push_str(line.value().trim());
+        doc.push_str(line.trim());
     }
     doc
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Field, Fields, Ident, ItemStruct, Result};
+use syn::{Attribute, Expr, Field, Fields, Ident, ItemStruct, Result, Type};
 
 use crate::attributes::{Also, Key, Object, doc};
 
@@ -35,35 +35,72 @@ impl Table {
     }
 }
 
+/// A field that has a key.
+struct Keyed<'f> {
+    field: &'f Ident,
+    of_type: &'f Type,
+    /// The key; `None`: the keys of the field's type are keys of the object.
+    key: Option<String>,
+    init: Option<Expr>,
+    by_hand: bool,
+}
+
 pub(crate) fn expand(item: &ItemStruct) -> Result<TokenStream> {
     let object = match item.attrs.iter().find(|attribute| attribute.path().is_ident("keys")) {
         Some(attribute) => attribute.parse_args()?,
         None => Object::default(),
     };
     let mut table = Table::default();
-    let mut fields = Vec::new();
+    let (mut keyed, mut others) = (Vec::new(), Vec::new());
     if let Fields::Named(named) = &item.fields {
         for field in &named.named {
-            fields.push(self::field(field, &mut table, object.default)?);
+            let Some(name) = &field.ident else { continue };
+            match key_of(field, name, &mut table)? {
+                Some(field) => keyed.push(field),
+                None => others.push(name),
+            }
         }
     }
     table.add(&item.attrs)?;
     table.close_piece();
 
     let name = &item.ident;
-    let Object { id, what, example, options, by_hand, default } = object;
+    let from_parts = match &object {
+        Object { by_hand: true, .. } => from_made(name),
+        Object { fill: true, .. } => fill(name, &keyed),
+        Object { default: true, .. } => {
+            let fill = fill(name, &keyed);
+            let body = quote! {
+                let mut value = <Self as ::core::default::Default>::default();
+                value.fill(parts);
+                ::core::option::Option::Some(value)
+            };
+            let from_parts = from_parts(name, &body);
+            quote!(#fill #from_parts)
+        }
+        _ => {
+            let values = keyed.iter().map(value);
+            let body = quote! {
+                ::core::option::Option::Some(Self {
+                    #(#values,)*
+                    #(#others: ::core::default::Default::default()),*
+                })
+            };
+            from_parts(name, &body)
+        }
+    };
+    let Object { id, what, example, options, .. } = object;
     let id = id.map_or_else(String::new, |id| id.value());
     let what = what.map_or_else(|| format!("`{id}`"), |what| what.value());
     let example = example.map_or_else(String::new, |example| example.value());
     let doc = doc(&item.attrs);
     let pieces = &table.pieces;
-    let from_parts = if by_hand { from_made(name) } else { from_parts(name, &fields, default) };
     Ok(quote! {
         #[cfg(feature = "keys")]
         const _: () = {
             use crate::diagnostic::Code;
             #[allow(unused_imports, reason = "as its keys need")]
-            use crate::keys::{self, FromParts, FromWritten, Key, Keys, Parts, Table, Type::*, Written, range::*, CRITERIA, SOME_CRITERIA};
+            use crate::keys::{self, FromParts, FromWritten, Key, Keys, Parts, Table, Type::*, Written, lists::*, range::*};
 
             const PIECES: &[&[Key]] = &[#(#pieces),*];
             static KEYS: [Key; keys::number_of(PIECES)] = keys::joined(PIECES);
@@ -78,27 +115,39 @@ pub(crate) fn expand(item: &ItemStruct) -> Result<TokenStream> {
     })
 }
 
-/// The struct as the loader made it.
-fn from_made(name: &Ident) -> TokenStream {
-    quote! {
-        impl FromParts for #name {
-            fn from_parts(parts: &mut Parts) -> ::core::option::Option<Self> {
-                parts.take("")
-            }
-        }
+/// Adds the key of a field to the table.
+fn key_of<'f>(field: &'f Field, name: &'f Ident, table: &mut Table) -> Result<Option<Keyed<'f>>> {
+    table.add(&field.attrs)?;
+    let of_type = &field.ty;
+    let Some(attribute) = field.attrs.iter().find(|attribute| attribute.path().is_ident("key")) else {
+        return Ok(None);
+    };
+    let key: Key = attribute.parse_args()?;
+    let Some(statement) = key.statement else {
+        table.close_piece();
+        table.pieces.push(quote!(<#of_type as Keys>::TABLE.keys));
+        return Ok(Some(Keyed { field: name, of_type, key: None, init: None, by_hand: false }));
+    };
+    let written = statement.name(&name.to_string());
+    table.open.push(statement.key(&written, &doc(&field.attrs)));
+    Ok(Some(Keyed { field: name, of_type, key: Some(written), init: statement.init, by_hand: statement.by_hand }))
+}
 
-        keys::made!(#name);
+/// A field of the struct from checked values.
+fn value(keyed: &Keyed<'_>) -> TokenStream {
+    let Keyed { field, of_type, key, init, .. } = keyed;
+    match (key, init) {
+        (Some(key), Some(init)) => quote!(#field: parts.take_or(#key, #init)?),
+        (Some(key), None) => quote!(#field: parts.take(#key)?),
+        (None, _) => quote!(#field: <#of_type as FromParts>::from_parts(parts)?),
     }
 }
 
-/// The struct from checked values of its fields.
-fn from_parts(name: &Ident, fields: &[TokenStream], default: bool) -> TokenStream {
-    let defaults = default.then(|| quote!(let default = <Self as ::core::default::Default>::default();));
+fn from_parts(name: &Ident, body: &TokenStream) -> TokenStream {
     quote! {
         impl FromParts for #name {
             fn from_parts(parts: &mut Parts) -> ::core::option::Option<Self> {
-                #defaults
-                ::core::option::Option::Some(Self { #(#fields),* })
+                #body
             }
         }
 
@@ -110,29 +159,36 @@ fn from_parts(name: &Ident, fields: &[TokenStream], default: bool) -> TokenStrea
     }
 }
 
-/// The field from checked values.
-fn field(field: &Field, table: &mut Table, default: bool) -> Result<TokenStream> {
-    table.add(&field.attrs)?;
-    let Some(name) = &field.ident else { return Err(syn::Error::new_spanned(field, "a field without a name")) };
-    let of_type = &field.ty;
-    let Some(attribute) = field.attrs.iter().find(|attribute| attribute.path().is_ident("key")) else {
-        return Ok(match default {
-            true => quote!(#name: default.#name),
-            false => quote!(#name: <#of_type as ::core::default::Default>::default()),
-        });
-    };
-    let key: Key = attribute.parse_args()?;
-    let Some(statement) = key.statement else {
-        table.close_piece();
-        table.pieces.push(quote!(<#of_type as Keys>::TABLE.keys));
-        return Ok(quote!(#name: <#of_type as FromParts>::from_parts(parts)?));
-    };
-    let field_name = name.to_string();
-    table.open.push(statement.key(&field_name, &doc(&field.attrs)));
-    let written = statement.name(&field_name);
-    Ok(match &statement.init {
-        Some(init) => quote!(#name: parts.take_or(#written, #init)?),
-        None if default => quote!(#name: parts.take_or(#written, default.#name)?),
-        None => quote!(#name: parts.take(#written)?),
-    })
+/// Replaces fields of the struct by the values that are there.
+fn fill(name: &Ident, keyed: &[Keyed<'_>]) -> TokenStream {
+    let read = keyed.iter().filter(|keyed| !keyed.by_hand);
+    let lines = read.filter_map(|Keyed { field, key, .. }| {
+        let key = key.as_ref()?;
+        Some(quote! {
+            if let ::core::option::Option::Some(value) = parts.take_written(#key) {
+                self.#field = value;
+            }
+        })
+    });
+    quote! {
+        impl #name {
+            /// Replaces fields by the values of keys that are there.
+            pub fn fill(&mut self, parts: &mut Parts) {
+                #(#lines)*
+            }
+        }
+    }
+}
+
+/// The struct as the loader made it.
+fn from_made(name: &Ident) -> TokenStream {
+    quote! {
+        impl FromParts for #name {
+            fn from_parts(parts: &mut Parts) -> ::core::option::Option<Self> {
+                parts.take("")
+            }
+        }
+
+        keys::made!(#name);
+    }
 }

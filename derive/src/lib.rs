@@ -26,13 +26,13 @@ use proc_macro::TokenStream;
 /// The table of keys of a struct, and the struct from checked values.
 ///
 /// On the struct: `#[keys(id = "…", what = "…")]`, with `open` if other keys are settings, too, `missing = Code` for the diagnostic of a
-/// required key, `common = EXPRESSION` for keys that it shares with other objects, `default` if absent keys have the values of the type's
-/// `Default`, and `by_hand` if the loader makes the type itself.
+/// required key, `common = EXPRESSION` for keys that it shares with other objects, and for how the type is made: `default` if absent keys
+/// have the values of its `Default`, `fill` if the loader makes it and keys replace what it has, `by_hand` if the loader does all of it.
 ///
 /// On a field: `#[key(TYPE, "example", …)]` with a `keys::Type`, and any of `required`, `default = "words"`, `unit = "words"`,
 /// `old("spelling", …)`, `or = "spelling"`, `name = "key"`, `codes(Code, …)`, `empty(Code, "is empty", "help")`, `since = "0.2"`,
 /// `by_hand` (the loader reads it) and `init = EXPRESSION` (the value without the key); or `#[key(flatten)]`.
-/// Its doc comment is what the reference says.
+/// The first paragraph of its doc comment is what the reference says.
 ///
 /// `#[also(key: TYPE, "example", "doc", …)]` on a field or on the struct states a key that has no field, before those of the field or
 /// after all: also with `no_effect = "what to do instead"`, `replaced = "key"` and `refused(Code, "message", "help")`.

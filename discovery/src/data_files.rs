@@ -3,7 +3,7 @@
 use std::fs::FileType;
 use std::path::Path;
 
-use crate::{Listing, MAX_DEPTH, entries, in_parts, join};
+use crate::listing::{Listing, MAX_DEPTH, entries, in_parts, join};
 
 /// What is below the directories of cases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use std::fs::FileType;
 use std::path::Path;
 
-use crate::{Listing, ProblemKind, entries, in_parts, join, link};
+use crate::link;
+use crate::listing::{Listing, ProblemKind, entries, in_parts, join};
 
 pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listing) {
     let entries = entries(root, path, listing);

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::link;
+use crate::listing::{Listing, MAX_DEPTH, MAX_VISITED, ProblemKind, entries, join};
 use crate::pattern::Pattern;
-use crate::{Listing, MAX_DEPTH, MAX_VISITED, ProblemKind, entries, join, link};
 
 /// Whether a path is a pattern: it holds `*`, `?` or `{`.
 pub fn is_glob(path: &str) -> bool {

@@ -5,148 +5,21 @@
 
 mod calibration;
 mod cargo_workspace;
+mod case_files;
 mod data_files;
 mod directories;
 mod directory_links;
 mod glob;
 mod link;
+mod listing;
 mod pattern;
 mod tasks;
 
-use std::path::Path;
-
 pub use calibration::{calibration_names, stem};
 pub use cargo_workspace::{workspace_around, workspace_root};
+pub use case_files::list;
 pub use data_files::{DataFiles, data_files};
 pub use directory_links::{DirectoryLink, directory_links};
 pub use glob::is_glob;
+pub use listing::{Listing, MAX_DEPTH, MAX_VISITED, Problem, ProblemKind};
 pub use pattern::Pattern;
-
-/// Deepest nesting of directories that is followed.
-pub const MAX_DEPTH: usize = 32;
-
-/// Entries of directories that a pattern visits, at most.
-pub const MAX_VISITED: usize = 100_000;
-
-/// What [`list`] found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Listing {
-    /// Files that define cases, relative to the suite root with `/` separators, in the order of the bytes of their paths,
-    /// or of the names of the case directories.
-    pub files: Vec<String>,
-    /// The problems, in the order in which they were found.
-    pub problems: Vec<Problem>,
-    /// Number of entries of directories that a pattern was compared with.
-    pub visited: usize,
-}
-
-/// Something that cannot be listed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// Where, relative to the suite root with `/` separators; lossy if the name is not UTF-8.
-    pub path: String,
-    /// What kind of problem it is.
-    pub kind: ProblemKind,
-    /// The problem, a lowercase fragment without a full stop.
-    pub message: String,
-}
-
-/// Kinds of [`Problem`]s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ProblemKind {
-    /// A directory or file cannot be read, or its name is not UTF-8.
-    Unreadable,
-    /// A link is broken, circular, or points outside the boundary.
-    Link,
-    /// Directories are nested too deeply.
-    TooDeep,
-    /// A directory contains both `case.yaml` and `case.yml`.
-    TwoCaseFiles,
-    /// A directory among the case directories contains no case file. A warning: the directory is left out.
-    NoCaseFile,
-    /// A pattern cannot be compiled.
-    InvalidGlob,
-}
-
-/// Lists the case files of one source of a suite. `boundary` is the directory that links may not leave: the suite root
-/// for tasks, the package root for case directories and patterns.
-///
-/// | `kind` | `path` | listed |
-/// | --- | --- | --- |
-/// | `tasks` | directory | every `.json` file at any depth, except below a `workspace` directory next to a `.json` file |
-/// | `directories` | directory | `case.yaml` or `case.yml` of every immediate sub-directory whose name does not start with `.` or `_` |
-/// | `glob` | pattern | files that match, without names that start with `.` |
-///
-/// Paths are relative to `root`; an empty `path` is `root` itself. An unknown kind lists nothing and is a problem.
-pub fn list(root: &Path, boundary: &Path, kind: &str, path: &str) -> Listing {
-    let mut listing = Listing::default();
-    match kind {
-        "tasks" => tasks::list(root, boundary, path, &mut listing),
-        "directories" => directories::list(root, boundary, path, &mut listing),
-        "glob" => glob::list(root, boundary, path, &mut listing),
-        other => listing.problem(path, ProblemKind::Unreadable, format!("unknown kind of source `{other}`")),
-    }
-    // Case directories come in the order of their names: `a` goes before `a-b`, though `a-b/case.yaml` goes before
-    // `a/case.yaml`.
-    if kind != "directories" {
-        listing.files.sort();
-    }
-    listing
-}
-
-impl Listing {
-    fn problem(&mut self, path: impl Into<String>, kind: ProblemKind, message: impl Into<String>) {
-        self.problems.push(Problem { path: path.into(), kind, message: message.into() });
-    }
-}
-
-/// The results of `work` for parts of the items, in their order, on all processors if there are many.
-fn in_parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
-    /// Entries of a directory whose files are looked at in less time than a thread takes to start.
-    const FEW: usize = 200;
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len() / FEW).max(1);
-    let mut parts = items.chunks(items.len().div_ceil(threads).max(1));
-    let first = parts.next().unwrap_or_default();
-    std::thread::scope(|scope| {
-        let others: Vec<_> = parts.map(|part| scope.spawn(|| work(part))).collect();
-        let mut results = vec![work(first)];
-        for other in others {
-            results.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        results
-    })
-}
-
-/// Joins a relative path and a name with `/`.
-fn join(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
-}
-
-/// Names of the entries of a directory, sorted; names that are not UTF-8 and read errors become problems.
-fn entries(root: &Path, path: &str, listing: &mut Listing) -> Vec<(String, std::fs::FileType)> {
-    let directory = root.join(path);
-    let read = match std::fs::read_dir(&directory) {
-        Ok(read) => read,
-        Err(error) => {
-            listing.problem(path, ProblemKind::Unreadable, error.to_string());
-            return Vec::new();
-        }
-    };
-    let mut found = Vec::new();
-    for entry in read {
-        match entry.and_then(|entry| Ok((entry.file_type()?, entry.file_name()))) {
-            Ok((kind, name)) => match name.into_string() {
-                Ok(name) => found.push((name, kind)),
-                Err(name) => listing.problem(
-                    join(path, &name.to_string_lossy()),
-                    ProblemKind::Unreadable,
-                    "the name is not UTF-8",
-                ),
-            },
-            Err(error) => listing.problem(path, ProblemKind::Unreadable, error.to_string()),
-        }
-    }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    found
-}

@@ -3,7 +3,7 @@
 use std::fs::{FileType, Metadata};
 use std::path::Path;
 
-use crate::{Listing, ProblemKind};
+use crate::listing::{Listing, ProblemKind};
 
 /// What an entry is, links followed while they stay inside `boundary`. `None`: a problem was noted.
 pub(crate) fn resolve(

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::{Listing, MAX_DEPTH, ProblemKind, entries, join, link};
+use crate::link;
+use crate::listing::{Listing, MAX_DEPTH, ProblemKind, entries, join};
 
 pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listing) {
     walk(Search { root, boundary, links: &mut 0 }, path, 0, listing);

@@ -22,9 +22,6 @@ pub(crate) fn are_many(d: &Diagnostics) -> bool {
     d.len() > MANY
 }
 
-/// Help for a value that was meant as text. What has to be quoted is the source, which [`resolve`] adds: `1.10` is not `1.1`.
-pub(crate) const QUOTE_IT: &str = "quote it";
-
 /// Values that messages name may be as long as a file.
 fn shorten(text: &mut String) {
     if let Cow::Owned(short) = terminal::shortened(text) {
@@ -37,10 +34,11 @@ pub(crate) fn resolve(diagnostics: Diagnostics, files: &Files) -> diagnostic::Di
     // A file is indexed once, however many problems it has.
     let mut indexes: BTreeMap<FileId, Option<LineIndex>> = BTreeMap::new();
     let mut resolve_one = |mut problem: Diagnostic| {
-        if let (Some(QUOTE_IT), Some(Span { file, range: Some(range) })) = (problem.help.as_deref(), problem.place)
+        // What has to be quoted is the source: `1.10` is not `1.1`.
+        if let (Some(Fix::Quote), Some(Span { file, range: Some(range) })) = (problem.fix.as_deref(), problem.place)
             && let Some(index) = indexes.entry(file).or_insert_with(|| files.line_index(file))
         {
-            problem.help = Some(format!("{QUOTE_IT}: \"{}\"", index.text(range)));
+            problem.help = Some(format!("quote it: \"{}\"", index.text(range)));
         }
         shorten(&mut problem.message);
         problem.help.iter_mut().for_each(shorten);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use evalsuite_schema::keys::{Keys, Written};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{CliTarget, HealthCheck, PathRef, Probe, Provider, TargetEntry, TargetsFile, diagnostic};
 
@@ -10,7 +11,6 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::Fields;
 use crate::fields::paths::{Kind, Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
-use crate::keys::targets::{CLI_TARGET, HEALTHCHECK, TARGET, TARGETS_FILE};
 use crate::keys::{Status, placeholder};
 use crate::read::node::{Entry, Node};
 use crate::request::Request;
@@ -136,7 +136,7 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<ReadEn
             d,
         );
     }
-    let mut fields = Fields::new(&root, &TARGETS_FILE, d)?.at_top();
+    let mut fields = Fields::new(&root, TargetsFile::TABLE, d)?.at_top();
     fields.get("$schema");
     let entry = fields.get("targets");
     let problems = d.len();
@@ -173,8 +173,8 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<ReadEn
 
 /// The name of an entry, and the entry if it can be decoded.
 fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<(String, Option<TargetEntry>)> {
-    let mut fields = Fields::new(node, &TARGET, d)?;
-    let name = fields.read_required("name", fields::text, d);
+    let mut fields = Fields::new(node, TargetEntry::TABLE, d)?;
+    let name: Option<String> = fields.parts(scope, d).take("name");
     let provider = provider(fields, scope, d);
     let (name, location) = (name?, scope.files.location(node.span));
     Some((name.clone(), provider.map(|provider| TargetEntry { name, location, provider })))
@@ -194,7 +194,7 @@ fn provider(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Op
         (None, Some(entry)) => {
             let word = fields::text(&entry.value, "`provider`", d)?;
             if word == "cli" {
-                cli(fields, scope, d).map(|target| Provider::Cli(Box::new(target)))
+                cli(fields.node, scope, d).map(|target| Provider::Cli(Box::new(target)))
             } else {
                 // Settings of another provider are another tool's business.
                 Some(Provider::Other(word))
@@ -209,52 +209,38 @@ fn provider(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Op
 
 /// Reports the keys of another tool.
 fn without_effect(fields: &mut Fields<'_>, d: &mut Diagnostics) {
-    for key in TARGET.common.iter().filter(|key| matches!(key.status, Status::NoEffect(_))) {
+    for key in TargetEntry::TABLE.keys.iter().filter(|key| matches!(key.status, Status::NoEffect(_))) {
         fields.no_effect(key.name, d);
     }
 }
 
-fn cli(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> {
-    fields.narrow(&CLI_TARGET);
-    let command = fields.require("command", d).and_then(|entry| command(&entry.value, d));
-    let cwd = fields.get("cwd").and_then(|entry| directory(&entry.value, scope, d));
-    let in_suite_directory = fields.read("in_suite_directory", fields::boolean, d).unwrap_or(false);
-    if let Some(entry) = fields.get("cwd").filter(|_| in_suite_directory) {
-        let message = "`cwd` and `in_suite_directory` contradict each other";
-        d.report(Code::ConflictingKeys, entry.key_span, message, "keep one");
+fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> {
+    let mut fields = Fields::new(node, CliTarget::TABLE, d)?;
+    let mut parts = fields.parts(scope, d);
+    parts.make("command", fields.require("command", d).and_then(|entry| command(&entry.value, d)));
+    if let Some(entry) = fields.get("cwd") {
+        parts.make("cwd", directory(&entry.value, scope, d));
+        if let Some(Written::Boolean(true)) = parts.get("in_suite_directory") {
+            let message = "`cwd` and `in_suite_directory` contradict each other";
+            d.report(Code::ConflictingKeys, entry.key_span, message, "keep one");
+        }
     }
-    let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
-    let files_format =
-        fields.get_renamed("files_format", d).and_then(|entry| fields::text(&entry.value, &fields::label(entry), d));
-    let healthcheck = fields.get("healthcheck").and_then(|entry| healthcheck(entry, scope, d));
-    let env = fields.get("env").map(|entry| env(entry, d)).unwrap_or_default();
-    let mut flag = |key, d: &mut Diagnostics| {
-        fields.get_renamed(key, d).and_then(|entry| fields::boolean(&entry.value, &fields::label(entry), d))
-    };
-    let keep_temp_files = flag("keep_temp_files", d).unwrap_or(false);
-    let verbose = flag("verbose", d).unwrap_or(false);
-    let batching = fields.get("provider_batching");
-    let is_batching =
-        batching.and_then(|entry| fields::boolean(&entry.value, "`provider_batching`", d)).unwrap_or(false);
-    if let Some(entry) = batching.filter(|_| is_batching) {
+    if let Some(entry) = fields.get("healthcheck") {
+        parts.make("healthcheck", healthcheck(entry, scope, d));
+    }
+    if let Some(entry) = fields.get("env") {
+        parts.set("env", Written::made(env(entry, d)));
+    }
+    if let (Some(entry), Some(Written::Boolean(true))) =
+        (fields.get("provider_batching"), parts.get("provider_batching"))
+    {
         // Whether the target runs as a command is not known here.
         let message = "`provider_batching` has no effect";
         d.report(Code::NoEffect, entry.key_span, message, "delete it: one process runs per case");
     }
     without_effect(&mut fields, d);
     fields.finish(d);
-    Some(CliTarget {
-        command: command?,
-        cwd,
-        in_suite_directory,
-        timeout_seconds,
-        files_format: files_format.unwrap_or_else(|| "{path}".to_owned()),
-        healthcheck,
-        env,
-        keep_temp_files,
-        verbose,
-        provider_batching: is_batching,
-    })
+    parts.into_value_of_rest()
 }
 
 /// A directory; one with variables is looked for when the command runs.
@@ -283,10 +269,10 @@ fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
 }
 
 fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<HealthCheck> {
-    let mut fields = Fields::new(&entry.value, &HEALTHCHECK, d)?;
+    let mut fields = Fields::new(&entry.value, HealthCheck::TABLE, d)?;
+    let timeout_seconds = fields.parts(scope, d).take("timeout_seconds")?;
     let (url, command) = (fields.get("url"), fields.get("command"));
     let cwd = fields.get("cwd").and_then(|entry| directory(&entry.value, scope, d));
-    let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
     fields.finish(d);
     let probe = match (url, command) {
         (Some(url), None) => Probe::Url(fields::text(&url.value, "`url`", d)?),

@@ -18,6 +18,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // The layers, lowest first: a module imports only from modules above its own in this list. `tests/tests/layers` checks it.
 
 #[doc(hidden)]
@@ -50,6 +52,6 @@ pub mod repeated_cases;
 
 pub mod baseline;
 
-pub mod stored_cases;
+pub mod run_data;
 
 pub mod summary;

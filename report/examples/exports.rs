@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::{env, fs, io};
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
-use evalsuite_report::{InspectFormat, RunData, inspect_logs, junit, otel, trace};
+use evalsuite_report::{Format, InspectFormat, RunData, inspect_logs};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 fn main() -> io::Result<()> {
@@ -21,14 +21,10 @@ fn main() -> io::Result<()> {
             log.write(format, File::create(logs.join(log.file_name(format)))?)?;
         }
     }
-    let otel_files = made(directory.join("otel"))?;
-    otel(
-        &run,
-        &mut File::create(otel_files.join("run.traces.jsonl"))?,
-        &mut File::create(otel_files.join("run.logs.jsonl"))?,
-    )?;
-    trace(&run, &mut File::create(directory.join("trace.json"))?)?;
-    fs::write(directory.join("evals.xml"), junit(&run)?)
+    for (name, path) in [("otel", "otel"), ("trace", "trace.json"), ("junit", "evals.xml")] {
+        Format::named(name).expect("a format").write(&run, &directory.join(path))?;
+    }
+    Ok(())
 }
 
 fn made(directory: PathBuf) -> io::Result<PathBuf> {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use evalsuite_records::record::{CalibrationRecord, GraderRecord, SampleRecord};
+use evalsuite_schema::counted;
 use serde::Serialize;
 
 use crate::run_data::{CaseData, RunData};
@@ -101,8 +102,7 @@ fn rated(calibration: &CalibrationRecord, grader: &str) -> Vec<(f64, f64)> {
 impl fmt::Display for JudgedRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { suite, target, grader, cases, judge_rate, samples, corrected_rate, lower, upper, .. } = self;
-        let cases = if *cases == 1 { "1 case".to_owned() } else { format!("{cases} cases") };
-        write!(f, "{suite} @ {target}: {grader}  judge {judge_rate:.2} over {cases}, ")?;
+        write!(f, "{suite} @ {target}: {grader}  judge {judge_rate:.2} over {}, ", counted(*cases, "case"))?;
         write!(f, "corrected {corrected_rate:.2} [{lower:.2}, {upper:.2}] with {samples} rated answers")
     }
 }

@@ -18,7 +18,6 @@ mod failure_text;
 mod formats;
 mod gates;
 mod health;
-mod history;
 mod html;
 mod judged_rates;
 mod run_data;
@@ -35,14 +34,13 @@ pub use comparison::{
     CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, JudgedAnswers, SliceComparison,
     SuiteComparison, answer_pairs, answer_pairs_with_accepted, judges_of,
 };
+pub use evalsuite_records::run_data::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes};
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
 pub use formats::{
-    InspectFormat, InspectLog, MARKDOWN_LIMIT, annotations, content_text, csv, inspect_logs, junit, markdown, otel,
-    trace,
+    Destination, Exported, FORMATS, Format, InspectFormat, InspectLog, MARKDOWN_LIMIT, content_text, inspect_logs, otel,
 };
 pub use gates::{GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
 pub use health::{CaseHealth, Health, HealthOptions, JudgeHealth, SuiteHealth, UndecidedGrader, WindowRun};
-pub use history::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes};
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use judged_rates::{JudgedRate, judged_rates};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};

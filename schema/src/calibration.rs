@@ -1,10 +1,13 @@
 //! Calibrations of judges.
 
+use evalsuite_derive::Keys;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "keys")]
+use crate::keys::{Keys as _, Table};
 use crate::{Case, Location, is_default};
 
-/// Answers rated by people, to measure judges.
+/// `calibration.yaml` next to a suite: answers rated by people, by which judges are measured.
 ///
 /// ```
 /// use evalsuite_schema::Calibration;
@@ -14,19 +17,34 @@ use crate::{Case, Location, is_default};
 ///     rated.min_by(|one, other| one.human_score.total_cmp(&other.human_score)).map(|sample| sample.id.as_str())
 /// }
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "calibration", what = "a calibration", common = keys::SCHEMA_KEY, fill)]
 #[non_exhaustive]
 pub struct Calibration {
     /// Where it is defined.
     pub location: Location,
-    /// Largest difference of two scores that agree, 0 to 1.
+    /// Largest difference of two scores that agree.
+    #[key(Number(&FRACTION), "0.1", default = "0.15")]
     pub tolerance: f64,
-    /// Lowest score of an answer that passes, 0 to 1.
+    /// Lowest score of an answer that passes.
+    #[key(Number(&FRACTION), "0.7", default = "0.8")]
     pub threshold: f64,
     /// Required values. If a judge misses them, the suite's judge graders are reported but do not count.
+    #[also(minimum: Object(&MINIMUM), "{kappa: 0.6}", "What a judge has to reach; below it, its graders decide nothing.")]
+    #[also(maximum: Object(&MAXIMUM), "{mae: 0.2}", "What a judge may not exceed.")]
     #[serde(default, skip_serializing_if = "is_default")]
     pub bar: Bar,
-    /// The answers, at least two.
+    /// The answers, 2 to 1000: a list, or the path of a `.yaml` or `.jsonl` file with one.
+    #[also(grader: Grader, "{type: rubrics, criteria: [Is polite]}",
+        "The grader of samples without `case`, of type `llm-grader` or `rubrics`.",
+        default = "by the criteria or the reference of the sample", codes(InvalidChoice), by_hand)]
+    #[key(
+        OneOf(&[File, List(&Object(Sample::TABLE))]),
+        "./answers.jsonl",
+        required,
+        codes(TooFewSamples, LimitExceeded, InvalidExternalFile),
+        by_hand
+    )]
     pub samples: Vec<Sample>,
 }
 
@@ -43,25 +61,47 @@ impl Calibration {
     pub const THRESHOLD: f64 = 0.8;
 }
 
-/// Required values of a judge; `None` means no requirement.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+/// Required values of a judge: the highest `mae`, and the lowest of all others. `None` means no requirement.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(fill)]
 pub struct Bar {
-    /// Least Cohen's κ, -1 to 1.
+    /// Cohen's κ of pass and fail at the threshold.
+    #[key(Number(&CORRELATION), "0.6")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kappa: Option<f64>,
-    /// Least rank correlation, -1 to 1.
+    /// Correlation of the ranks.
+    #[key(Number(&CORRELATION), "0.7")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spearman: Option<f64>,
-    /// Least linear correlation, -1 to 1.
+    /// Correlation of the scores.
+    #[key(Number(&CORRELATION), "0.7")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pearson: Option<f64>,
-    /// Least share of samples on which person and judge agree, 0 to 1.
+    /// Share of samples whose scores differ by at most the tolerance.
+    #[key(Number(&FRACTION), "0.8")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
-    /// Largest mean absolute error, 0 to 1.
+    /// Mean absolute error of the scores.
+    #[key(Number(&FRACTION), "0.2")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mae: Option<f64>,
 }
+
+/// The number of keys of [`Bar`] that are minimums; those after them are maximums.
+#[cfg(feature = "keys")]
+const MINIMUMS: usize = 4;
+
+#[cfg(feature = "keys")]
+static MINIMUM: Table = {
+    let keys = Bar::TABLE.keys.split_at(MINIMUMS).0;
+    Table::new("minimum", "`minimum`", "Lowest values of a judge that is trusted.", keys)
+};
+
+#[cfg(feature = "keys")]
+static MAXIMUM: Table = {
+    let keys = Bar::TABLE.keys.split_at(MINIMUMS).1;
+    Table::new("maximum", "`maximum`", "Highest values of a judge that is trusted.", keys)
+};
 
 impl Bar {
     /// Whether there is a requirement.
@@ -70,21 +110,35 @@ impl Bar {
     }
 }
 
-/// An answer and a person's rating.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One answer and its human score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "sample", what = "a sample", by_hand)]
+#[also(case: Literal, "refund-small", "Id of the case that is answered.", codes(UnknownSampleCase), by_hand)]
+#[also(grader: Literal, "tone", "Name of the judge grader of the case, if it has several.",
+    codes(UnknownSampleCase, SettingConflict), by_hand)]
+#[also(input: INPUT, "Thank you!", "The question, for a sample without `case`, which needs it.",
+    codes(MissingInput, ConflictingKeys), by_hand)]
+#[also(criteria: Text, "Answers politely.", "What a good answer does, for a sample without `case`.",
+    codes(ConflictingKeys), by_hand)]
+#[also(expected_output: EXPECTED_OUTPUT, "You are welcome.", "The reference answer, for a sample without `case`.",
+    codes(ConflictingKeys), by_hand)]
 #[non_exhaustive]
 pub struct Sample {
-    /// Id, unique in the calibration.
+    /// Identifies the sample in the calibration.
+    #[key(Literal, "rude", required, codes(InvalidId, DuplicateId), by_hand)]
     pub id: String,
     /// Where it is defined.
     pub location: Location,
     /// The answered case, with the judge grader that rates the answer.
     pub case: Case,
     /// The answer.
+    #[key(AnyText, "Should have packed it better.", required)]
     pub output: String,
-    /// The person's score, 0 to 1.
+    /// The person's score.
+    #[key(Number(&FRACTION), "0.4", required)]
     pub human_score: f64,
-    /// Why the person gave it.
+    /// Why the person gave this score.
+    #[key(Text, "no apology")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
 }

@@ -1,10 +1,11 @@
 //! Cases, their input and conversations.
 
+use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
 use crate::{Grader, Location, Message, Object, Requires, Trials, Workspace, is_default};
 
-/// One evaluation case, with everything its suite adds to it.
+/// One case: an element of `tests`, of a list of cases, or a line of a JSONL file; or `cases/<name>/case.yaml`.
 ///
 /// ```
 /// use evalsuite_schema::{Case, Location};
@@ -12,7 +13,31 @@ use crate::{Grader, Location, Message, Object, Requires, Trials, Workspace, is_d
 /// let case = Case::new("refund-small", Location::new("suites/shop/cases/refund-small/case.yaml", 1, 1));
 /// assert!(case.graders.is_empty());
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "case", what = "a case", fill)]
+#[also(execution: Object(crate::CaseExecution::TABLE), "{timeout_seconds: 60}", "How the case runs.", by_hand)]
+#[also(mode: Choice(&["conversation"]), "conversation", "Makes the case a conversation of several `turns`.", codes(ConversationMismatch),
+    by_hand)]
+#[also(turns: Some(&Object(Turn::TABLE)), "[{input: Hello}, {input: And my refund?}]",
+    "The turns of a conversation: the agent is called once for each of them.", codes(ConversationMismatch), by_hand)]
+#[also(aggregation: Choice(Aggregation::WORDS), "min", "How the scores of the turns are combined.", default = "`mean`",
+    codes(ConversationMismatch), by_hand)]
+#[also(on_turn_failure: Choice(OnTurnFailure::WORDS), "stop",
+    "What follows a turn below the threshold: the next turn, or none; turns that are not run score 0.", default = "`continue`",
+    codes(ConversationMismatch), by_hand)]
+#[also(window_size: Integer(1, u32::MAX as u64), "2",
+    "History that the agent gets with a turn: system messages and the last 2·n other messages.", default = "the whole conversation",
+    unit = "turns", codes(ConversationMismatch), by_hand)]
+#[also(input_files: List(&File), "[./invoice.txt]",
+    "Files that precede a text `input` in the message of the user. They replace those of the suite.",
+    codes(InputFilesWithMessages, EmptyFile), by_hand)]
+#[also(rubrics: CRITERIA, "[Names the order]", "Criteria of a judge.", replaced = "assertions` with `type: rubrics", by_hand)]
+#[also(evaluator: Choice(&["llm-grader"]), "llm-grader", "How the case is graded.", replaced = "assertions", by_hand)]
+#[also(suite: AnyText, "shop", "Suite of the case.", no_effect = "delete it: a case belongs to the suite it is found in")]
+#[also(reference_answer: Any, "Refund approved.", "The reference answer.", no_effect = "write `expected_output`")]
+#[also(vars: Any, "{order: 1182}", "Values of template variables.",
+    refused(UnsupportedKey, "`vars` of a case is not supported: they are not filled in where `{{ name }}` stands", "write the values where they are used"),
+    codes(UnsupportedKey))]
 #[non_exhaustive]
 pub struct Case {
     /// Id, unique in the suite.
@@ -25,18 +50,42 @@ pub struct Case {
     /// What the case is about (tasks layout).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Criteria of a good answer; used by judges.
+    /// What a good answer does. Judges see it. In a case without `assertions`, a judge grades the answer by it; beside
+    /// `assertions` it is not checked unless one of them asks a judge.
+    #[key(Text, "Approves the refund and states the amount.", old("expected_outcome"), by_hand)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criteria: Option<String>,
-    /// What the agent gets.
+    /// What the agent gets: text, which becomes a message of the user, or a list of messages. Required, except in a
+    /// conversation.
+    #[key(
+        INPUT,
+        "Order 1182 arrived broken.",
+        codes(MissingInput, InvalidInput, RoleMarker, UnknownTemplateVariable),
+        by_hand
+    )]
     pub input: Input,
-    /// Reference answer (cases layout); empty when there is none.
+    /// The reference answer: text, an object, or a list of messages. `field-accuracy` and `similar` compare with it, and judges
+    /// see it.
+    #[key(
+        EXPECTED_OUTPUT,
+        "{total: 19.90}",
+        codes(InvalidExpectedOutput, MissingReferenceSolution, FieldNotInExpected),
+        by_hand
+    )]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected_output: Vec<Message>,
     /// Reference solution (tasks layout).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference_solution: Option<ReferenceSolution>,
-    /// Graders of the case, then of the suite. Empty only for an implicit judge grader or a conversation.
+    /// The graders of the case, before those of the suite.
+    #[key(
+        ASSERTIONS,
+        "[{type: contains, value: \"19.90\"}]",
+        name = "assertions",
+        old("assert", "evaluators"),
+        codes(NothingToGrade, UngradedCase, GraderLikeCriterion, ZeroTotalWeight, RepeatedGraderName),
+        by_hand
+    )]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub graders: Vec<Grader>,
     /// Repetition.
@@ -54,25 +103,38 @@ pub struct Case {
     /// Names of the matrix entries this case runs in; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
-    /// Free-form data; reaches graders, hooks and results.
+    /// Free-form data: graders, hooks and records get it, with the suite's. `cargo evalsuite run --bucket` selects by
+    /// `failure_bucket`.
+    #[key(Data, "{failure_bucket: amounts}")]
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub metadata: Object,
-    /// Requirements of the case and of its suite.
+    /// What the case needs; without it, the case is skipped.
+    #[key(Object(Requires::TABLE), "{env: [API_KEY]}")]
     #[serde(default, skip_serializing_if = "is_default")]
     pub requires: Requires,
-    /// Label in results.
+    /// Label in records.
+    #[key(Text, "support-42")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
-    /// Ids of cases that must run first.
+    /// Ids of cases of the suite that run before this one.
+    #[key(List(&Literal), "[open-account]", codes(UnknownDependency, DependencyCycle), by_hand)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// Outcome when a dependency did not pass.
+    /// Outcome of the case if a dependency did not pass: skipped, failed, or as if it had passed.
+    #[key(Choice(OnDependencyFailure::WORDS), "fail", default = "`skip`", codes(NoEffect))]
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_dependency_failure: OnDependencyFailure,
     /// Turns of a conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Conversation>,
-    /// Workspace, merged over the suite's.
+    /// The directory the agent works in, key by key instead of the suite's; a mapping, or the path of a file with one.
+    #[key(
+        WORKSPACE,
+        "{template: ./workspace}",
+        default = "`workspace/` next to a `case.yaml` if it exists, else the suite's",
+        codes(InvalidExternalFile),
+        by_hand
+    )]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
     /// Commands that turn output files into text for judges, as the suite lists them.
@@ -120,14 +182,17 @@ pub enum Input {
     Data(Object),
 }
 
-/// Reference solution of a task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The reference solution of a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "reference-solution", what = "`reference_solution`")]
 #[non_exhaustive]
 pub struct ReferenceSolution {
-    /// The expected outcome; opaque.
+    /// What the agent should bring about. `field-accuracy` compares with it, and judges see it.
+    #[key(Data, "{\"total\": 14.2}")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_outcome: Option<Object>,
     /// Where the solution comes from.
+    #[key(Choice(ReferenceSource::WORDS), "captured", default = "`manual`", init = ReferenceSource::Manual)]
     pub source: ReferenceSource,
 }
 
@@ -139,7 +204,7 @@ impl ReferenceSolution {
 }
 
 /// Where a [`ReferenceSolution`] comes from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum ReferenceSource {
     /// Written by a person.
@@ -152,7 +217,7 @@ pub enum ReferenceSource {
 }
 
 /// Outcome of a case when one of its dependencies did not pass.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum OnDependencyFailure {
     /// The case is skipped.
@@ -189,15 +254,19 @@ impl Conversation {
 }
 
 /// One turn of a conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "turn", what = "a turn", by_hand)]
 #[non_exhaustive]
 pub struct Turn {
-    /// The user's message.
+    /// The user's message: text, or a list of parts.
+    #[key(TURN_INPUT, "And my refund?", required, codes(ConversationMismatch), by_hand)]
     pub input: Message,
-    /// Reference answer of this turn.
+    /// The reference answer of this turn.
+    #[key(EXPECTED_OUTPUT, "It is on its way.", codes(InvalidExpectedOutput), by_hand)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected_output: Vec<Message>,
-    /// Graders of this turn's reply.
+    /// Graders of the reply of this turn.
+    #[key(ASSERTIONS, "[{type: contains, value: refund}]", name = "assertions", old("assert", "evaluators"), by_hand)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub graders: Vec<Grader>,
 }
@@ -210,7 +279,7 @@ impl Turn {
 }
 
 /// How turn scores are combined.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum Aggregation {
     /// Arithmetic mean.
@@ -223,7 +292,7 @@ pub enum Aggregation {
 }
 
 /// What happens after a turn below the threshold.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum OnTurnFailure {
     /// The next turn runs.
@@ -231,4 +300,47 @@ pub enum OnTurnFailure {
     Continue,
     /// The remaining turns are not run and score 0.
     Stop,
+}
+
+/// One task: a JSON file below `tasks/`.
+#[cfg(feature = "keys")]
+#[derive(Debug, Keys)]
+#[keys(id = "task", what = "a task", common = keys::SCHEMA_KEY)]
+pub struct Task {
+    /// Identifies the task in the suite.
+    #[key(
+        Pattern(r"^(?=[\s\S]*\S)[^\u0000-\u001f\u007f-\u009f]+$", "text without control characters"),
+        "pos_invoice",
+        required,
+        codes(InvalidId, DuplicateId),
+        by_hand
+    )]
+    pub id: (),
+    /// What the task is about; judges see it.
+    #[key(Text, "An invoice becomes an expense card.", required)]
+    pub description: Option<String>,
+    /// What the agent gets. Text in `fixture_dir` and `base_fixture` names directories: the workspace is a copy of
+    /// `base_fixture` with `fixture_dir` over it, unless the macro says `fixtures = off`.
+    #[key(Data, "{\"content\": \"Lunch, 14.20 EUR\"}", codes(MissingFixture, PathEscape))]
+    pub input: Object,
+    /// Free-form data: graders, hooks and records get it.
+    #[key(Data, "{\"failure_bucket\": \"amounts\"}")]
+    pub metadata: Object,
+    /// Number of trials. In a suite of kind `capability`, one passed trial passes the task: more trials make it easier. In one
+    /// of kind `mixed`, the kind of a `suite.json` that names none, or `regression`, every trial has to pass.
+    #[key(Integer(1, u32::MAX as u64), "3", default = "1")]
+    pub trials_per_run: Option<u32>,
+    /// Time limit of one call of the agent.
+    #[key(Number(&POSITIVE), "240", default = "the target's, else 300", unit = "seconds")]
+    pub timeout_seconds: Option<f64>,
+    /// The reference solution.
+    #[key(
+        Object(ReferenceSolution::TABLE),
+        "{\"expected_outcome\": {\"total\": 14.2}}",
+        codes(MissingReferenceSolution)
+    )]
+    pub reference_solution: Option<ReferenceSolution>,
+    /// The graders of the task.
+    #[key(Some(&A_TASK_GRADER), "[{\"name\": \"is-json\"}]", required, codes(NoGraders), by_hand)]
+    pub graders: (),
 }

@@ -55,6 +55,15 @@ pub fn hexadecimal(digest: [u8; 32]) -> String {
     halves.iter().map(|half| format!("{:032x}", u128::from_be_bytes(*half))).collect()
 }
 
+/// A digest from its hexadecimal digits.
+pub fn parse_hexadecimal(digits: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    (digits.len() == 64).then_some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +89,15 @@ mod tests {
         let json = serde_json::to_string(&case).unwrap();
         assert_eq!(CaseDigests::split(&format!("{json}{digests}")), (json.as_str(), Some(digests)));
         assert_eq!(CaseDigests::split(&json), (json.as_str(), None));
+    }
+
+    #[test]
+    fn a_digest_is_read_from_its_own_digits_only() {
+        let digest: [u8; 32] = std::array::from_fn(|index| (index * 8) as u8);
+        let digits = hexadecimal(digest);
+        assert_eq!(parse_hexadecimal(&digits), Some(digest));
+        for wrong in [&digits[1..], &format!("{digits}0"), &digits.replace('8', "x"), ""] {
+            assert_eq!(parse_hexadecimal(wrong), None, "{wrong}");
+        }
     }
 }

@@ -1,23 +1,37 @@
 //! How often and against which targets cases run.
 
+use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
 use crate::{Hooks, is_default};
 
-/// How often a case runs and how its trials decide it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Repetition of a case. **In a suite of kind `capability`, the kind of an `EVAL.yaml` that names none, one passed trial passes the
+/// case: more trials make the case *easier*.** To ask more of the agent, write `kind: regression` in the suite (every trial has to
+/// pass), `strategy: mean` (the mean score has to reach the threshold) or `strategy: confidence_interval`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "trials", default)]
 #[non_exhaustive]
 pub struct Trials {
-    /// Planned number of trials, at least 1.
+    /// Number of trials. Trials that can no longer change the verdict are not run, unless `EVALSUITE_RUN_ALL=1`.
+    #[key(Integer(1, u32::MAX as u64), "3", required)]
     pub count: u32,
-    /// How trials decide the case. `None`: the suite's kind decides.
+    /// How the trials decide the case. `pass_at_k`: one passed trial is enough. `mean`: the mean of the scores reaches the
+    /// threshold. `confidence_interval`: the lower bound of the 95 % interval of the mean reaches it.
+    #[key(
+        Choice(Strategy::WORDS),
+        "mean",
+        default = "by the suite's `kind`: `capability` asks for one passed trial, `regression` and `mixed` for all",
+        codes(SettingConflict)
+    )]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<Strategy>,
-    /// No further trial starts once the trials of the case have cost this many US dollars.
+    /// No further trial of the case starts once its trials have cost this much.
+    #[key(Number(&POSITIVE), "0.50", old("costLimitUsd"), default = "no limit", unit = "US dollars")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_limit_usd: Option<f64>,
-    /// Number of trials that may end in an error, after their retries, without making the case an error. They count as
-    /// if they had not run.
+    /// How many trials may end in an error, after their retries, without the case ending in one. They count as if they had not
+    /// run. With more of them, the case ends in an error, even if other trials passed.
+    #[key(Integer(0, u32::MAX as u64), "1", default = "`0`")]
     #[serde(default, skip_serializing_if = "is_default")]
     pub errors: u32,
 }
@@ -36,7 +50,7 @@ impl Default for Trials {
 }
 
 /// How the trials of a case decide it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
     /// One passed trial passes the case.
@@ -47,15 +61,119 @@ pub enum Strategy {
     ConfidenceInterval,
 }
 
-/// An entry of the target matrix.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One target of the matrix.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "suite-target", what = "a target", by_hand)]
 pub struct Target {
-    /// Name seen by the agent.
+    /// Name of the target, part of the names of its tests.
+    #[key(Literal, "large", required, codes(InvalidTarget), by_hand)]
     pub name: String,
-    /// Entry of targets.yaml used in its place.
+    /// Entry of the targets file that is used under this name.
+    #[key(Text, "gpt", default = "the entry named `name`")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub use_target: Option<String>,
-    /// Hooks of this target.
+    /// Hooks of this target, around those of the workspace.
+    #[key(Object(WrittenHooks::TABLE), "{before_all: ./start}", by_hand)]
     #[serde(default, skip_serializing_if = "is_default")]
     pub hooks: Hooks,
+}
+
+/// Keys of `execution` of a suite and of a case.
+#[cfg(feature = "keys")]
+#[derive(Debug, Keys)]
+pub struct CommonExecution {
+    /// The target the cases run against, where there is no matrix.
+    #[key(Literal, "large", default = "`default`", codes(ConflictingKeys, InvalidTarget), by_hand)]
+    pub target: (),
+    /// How often a case runs, and how its trials decide it. The object of a case replaces the suite's.
+    #[key(Object(Trials::TABLE), "{count: 3}", default = "one trial", by_hand)]
+    pub trials: (),
+    /// Lowest score of a trial that passes.
+    #[key(Number(&FRACTION), "0.9", default = "0.8")]
+    pub threshold: Option<f64>,
+    /// Time limit of one call of the agent.
+    #[key(Number(&POSITIVE), "60", default = "the target's, else 300", unit = "seconds")]
+    pub timeout_seconds: Option<f64>,
+    /// Graders.
+    #[key(ASSERTIONS, "[{type: is-json}]", old("assert", "evaluators"), replaced = "assertions", by_hand)]
+    pub assertions: (),
+}
+
+/// How the cases of a suite run. Each setting of a case's own `execution` takes precedence.
+#[cfg(feature = "keys")]
+#[derive(Debug, Keys)]
+#[keys(id = "suite-execution", what = "`execution`")]
+pub struct SuiteExecution {
+    /// What cases have, too.
+    #[key(flatten)]
+    pub common: CommonExecution,
+    /// The target matrix: every case runs once against each of these targets, as a test of its own.
+    #[key(Some(&OneOf(&[Literal, Object(Target::TABLE)])), "[small, {name: large}]", codes(ConflictingKeys, InvalidTarget, OutOfRange),
+        by_hand)]
+    pub targets: (),
+    /// What the suite may cost in one run.
+    #[key(Number(&POSITIVE), "2.50", old("budgetUsd"), default = "no limit", unit = "US dollars")]
+    pub budget_usd: Option<f64>,
+    /// How many trials run at the same time at most, over all processes.
+    #[key(Integer(1, 50), "4", default = "no limit")]
+    pub workers: Option<u32>,
+    /// Whether the run of the suite stops after the first error.
+    #[key(Boolean, "true", old("failOnError"), default = "`false`")]
+    pub fail_on_error: bool,
+    /// Whether answers are cached.
+    #[key(
+        Boolean,
+        "true",
+        no_effect = "record and replay answers with `EVALSUITE_MODE=record` and `EVALSUITE_MODE=replay`"
+    )]
+    pub cache: (),
+    /// Where answers are cached.
+    #[key(
+        AnyText,
+        ".cache",
+        old("cachePath"),
+        no_effect = "record and replay answers with `EVALSUITE_MODE=record` and `EVALSUITE_MODE=replay`"
+    )]
+    pub cache_path: (),
+    /// The old name of `budget_usd`.
+    #[key(
+        Any,
+        "5",
+        refused(UnsupportedKey, "`total_budget_usd` was replaced", "use `budget_usd`"),
+        codes(UnsupportedKey)
+    )]
+    pub total_budget_usd: (),
+    /// The old name of `budget_usd`.
+    #[key(
+        Any,
+        "5",
+        name = "totalBudgetUsd",
+        refused(UnsupportedKey, "`totalBudgetUsd` was replaced", "use `budget_usd`"),
+        codes(UnsupportedKey)
+    )]
+    pub old_total_budget_usd: (),
+    /// A key of cases.
+    #[key(
+        Any,
+        "true",
+        refused(SettingConflict, "`skip_defaults` has no meaning in a suite", "write it in the `execution` of a case",),
+        codes(SettingConflict)
+    )]
+    pub skip_defaults: (),
+}
+
+/// How a case runs.
+#[cfg(feature = "keys")]
+#[derive(Debug, Keys)]
+#[keys(id = "case-execution", what = "`execution` of a case")]
+pub struct CaseExecution {
+    /// What suites have, too.
+    #[key(flatten)]
+    pub common: CommonExecution,
+    /// The targets of the suite's matrix this case runs against.
+    #[key(List(&Literal), "[large]", default = "all of them", codes(ConflictingKeys, InvalidTarget), by_hand)]
+    pub targets: (),
+    /// Leaves out the suite's `input`, `input_files` and `assertions`.
+    #[key(Boolean, "true", default = "`false`")]
+    pub skip_defaults: bool,
 }

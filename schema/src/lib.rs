@@ -18,6 +18,7 @@
 
 mod calibration;
 mod case;
+mod counted;
 pub mod diagnostic;
 #[doc(hidden)]
 pub mod digest;
@@ -49,19 +50,28 @@ pub mod workflow_command;
 mod workspace;
 
 pub use calibration::{Bar, Calibration, Sample};
+#[cfg(feature = "keys")]
+pub use case::Task;
 pub use case::{
     Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
     Turn,
 };
+pub use counted::counted;
+#[cfg(feature = "keys")]
+pub use execution::{CaseExecution, CommonExecution, SuiteExecution};
 pub use execution::{Strategy, Target, Trials};
 pub use grader::{Grader, GraderConfig, GraderKind};
 pub use json::{Object, Value};
 pub use location::{Location, PathRef};
+#[cfg(feature = "keys")]
+pub use message::ContentPart;
 pub use message::{Content, Message, Part, Role, ToolCall};
 #[doc(hidden)]
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use suite::{Kind, Layout, Requires, Suite};
+#[cfg(feature = "keys")]
+pub use suite::{SuiteJson, SuiteRequires};
 pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 pub use usage::Usage;
 pub use workspace::{Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace};

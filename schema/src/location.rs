@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(grader.to_string(), "suites/shop/cases/refund.yaml:9:5");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+// By this name `json_writer` knows what is left out of canonical JSON.
+#[serde(rename(serialize = "$evalsuite_schema::private::Location"))]
 #[non_exhaustive]
 pub struct Location {
     /// Path relative to the Cargo workspace root, with `/` separators.
@@ -24,6 +26,9 @@ pub struct Location {
 }
 
 impl Location {
+    /// The name under which it is serialized.
+    pub(crate) const SERIALIZED: &str = "$evalsuite_schema::private::Location";
+
     /// A place at a line and column, both counted from 1.
     pub fn new(file: impl Into<String>, line: u32, column: u32) -> Self {
         Self { file: file.into(), line, column }

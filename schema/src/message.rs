@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use crate::Value;
+use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
 use crate::{PathRef, is_default, rfc3339};
@@ -15,7 +16,7 @@ use crate::{Usage, duration, milliseconds};
 ///
 /// assert_eq!(Role::Assistant.as_str(), "assistant");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Instructions to the agent.
@@ -40,7 +41,7 @@ impl Role {
     }
 }
 
-/// One message of an input, a reference or a transcript.
+/// One message of a conversation.
 ///
 /// ```
 /// use evalsuite_schema::{Content, Message, Role, ToolCall};
@@ -53,19 +54,24 @@ impl Role {
 /// ];
 /// assert_eq!(transcript[1].tool_calls[0].tool, "calendar");
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[non_exhaustive]
 #[must_use]
+#[keys(id = "message", what = "a message", by_hand)]
 pub struct Message {
-    /// Author of the message.
+    /// Who speaks.
+    #[key(Choice(Role::WORDS), "user", required, codes(InvalidMessage), by_hand)]
     pub role: Role,
-    /// Name of the author, if given.
+    /// Name of the speaker.
+    #[key(AnyText, "support")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Content of the message. `None` for a message that only calls tools.
+    /// Text, an object, or a list of parts. A message with `tool_calls` can do without.
+    #[key(CONTENT, "Where is my order?", codes(InvalidMessage, InvalidInput, RoleMarker), by_hand)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
-    /// Tools called by this message, in order.
+    /// Tools that the assistant called.
+    #[key(List(&Object(ToolCall::TABLE)), "[{tool: search}]", by_hand)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
     /// When the message started: RFC 3339, unless the author of the record used another format.
@@ -299,7 +305,7 @@ impl Part {
     }
 }
 
-/// One call of a tool.
+/// A call of a tool in a message of the assistant.
 ///
 /// ```
 /// use std::time::Duration;
@@ -313,19 +319,24 @@ impl Part {
 ///     .with_duration(Duration::from_millis(12));
 /// assert_eq!((call.tool.as_str(), call.duration()), ("read_file", Some(Duration::from_millis(12))));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[non_exhaustive]
 #[must_use]
+#[keys(id = "tool-call", what = "a tool call")]
 pub struct ToolCall {
     /// Name of the tool.
+    #[key(Text, "search", required)]
     pub tool: String,
-    /// Arguments, usually an object.
+    /// Its arguments.
+    #[key(Any, "{query: late orders}")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
-    /// What the tool returned.
+    /// What it returned.
+    #[key(Any, "no result")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// The call's id, if it has one.
+    /// Id of the call, which the tool's message repeats.
+    #[key(AnyText, "call_1")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// When the call started: RFC 3339, unless the author of the record used another format.
@@ -416,6 +427,25 @@ impl ToolCall {
     pub fn duration(&self) -> Option<Duration> {
         self.duration_ms.and_then(duration)
     }
+}
+
+/// One part of the content of a message. A plain text is a part, too.
+#[cfg(feature = "keys")]
+#[derive(Debug, Keys)]
+#[keys(id = "content-part", what = "a content part", by_hand)]
+pub struct ContentPart {
+    /// What `value` is.
+    #[key(Choice(&["text", "file", "image"]), "file", name = "type", required, codes(InvalidContentPart), by_hand)]
+    pub r#type: (),
+    /// The text; or the path of a file, which is read when a trial runs; or the path of an image.
+    #[key(
+        AnyText,
+        "./invoice.txt",
+        required,
+        codes(InvalidContentPart, MissingPath, PathEscape, EmptyFile, RoleMarker),
+        by_hand
+    )]
+    pub value: (),
 }
 
 #[cfg(test)]

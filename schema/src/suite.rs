@@ -1,10 +1,11 @@
 //! Suites and their requirements.
 
+use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
 use crate::{Location, Target, Workspace, is_default};
 
-/// A suite without its cases.
+/// `EVAL.yaml`, or any file whose name ends in `.eval.yaml`: what the cases of a suite share, and where they are.
 ///
 /// ```
 /// use evalsuite_schema::Suite;
@@ -13,34 +14,80 @@ use crate::{Location, Target, Workspace, is_default};
 ///     suite.targets.iter().map(|target| target.name.as_str()).collect()
 /// }
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "eval-file", what = "an eval file", common = keys::SCHEMA_KEY, fill)]
+#[also(requires: Object(SuiteRequires::TABLE), "{env: [API_KEY]}", "What every case needs.", by_hand)]
+#[also(input: INPUT, "You are the support of a shop.", "Messages that precede the input of every case.",
+    codes(MissingInput, InvalidInput, RoleMarker, UnknownTemplateVariable), by_hand)]
+#[also(input_files: List(&File), "[./terms.txt]", "Input files of every case with a text `input`.",
+    codes(InputFilesWithMessages, EmptyFile), by_hand)]
+#[also(execution: Object(crate::SuiteExecution::TABLE), "{threshold: 0.9}", "How the cases run.", by_hand)]
+#[also(assertions: ASSERTIONS, "[{type: latency, threshold: 5000}]", "Graders of every case, after its own.",
+    old("assert", "evaluators"), by_hand)]
+#[also(evaluator: Choice(&["llm-grader"]), "llm-grader", "How cases are graded.", replaced = "assertions", by_hand)]
+#[also(preprocessors: List(&Object(crate::grader::Preprocessor::TABLE)), "[{type: pdf, command: [./pdf_to_text.sh]}]",
+    "Commands that turn files in an answer into text for graders.", by_hand)]
+#[also(tests: OneOf(&[Literal, Some(&OneOf(&[Literal, A_CASE]))]), "./cases/",
+    "The cases: a list, whose elements are cases or `file://` with the path or glob of lists of cases; a directory of case directories; or the path of a list of cases (`.yaml`, `.yml`, `.jsonl`).",
+    old("eval_cases", "evalcases"), default = "the directory `cases/`",
+    codes(MissingTests, InvalidTests, NoCases, MissingPath, PathEscape, MissingCaseFile, TwoCaseFiles), by_hand)]
+#[also(metadata: Data, "{team: refunds}",
+    "Metadata of every case. In the metadata of a case, mappings are merged with these, lists are joined without repeats, and another value replaces the one here.",
+    by_hand)]
+#[also(governance: Data, "{controls: [ISO-42001-2023:6.1.2], owner: security}",
+    "The risks and controls that the suite is evidence for: `metadata.governance` of every case, merged in the same way.",
+    codes(ConflictingKeys), by_hand)]
+#[also(target: Literal, "large", "The target.", replaced = "execution.target", by_hand)]
+#[also(dataset: Any, "shop", "Name of the suite.", no_effect = "write `name`")]
+#[also(defaults: Any, "{limit: 50}", "A place for YAML anchors.",
+    no_effect = "cases get nothing from it; write `x-defaults` if the key is your own")]
 #[non_exhaustive]
 pub struct Suite {
     /// Name of the suite.
+    #[key(
+        Pattern("^[a-z0-9_-]{1,64}$", "1 to 64 characters out of a-z, 0-9, `-` and `_`"),
+        "shop",
+        default = "the name of the directory; of a file `x.eval.yaml`, its stem",
+        codes(InvalidSuiteName),
+        by_hand
+    )]
     pub name: String,
     /// Name of the agent, if the suite names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
     /// How the suite's files are laid out.
     pub layout: Layout,
-    /// How trials decide a case.
+    /// What the suite is for, which decides how several trials count. `capability`: one passed trial is enough. `regression`
+    /// and `mixed`: every trial has to pass.
+    #[key(Choice(Kind::WORDS), "regression", default = "`capability`")]
     pub kind: Kind,
     /// What the suite is about.
+    #[key(
+        Pattern(r"^(?=[\s\S]*\S)[\s\S]{1,1024}$", "text of at most 1024 characters"),
+        "Refunds of a shop.",
+        codes(OutOfRange),
+        by_hand
+    )]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Version of the suite, copied to reports.
+    /// Version of the suite, shown in records.
+    #[key(AnyText, "\"1.2\"")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Author of the suite, copied to reports.
+    /// Author of the suite.
+    #[key(AnyText, "Shop team")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// License of the suite, copied to reports.
+    /// License of the suite.
+    #[key(AnyText, "MIT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
-    /// Labels of the suite.
+    /// Tags, by which `cargo evalsuite run --tag` selects.
+    #[key(List(&Text), "[nightly]")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Label of the suite in results.
+    /// Category in records.
+    #[key(Text, "support/refunds", default = "the directories between package and eval file, without `evals`")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Where the suite is defined.
@@ -53,8 +100,8 @@ pub struct Suite {
     /// The target matrix; empty when the suite has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
-    /// The suite's own workspace, without the settings of cases. Once per run, its base is built, and its `before_all`
-    /// and `after_all` hooks run. A case's own workspace is one that differs from it.
+    /// The directory agents work in; a mapping, or the path of a file with one.
+    #[key(WORKSPACE, "{template: ./workspace}", codes(InvalidExternalFile), by_hand)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
     /// Largest number of trials in parallel, over all processes (1 to 50).
@@ -66,7 +113,10 @@ pub struct Suite {
     /// After the first error outcome no further case starts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fail_on_error: bool,
-    /// Thresholds for runs of the suite, see [`Gate`](crate::gate::Gate); each covers only the cases of this suite.
+    /// What a run has to reach, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
+    /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
+    /// `time`, `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
+    #[key(Some(&Literal), "[\"pass_rate >= 90%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<String>,
 }
@@ -135,7 +185,7 @@ impl Layout {
 }
 
 /// How the trials of a case decide it without a `strategy`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// One passed trial shows that the agent can do it.
@@ -147,13 +197,67 @@ pub enum Kind {
     Mixed,
 }
 
-/// Requirements of a case; if one is not met, the case is skipped.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What a case needs. A case whose requirements are not met is skipped; the message names what is missing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Keys)]
+#[keys(id = "case-requires", what = "`requires`")]
 pub struct Requires {
     /// Environment variables that have to be set and not empty.
+    #[key(List(&Text), "[API_KEY]")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
-    /// Programs that have to be on `PATH`.
+    /// Programs that have to be on the `PATH`.
+    #[key(List(&Text), "[cargo]")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
+}
+
+/// What every case of a suite needs. A case whose requirements are not met is skipped.
+#[cfg(feature = "keys")]
+#[derive(Debug, Keys)]
+#[keys(id = "suite-requires", what = "`requires`")]
+pub struct SuiteRequires {
+    /// What cases can need, too.
+    #[key(flatten)]
+    pub common: Requires,
+    /// Versions of evalsuite that read the suite, as in a Cargo.toml.
+    #[key(Literal, "\">=0.1\"", codes(OutOfRange))]
+    pub evalsuite: Option<String>,
+    /// Versions of another tool.
+    #[key(AnyText, "\">=4\"", no_effect = "say which evalsuite is needed with `evalsuite: \">=0.1\"`")]
+    pub agentv: (),
+}
+
+/// `suite.json`, next to a directory `tasks/` with a JSON file per task, or `cases/` with a directory per case.
+#[cfg(feature = "keys")]
+#[derive(Debug, Keys)]
+#[keys(id = "suite-json", what = "suite.json", common = keys::SCHEMA_KEY)]
+pub struct SuiteJson {
+    /// Name of the suite.
+    #[key(Text, "Card agent", required)]
+    pub name: Option<String>,
+    /// Name of the agent: the macro calls the function of this name.
+    #[key(Text, "card_agent", required)]
+    pub agent_name: Option<String>,
+    /// What the suite is for, which decides how several trials count. `capability`: one passed trial is enough. `regression`
+    /// and `mixed`: every trial has to pass.
+    #[key(Choice(Kind::WORDS), "capability", default = "`mixed`")]
+    pub kind: Option<Kind>,
+    /// Whether every task needs a `reference_solution`.
+    #[key(
+        Boolean,
+        "true",
+        name = "requireReferenceSolution",
+        or = "require_reference_solution",
+        default = "`false`",
+        codes(MissingReferenceSolution)
+    )]
+    pub require_reference_solution: bool,
+    /// Lowest score of a trial that passes.
+    #[key(Number(&FRACTION), "0.8", name = "taskPassThreshold", or = "task_pass_threshold", default = "every grader has to pass")]
+    pub task_pass_threshold: Option<f64>,
+    /// What a run has to reach, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
+    /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
+    /// `time`, `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
+    #[key(Some(&Literal), "[\"pass_rate >= 90%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
+    pub gates: (),
 }

@@ -1,24 +1,45 @@
 //! The targets file: agents and judges that are commands.
 
+use evalsuite_derive::Keys;
 use serde::{Deserialize, Serialize};
 
 use crate::{Location, PathRef};
 
-/// A checked targets.yaml: agents that are commands.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// `targets.yaml`, also below `.evalsuite/` or `.agentv/`: the nearest one from the suite's directory up to the package's.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "targets-file", what = "a targets file", common = keys::SCHEMA_KEY, by_hand)]
 pub struct TargetsFile {
-    /// The entries, in order, with unique names.
+    /// Agents and judges that are commands.
+    #[key(
+        List(&Object(CliTarget::TABLE)),
+        "[{name: default, provider: cli, command: \"my-agent {PROMPT_FILE}\"}]",
+        required,
+        codes(TargetsFile),
+        by_hand
+    )]
     pub targets: Vec<TargetEntry>,
 }
 
-/// One entry of a targets.yaml.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One entry of a targets file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "target", what = "a target", by_hand)]
+#[also(grader_target: Any, "gpt", "The judge.", no_effect = "delete it", by_hand)]
+#[also(judge_target: Any, "gpt", "The judge.", no_effect = "delete it", by_hand)]
+#[also(workers: Any, "4", "How many trials run at the same time.", no_effect = "delete it", by_hand)]
+#[also(max_retries: Any, "2", "How often a call is repeated.", no_effect = "delete it", by_hand)]
+#[also(fallback_targets: Any, "[gpt]", "Targets that are used after a failure.", no_effect = "delete it", by_hand)]
+#[also(subagent_mode_allowed: Any, "true", "Whether the target may be a subagent.", no_effect = "delete it", by_hand)]
 pub struct TargetEntry {
     /// Name of the target.
+    #[key(Text, "default", required, codes(TargetsFile))]
     pub name: String,
     /// Where the entry is.
     pub location: Location,
-    /// What the entry is.
+    /// `cli`: a command. Other providers need an agent in Rust, and their keys are not read.
+    #[also(use_target: Text, "gpt",
+        "Another entry that is used under this name, in at most 5 steps. Such an entry has no other keys.",
+        codes(ConflictingKeys, TargetsFile, TargetNotRunnable), by_hand)]
+    #[key(Text, "cli", codes(MissingKey, TargetNotRunnable), by_hand)]
     pub provider: Provider,
 }
 
@@ -34,44 +55,67 @@ pub enum Provider {
     Other(String),
 }
 
-/// A command that is an agent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A command that is an agent or a judge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "cli-target", what = "a target", common = TargetEntry::TABLE.keys)]
 pub struct CliTarget {
-    /// Shell command with placeholders such as `{PROMPT}`.
+    /// A line for the shell. It holds placeholders such as `{PROMPT_FILE}` and `{OUTPUT_FILE}`.
+    #[key(
+        NotEmpty,
+        "my-agent --prompt-file {PROMPT_FILE} --out {OUTPUT_FILE}",
+        codes(MissingKey, InvalidCommand, UnknownPlaceholder),
+        by_hand
+    )]
     pub command: String,
-    /// Working directory if the case has no workspace; `None`: an empty directory. One with `${{ NAME }}` is resolved
-    /// when the command runs, relative to the directory of the targets file.
+    /// Working directory of trials of cases without a workspace.
+    ///
+    /// One with `${{ NAME }}` is resolved when the command runs, relative to the directory of the targets file.
+    #[key(Directory, "./agent", default = "an empty workspace", codes(ConflictingKeys), by_hand)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathRef>,
-    /// Whether the suite's directory is the working directory if the case has no workspace.
+    /// Whether trials of cases without a workspace run in the suite's directory, in place of an empty workspace. A command
+    /// that writes there changes the suite.
+    #[key(Boolean, "true", default = "`false`", codes(ConflictingKeys))]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_suite_directory: bool,
-    /// Limit in seconds if the case sets none.
+    /// Time limit of a call where the case sets none.
+    #[key(Number(&POSITIVE), "120", default = "300", unit = "seconds")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<f64>,
-    /// How one input file is rendered: text with `{path}` and `{basename}`.
+    /// How an input file is written for `{FILES}`, with `{path}` and `{basename}`.
+    #[key(Text, "\"--file {path}\"", old("attachments_format"), default = "`{path}`", init = "{path}".to_owned())]
     pub files_format: String,
     /// Asked once per run, before the first trial.
+    #[key(Object(HealthCheck::TABLE), "{url: http://localhost:8080/health}", by_hand)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub healthcheck: Option<HealthCheck>,
     /// Added to the environment of the command.
+    #[key(Map(&AnyText), "{LOG: debug}", by_hand)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
     /// Whether prompt and output files are kept.
+    #[key(Boolean, "true", old("keep_output_files"), default = "`false`")]
     pub keep_temp_files: bool,
-    /// Whether the command line is logged.
+    /// Whether the command line is written to the log of the trial.
+    #[key(Boolean, "true", old("cli_verbose"), default = "`false`")]
     pub verbose: bool,
-    /// Whether one process is asked to answer all cases, which is not supported: such a target cannot be run.
+    /// Whether several cases go to one process. With `true` the target cannot run.
+    #[key(Boolean, "false", default = "`false`", codes(NoEffect, TargetNotRunnable))]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub provider_batching: bool,
 }
 
-/// How the health of a target is checked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// How the health of a target is checked: by a URL that answers with a status from 200 to 299, or by a command that exits with 0.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "healthcheck", by_hand)]
 pub struct HealthCheck {
     /// The question.
+    #[also(url: Text, "http://localhost:8080/health", "The URL.", codes(ConflictingKeys, TargetsFile), by_hand)]
+    #[also(command: Text, "\"curl -f localhost:8080\"", "A line for the shell.", codes(ConflictingKeys, TargetsFile), by_hand)]
+    #[also(cwd: Directory, "./agent", "Working directory of the command.", default = "the directory of the eval file", by_hand)]
     pub probe: Probe,
-    /// Limit in seconds.
+    /// Time limit.
+    #[key(Number(&POSITIVE), "5", default = "30", unit = "seconds")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<f64>,
 }
@@ -91,3 +135,6 @@ pub enum Probe {
         cwd: Option<PathRef>,
     },
 }
+
+#[cfg(feature = "keys")]
+crate::keys::made!((String, String));

@@ -1,34 +1,73 @@
 //! Workspaces, repositories, hooks and commands.
 
+use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "keys")]
+use crate::keys::{Keys as _, Type};
 use crate::{PathRef, is_default};
 
-/// The directory an agent works in, and the hooks around its use.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// `workspace` of a suite or a case.
+#[cfg(feature = "keys")]
+pub const WORKSPACE: Type = Type::OneOf(&[Type::File, Type::Object(Workspace::TABLE)]);
+
+/// The directory an agent works in, made anew for every trial. In a case, each key replaces the suite's, hooks hook by hook.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "workspace", common = keys::SCHEMA_KEY, by_hand)]
 pub struct Workspace {
-    /// Directory copied for every trial.
+    /// Directory that is copied for every trial, without `.git`.
+    #[key(
+        Literal,
+        "./workspace",
+        codes(MissingPath, PathEscape, UnsupportedWorkspace, UnreadableFile, LimitExceeded),
+        by_hand
+    )]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<PathRef>,
     /// Tasks layout: directory copied before the template, which is laid over it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_fixture: Option<PathRef>,
-    /// Whether trials share one copy.
+    /// Whether every trial has its own copy, or all trials of the suite work in one, one at a time. `shared` is for suites
+    /// with a `template`.
+    #[key(
+        Choice(Isolation::WORDS),
+        "shared",
+        default = "`per_test`",
+        codes(SettingConflict, UnsupportedWorkspace, NoEffect)
+    )]
     #[serde(default, skip_serializing_if = "is_default")]
     pub isolation: Isolation,
-    /// Git repositories cloned into the workspace.
+    /// Git repositories that are cloned into the workspace.
+    #[also(mode: Choice(&["temp", "pooled"]), "temp", "Where the copies come from; both words have the same effect.",
+        default = "`temp`", codes(NoEffect, UnsupportedWorkspace), by_hand)]
+    #[also(path: Any, "./repo", "Working in place is not supported: every trial gets a copy of `template`.", refused(UnsupportedWorkspace,
+        "`path`: working in place is not supported", "use `template`: every trial gets its own copy"), codes(UnsupportedWorkspace))]
+    #[also(static_path: Any, "./repo", "Working in place is not supported: every trial gets a copy of `template`.", refused(UnsupportedWorkspace,
+        "`static_path`: working in place is not supported", "use `template`: every trial gets its own copy"), codes(UnsupportedWorkspace))]
+    #[also(pool: Any, "./repo", "Working in place is not supported: every trial gets a copy of `template`.", refused(UnsupportedWorkspace,
+        "`pool`: working in place is not supported", "use `template`: every trial gets its own copy"), codes(UnsupportedWorkspace))]
+    #[also(static: Any, "./repo", "Working in place is not supported: every trial gets a copy of `template`.", refused(UnsupportedWorkspace,
+        "`static`: working in place is not supported", "use `template`: every trial gets its own copy"), codes(UnsupportedWorkspace))]
+    #[key(
+        List(&Object(Repo::TABLE)),
+        "[{path: shop, source: {type: git, url: https://example.com/shop.git}}]",
+        codes(InvalidRepo),
+        by_hand
+    )]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repos: Vec<Repo>,
-    /// Commands run around trials.
+    /// Commands that run around trials.
+    #[key(Object(WrittenHooks::TABLE), "{before_each: ./seed.sh}", codes(InvalidHook), by_hand)]
     #[serde(default, skip_serializing_if = "is_default")]
     pub hooks: Hooks,
-    /// The suite asks for a docker workspace, which is not supported: its cases are skipped.
+    /// Docker workspaces are not supported; with `allow = ["unsupported-docker"]` in the macro, the cases are skipped.
+    #[key(Any, "{}", codes(UnsupportedDocker), by_hand)]
     #[serde(default, skip_serializing_if = "is_default")]
     pub docker: bool,
 }
 
 /// Whether trials share one workspace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
     /// Every trial has its own copy.
@@ -38,14 +77,25 @@ pub enum Isolation {
     Shared,
 }
 
-/// A git repository cloned into the workspace.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A git repository in the workspace. It is cloned once per run, and every trial gets a copy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "repo", what = "a repo", by_hand)]
 pub struct Repo {
-    /// Path inside the workspace, relative.
+    /// Directory in the workspace.
+    #[key(Literal, "./shop", required, codes(InvalidRepo), by_hand)]
     pub path: String,
     /// What is cloned.
+    #[key(
+        Object(RepoSourceKeys::TABLE),
+        "{type: git, url: https://example.com/shop.git}",
+        required,
+        codes(InvalidRepo),
+        by_hand
+    )]
     pub source: RepoSource,
     /// Which commit is checked out.
+    #[also(clone: Object(WrittenClone::TABLE), "{depth: 1}", "How much is cloned.")]
+    #[key(Object(Checkout::TABLE), "{ref: v1.2.0}")]
     #[serde(default, skip_serializing_if = "is_default")]
     pub checkout: Checkout,
     /// Number of commits of a shallow clone. `None`: all.
@@ -59,6 +109,32 @@ pub struct Repo {
     pub sparse: Vec<String>,
 }
 
+/// How much of a repository is cloned.
+#[cfg(feature = "keys")]
+#[derive(Debug, Default, Keys)]
+#[keys(id = "clone")]
+pub struct WrittenClone {
+    /// Number of commits of a shallow clone.
+    #[key(Integer(1, u32::MAX as u64), "1", default = "all")]
+    pub depth: Option<u32>,
+    /// Filter of a partial clone.
+    #[key(Text, "\"blob:none\"")]
+    pub filter: Option<String>,
+    /// Directories of a sparse checkout.
+    #[key(List(&Text), "[src]")]
+    pub sparse: Vec<String>,
+}
+
+/// Where a repository comes from.
+#[cfg(feature = "keys")]
+#[derive(Keys)]
+#[keys(id = "repo-source", what = "`source` of a repo", by_hand)]
+#[also(type: Choice(RepoSource::WORDS), "git", "`git`: a URL. `local`: a directory on this machine.",
+    required, codes(InvalidRepo), by_hand)]
+#[also(url: Text, "https://example.com/shop.git", "URL that git understands, with `type: git`.", codes(InvalidRepo), by_hand)]
+#[also(path: Text, "../shop", "Directory, with `type: local`.", codes(InvalidRepo), by_hand)]
+pub struct RepoSourceKeys;
+
 /// Where a [`Repo`] comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -69,22 +145,32 @@ pub enum RepoSource {
     Local(PathRef),
 }
 
-/// Which commit of a [`Repo`] is checked out.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg(feature = "keys")]
+impl RepoSource {
+    /// The words that select a source, in the order of the variants.
+    pub const WORDS: &'static [&'static str] = &["git", "local"];
+}
+
+/// Which commit of a repository is checked out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "checkout", default)]
 pub struct Checkout {
-    /// Commit, tag or branch. `None`: `HEAD`.
+    /// Commit, tag or branch.
+    #[key(Text, "v1.2.0", name = "ref", or = "base_commit", default = "`HEAD`")]
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Where the reference is resolved.
+    /// Where `ref` is looked up: at the source, or in the clone.
+    #[key(Choice(Resolve::WORDS), "local", default = "`remote`", codes(NoEffect))]
     #[serde(default, skip_serializing_if = "is_default")]
     pub resolve: Resolve,
-    /// Number of first parents to walk from there.
+    /// How many first parents to go back from there.
+    #[key(Integer(0, u32::MAX as u64), "1", default = "0", unit = "commits", codes(ShallowAncestor))]
     #[serde(default, skip_serializing_if = "is_default")]
     pub ancestor: u32,
 }
 
 /// Where a reference is resolved.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum Resolve {
     /// The remote repository.
@@ -92,6 +178,67 @@ pub enum Resolve {
     Remote,
     /// The clone.
     Local,
+}
+
+/// Commands that run around trials. A hook is a command, or a mapping with more settings.
+#[cfg(feature = "keys")]
+#[derive(Debug, Clone, Default, Keys)]
+#[keys(id = "hooks")]
+#[also(on_reuse: Any, "{command: [./reset]}", "Runs where another tool uses a workspace again.",
+    no_effect = "delete it: every trial gets a workspace of its own")]
+#[also(on_finish: Any, "{command: [./reset]}", "Runs where another tool is done with a workspace.",
+    no_effect = "delete it: every trial gets a workspace of its own")]
+pub struct WrittenHooks {
+    /// Whether the hooks run.
+    #[key(Boolean, "false", default = "`true`")]
+    pub enabled: Option<bool>,
+    /// Runs once per run and suite, before the first trial.
+    #[key(HOOK, "{command: [./start_database]}", by_hand)]
+    pub before_all: Option<WrittenHook>,
+    /// Runs before every trial.
+    #[key(HOOK, "\"psql -f {{case_dir}}/seed.sql\"", by_hand)]
+    pub before_each: Option<WrittenHook>,
+    /// Runs after every trial, also after an error.
+    #[key(HOOK, "{command: [./collect_logs], timeout_ms: 10000}", by_hand)]
+    pub after_each: Option<WrittenHook>,
+    /// Runs once, after the last trial of the suite.
+    #[key(HOOK, "[./stop_database]", by_hand)]
+    pub after_all: Option<WrittenHook>,
+}
+
+#[cfg(feature = "keys")]
+const HOOK: Type = Type::OneOf(&[Type::Command, Type::Object(WrittenHook::TABLE)]);
+
+/// A hook with settings. It gets a JSON object on standard input (see the protocols).
+#[cfg(feature = "keys")]
+#[derive(Debug, Clone, Default, Keys)]
+#[keys(id = "hook", what = "a hook")]
+pub struct WrittenHook {
+    /// Working directory.
+    #[key(Directory, "./scripts", default = "the suite's directory; in a workspace file, its directory", by_hand)]
+    pub cwd: Option<PathRef>,
+    /// What runs. A hook with `reset` can do without.
+    #[key(
+        Command,
+        "[./scripts/seed.sh, \"{{test_id}}\"]",
+        old("script"),
+        codes(InvalidHook, InvalidCommand, MissingPath, ArgumentNotFound, UnknownTemplateVariable),
+        by_hand
+    )]
+    pub command: Option<Command>,
+    /// Returns the workspace to its state before the trials: `fast` leaves files that git ignores alone, `strict` removes
+    /// them, too. Only in `before_each` and `after_each`.
+    #[key(Choice(Reset::WORDS), "fast", default = "`none`", codes(SettingConflict))]
+    pub reset: Option<Reset>,
+    /// Time limit.
+    #[key(
+        Integer(1, u64::MAX),
+        "10000",
+        old("timeoutMs"),
+        default = "60000 before, 30000 after trials",
+        unit = "milliseconds"
+    )]
+    pub timeout_ms: Option<u64>,
 }
 
 /// Commands run around trials.
@@ -128,7 +275,7 @@ pub struct Hook {
 }
 
 /// How a workspace is returned to its base.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum Reset {
     /// Not at all.

@@ -2,9 +2,17 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::OutputFormat;
+
+/// Commands that complete, merge and remove stored runs, in the order of `--help`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Keeping {
+    Finish(Finish),
+    Merge(Merge),
+    Clean(Clean),
+}
 
 /// Run the pending after_all hooks of a run, remove its base workspaces, and summarize it
 ///

@@ -2,9 +2,22 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum, value_parser};
+use evalsuite_report::{Destination, FORMATS, Format};
 
 use super::{OutputFormat, positive};
+
+/// Commands that show and judge results, in the order of `--help`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Looking {
+    List(List),
+    Show(Show),
+    Report(Report),
+    Diff(Diff),
+    Gate(Gate),
+    Health(Health),
+    Accept(Accept),
+}
 
 /// List suites with their cases and graders, and runs with their results
 ///
@@ -35,27 +48,8 @@ pub(crate) struct Report {
     /// What is printed [default: text, and nothing if a file is written]
     #[arg(long, value_enum)]
     pub(crate) format: Option<PrintedReport>,
-    /// Write JUnit XML, with a name other than that of the test runner's file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) junit: Option<PathBuf>,
-    /// Append Markdown, for pull requests and the summary of a CI job
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
-    /// Write CSV with a row per trial
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-    /// Write the summary as JSON, as `--format json` prints it
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// Write logs of Inspect: FILE.json or FILE.eval for a run of one suite and target, else a directory with one log for each
-    #[arg(long, value_name = "FILE|DIR")]
-    pub(crate) inspect_log: Option<PathBuf>,
-    /// Write OpenTelemetry data in OTLP/JSON: run.traces.jsonl with spans, run.logs.jsonl with results of graders
-    #[arg(long, value_name = "DIR")]
-    pub(crate) otel: Option<PathBuf>,
-    /// Write Chrome trace JSON, which Perfetto shows as a timeline
-    #[arg(long, value_name = "FILE")]
-    pub(crate) trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) files: FormatFiles,
     /// Write one self-contained HTML file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
@@ -71,6 +65,46 @@ pub(crate) struct Report {
     /// Number of earlier runs in the grid and the trends
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) history: usize,
+}
+
+/// The files in formats of other programs that a run is written to: `--junit FILE` and the like.
+#[derive(Debug)]
+pub(crate) struct FormatFiles(pub(crate) Vec<(&'static Format, PathBuf)>);
+
+impl Args for FormatFiles {
+    fn augment_args(command: Command) -> Command {
+        let argument = |format: &Format| {
+            let value = match format.destination {
+                Destination::Directory => "DIR",
+                Destination::FileOrDirectory => "FILE|DIR",
+                _ => "FILE",
+            };
+            let argument = Arg::new(format.name).long(format.name).value_name(value).help(format.about);
+            argument.value_parser(value_parser!(PathBuf))
+        };
+        command.args(written_formats().map(argument))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FormatFiles {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |format: &'static Format| Some((format, matches.get_one::<PathBuf>(format.name)?.clone()));
+        Ok(Self(written_formats().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The formats that are not only printed.
+fn written_formats() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.destination != Destination::Output)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

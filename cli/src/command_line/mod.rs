@@ -1,5 +1,6 @@
 //! The arguments of the command line.
 
+mod help;
 mod keeping;
 mod looking;
 mod new;
@@ -9,16 +10,17 @@ mod writing;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::keeping::{Clean, Finish, Merge};
+pub(crate) use self::keeping::{Clean, Finish, Keeping, Merge};
 pub(crate) use self::looking::{
-    Accept, ComparisonArguments, Diff, DiffFormat, Gate, Health, List, PrintedReport, Report, ReportedCases, Show,
+    Accept, ComparisonArguments, Diff, DiffFormat, Gate, Health, List, Looking, PrintedReport, Report, ReportedCases,
+    Show,
 };
 pub(crate) use self::new::{
     LayoutName, New, NewAgentCli, NewCalibration, NewCase, NewEditor, NewGrader, NewItem, NewSuite,
 };
-pub(crate) use self::plumbing::{Completions, Lsp, Man, Schema};
-pub(crate) use self::running::{Build, Calibrate, Regrade, Run, Watch, WatchFormat};
-pub(crate) use self::writing::{CaseLayout, Check, Convert, ConvertedSource, Expand, Explain, Format};
+pub(crate) use self::plumbing::{Completions, Man, Plumbing, Schema};
+pub(crate) use self::running::{Build, Calibrate, Regrade, Run, Running, Watch, WatchFormat};
+pub(crate) use self::writing::{CaseLayout, Check, Convert, Expand, Explain, Format, SourceKind, Writing};
 
 /// The same for all commands.
 const EXIT_CODES: &str = "Exit status: 0 if all is well, 1 if problems were found, 2 if the command could not do its work, 4 if a \
@@ -27,36 +29,25 @@ const EXIT_CODES: &str = "Exit status: 0 if all is well, 1 if problems were foun
 /// Check, run and inspect evaluation suites.
 #[derive(Debug, Parser)]
 #[command(name = "cargo evalsuite", bin_name = "cargo evalsuite", version, about, after_help = EXIT_CODES, max_term_width = 80)]
+#[command(help_template = help::template())]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+/// All commands, by what people do with them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Accept(Accept),
-    Check(Check),
-    Convert(Convert),
-    Diff(Diff),
-    Expand(Expand),
-    Explain(Explain),
-    Finish(Finish),
-    Gate(Gate),
-    Health(Health),
-    Clean(Clean),
-    List(List),
-    Lsp(Lsp),
-    Merge(Merge),
-    New(New),
-    Regrade(Regrade),
-    Report(Report),
-    Show(Show),
-    Calibrate(Calibrate),
-    Run(Run),
-    Schema(Schema),
-    Watch(Watch),
-    Completions(Completions),
-    Man(Man),
+    #[command(flatten)]
+    Writing(Writing),
+    #[command(flatten)]
+    Running(Running),
+    #[command(flatten)]
+    Looking(Looking),
+    #[command(flatten)]
+    Keeping(Keeping),
+    #[command(flatten)]
+    Plumbing(Plumbing),
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -2,7 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
+
+/// Commands that editors, shells and other programs use, in the order of `--help`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Plumbing {
+    Lsp(Lsp),
+    Schema(Schema),
+    Completions(Completions),
+    Man(Man),
+}
 
 /// Run the language server that editors talk to
 ///

@@ -2,9 +2,18 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::{OutputFormat, positive};
+
+/// Commands that run cases, or grade what ran before, in the order of `--help`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Running {
+    Run(Run),
+    Watch(Watch),
+    Regrade(Regrade),
+    Calibrate(Calibrate),
+}
 
 /// Run the tests of cases chosen by tag, bucket or name, and finish the run
 ///

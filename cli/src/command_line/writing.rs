@@ -2,9 +2,19 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
-use super::OutputFormat;
+use super::{New, OutputFormat};
+
+/// Commands for those who write suites, in the order of `--help`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Writing {
+    New(New),
+    Check(Check),
+    Expand(Expand),
+    Explain(Explain),
+    Convert(Convert),
+}
 
 /// Check suites as the compiler does, without compiling
 ///
@@ -98,7 +108,7 @@ pub(crate) struct Convert {
     pub(crate) output: Option<PathBuf>,
     /// What the source is [default: what it looks like]
     #[arg(long, value_enum, value_name = "KIND")]
-    pub(crate) from: Option<ConvertedSource>,
+    pub(crate) from: Option<SourceKind>,
     /// Where the suite has its cases [default: file, unless the source is a suite]
     #[arg(long, value_enum)]
     pub(crate) layout: Option<CaseLayout>,
@@ -117,7 +127,7 @@ pub(crate) struct Convert {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ConvertedSource {
+pub(crate) enum SourceKind {
     /// A suite of evalsuite
     Suite,
     /// A promptfoo configuration

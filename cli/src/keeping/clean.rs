@@ -1,8 +1,6 @@
 //! `cargo evalsuite clean`.
 
-use std::io;
 use std::io::Write;
-use std::process::ExitCode;
 
 use evalsuite_records::run_directory::OutputDirectory;
 use schemars::JsonSchema;
@@ -10,8 +8,8 @@ use serde::Serialize;
 
 use crate::command_line::{Clean, OutputFormat};
 use crate::locate::stored_runs;
-use crate::platform::exit_status::CANNOT_WORK;
-use crate::platform::json_output;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, stdout};
 use crate::platform::progress::Progress;
 
 /// The runs that `clean` removed, and those that are left.
@@ -30,12 +28,12 @@ pub(crate) struct CleanedRuns {
     problems: Vec<String>,
 }
 
-pub(crate) fn run(command: &Clean) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &Clean) -> Result<Exit> {
     let output = OutputDirectory::new(stored_runs::output_path()?);
     let cleaned = clean(&output, command.keep)?;
-    let mut out = anstream::stdout().lock();
+    let mut out = stdout();
     match command.format {
-        OutputFormat::Json => json_output::print(&mut out, &cleaned)?,
+        OutputFormat::Json => print_json(&mut out, &cleaned)?,
         OutputFormat::Human => {
             for id in &cleaned.removed {
                 writeln!(out, "removed {}", output.run_directory(id).display())?;
@@ -44,14 +42,11 @@ pub(crate) fn run(command: &Clean) -> io::Result<ExitCode> {
             writeln!(out, "{removed} of {count} runs removed from {}", cleaned.directory)?;
         }
     }
-    for problem in &cleaned.problems {
-        anstream::eprintln!("error: {problem}");
-    }
-    Ok(if cleaned.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CANNOT_WORK) })
+    if cleaned.problems.is_empty() { Ok(Exit::Good) } else { Err(CliError::of_all(Exit::CannotWork, cleaned.problems)) }
 }
 
 /// Removes all but the newest runs.
-fn clean(output: &OutputDirectory, keep: usize) -> io::Result<CleanedRuns> {
+fn clean(output: &OutputDirectory, keep: usize) -> Result<CleanedRuns> {
     let runs = output.runs_newest_first()?;
     let mut cleaned = CleanedRuns {
         schema: "evalsuite.clean/1",

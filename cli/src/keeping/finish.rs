@@ -1,23 +1,23 @@
 //! `cargo evalsuite finish`.
 
+use std::env;
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
-use std::{env, io};
 
 use evalsuite::Status;
 use evalsuite::tooling::{FinishedRun, finish_run};
 use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage, SuiteSummary};
 use evalsuite_report::{RunData, SuiteText};
+use evalsuite_schema::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::command_line::{Finish, OutputFormat};
 use crate::locate::stored_runs;
 use crate::looking::report;
-use crate::platform::exit_status::UNDECIDED;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{self, count, print_json, say, stdout};
 use crate::platform::progress::Progress;
-use crate::platform::{json_output, line_width};
 
 /// A run that was finished.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -88,7 +88,7 @@ impl EndedRun {
     /// # Errors
     ///
     /// If the run's files cannot be read or written.
-    pub(crate) fn of(run: &Path) -> io::Result<(Self, RunEnd)> {
+    pub(crate) fn of(run: &Path) -> Result<(Self, RunEnd)> {
         let finished = finish(run)?;
         warn_of_skips(&finished.summary);
         let end = run_end(&finished);
@@ -105,24 +105,21 @@ impl EndedRun {
     }
 }
 
-pub(crate) fn run(command: &Finish) -> io::Result<ExitCode> {
-    let run = match stored_runs::find(&command.run)? {
-        Ok(run) => run,
-        Err(code) => return Ok(code),
-    };
+pub(crate) fn run(command: &Finish) -> Result<Exit> {
+    let run = stored_runs::find(&command.run)?;
     let end = match command.format {
         OutputFormat::Human => finish_and_summarize(run.path(), true)?,
         OutputFormat::Json => {
             let (ended, end) = EndedRun::of(run.path())?;
-            json_output::print(&mut anstream::stdout().lock(), &ended)?;
+            print_json(&mut stdout(), &ended)?;
             end
         }
     };
     Ok(match end {
-        RunEnd::Complete => ExitCode::SUCCESS,
-        RunEnd::Broken => ExitCode::FAILURE,
-        RunEnd::Incomplete if command.partial => ExitCode::SUCCESS,
-        RunEnd::Incomplete => ExitCode::from(UNDECIDED),
+        RunEnd::Complete => Exit::Good,
+        RunEnd::Broken => Exit::Problems,
+        RunEnd::Incomplete if command.partial => Exit::Good,
+        RunEnd::Incomplete => Exit::Undecided,
     })
 }
 
@@ -145,9 +142,9 @@ const SHOWN: usize = 10;
 /// # Errors
 ///
 /// If the run's files cannot be read or written.
-pub(crate) fn finish_and_summarize(run: &Path, is_asked: bool) -> io::Result<RunEnd> {
+pub(crate) fn finish_and_summarize(run: &Path, is_asked: bool) -> Result<RunEnd> {
     let finished = finish(run)?;
-    let mut out = anstream::stdout().lock();
+    let mut out = stdout();
     match finished.hooks {
         0 if is_asked => writeln!(out, "no hooks were left to run")?,
         0 => {}
@@ -157,18 +154,18 @@ pub(crate) fn finish_and_summarize(run: &Path, is_asked: bool) -> io::Result<Run
     writeln!(out, "{}", finished.file.display())?;
     let data = RunData::read_cases(run)?;
     for suite in &finished.summary.suites {
-        write!(out, "{}", SuiteText::new(suite, &data).with_width(line_width::of_output()))?;
+        write!(out, "{}", SuiteText::new(suite, &data).with_width(output::width()))?;
         for problem in &suite.problems {
             writeln!(out, "{}: {problem}", suite.suite)?;
         }
         if let lost @ 1.. = suite.cases.iter().filter(|case| is_lost(case)).count() {
-            writeln!(out, "{}: {} without a record", suite.suite, count(lost, "case"))?;
+            writeln!(out, "{}: {} without a record", suite.suite, counted(lost, "case"))?;
         }
         // A run of selected cases does not start the others.
         if is_asked && !suite.not_started.is_empty() {
             let tests = suite.not_started.iter().map(String::as_str).take(SHOWN).collect::<Vec<_>>().join(", ");
             let more = if suite.not_started.len() > SHOWN { ", …" } else { "" };
-            let count = count(suite.not_started.len(), "test");
+            let count = counted(suite.not_started.len(), "test");
             writeln!(out, "{}: {count} not started: {tests}{more}", suite.suite)?;
         }
     }
@@ -176,15 +173,14 @@ pub(crate) fn finish_and_summarize(run: &Path, is_asked: bool) -> io::Result<Run
         report::print_judged_rates(&mut out, &RunData::read(run)?)?;
     }
     warn_of_skips(&finished.summary);
-    for problem in &finished.problems {
-        anstream::eprintln!("error: {problem}");
-    }
-    Ok(run_end(&finished))
+    let end = run_end(&finished);
+    CliError::of_all(Exit::Problems, finished.problems).print();
+    Ok(end)
 }
 
-fn finish(run: &Path) -> io::Result<FinishedRun> {
+fn finish(run: &Path) -> Result<FinishedRun> {
     let _progress = Progress::start("finishing the run");
-    finish_run(run).map_err(io::Error::other)
+    Ok(finish_run(run)?)
 }
 
 fn run_end(finished: &FinishedRun) -> RunEnd {
@@ -204,10 +200,6 @@ fn is_lost(case: &CaseRecord) -> bool {
     case.reason.as_ref().is_some_and(is_death)
 }
 
-fn count(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 /// On a CI server, skipped cases are easily overlooked: test runners count them as passed.
 fn warn_of_skips(summary: &RunSummary) {
     let is_on = |name: &str| env::var(name).is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
@@ -217,7 +209,7 @@ fn warn_of_skips(summary: &RunSummary) {
     let skipped = cases.filter(|case| case.outcome == Status::Skipped).filter(is_selected).count();
     if skipped > 0 && is_on("CI") && !is_on("EVALSUITE_REQUIRE") {
         let (cases, count) = if skipped == 1 { ("case was", "counts") } else { ("cases were", "count") };
-        anstream::eprintln!(
+        say!(
             "warning: {skipped} {cases} skipped and {count} as passed; EVALSUITE_REQUIRE=1 turns skipped cases into errors"
         );
     }

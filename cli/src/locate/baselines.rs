@@ -1,13 +1,13 @@
 //! Where the baselines of a run's suites are.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::baseline::{accepted_answers_file, baseline_file, own_baseline_files};
 use evalsuite_records::record::{AcceptedAnswers, Baseline};
 use evalsuite_report::{RunData, SuiteData, read_accepted_answers, read_baseline};
 
-use super::stored_runs::cargo_metadata;
+use crate::platform::cargo_process;
+use crate::platform::cli_error::{CliError, Result};
 
 /// The files for the baseline and the accepted answers of a suite, which need not exist.
 pub(crate) struct BaselineFile<'a> {
@@ -21,8 +21,8 @@ pub(crate) struct BaselineFile<'a> {
 /// # Errors
 ///
 /// If a package is not in the workspace of the current directory.
-pub(crate) fn files(run: &RunData) -> io::Result<Vec<BaselineFile<'_>>> {
-    let metadata = cargo_metadata()?;
+pub(crate) fn files(run: &RunData) -> Result<Vec<BaselineFile<'_>>> {
+    let metadata = cargo_process::metadata(Path::new("."), &["--no-deps"])?;
     let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let root = |name: &str| {
         let package = packages.iter().find(|package| package["name"] == name)?;
@@ -35,7 +35,7 @@ pub(crate) fn files(run: &RunData) -> io::Result<Vec<BaselineFile<'_>>> {
         let roots = packages.iter().filter_map(|package| Path::new(package["manifest_path"].as_str()?).parent());
         roots.into_iter().find(|root| root.components().eq(directory.components()))
     };
-    let error = |message: String| io::Error::new(io::ErrorKind::NotFound, message);
+    let error = |message: String| CliError::new(message);
     let mut files: Vec<BaselineFile<'_>> = Vec::new();
     for suite in &run.suites {
         let (name, package) = (&suite.name, &suite.id.package);
@@ -62,7 +62,7 @@ pub(crate) fn files(run: &RunData) -> io::Result<Vec<BaselineFile<'_>>> {
 /// # Errors
 ///
 /// If a package is not in the workspace of the current directory, or a file is not valid.
-pub(crate) fn read(run: &RunData) -> io::Result<Vec<Baseline>> {
+pub(crate) fn read(run: &RunData) -> Result<Vec<Baseline>> {
     existing(files(run)?.into_iter().map(|file| {
         Ok(read_baseline(&file.path)?.map(|mut baseline| {
             baseline.header.suite.clone_from(&file.suite.name);
@@ -76,7 +76,7 @@ pub(crate) fn read(run: &RunData) -> io::Result<Vec<Baseline>> {
 /// # Errors
 ///
 /// Those of [`read`].
-pub(crate) fn read_answers(run: &RunData) -> io::Result<Vec<AcceptedAnswers>> {
+pub(crate) fn read_answers(run: &RunData) -> Result<Vec<AcceptedAnswers>> {
     existing(files(run)?.into_iter().map(|file| {
         Ok(read_accepted_answers(&file.answers)?.map(|mut answers| {
             answers.header.suite.clone_from(&file.suite.name);
@@ -85,6 +85,6 @@ pub(crate) fn read_answers(run: &RunData) -> io::Result<Vec<AcceptedAnswers>> {
     }))
 }
 
-fn existing<T>(read: impl Iterator<Item = io::Result<Option<T>>>) -> io::Result<Vec<T>> {
-    read.filter_map(io::Result::transpose).collect()
+fn existing<T>(read: impl Iterator<Item = Result<Option<T>>>) -> Result<Vec<T>> {
+    read.filter_map(Result::transpose).collect()
 }

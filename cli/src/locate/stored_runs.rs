@@ -1,38 +1,35 @@
 //! Runs named on the command line, and where runs are stored.
 
+use std::env;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-use std::{env, io};
 
 use evalsuite_records::run_directory::{LATEST, OutputDirectory, StoredRun};
 
-use crate::platform::cargo_process;
-use crate::platform::exit_status::CANNOT_WORK;
+use crate::platform::cli_error::{CliError, Result};
 
-/// The run with this id or path, or the exit code if there is none; the error is printed.
+/// The run with this id or path.
 ///
 /// # Errors
 ///
-/// If the directory of runs is not known.
-pub(crate) fn find(run: &str) -> io::Result<Result<StoredRun, ExitCode>> {
+/// If there is none, or the directory of runs is not known.
+pub(crate) fn find(run: &str) -> Result<StoredRun> {
     // An id is not a path, and a path of one component is more likely an id.
     if Path::new(run).components().count() > 1
         && let Some(run) = open(Path::new(run))
     {
-        return Ok(Ok(run));
+        return Ok(run);
     }
     let path = output_path()?;
     let output = OutputDirectory::new(&path);
     let id = match run {
         LATEST => match newest(&output)? {
             Some(id) => id,
-            None => return Ok(Err(unknown_run(&format!("there are no runs in {}", path.display())))),
+            None => return Err(CliError::new(format!("there are no runs in {}", path.display()))),
         },
         id => id.to_owned(),
     };
-    Ok(output
-        .run(&id)
-        .ok_or_else(|| unknown_run(&format!("there is no run `{id}` in {}", output.runs_directory().display()))))
+    let runs = output.runs_directory();
+    output.run(&id).ok_or_else(|| CliError::new(format!("there is no run `{id}` in {}", runs.display())))
 }
 
 /// The run at a path that the user has named, which may be a link.
@@ -42,17 +39,11 @@ fn open(path: &Path) -> Option<StoredRun> {
 }
 
 /// The id of the newest run. The file with it may be missing beside runs that were copied.
-fn newest(output: &OutputDirectory) -> io::Result<Option<String>> {
+fn newest(output: &OutputDirectory) -> Result<Option<String>> {
     match output.latest()? {
         Some(id) => Ok(Some(id)),
         None => Ok(output.runs_newest_first()?.first().map(StoredRun::id)),
     }
-}
-
-/// Prints an error about a run that does not exist.
-pub(crate) fn unknown_run(message: &str) -> ExitCode {
-    anstream::eprintln!("error: {message}");
-    ExitCode::from(CANNOT_WORK)
 }
 
 /// The run at a path: the path itself, or the newest run of an output directory.
@@ -60,7 +51,7 @@ pub(crate) fn unknown_run(message: &str) -> ExitCode {
 /// # Errors
 ///
 /// If it cannot be read.
-pub(crate) fn run_or_newest(path: &Path) -> io::Result<Option<StoredRun>> {
+pub(crate) fn run_or_newest(path: &Path) -> Result<Option<StoredRun>> {
     if let Some(run) = open(path) {
         return Ok(Some(run));
     }
@@ -73,7 +64,7 @@ pub(crate) fn run_or_newest(path: &Path) -> io::Result<Option<StoredRun>> {
 /// # Errors
 ///
 /// If the current directory is gone.
-pub(crate) fn output_path() -> io::Result<PathBuf> {
+pub(crate) fn output_path() -> Result<PathBuf> {
     output_path_of(&env::current_dir()?)
 }
 
@@ -82,16 +73,7 @@ pub(crate) fn output_path() -> io::Result<PathBuf> {
 /// # Errors
 ///
 /// If the path in `EVALSUITE_OUTPUT` is not valid.
-pub(crate) fn output_path_of(directory: &Path) -> io::Result<PathBuf> {
+pub(crate) fn output_path_of(directory: &Path) -> Result<PathBuf> {
     let setting = env::var_os("EVALSUITE_OUTPUT").filter(|output| !output.is_empty()).map(PathBuf::from);
     Ok(OutputDirectory::of_workspace(directory, setting.as_deref())?.path().to_owned())
-}
-
-/// What cargo says about the packages around the current directory.
-///
-/// # Errors
-///
-/// If there is no package here.
-pub(crate) fn cargo_metadata() -> io::Result<evalsuite_schema::Value> {
-    cargo_process::metadata(Path::new("."), &["--no-deps"])
 }

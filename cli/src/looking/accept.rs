@@ -1,9 +1,7 @@
 //! `cargo evalsuite accept`.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::io::Write;
-use std::process::ExitCode;
 
 use evalsuite::RunOptions;
 use evalsuite_report::{
@@ -13,24 +11,20 @@ use evalsuite_report::{
 
 use crate::command_line::Accept;
 use crate::locate::{baselines, stored_runs};
-use crate::platform::exit_status::CANNOT_WORK;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{count, say, stdout};
 
-pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
-    let run = match stored_runs::find(&command.run)? {
-        Ok(run) => RunData::read(run.path())?,
-        Err(code) => return Ok(code),
-    };
+pub(crate) fn run(command: &Accept) -> Result<Exit> {
+    let run = RunData::read(stored_runs::find(&command.run)?.path())?;
     if let Some(problem) = unusable(command, &run) {
-        anstream::eprintln!("error: {problem}");
-        return Ok(ExitCode::from(CANNOT_WORK));
+        return Err(CliError::new(problem));
     }
     for problem in &run.problems {
-        anstream::eprintln!("warning: {}: {}", problem.file, problem.message);
+        say!("warning: {}: {}", problem.file, problem.message);
     }
     let forced: BTreeSet<String> = command.forced.iter().cloned().collect();
     // Everything is read before anything is written.
-    let confirming =
-        RunOptions::new().confirming_trials().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+    let confirming = RunOptions::new().confirming_trials()?;
     let mut all = Vec::new();
     for file in baselines::files(&run)? {
         let before = read_baseline(&file.path)?;
@@ -41,7 +35,7 @@ pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
             .filter(|answers| answers_before.as_ref() != Some(answers));
         all.push((file, accepted, answers));
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = stdout();
     for (file, accepted, answers) in &all {
         write!(out, "{accepted}")?;
         if let Some(builds) = RedBuilds::of(&accepted.baseline, file.suite, confirming) {
@@ -53,12 +47,10 @@ pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
         }
         if let Some(answers) = answers {
             write_accepted_answers(&file.answers, answers)?;
-            let count = answers.answers.len();
-            let answers = if count == 1 { "answer" } else { "answers" };
-            writeln!(out, "  {}  {count} {answers}", file.answers.display())?;
+            writeln!(out, "  {}  {}", file.answers.display(), count(answers.answers.len(), "answer"))?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Good)
 }
 
 /// Why nothing of the run can be accepted.

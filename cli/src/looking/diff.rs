@@ -1,8 +1,7 @@
 //! `cargo evalsuite diff`.
 
+use std::env;
 use std::io::Write;
-use std::process::ExitCode;
-use std::{env, io};
 
 use evalsuite::RunOptions;
 use evalsuite::tooling::AnswerPairs;
@@ -16,18 +15,15 @@ use evalsuite_report::{
 use crate::command_line::{ComparisonArguments, Diff, DiffFormat};
 use crate::locate::merge_base::merge_bases;
 use crate::locate::{baselines, stored_runs};
-use crate::platform::exit_status::UNDECIDED;
-use crate::platform::json_output;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, say, stdout};
 
 /// Name of the baseline where the id of a run would be: in the directory of prompts and replies.
 const BASELINE: &str = "baseline";
 
-pub(crate) fn run(command: &Diff) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &Diff) -> Result<Exit> {
     let named = if command.baseline { &command.base } else { &command.run };
-    let run = match stored_runs::find(named.as_deref().unwrap_or(LATEST))? {
-        Ok(run) => run,
-        Err(code) => return Ok(code),
-    };
+    let run = stored_runs::find(named.as_deref().unwrap_or(LATEST))?;
     let id = run.id();
     let standard = match &command.base {
         _ if command.baseline => Standard::Baseline,
@@ -48,33 +44,26 @@ pub(crate) fn run(command: &Diff) -> io::Result<ExitCode> {
             let asked = accepted_pairs(command, &baselines, &run, &options)?;
             let repeat = format!("cargo evalsuite diff {} --baseline", run.run_id);
             let judged = judge_answers(command, judge.as_deref(), asked, (BASELINE, &run), repeat)?;
-            Ok(Comparison::with_baselines(&baselines, &run, &options).with_judged_answers(&judged, &run, &options))
+            Comparison::with_baselines(&baselines, &run, &options).with_judged_answers(&judged, &run, &options)
         }
-        Some(judge) => match base_of(&run, standard)? {
-            Err(code) => Err(code),
-            Ok(base) => {
-                let [base, run] = [RunData::read(base.path())?, RunData::read(run.path())?];
-                let asked = answer_pairs(&base, &run, command.criteria.as_deref(), &options);
-                let repeat = format!("cargo evalsuite diff {} {}", base.run_id, run.run_id);
-                let judged = judge_answers(command, judge.as_deref(), asked, (&base.run_id, &run), repeat)?;
-                Ok(Comparison::new(&base, &run, &options).with_judged_answers(&judged, &run, &options))
-            }
-        },
+        Some(judge) => {
+            let [base, run] = [RunData::read(base_of(&run, standard)?.path())?, RunData::read(run.path())?];
+            let asked = answer_pairs(&base, &run, command.criteria.as_deref(), &options);
+            let repeat = format!("cargo evalsuite diff {} {}", base.run_id, run.run_id);
+            let judged = judge_answers(command, judge.as_deref(), asked, (&base.run_id, &run), repeat)?;
+            Comparison::new(&base, &run, &options).with_judged_answers(&judged, &run, &options)
+        }
     };
-    let comparison = match comparison {
-        Ok(comparison) => comparison,
-        Err(code) => return Ok(code),
-    };
-    let mut out = anstream::stdout().lock();
+    let mut out = stdout();
     match command.format {
         DiffFormat::Human => write!(out, "{comparison}")?,
         DiffFormat::Markdown => write!(out, "{}", comparison.markdown())?,
-        DiffFormat::Json => json_output::print(&mut out, &comparison)?,
+        DiffFormat::Json => print_json(&mut out, &comparison)?,
     }
     Ok(match comparison.verdict() {
-        ComparisonVerdict::Regressed => ExitCode::FAILURE,
-        ComparisonVerdict::Undecided => ExitCode::from(UNDECIDED),
-        _ => ExitCode::SUCCESS,
+        ComparisonVerdict::Regressed => Exit::Problems,
+        ComparisonVerdict::Undecided => Exit::Undecided,
+        _ => Exit::Good,
     })
 }
 
@@ -88,19 +77,19 @@ fn accepted_pairs(
     baselines: &[Baseline],
     run: &RunData,
     options: &CompareOptions,
-) -> io::Result<Vec<AnswerPair>> {
+) -> Result<Vec<AnswerPair>> {
     let answers = baselines::read_answers(run)?;
     let asked = answer_pairs_with_accepted(baselines, &answers, run, command.criteria.as_deref(), options);
     if asked.iter().all(|pair| pair.answers[0].is_none()) {
         let message =
             "no case of the run has an accepted answer; `cargo evalsuite accept --answers` writes those of a run";
-        return Err(io::Error::new(io::ErrorKind::NotFound, message));
+        return Err(CliError::new(message));
     }
     let failed = |baseline: &Baseline| baseline.cases.iter().filter(|case| case.passed == 0).count();
     match baselines.iter().map(failed).sum() {
         0 => {}
-        1 => anstream::eprintln!("note: 1 case failed when its result was accepted, and is not judged"),
-        count => anstream::eprintln!("note: {count} cases failed when their results were accepted, and are not judged"),
+        1 => say!("note: 1 case failed when its result was accepted, and is not judged"),
+        count => say!("note: {count} cases failed when their results were accepted, and are not judged"),
     }
     Ok(asked)
 }
@@ -112,10 +101,10 @@ fn judge_answers(
     asked: Vec<AnswerPair>,
     (base, run): (&str, &RunData),
     repeat: String,
-) -> io::Result<Vec<PairRecord>> {
+) -> Result<Vec<PairRecord>> {
     if let Some(name) = judge.filter(|name| command.targets.iter().any(|target| target == name)) {
         let message = format!("judge `{name}` is one of the targets that are compared");
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        return Err(CliError::new(message));
     }
     let repeat = format!("{repeat} --judge {}", judge.unwrap_or_default());
     let directory = std::path::absolute(&run.directory)?;
@@ -124,7 +113,7 @@ fn judge_answers(
         Some(name) => pairs.with_judge_name(name),
         None => pairs.with_judges_of_run(judges_of(run)),
     };
-    pairs.judge(&RunOptions::new()).map_err(io::Error::other)
+    Ok(pairs.judge(&RunOptions::new())?)
 }
 
 /// What a run is compared with.
@@ -138,105 +127,89 @@ pub(crate) enum Standard<'a> {
     Usual,
 }
 
-/// The comparison, or the exit code if a run does not exist.
+/// The comparison.
 ///
 /// # Errors
 ///
 /// If a run or a baseline cannot be read, or no suite of the run has one.
-pub(crate) fn compare(
-    run: &StoredRun,
-    standard: Standard<'_>,
-    arguments: &ComparisonArguments,
-) -> io::Result<Result<Comparison, ExitCode>> {
+pub(crate) fn compare(run: &StoredRun, standard: Standard<'_>, arguments: &ComparisonArguments) -> Result<Comparison> {
     compare_with(run, standard, &options(arguments)?)
 }
 
-fn compare_with(
-    run: &StoredRun,
-    standard: Standard<'_>,
-    options: &CompareOptions,
-) -> io::Result<Result<Comparison, ExitCode>> {
-    let read = |run: &StoredRun| {
+fn compare_with(run: &StoredRun, standard: Standard<'_>, options: &CompareOptions) -> Result<Comparison> {
+    let read = |run: &StoredRun| -> Result<RunData> {
         // Metadata are in the records of trials.
         let needs_trials = options.cluster_by.is_some() || !options.by.is_empty();
         let data = if needs_trials { RunData::read(run.path()) } else { RunData::read_cases(run.path()) }?;
         warn_of_problems(&data);
-        io::Result::Ok(data)
+        Ok(data)
     };
     if matches!(standard, Standard::Baseline) {
         let run = read(run)?;
-        return Ok(Ok(Comparison::with_baselines(&baselines_of(&run)?, &run, options)));
+        return Ok(Comparison::with_baselines(&baselines_of(&run)?, &run, options));
     }
-    Ok(match base_of(run, standard)? {
-        Ok(base) => Ok(Comparison::new(&read(&base)?, &read(run)?, options)),
-        Err(code) => Err(code),
-    })
+    Ok(Comparison::new(&read(&base_of(run, standard)?)?, &read(run)?, options))
 }
 
 /// Names the records of a run that cannot be read: their cases are missing in a comparison.
 fn warn_of_problems(run: &RunData) {
     for problem in &run.problems {
-        anstream::eprintln!("warning: {}: {}: {}", run.run_id, problem.file, problem.message);
+        say!("warning: {}: {}: {}", run.run_id, problem.file, problem.message);
     }
 }
 
 /// The baselines of a run, at least one.
-fn baselines_of(run: &RunData) -> io::Result<Vec<Baseline>> {
+fn baselines_of(run: &RunData) -> Result<Vec<Baseline>> {
     let baselines = baselines::read(run)?;
     if baselines.is_empty() {
         let message = "no suite of the run has a baseline; `cargo evalsuite accept` makes one";
-        return Err(io::Error::new(io::ErrorKind::NotFound, message));
+        return Err(CliError::new(message));
     }
     Ok(baselines)
 }
 
-/// The run that a run is compared with, or the exit code if there is none.
-fn base_of(run: &StoredRun, standard: Standard<'_>) -> io::Result<Result<StoredRun, ExitCode>> {
+/// The run that a run is compared with.
+fn base_of(run: &StoredRun, standard: Standard<'_>) -> Result<StoredRun> {
     if let Standard::Run(base) = standard {
         return stored_runs::find(base);
     }
-    Ok(usual_base(&RunData::read_cases(run.path())?)?
-        .ok_or_else(|| stored_runs::unknown_run(&format!("no earlier run has cases in common with `{}`", run.id()))))
+    usual_base(&RunData::read_cases(run.path())?)?
+        .ok_or_else(|| CliError::new(format!("no earlier run has cases in common with `{}`", run.id())))
 }
 
 /// What a run is compared with where nothing is named.
-fn usual_base(run: &RunData) -> io::Result<Option<StoredRun>> {
+fn usual_base(run: &RunData) -> Result<Option<StoredRun>> {
     if let Some(git) = run.record.as_ref().and_then(|record| record.git.as_ref()) {
         // A run of the merge base itself has nothing to be compared with there.
         for base in merge_bases(&git.commit).into_iter().filter(|base| git.dirty || base.commit != git.commit) {
             if let Some(found) = comparable_of_commit(run, &base.commit)? {
                 let commit: String = base.commit.chars().take(10).collect();
-                anstream::eprintln!(
-                    "note: `{}` is of commit {commit}, the merge base with `{}`",
-                    found.id(),
-                    base.branch
-                );
+                say!("note: `{}` is of commit {commit}, the merge base with `{}`", found.id(), base.branch);
                 return Ok(Some(found));
             }
         }
     }
-    earlier_comparable(run)
+    Ok(earlier_comparable(run)?)
 }
 
-fn options(arguments: &ComparisonArguments) -> io::Result<CompareOptions> {
-    let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidInput, message);
+fn options(arguments: &ComparisonArguments) -> Result<CompareOptions> {
     let mut options = CompareOptions::new();
     options.cluster_by.clone_from(&arguments.cluster_by);
     options.allowed_errors = arguments.allow_errors;
     if let Some(margin) = arguments.margin {
         if !(0.0..=1.0).contains(&margin) {
-            return Err(invalid(format!("--margin is {margin}, which is not from 0 to 1")));
+            return Err(CliError::new(format!("--margin is {margin}, which is not from 0 to 1")));
         }
         options.margin = Some(margin);
     }
     for key in &arguments.by {
         match SliceKey::parse(key) {
             Some(SliceKey::Suite | SliceKey::Target) => {
-                return Err(invalid(format!("--by {key}: suites and targets are compared by themselves anyway")));
+                return Err(CliError::new(format!("--by {key}: suites and targets are compared by themselves anyway")));
             }
             Some(key) => options = options.with_slices_by(key),
             None => {
-                return Err(invalid(format!("--by {key}: the keys are `bucket`, `tag` and `metadata.KEY`")));
+                return Err(CliError::new(format!("--by {key}: the keys are `bucket`, `tag` and `metadata.KEY`")));
             }
         }
     }
@@ -249,7 +222,7 @@ fn options(arguments: &ComparisonArguments) -> io::Result<CompareOptions> {
 /// # Errors
 ///
 /// If a baseline or an earlier run cannot be read.
-pub(crate) fn after_run(run: &StoredRun) -> io::Result<Option<Comparison>> {
+pub(crate) fn after_run(run: &StoredRun) -> Result<Option<Comparison>> {
     let options = CompareOptions::new().with_only_cases_of_run();
     let data = RunData::read_cases(run.path())?;
     let baselines = baselines::read(&data)?;

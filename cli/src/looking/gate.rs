@@ -2,21 +2,20 @@
 
 use std::io;
 use std::io::Write;
-use std::process::ExitCode;
 
 use evalsuite_records::record::SuiteId;
 use evalsuite_records::run_directory::StoredRun;
 use evalsuite_report::{
-    Comparison, ComparisonVerdict, Gate, GateError, GateOptions, GateReport, GateVerdict, RunData, SliceKey,
-    check_gates, suite_gates,
+    Comparison, ComparisonVerdict, Gate, GateOptions, GateReport, GateVerdict, RunData, SliceKey, check_gates,
+    suite_gates,
 };
 use serde::Serialize;
 
 use super::diff::{self, Standard};
 use crate::command_line::{Gate as Arguments, OutputFormat};
 use crate::locate::stored_runs;
-use crate::platform::exit_status::{CANNOT_WORK, UNDECIDED};
-use crate::platform::json_output;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, stdout};
 
 /// Both parts of the check as one JSON object.
 #[derive(Serialize)]
@@ -26,40 +25,31 @@ struct Checked<'a> {
     comparison: Option<&'a Comparison>,
 }
 
-pub(crate) fn run(command: &Arguments) -> io::Result<ExitCode> {
-    let parsed = command.gates.iter().map(|text| text.parse().map_err(invalid));
-    let required = parsed.collect::<io::Result<Vec<Gate>>>()?;
-    let stored = match stored_runs::find(&command.run)? {
-        Ok(run) => run,
-        Err(code) => return Ok(code),
-    };
+pub(crate) fn run(command: &Arguments) -> Result<Exit> {
+    let required = command.gates.iter().map(|text| text.parse()).collect::<std::result::Result<Vec<Gate>, _>>()?;
+    let stored = stored_runs::find(&command.run)?;
     let standard = match &command.base {
         _ if command.baseline => Some(Standard::Baseline),
         Some(base) => Some(Standard::Run(base)),
         None => None,
     };
-    let comparison = match standard.map(|standard| diff::compare(&stored, standard, &command.comparison)).transpose()? {
-        Some(Ok(comparison)) => Some(comparison),
-        Some(Err(code)) => return Ok(code),
-        None => None,
-    };
+    let comparison = standard.map(|standard| diff::compare(&stored, standard, &command.comparison)).transpose()?;
     let mut options = GateOptions::new();
     options.only_selected = command.selected;
     let run = RunData::read(stored.path())?;
-    let mut gates = gates_of_suites(&run)?;
+    let mut gates = suite_gates(&run)?;
     gates.extend(required);
     if gates.is_empty() && comparison.is_none() {
-        anstream::eprintln!(
-            "error: the suites of run `{}` have no gates\n  = help: write `gates: [pass_rate >= 90%]` in EVAL.yaml, or use --require",
-            run.run_id
-        );
-        return Ok(ExitCode::from(CANNOT_WORK));
+        return Err(CliError::with_help(
+            format!("the suites of run `{}` have no gates", run.run_id),
+            "write `gates: [pass_rate >= 90%]` in EVAL.yaml, or use --require",
+        ));
     }
     let report = check_gates(&run, &gates, options);
-    let mut out = anstream::stdout().lock();
+    let mut out = stdout();
     match command.format {
         OutputFormat::Json => {
-            json_output::print(&mut out, &Checked { gates: &report, comparison: comparison.as_ref() })?;
+            print_json(&mut out, &Checked { gates: &report, comparison: comparison.as_ref() })?;
         }
         OutputFormat::Human => {
             write!(out, "{report}")?;
@@ -68,15 +58,7 @@ pub(crate) fn run(command: &Arguments) -> io::Result<ExitCode> {
             }
         }
     }
-    Ok(exit_code((!gates.is_empty()).then(|| report.verdict()), comparison.as_ref().map(Comparison::verdict)))
-}
-
-fn gates_of_suites(run: &RunData) -> io::Result<Vec<Gate>> {
-    suite_gates(run).map_err(invalid)
-}
-
-fn invalid(error: GateError) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, error)
+    Ok(exit((!gates.is_empty()).then(|| report.verdict()), comparison.as_ref().map(Comparison::verdict)))
 }
 
 /// The gates of a run's suites.
@@ -89,9 +71,9 @@ pub(crate) struct GatesAfterRun {
 }
 
 impl GatesAfterRun {
-    /// The exit code; `None` if no gate was checked.
-    pub(crate) fn exit_code(&self) -> Option<ExitCode> {
-        self.report.as_ref().map(|report| exit_code(Some(report.verdict()), None))
+    /// How the command ends; `None` if no gate was checked.
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        self.report.as_ref().map(|report| exit(Some(report.verdict()), None))
     }
 
     /// # Errors
@@ -117,10 +99,10 @@ pub(crate) fn after_run(
     run: &StoredRun,
     names: &[(SuiteId, String)],
     is_complete: impl Fn(&str) -> bool,
-) -> io::Result<GatesAfterRun> {
+) -> Result<GatesAfterRun> {
     let run = RunData::read(run.path())?.with_suite_names(names);
     let (mut checked, mut unchecked) = (Vec::new(), Vec::new());
-    for gate in gates_of_suites(&run)? {
+    for gate in suite_gates(&run)? {
         let is_checked = gate.selected().iter().all(|(key, name)| *key != SliceKey::Suite || is_complete(name));
         if is_checked { checked.push(gate) } else { unchecked.push(gate.to_string()) }
     }
@@ -129,12 +111,12 @@ pub(crate) fn after_run(
 }
 
 /// 1 if one of them is certainly bad, 4 if one cannot be decided.
-fn exit_code(gates: Option<GateVerdict>, comparison: Option<ComparisonVerdict>) -> ExitCode {
+fn exit(gates: Option<GateVerdict>, comparison: Option<ComparisonVerdict>) -> Exit {
     if gates == Some(GateVerdict::Missed) || comparison == Some(ComparisonVerdict::Regressed) {
-        return ExitCode::FAILURE;
+        return Exit::Problems;
     }
     let is_met = gates.is_none_or(|verdict| verdict == GateVerdict::Met);
     let is_good =
         comparison.is_none_or(|verdict| matches!(verdict, ComparisonVerdict::Improved | ComparisonVerdict::Unchanged));
-    if is_met && is_good { ExitCode::SUCCESS } else { ExitCode::from(UNDECIDED) }
+    if is_met && is_good { Exit::Good } else { Exit::Undecided }
 }

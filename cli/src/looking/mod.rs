@@ -1,10 +1,24 @@
 //! Commands that show results and compare them.
 
-pub(crate) mod accept;
+mod accept;
 pub(crate) mod diff;
-pub(crate) mod exports;
 pub(crate) mod gate;
-pub(crate) mod health;
+mod health;
 pub(crate) mod list;
 pub(crate) mod report;
-pub(crate) mod show;
+mod show;
+
+use crate::command_line::Looking;
+use crate::platform::cli_error::{Exit, Result};
+
+pub(crate) fn run(command: &Looking) -> Result<Exit> {
+    match command {
+        Looking::List(command) => list::run(command),
+        Looking::Show(command) => show::run(command),
+        Looking::Report(command) => report::run(command),
+        Looking::Diff(command) => diff::run(command),
+        Looking::Gate(command) => gate::run(command),
+        Looking::Health(command) => health::run(command),
+        Looking::Accept(command) => accept::run(command),
+    }
+}

@@ -1,10 +1,10 @@
 //! Calls of cargo.
 
+use std::env;
 use std::path::Path;
-use std::process::{Command, ExitCode, ExitStatus, Stdio};
-use std::{env, io};
+use std::process::{Command, ExitStatus, Stdio};
 
-use crate::platform::exit_status::CANNOT_WORK;
+use crate::platform::cli_error::{CliError, Exit, Result};
 
 /// The cargo that runs this program.
 pub(crate) fn cargo() -> Command {
@@ -16,14 +16,14 @@ pub(crate) fn cargo() -> Command {
 /// # Errors
 ///
 /// What cargo says if it cannot tell.
-pub(crate) fn metadata(directory: &Path, arguments: &[&str]) -> io::Result<evalsuite_schema::Value> {
+pub(crate) fn metadata(directory: &Path, arguments: &[&str]) -> Result<evalsuite_schema::Value> {
     let mut metadata = cargo();
     metadata.args(["metadata", "--offline", "--format-version", "1"]).args(arguments).current_dir(directory);
     let output = metadata.stdin(Stdio::null()).output()?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
         let message = message.trim();
-        return Err(io::Error::other(message.strip_prefix("error: ").unwrap_or(message)));
+        return Err(CliError::new(message.strip_prefix("error: ").unwrap_or(message)));
     }
     Ok(evalsuite_schema::json::from_slice(&output.stdout)?)
 }
@@ -34,11 +34,11 @@ pub(crate) const CARGO_FAILED: i32 = 101;
 /// Exit code of nextest if tests failed.
 const NEXTEST_FAILED: i32 = 100;
 
-/// The exit code for tests that were built and have ended: 1 if some failed, 2 if the test runner broke or was stopped.
-pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
+/// How a command ends for tests that were built and have ended: 1 if some failed, 2 if the test runner broke or was stopped.
+pub(crate) fn exit(status: ExitStatus) -> Exit {
     match status.code() {
-        Some(0) => ExitCode::SUCCESS,
-        Some(CARGO_FAILED | NEXTEST_FAILED) => ExitCode::FAILURE,
-        _ => ExitCode::from(CANNOT_WORK),
+        Some(0) => Exit::Good,
+        Some(CARGO_FAILED | NEXTEST_FAILED) => Exit::Problems,
+        _ => Exit::CannotWork,
     }
 }

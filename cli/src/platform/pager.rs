@@ -1,8 +1,11 @@
 //! Long texts on a terminal: shown by the user's pager.
 
 use std::io::{IsTerminal, Write};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::{env, io};
+
+use crate::platform::cli_error::{Exit, Result};
+use crate::platform::output::{stdout, without_reader};
 
 /// The pager without `PAGER`.
 const DEFAULT: &str = "less";
@@ -15,21 +18,21 @@ const LESS: &str = "FRX";
 /// # Errors
 ///
 /// If the output cannot be written.
-pub(crate) fn print(text: &str) -> io::Result<ExitCode> {
+pub(crate) fn print(text: &str) -> Result<Exit> {
     let lines: Vec<String> =
         text.lines().map(|line| evalsuite_schema::terminal::lines(line).trim_end().to_owned() + "\n").collect();
     let Some(mut pager) = start() else {
-        let mut out = anstream::stdout().lock();
+        let mut out = stdout();
         lines.iter().try_for_each(|line| out.write_all(line.as_bytes()))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Good);
     };
     if let Some(mut input) = pager.stdin.take() {
         // The reader may leave before the end.
         let written = lines.iter().try_for_each(|line| input.write_all(line.as_bytes()));
-        written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })?;
+        written.or_else(|error| without_reader(error, ()))?;
     }
     pager.wait()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Good)
 }
 
 /// The pager; `None` where there is none, or it does not start.

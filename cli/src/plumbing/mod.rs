@@ -1,6 +1,18 @@
 //! Commands that editors, shells and other programs use.
 
-pub(crate) mod completions;
-pub(crate) mod lsp;
-pub(crate) mod man;
-pub(crate) mod schema;
+mod completions;
+mod lsp;
+mod man;
+mod schema;
+
+use crate::command_line::Plumbing;
+use crate::platform::cli_error::{Exit, Result};
+
+pub(crate) fn run(command: &Plumbing) -> Result<Exit> {
+    match command {
+        Plumbing::Lsp(_) => lsp::run(),
+        Plumbing::Schema(command) => schema::run(command),
+        Plumbing::Completions(command) => completions::run(command),
+        Plumbing::Man(command) => man::run(command),
+    }
+}

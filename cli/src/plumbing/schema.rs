@@ -1,13 +1,13 @@
 //! `cargo evalsuite schema`.
 
-use std::io;
 use std::io::Write;
-use std::process::ExitCode;
 
 use crate::keeping::clean::CleanedRuns;
 use crate::keeping::finish::EndedRun;
 use crate::keeping::merge::MergedRun;
 use crate::looking::list::Listing;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::stdout;
 use crate::running::regrade::RegradedRun;
 use crate::running::run::RunResult;
 use crate::writing::convert::ConvertedSuite;
@@ -21,7 +21,6 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
 use crate::command_line::Schema as Arguments;
-use crate::platform::exit_status::CANNOT_WORK;
 
 /// What is printed by one command only: the name of the command, and what makes the schema.
 const PRINTED: &[(&str, MakeSchema)] = &[
@@ -39,26 +38,25 @@ const PRINTED: &[(&str, MakeSchema)] = &[
 type MakeSchema = fn() -> serde_json::Result<Schema>;
 
 /// Prints the schema of a kind of file or output, or the list of kinds.
-pub(crate) fn run(command: &Arguments) -> io::Result<ExitCode> {
-    let mut out = anstream::stdout().lock();
+pub(crate) fn run(command: &Arguments) -> Result<Exit> {
+    let mut out = stdout();
     let kinds: Vec<&str> = FILES.iter().map(|(kind, _)| *kind).chain(kinds()).collect();
     let Some(kind) = &command.kind else {
         for kind in kinds {
             writeln!(out, "{kind}")?;
         }
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Good);
     };
     if let Some(schema) = schema_of(kind)? {
         write!(out, "{schema}")?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Good);
     }
     let Some(schema) = json_schema(kind) else {
-        anstream::eprintln!("error: `{kind}` is not a kind of file");
-        anstream::eprintln!("help: {}", suggest::did_you_mean_or_known(kind, &kinds));
-        return Ok(ExitCode::from(CANNOT_WORK));
+        let known = suggest::did_you_mean_or_known(kind, &kinds);
+        return Err(CliError::with_suggestion(format!("`{kind}` is not a kind of file"), Some(known)));
     };
     writeln!(out, "{schema:#}")?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Good)
 }
 
 /// The kinds of outputs that have a schema.

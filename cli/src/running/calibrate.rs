@@ -3,7 +3,6 @@
 use std::io;
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
 
 use evalsuite::RunOptions;
 use evalsuite::tooling::RatedSamples;
@@ -13,22 +12,19 @@ use evalsuite_schema::{Calibration, Kind, Layout, Suite};
 
 use crate::command_line::{Calibrate, OutputFormat};
 use crate::locate::{stored_runs, suite_request};
-use crate::platform::exit_status::CANNOT_WORK;
-use crate::platform::json_output;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, say, stdout};
 use crate::platform::progress::Progress;
 
 /// Minimum rank correlation if neither the command line nor the file sets a minimum.
 const MIN_SPEARMAN: f64 = 0.7;
 
-pub(crate) fn run(command: &Calibrate) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &Calibrate) -> Result<Exit> {
     let within = |value: Option<f64>, low: f64| value.is_none_or(|value| (low..=1.0).contains(&value));
     if !within(command.min_spearman, -1.0) || !within(command.tolerance, 0.0) {
-        return Ok(invalid_input("`--min-spearman` must be between -1 and 1, `--tolerance` between 0 and 1"));
+        return Err(CliError::new("`--min-spearman` must be between -1 and 1, `--tolerance` between 0 and 1"));
     }
-    let mut samples = match samples(&command.file)? {
-        Ok(samples) => samples,
-        Err(code) => return Ok(code),
-    };
+    let mut samples = samples(&command.file)?;
     let calibration = &mut samples.calibration;
     calibration.tolerance = command.tolerance.unwrap_or(calibration.tolerance);
     let default = (!calibration.bar.is_set()).then_some(MIN_SPEARMAN);
@@ -37,31 +33,22 @@ pub(crate) fn run(command: &Calibrate) -> io::Result<ExitCode> {
     let progress = Progress::start("asking the judge");
     let measured = samples.measure(&RunOptions::new().with_output(output));
     drop(progress);
-    let report = match measured {
-        Ok(report) => report,
-        Err(problem) => {
-            return Ok(invalid_input(&format!(
-                "{problem}\n  = help: set EVALSUITE_JUDGE_URL and EVALSUITE_JUDGE_MODEL; a judge in Rust is measured by \
-                 the test `judge_calibration` of its suite"
-            )));
-        }
-    };
-    let mut out = anstream::stdout().lock();
+    let report = measured.map_err(|problem| {
+        let help = "set EVALSUITE_JUDGE_URL and EVALSUITE_JUDGE_MODEL; a judge in Rust is measured by the test \
+                    `judge_calibration` of its suite";
+        CliError::with_help(problem, help)
+    })?;
+    let mut out = stdout();
     match command.format {
         OutputFormat::Human => write!(out, "{report}")?,
-        OutputFormat::Json => json_output::print(&mut out, report.record())?,
+        OutputFormat::Json => print_json(&mut out, report.record())?,
     }
     out.flush()?;
-    Ok(if report.is_measured() && report.is_trusted() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(Exit::good_if(report.is_measured() && report.is_trusted()))
 }
 
-fn invalid_input(problem: &str) -> ExitCode {
-    anstream::eprintln!("error: {problem}");
-    ExitCode::from(CANNOT_WORK)
-}
-
-/// The samples at a path, or the exit code if there are none; their problems are printed.
-fn samples(path: &Path) -> io::Result<Result<RatedSamples, ExitCode>> {
+/// The samples at a path; their problems are printed.
+fn samples(path: &Path) -> Result<RatedSamples> {
     let request = suite_request::request(path)?;
     let (found, diagnostics) = if path.is_dir() {
         let loaded = load(&request);
@@ -78,23 +65,23 @@ fn samples(path: &Path) -> io::Result<Result<RatedSamples, ExitCode>> {
     print(&diagnostics)?;
     let Some((suite, calibration)) = found else {
         if diagnostics.iter().any(|problem| problem.code == Code::UnknownSampleCase) && !path.is_dir() {
-            anstream::eprintln!("help: samples name cases: give the directory of their suite");
+            say!("help: samples name cases: give the directory of their suite");
         }
-        return Ok(Err(ExitCode::from(CANNOT_WORK)));
+        return Err(CliError::printed());
     };
     let Some(calibration) = calibration else {
-        return Ok(Err(invalid_input(&format!("suite `{}` has no calibration.yaml", suite.name))));
+        return Err(CliError::new(format!("suite `{}` has no calibration.yaml", suite.name)));
     };
     let repeat = format!("cargo evalsuite calibrate {}", path.display());
-    Ok(Ok(RatedSamples::new(suite, calibration, request.package_root, repeat)))
+    Ok(RatedSamples::new(suite, calibration, request.package_root, repeat))
 }
 
-fn print(diagnostics: &Diagnostics) -> io::Result<()> {
+fn print(diagnostics: &Diagnostics) -> Result<()> {
     let mut out = anstream::AutoStream::auto(io::stderr().lock());
     for diagnostic in diagnostics {
         writeln!(out, "{}\n", render::text(diagnostic, render::Style::Colored))?;
     }
-    out.flush()
+    Ok(out.flush()?)
 }
 
 /// The suite for samples of a file, which belong to no suite.

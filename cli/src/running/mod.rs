@@ -1,6 +1,18 @@
 //! Commands that run cases, or grade what ran before.
 
-pub(crate) mod calibrate;
+mod calibrate;
 pub(crate) mod regrade;
 pub(crate) mod run;
-pub(crate) mod watch;
+mod watch;
+
+use crate::command_line::Running;
+use crate::platform::cli_error::{Exit, Result};
+
+pub(crate) fn run(command: &Running) -> Result<Exit> {
+    match command {
+        Running::Run(command) => run::run(command),
+        Running::Watch(command) => watch::run(command),
+        Running::Regrade(command) => regrade::run(command),
+        Running::Calibrate(command) => calibrate::run(command),
+    }
+}

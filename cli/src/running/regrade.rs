@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use evalsuite::tooling::run_id_or_new;
 use evalsuite_records::run_directory::{LATEST, OutputDirectory};
@@ -13,9 +13,9 @@ use crate::command_line::{OutputFormat, Regrade};
 use crate::keeping::finish;
 use crate::keeping::finish::EndedRun;
 use crate::locate::stored_runs;
-use crate::platform::cargo_process::{CARGO_FAILED, cargo, exit_code};
-use crate::platform::exit_status::CANNOT_WORK;
-use crate::platform::json_output;
+use crate::platform::cargo_process::{CARGO_FAILED, cargo, exit};
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, stdout};
 
 /// Evidence of an earlier run that was graded again.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -32,11 +32,8 @@ pub(crate) struct RegradedRun {
 }
 
 /// Runs the tests, which contain the graders, on the evidence of an earlier run.
-pub(crate) fn run(command: &Regrade) -> io::Result<ExitCode> {
-    let run = match stored_runs::find(&command.run)? {
-        Ok(run) => run,
-        Err(code) => return Ok(code),
-    };
+pub(crate) fn run(command: &Regrade) -> Result<Exit> {
+    let run = stored_runs::find(&command.run)?;
     let mut tests = cargo_tests(command);
     tests.args(&command.arguments);
     // `latest` is not one run but the newest trials of each case.
@@ -68,11 +65,11 @@ pub(crate) fn run(command: &Regrade) -> io::Result<ExitCode> {
             .status()?
             .success()
     {
-        return Ok(ExitCode::from(CANNOT_WORK));
+        return Err(CliError::printed());
     }
     // Nextest's code for a failed build is cargo's for failed tests.
     if command.nextest && status.code() == Some(CARGO_FAILED) {
-        return Ok(ExitCode::from(CANNOT_WORK));
+        return Err(CliError::printed());
     }
     let new = OutputDirectory::new(output).run_directory(&id);
     let recorded = new.is_dir();
@@ -82,10 +79,10 @@ pub(crate) fn run(command: &Regrade) -> io::Result<ExitCode> {
         OutputFormat::Json => {
             let run = if recorded { Some(EndedRun::of(&new)?.0) } else { None };
             let result = RegradedRun { schema: "evalsuite.regrade/1", regraded, tests_passed: status.success(), run };
-            json_output::print(&mut anstream::stdout().lock(), &result)?;
+            print_json(&mut stdout(), &result)?;
         }
     }
-    Ok(exit_code(status))
+    Ok(exit(status))
 }
 
 fn cargo_tests(command: &Regrade) -> Command {

@@ -4,19 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use evalsuite_codegen::expansion;
 use evalsuite_loader::{
     Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, registered_graders, render,
 };
+use evalsuite_schema::counted;
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::command_line::{Check, Format};
 use crate::locate::includes::Includes;
 use crate::locate::{includes, suite_request};
-use crate::platform::exit_status::CANNOT_WORK;
-use crate::writing::{fixes, sarif};
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{count, say, stdout};
+use crate::writing::{explain, fixes};
 
 /// Most rounds of `--fix`: what is behind a misspelled key is read once the key is right.
 const MOST_FIXES: usize = 10;
@@ -34,11 +35,10 @@ struct TargetsUse {
     names: BTreeSet<String>,
 }
 
-pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &Check) -> Result<Exit> {
     let (suites, includes) = suites(command)?;
     if suites.is_empty() {
-        anstream::eprintln!("error: no suite found\n  = help: name a suite: `cargo evalsuite check suites/my_agent`");
-        return Ok(ExitCode::from(CANNOT_WORK));
+        return Err(CliError::with_help("no suite found", "name a suite: `cargo evalsuite check suites/my_agent`"));
     }
     let mut checked = check(&suites, &includes)?;
     for _ in 0..MOST_FIXES {
@@ -50,34 +50,32 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     let (Found { mut diagnostics, tests, is_denied, unchecked, .. }, roots) = checked;
     // Suites share targets files, and a suite may be included twice: each problem is printed once.
     diagnostics.sort();
-    let mut out = anstream::AutoStream::auto(io::stdout().lock());
+    let mut out = stdout();
     print(&mut out, command.format, &most_important(&diagnostics), &roots)?;
     if let Some(more) = diagnostics.len().checked_sub(MAX_PRINTED).filter(|more| *more > 0) {
-        anstream::eprintln!("note: {MAX_PRINTED} problems are printed, {more} more are not");
+        say!("note: {MAX_PRINTED} problems are printed, {more} more are not");
     }
     if command.format == Format::Human {
-        let suites = count(suites.len(), "suite");
-        writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), count(tests, "test"))?;
+        let suites = counted(suites.len(), "suite");
+        writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), counted(tests, "test"))?;
     }
     out.flush()?;
     if !unchecked.is_empty() {
-        anstream::eprintln!(
-            "note: no Rust code includes these suites, so graders that are not built in were not checked:"
-        );
-        unchecked.iter().take(MAX_UNCHECKED).for_each(|grader| anstream::eprintln!("  {grader}"));
+        say!("note: no Rust code includes these suites, so graders that are not built in were not checked:");
+        unchecked.iter().take(MAX_UNCHECKED).for_each(|grader| say!("  {grader}"));
         if let Some(more) = unchecked.len().checked_sub(MAX_UNCHECKED).filter(|more| *more > 0) {
-            anstream::eprintln!("  and {more} more");
+            say!("  and {more} more");
         }
     }
     for call in &includes.unread {
-        anstream::eprintln!("note: the arguments of a call are not known: {call}");
+        say!("note: the arguments of a call are not known: {call}");
     }
     let failed = is_denied || diagnostics.has_errors() || (command.deny_warnings && !diagnostics.is_empty());
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(Exit::good_if(!failed))
 }
 
 /// Checks all suites; with what is wrong, the directories that paths are shown relative to.
-fn check(suites: &[PathBuf], includes: &Includes) -> io::Result<(Found, BTreeSet<PathBuf>)> {
+fn check(suites: &[PathBuf], includes: &Includes) -> Result<(Found, BTreeSet<PathBuf>)> {
     let mut found = Found::default();
     let mut roots = BTreeSet::new();
     for suite in suites {
@@ -160,7 +158,7 @@ fn drop_beside(data: impl Send + 'static) {
 /// # Errors
 ///
 /// If the current directory is gone.
-pub(crate) fn suites_of(directory: &Path) -> io::Result<(Vec<PathBuf>, Includes)> {
+pub(crate) fn suites_of(directory: &Path) -> Result<(Vec<PathBuf>, Includes)> {
     let found = suite_request::suites_around(directory);
     let around: Vec<PathBuf> = std::iter::once(directory.to_path_buf()).chain(found.iter().cloned()).collect();
     let includes = Includes::of_packages(&suite_request::packages_around(&around))?;
@@ -172,7 +170,7 @@ pub(crate) fn suites_of(directory: &Path) -> io::Result<(Vec<PathBuf>, Includes)
 }
 
 /// The suites of the command line, or those of the package or workspace around the current directory, with their includes.
-fn suites(command: &Check) -> io::Result<(Vec<PathBuf>, Includes)> {
+fn suites(command: &Check) -> Result<(Vec<PathBuf>, Includes)> {
     if command.paths.is_empty() {
         return suites_of(&std::env::current_dir()?);
     }
@@ -212,11 +210,6 @@ pub(crate) fn targets_file(suite: &Path, request: &Request) -> Option<PathBuf> {
     find_targets_file(directory, &request.package_root)
 }
 
-/// A number and a noun, which is in the plural unless there is one.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
 /// The problems that are printed: all, or of very many the first errors.
 fn most_important(diagnostics: &Diagnostics) -> Diagnostics {
     if diagnostics.len() <= MAX_PRINTED {
@@ -239,7 +232,9 @@ fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, roots:
         }
         Format::Short => each_place().iter().try_for_each(|it| writeln!(out, "{}", render::one_line(it))),
         Format::Json => diagnostics.iter().try_for_each(|it| writeln!(out, "{}", render::json(it))),
-        Format::Sarif => writeln!(out, "{}", sarif::log(&each_place(), &path_in_repository(roots))),
+        Format::Sarif => {
+            writeln!(out, "{}", render::sarif(&each_place(), &path_in_repository(roots), explain::sarif_help))
+        }
         Format::Github => write!(out, "{}", render::github_annotations(diagnostics)),
     }
 }

@@ -1,8 +1,6 @@
 //! `cargo evalsuite expand`.
 
-use std::io;
 use std::io::Write;
-use std::process::ExitCode;
 
 use evalsuite_build::Generator;
 use evalsuite_codegen::expansion::Context;
@@ -13,7 +11,8 @@ use serde::Serialize;
 
 use crate::command_line::{Expand, OutputFormat};
 use crate::locate::suite_request;
-use crate::platform::json_output;
+use crate::platform::cli_error::{Exit, Result};
+use crate::platform::output::{print_json, say, stdout};
 
 /// The code that a suite expands to.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -31,7 +30,7 @@ pub(crate) struct ExpandedSuite {
     problems: Vec<Value>,
 }
 
-pub(crate) fn run(command: &Expand) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &Expand) -> Result<Exit> {
     let mut context = Context::new(suite_request::request(&command.path)?);
     // Without `--grader` the graders of the suite are not known, so none is missing. Judges cannot be listed.
     context.all_graders_listed = !command.graders.is_empty();
@@ -47,18 +46,18 @@ pub(crate) fn run(command: &Expand) -> io::Result<ExitCode> {
             code: (!expansion.has_errors()).then_some(code),
             problems: problems.collect(),
         };
-        json_output::print(&mut anstream::stdout().lock(), &expanded)?;
-        return Ok(if expansion.has_errors() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
+        print_json(&mut stdout(), &expanded)?;
+        return Ok(Exit::good_if(!expansion.has_errors()));
     }
     for problem in expansion.problems() {
         let shown = problem.as_diagnostic().map(|found| render::text(found, render::Style::Colored));
-        anstream::eprintln!("{}\n", shown.unwrap_or_else(|| problem.text()));
+        say!("{}\n", shown.unwrap_or_else(|| problem.text()));
     }
     if expansion.has_errors() {
-        return Ok(ExitCode::FAILURE);
+        return Ok(Exit::Problems);
     }
-    io::stdout().lock().write_all(code.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    stdout().write_all(code.as_bytes())?;
+    Ok(Exit::Good)
 }
 
 fn generator(command: &Expand, entry: &str) -> Generator {

@@ -1,39 +1,36 @@
 //! `cargo evalsuite explain`.
 
-use std::io;
 use std::io::Write;
-use std::process::ExitCode;
 
+use evalsuite_loader::render::SarifHelp;
 use evalsuite_loader::suggest;
 use evalsuite_schema::diagnostic::Code;
 
 use crate::command_line::Explain;
-use crate::platform::exit_status::CANNOT_WORK;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::stdout;
 
 /// The catalogue of diagnostics: a heading `### E019 unknown-key` and its section for every code.
 const CATALOGUE: &str = include_str!("../../diagnostics.md");
 
 /// Prints the section of a diagnostic, or the list of all.
-pub(crate) fn run(command: &Explain) -> io::Result<ExitCode> {
-    let mut out = anstream::stdout().lock();
+pub(crate) fn run(command: &Explain) -> Result<Exit> {
+    let mut out = stdout();
     let Some(asked) = &command.diagnostic else {
         for code in Code::ALL {
             writeln!(out, "{code}")?;
         }
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Good);
     };
     match find(asked).and_then(Section::of) {
         Some(section) => {
             writeln!(out, "{}", section.plain())?;
-            Ok(ExitCode::SUCCESS)
+            Ok(Exit::Good)
         }
         None => {
             let names = Code::ALL.iter().flat_map(|code| [code.as_str(), code.name()]);
-            anstream::eprintln!("error: `{asked}` is not a diagnostic");
-            if let Some(help) = suggest::did_you_mean(asked, names) {
-                anstream::eprintln!("help: {help}");
-            }
-            Ok(ExitCode::from(CANNOT_WORK))
+            let meant = suggest::did_you_mean(asked, names);
+            Err(CliError::with_suggestion(format!("`{asked}` is not a diagnostic"), meant))
         }
     }
 }
@@ -44,13 +41,13 @@ fn find(asked: &str) -> Option<Code> {
 }
 
 /// The section of a diagnostic in the catalogue.
-pub(crate) struct Section {
+struct Section {
     /// Markdown, from the code on.
     text: &'static str,
 }
 
 impl Section {
-    pub(crate) fn of(code: Code) -> Option<Self> {
+    fn of(code: Code) -> Option<Self> {
         let heading = format!("### {code}\n");
         let start = CATALOGUE.find(&heading)? + "### ".len();
         let rest = &CATALOGUE[start..];
@@ -59,25 +56,42 @@ impl Section {
     }
 
     /// Without fences, which a terminal does not need.
-    pub(crate) fn plain(&self) -> String {
+    fn plain(&self) -> String {
         let lines = self.text.lines().filter(|line| !line.starts_with("```"));
         lines.map(|line| line.replace("**", "")).collect::<Vec<_>>().join("\n").trim_end().to_owned()
     }
 
     /// What follows the heading.
-    pub(crate) fn markdown(&self) -> &str {
+    fn markdown(&self) -> &str {
         self.text.split_once('\n').map_or("", |(_, rest)| rest).trim()
     }
 
     /// What the diagnostic means: the first paragraph, in one line.
-    pub(crate) fn summary(&self) -> String {
+    fn summary(&self) -> String {
         self.markdown().split("\n\n").next().unwrap_or_default().replace('\n', " ")
     }
+}
+
+/// What the catalogue says about a diagnostic, for a log in SARIF.
+pub(crate) fn sarif_help(code: Code) -> SarifHelp {
+    Section::of(code).map_or_else(SarifHelp::default, |section| SarifHelp {
+        summary: section.summary(),
+        text: section.plain(),
+        markdown: section.markdown().to_owned(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_part_of_a_section_is_empty() {
+        for code in Code::ALL {
+            let SarifHelp { summary, text, markdown } = sarif_help(*code);
+            assert!([summary, text, markdown].iter().all(|part| !part.trim().is_empty()), "{code}");
+        }
+    }
 
     #[test]
     fn every_diagnostic_has_a_section_of_its_own() {

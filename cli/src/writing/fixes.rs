@@ -1,11 +1,14 @@
 //! Changes of files that `cargo evalsuite check --fix` is certain about.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Fix, Position};
+
+use crate::platform::cli_error::{AtPath, Result};
+use crate::platform::output::say;
 
 /// A change of one place.
 pub(crate) struct Edit {
@@ -18,7 +21,7 @@ pub(crate) struct Edit {
 /// # Errors
 ///
 /// If a file cannot be read or written.
-pub(crate) fn apply(diagnostics: &Diagnostics, roots: &BTreeSet<PathBuf>) -> io::Result<usize> {
+pub(crate) fn apply(diagnostics: &Diagnostics, roots: &BTreeSet<PathBuf>) -> Result<usize> {
     let mut files: BTreeMap<PathBuf, Vec<&Diagnostic>> = BTreeMap::new();
     for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.fix.is_some()) {
         if let Some(file) = diagnostic.place.as_ref().and_then(|place| file(&place.file, roots)) {
@@ -27,8 +30,7 @@ pub(crate) fn apply(diagnostics: &Diagnostics, roots: &BTreeSet<PathBuf>) -> io:
     }
     let mut count = 0;
     for (path, problems) in files {
-        let at = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        let mut text = fs::read_to_string(&path).map_err(at)?;
+        let mut text = fs::read_to_string(&path).at(&path)?;
         let mut edits: Vec<(Edit, &Diagnostic)> =
             problems.iter().filter_map(|problem| Some((edit(&text, problem)?, *problem))).collect();
         // From the end, so that the other places stay where they are; of two problems with one place, the first is fixed.
@@ -36,14 +38,14 @@ pub(crate) fn apply(diagnostics: &Diagnostics, roots: &BTreeSet<PathBuf>) -> io:
         edits.dedup_by(|later, earlier| later.0.range.end > earlier.0.range.start);
         for (edit, problem) in edits.iter().rev() {
             if let Some(place) = &problem.place {
-                anstream::eprintln!("fixed {place}: {} is now {}", &text[edit.range.clone()], edit.text);
+                say!("fixed {place}: {} is now {}", &text[edit.range.clone()], edit.text);
             }
         }
         for (edit, _) in &edits {
             text.replace_range(edit.range.clone(), &edit.text);
         }
         if !edits.is_empty() {
-            fs::write(&path, &text).map_err(at)?;
+            fs::write(&path, &text).at(&path)?;
         }
         count += edits.len();
     }

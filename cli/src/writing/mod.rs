@@ -3,7 +3,19 @@
 pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod expand;
-pub(crate) mod explain;
+mod explain;
 pub(crate) mod fixes;
-pub(crate) mod new;
-pub(crate) mod sarif;
+mod new;
+
+use crate::command_line::Writing;
+use crate::platform::cli_error::{Exit, Result};
+
+pub(crate) fn run(command: &Writing) -> Result<Exit> {
+    match command {
+        Writing::New(command) => new::run(command),
+        Writing::Check(command) => check::run(command),
+        Writing::Expand(command) => expand::run(command),
+        Writing::Explain(command) => explain::run(command),
+        Writing::Convert(command) => convert::run(command),
+    }
+}

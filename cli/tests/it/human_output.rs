@@ -17,8 +17,8 @@ fn help_fits_into_80_columns() {
     let package = Package::new(&[]);
     let overview = run(&package, &["--help"]).out;
     assert_eq!(too_wide(&overview), None);
-    let (_, rest) = overview.split_once("Commands:\n").expect("the commands");
-    let (commands, _) = rest.split_once("\n\n").expect("an end");
+    let (_, rest) = overview.split_once("\n\nWriting suites:\n").expect("the commands");
+    let (commands, _) = rest.split_once("\n\nOptions:\n").expect("an end");
     // Further lines about a command start with more spaces.
     let commands: Vec<&str> = commands
         .lines()

@@ -39,3 +39,33 @@ fn help_has_the_exit_codes_and_no_colors_off_a_terminal() {
     assert!(check.out.contains("Examples:\n  cargo evalsuite check\n"), "{}", check.out);
     assert!(!output.out.contains('\u{1b}') && !check.out.contains('\u{1b}'));
 }
+
+/// As in `cargo evalsuite check 2>&1 | head`, with a reader that has gone before the first line.
+#[test]
+fn a_reader_that_stops_reading_changes_no_exit_status() {
+    let package = Package::new(&[
+        ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.0.0\"\n"),
+        ("suites/good/EVAL.yaml", "name: good\ndescription: d\ntests:\n  - { id: a, input: x, criteria: y }\n"),
+        ("suites/bad/EVAL.yaml", "name: bad\ndescription: d\ntests:\n  - { id: a, inputs: x }\n"),
+    ]);
+    let commands = [
+        (&["check", "suites/good"][..], 0),
+        (&["check", "suites/bad"], 1),
+        (&["check", "suites/bad", "--format", "json"], 1),
+        (&["list"], 1),
+        (&["expand", "suites/bad"], 1),
+        (&["explain"], 0),
+        (&["schema", "case"], 0),
+        (&["completions", "bash"], 0),
+        (&["new", "case", "--suite", "suites/good", "b", "--input", "x", "--contains", "x"], 0),
+        (&["show", "missing"], 2),
+    ];
+    for (arguments, status) in commands {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        let errors = writer.try_clone().expect("a pipe");
+        drop(reader);
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_cargo-evalsuite"));
+        program.args(arguments).current_dir(package.root()).stdout(writer).stderr(errors);
+        assert_eq!(program.status().expect("the program").code(), Some(status), "{arguments:?}");
+    }
+}

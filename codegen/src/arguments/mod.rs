@@ -1,17 +1,15 @@
 //! The arguments of `include_eval_suite!`, as a binding.
 
-mod table;
-mod values;
-
 use evalsuite_loader::suggest;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::Token;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 
+use crate::binding::argument_values::{problems_of, skip_token, string};
 use crate::binding::{Binding, Problem};
 
-pub use table::{ARGUMENTS, Argument};
+pub use crate::binding::argument_table::{ARGUMENTS, Argument};
 
 /// The arguments of a call, as far as they could be parsed.
 pub struct Arguments {
@@ -31,7 +29,7 @@ impl Parse for Arguments {
             let message = "missing the path of a suite, such as `\"suites/my_agent\"`";
             return Err(syn::Error::new(Span::call_site(), message));
         }
-        let mut binding = Binding::new(values::string(input, "the path of a suite")?);
+        let mut binding = Binding::new(string(input, "the path of a suite")?);
         let mut problems = Vec::new();
         let mut seen = Vec::new();
         while !input.is_empty() {
@@ -44,8 +42,8 @@ impl Parse for Arguments {
     }
 }
 
-fn is_known(name: &str) -> bool {
-    ARGUMENTS.iter().any(|argument| argument.name == name)
+fn known(name: &str) -> Option<&'static Argument> {
+    ARGUMENTS.iter().find(|argument| argument.name == name)
 }
 
 /// Parses a comma and the argument after it, if there is one.
@@ -65,20 +63,20 @@ fn next_argument(
     let expected = "expected an argument such as `agent = my_agent`";
     let name = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), expected))?;
     let text = name.to_string();
-    if !is_known(&text) {
-        let help = suggest::did_you_mean_or_known(&text, &table::names());
+    let Some(argument) = known(&text) else {
+        let names: Vec<&str> = ARGUMENTS.iter().map(|argument| argument.name).collect();
+        let help = suggest::did_you_mean_or_known(&text, &names);
         return Err(syn::Error::new(name.span(), format!("unknown argument `{text}`; {help}")));
-    }
+    };
     if seen.contains(&text) {
         return Err(syn::Error::new(name.span(), format!("argument `{text}` is given twice")));
     }
     seen.push(text.clone());
-    if text == "deny_warnings" {
+    if argument.value.is_empty() {
         if input.peek(Token![=]) {
-            return Err(syn::Error::new(name.span(), "`deny_warnings` is a flag and takes no value"));
+            return Err(syn::Error::new(name.span(), format!("`{text}` is a flag and takes no value")));
         }
-        binding.deny_warnings = true;
-        return Ok(());
+        return (argument.parse)(binding, input, problems);
     }
     let needs_value = || syn::Error::new(name.span(), format!("argument `{text}` needs a value: `{text} = …`"));
     if input.is_empty() || input.peek(Token![,]) {
@@ -91,33 +89,7 @@ fn next_argument(
     if input.is_empty() || input.peek(Token![,]) {
         return Err(needs_value());
     }
-    value(&text, input, binding, problems)
-}
-
-/// Parses the value of the argument `name`. Wrong elements of lists are reported and left out.
-fn value(name: &str, input: ParseStream<'_>, binding: &mut Binding, problems: &mut Vec<Problem>) -> syn::Result<()> {
-    let mut strings = |input| values::strings(input, name, problems);
-    match name {
-        "targets" => binding.targets = strings(input)?,
-        "require_env" => binding.require_env = strings(input)?,
-        "require_commands" => binding.require_commands = strings(input)?,
-        "allow" => binding.allow = strings(input)?,
-        "crate" => binding.crate_path = Some(values::crate_path(input)?),
-        "agent" => binding.agent = values::agent(input)?,
-        "agents" => binding.agents = values::map(input, name, problems)?,
-        "graders" => binding.graders = values::graders(input, problems)?,
-        "judge" => binding.judge = Some(values::judge(input, problems)?),
-        "judges" => binding.judges = values::map(input, name, problems)?,
-        "judge_confirm" => binding.judge_confirm = Some(values::number(input)?),
-        "runtime" => binding.runtime = Some(input.parse()?),
-        "name" => binding.name = Some(values::identifier(input)?),
-        "ignore" => binding.ignore = Some(values::string(input, "the reason why the tests are ignored")?),
-        "fixtures" => binding.fixtures = values::on_or_off(input)?,
-        "embed" => binding.embed = values::on_or_off(input)?,
-        // The table has no other name.
-        _ => {}
-    }
-    Ok(())
+    (argument.parse)(binding, input, problems)
 }
 
 /// Skips what is left of an argument: up to the comma before the next `name =`, since a comma may also be a part of an expression that
@@ -130,21 +102,8 @@ fn skip_argument(input: ParseStream<'_>) {
 
 fn starts_argument(input: ParseStream<'_>) -> bool {
     skip_token(input);
-    let is_named = input.is_empty() || Ident::parse_any(input).is_ok_and(|name| is_known(&name.to_string()));
+    let is_named = input.is_empty() || Ident::parse_any(input).is_ok_and(|name| known(&name.to_string()).is_some());
     is_named || input.peek(Token![=]) && !input.peek(Token![=>]) && !input.peek(Token![==])
-}
-
-fn skip_token(input: ParseStream<'_>) {
-    let skipped = input.step(|cursor| match cursor.token_tree() {
-        Some((_, rest)) => Ok(((), rest)),
-        None => Err(cursor.error("the end of the arguments")),
-    });
-    debug_assert!(skipped.is_ok(), "only called before the end");
-}
-
-/// A problem for each part of an error.
-fn problems_of(error: &syn::Error) -> Vec<Problem> {
-    error.into_iter().map(|error| Problem::argument(error.span(), error.to_string())).collect()
 }
 
 #[cfg(test)]

@@ -1,58 +1,20 @@
 //! What connects a suite to Rust code: agents, graders, judges and options. The macro fills it from its arguments, `generate` from
 //! its builder methods; `expansion` makes code of it.
 
+pub(crate) mod argument_table;
+pub(crate) mod argument_values;
 mod checks;
 mod problem;
 
 use proc_macro2::{Ident, Span};
-use syn::{Expr, LitInt, LitStr, Path};
+use syn::{Expr, LitStr};
 
+pub use argument_table::Binding;
 pub use problem::Problem;
 
 pub(crate) use evalsuite_loader::registered_graders::folded;
 
 pub(crate) use problem::limited;
-
-/// Agents, graders, judges and options for one suite.
-#[derive(Clone)]
-pub struct Binding {
-    /// Path of the suite.
-    pub entry: LitStr,
-    /// Path of the crate `evalsuite`, where it is not `::evalsuite`.
-    pub crate_path: Option<Path>,
-    /// The agent of targets that have no agent of their own.
-    pub agent: Agent,
-    /// Agents of single targets.
-    pub agents: Vec<NamedExpr>,
-    /// The registered graders.
-    pub graders: Vec<NamedExpr>,
-    /// The judge of graders that name none.
-    pub judge: Option<Judge>,
-    /// Judges that graders name.
-    pub judges: Vec<NamedExpr>,
-    /// Number of judgements after a failing one.
-    pub judge_confirm: Option<LitInt>,
-    /// The tokio runtime of async code, where it is not evalsuite's.
-    pub runtime: Option<Expr>,
-    /// The target matrix, for a suite whose files have none.
-    pub targets: Vec<LitStr>,
-    /// Environment variables without which cases are skipped.
-    pub require_env: Vec<LitStr>,
-    /// Programs without which cases are skipped.
-    pub require_commands: Vec<LitStr>,
-    /// Name of the generated module; `None`: the suite's name.
-    pub name: Option<Ident>,
-    /// Why the tests are ignored.
-    pub ignore: Option<LitStr>,
-    /// Whether `workspace/` and `fixture_*` of a task are its fixtures.
-    pub fixtures: bool,
-    /// Whether the files that cases need are embedded in the test program.
-    pub embed: bool,
-    /// Whether warnings are errors.
-    pub deny_warnings: bool,
-    /// Names of warnings that are not shown.
-    pub allow: Vec<LitStr>,
-}
 
 /// The agent of targets that have no agent of their own.
 #[derive(Clone)]
@@ -107,30 +69,6 @@ fn function_name(expression: &Expr) -> Option<&Ident> {
 }
 
 impl Binding {
-    /// A binding with the defaults of all arguments.
-    pub fn new(entry: LitStr) -> Self {
-        Self {
-            entry,
-            crate_path: None,
-            agent: Agent::ByName,
-            agents: Vec::new(),
-            graders: Vec::new(),
-            judge: None,
-            judges: Vec::new(),
-            judge_confirm: None,
-            runtime: None,
-            targets: Vec::new(),
-            require_env: Vec::new(),
-            require_commands: Vec::new(),
-            name: None,
-            ignore: None,
-            fixtures: true,
-            embed: true,
-            deny_warnings: false,
-            allow: Vec::new(),
-        }
-    }
-
     /// Where problems of the suite itself are reported.
     pub(crate) fn span(&self) -> Span {
         self.entry.span()

@@ -18,11 +18,11 @@ const MAX_OF_ONE_CODE: usize = 8;
 pub struct Problem {
     span: Span,
     severity: Severity,
-    kind: Kind,
+    kind: ProblemKind,
 }
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum ProblemKind {
     /// An argument without a meaning.
     Argument(String),
     Diagnostic(Box<Diagnostic>),
@@ -31,12 +31,12 @@ enum Kind {
 impl Problem {
     /// An argument without a meaning.
     pub fn argument(span: Span, message: impl Into<String>) -> Self {
-        Self { span, severity: Severity::Error, kind: Kind::Argument(message.into()) }
+        Self { span, severity: Severity::Error, kind: ProblemKind::Argument(message.into()) }
     }
 
     /// A diagnostic with the severity of its code.
     pub(crate) fn diagnostic(span: Span, diagnostic: Diagnostic) -> Self {
-        Self { span, severity: diagnostic.severity(), kind: Kind::Diagnostic(Box::new(diagnostic)) }
+        Self { span, severity: diagnostic.severity(), kind: ProblemKind::Diagnostic(Box::new(diagnostic)) }
     }
 
     /// The same as an error.
@@ -58,8 +58,8 @@ impl Problem {
     /// The problem of the suite; `None` for an argument.
     pub fn as_diagnostic(&self) -> Option<&Diagnostic> {
         match &self.kind {
-            Kind::Argument(_) => None,
-            Kind::Diagnostic(diagnostic) => Some(diagnostic),
+            ProblemKind::Argument(_) => None,
+            ProblemKind::Diagnostic(diagnostic) => Some(diagnostic),
         }
     }
 
@@ -67,8 +67,8 @@ impl Problem {
     /// each on lines of their own.
     pub fn text(&self) -> String {
         match &self.kind {
-            Kind::Argument(message) => message.clone(),
-            Kind::Diagnostic(diagnostic) => render::text_without_severity(diagnostic),
+            ProblemKind::Argument(message) => message.clone(),
+            ProblemKind::Diagnostic(diagnostic) => render::text_without_severity(diagnostic),
         }
     }
 }
@@ -95,7 +95,7 @@ fn limit_each_code(problems: &mut Vec<Problem>, severity: Severity, entry: &LitS
         };
         let message = format!("[{code}] and {number}; `cargo evalsuite check {}` lists all", entry.value());
         *problems = shown;
-        problems.push(Problem { span: entry.span(), severity, kind: Kind::Argument(message) });
+        problems.push(Problem { span: entry.span(), severity, kind: ProblemKind::Argument(message) });
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn limited(problems: Vec<Problem>, entry: &LitStr) -> Vec<Problem> {
             let rest = problems.drain(MAX_REPORTED - 1..).len();
             let (word, path) = (severity.as_str(), entry.value());
             let message = format!("and {rest} more {word}s; `cargo evalsuite check {path}` lists all");
-            problems.push(Problem { span: entry.span(), severity, kind: Kind::Argument(message) });
+            problems.push(Problem { span: entry.span(), severity, kind: ProblemKind::Argument(message) });
         }
     }
     errors.append(&mut warnings);

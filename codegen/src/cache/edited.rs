@@ -12,9 +12,9 @@ use std::{fs, io};
 use evalsuite_loader::{LoadedCase, LoadedPart, LoadedSuite, Part, Request, SuiteFiles, load_part, suite_digest};
 use evalsuite_schema::Case;
 use evalsuite_schema::diagnostic::Diagnostic;
-use evalsuite_schema::digest::CaseDigests;
+use evalsuite_schema::digest::{CaseDigests, parse_hexadecimal};
 
-use super::file_stamps::{FileStamps, Kind, Line};
+use super::file_stamps::{FileStamps, Line, StampKind};
 use super::own_files::{OwnFile, graders};
 use super::stored_suite::StoredSuite;
 use crate::embed::references;
@@ -100,7 +100,7 @@ impl StoredSuite {
             let (digest, path) = line.split_once(' ')?;
             let digest = match part.get(path) {
                 Some(digest) => *digest,
-                None => bytes(digest)?,
+                None => parse_hexadecimal(digest)?,
             };
             files.insert(path.to_owned(), digest);
         }
@@ -122,12 +122,12 @@ impl Changes {
         let mut changes = Self { files: BTreeSet::new(), directories: BTreeSet::new() };
         for line in lines.iter().filter(|line| !line.is_current()) {
             match line.kind {
-                Kind::Read => changes.files.insert(line.path.to_owned()),
-                Kind::Listed => changes.directories.insert(line.path.to_owned()),
-                Kind::Embedded | Kind::Other | Kind::Missing => return None,
+                StampKind::Read => changes.files.insert(line.path.to_owned()),
+                StampKind::Listed => changes.directories.insert(line.path.to_owned()),
+                StampKind::Embedded | StampKind::Other | StampKind::Missing => return None,
             };
         }
-        let bytes: u64 = lines.iter().filter(|line| line.kind == Kind::Read).map(Line::length).sum();
+        let bytes: u64 = lines.iter().filter(|line| line.kind == StampKind::Read).map(Line::length).sum();
         if changes.files.len() > MAX_EDITED || bytes > MAX_BYTES {
             return None;
         }
@@ -197,13 +197,4 @@ fn with_lines(lines: &[&str], edited: Vec<(usize, String)>) -> String {
         all[*index] = line;
     }
     all.concat()
-}
-
-/// A digest from hexadecimal digits.
-fn bytes(digits: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-    }
-    (digits.len() == 64).then_some(bytes)
 }

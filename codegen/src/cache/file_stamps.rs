@@ -21,7 +21,7 @@ pub(super) struct FileStamps {
 
 /// What a file or directory is to the suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum StampKind {
     /// A file that was read.
     Read,
     /// A directory whose names were looked at.
@@ -34,7 +34,7 @@ pub(super) enum Kind {
     Missing,
 }
 
-impl Kind {
+impl StampKind {
     const ALL: [(Self, &'static str); 5] =
         [(Self::Read, "r"), (Self::Listed, "d"), (Self::Embedded, "e"), (Self::Other, "o"), (Self::Missing, "m")];
 
@@ -68,7 +68,7 @@ fn stamp(metadata: &Metadata) -> String {
 /// One line of [`FileStamps`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'s> {
-    pub(super) kind: Kind,
+    pub(super) kind: StampKind,
     stamp: &'s str,
     pub(super) path: &'s str,
 }
@@ -77,14 +77,14 @@ impl<'s> Line<'s> {
     fn parse(line: &'s str) -> Option<Self> {
         let (letter, rest) = line.split_once(' ')?;
         let (stamp, path) = rest.split_once(' ')?;
-        Some(Self { kind: Kind::of_letter(letter)?, stamp, path })
+        Some(Self { kind: StampKind::of_letter(letter)?, stamp, path })
     }
 
     /// Whether nothing has changed.
     pub(super) fn is_current(&self) -> bool {
         match fs::metadata(self.path) {
-            Ok(metadata) => self.kind != Kind::Missing && self.stamp == stamp(&metadata),
-            Err(error) => self.kind == Kind::Missing && is_missing(&error),
+            Ok(metadata) => self.kind != StampKind::Missing && self.stamp == stamp(&metadata),
+            Err(error) => self.kind == StampKind::Missing && is_missing(&error),
         }
     }
 
@@ -103,22 +103,24 @@ impl FileStamps {
         root: &Path,
         started: SystemTime,
     ) -> io::Result<Option<Self>> {
-        let mut paths: BTreeSet<(PathBuf, Kind)> = BTreeSet::new();
+        let mut paths: BTreeSet<(PathBuf, StampKind)> = BTreeSet::new();
         for file in files.all() {
             // A missing file has a stamp of its own; the directory above it may be one where files come and go.
             if let Some(parent) = file.path.parent().filter(|_| file.digest.is_some() || file.path.exists()) {
-                paths.insert((parent.to_path_buf(), Kind::Listed));
+                paths.insert((parent.to_path_buf(), StampKind::Listed));
             }
             let kind = if file.digest.is_some() {
-                Kind::Read
+                StampKind::Read
             } else if file.path.is_dir() {
-                Kind::Listed
+                StampKind::Listed
             } else {
-                Kind::Other
+                StampKind::Other
             };
             paths.insert((file.path, kind));
         }
-        paths.extend(embedded.into_iter().flat_map(Contents::sources).map(|path| (path.to_path_buf(), Kind::Embedded)));
+        paths.extend(
+            embedded.into_iter().flat_map(Contents::sources).map(|path| (path.to_path_buf(), StampKind::Embedded)),
+        );
         directories(root, &mut paths)?;
         let mut lines = String::new();
         for (path, kind) in paths {
@@ -139,9 +141,9 @@ impl FileStamps {
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let lines = self.lines.lines().filter_map(Line::parse);
         let files = lines.filter(|line| match line.kind {
-            Kind::Read => true,
-            Kind::Embedded => Path::new(line.path).is_file(),
-            Kind::Listed | Kind::Other | Kind::Missing => false,
+            StampKind::Read => true,
+            StampKind::Embedded => Path::new(line.path).is_file(),
+            StampKind::Listed | StampKind::Other | StampKind::Missing => false,
         });
         files.map(|line| PathBuf::from(line.path)).collect()
     }
@@ -166,12 +168,12 @@ impl FileStamps {
 }
 
 /// The line of a path; `None` if its next change might not be seen, or a line cannot hold it.
-fn line(path: &Path, kind: Kind, started: SystemTime) -> io::Result<Option<String>> {
+fn line(path: &Path, kind: StampKind, started: SystemTime) -> io::Result<Option<String>> {
     let Some(text) = path.to_str().filter(|text| !text.contains('\n')) else { return Ok(None) };
     match fs::metadata(path) {
         Ok(metadata) if is_too_new(&metadata, started) => Ok(None),
         Ok(metadata) => Ok(Some(format!("{} {} {text}\n", kind.letter(), stamp(&metadata)))),
-        Err(error) if is_missing(&error) => Ok(Some(format!("{} 0 {text}\n", Kind::Missing.letter()))),
+        Err(error) if is_missing(&error) => Ok(Some(format!("{} 0 {text}\n", StampKind::Missing.letter()))),
         Err(error) => Err(error),
     }
 }
@@ -181,11 +183,11 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 /// Adds `root` and all directories below it, links not followed: a new file changes the time of its directory.
-fn directories(root: &Path, paths: &mut BTreeSet<(PathBuf, Kind)>) -> io::Result<()> {
+fn directories(root: &Path, paths: &mut BTreeSet<(PathBuf, StampKind)>) -> io::Result<()> {
     for entry in WalkDir::new(root) {
         let entry = entry?;
         if entry.file_type().is_dir() {
-            paths.insert((entry.into_path(), Kind::Listed));
+            paths.insert((entry.into_path(), StampKind::Listed));
         }
     }
     Ok(())

@@ -18,12 +18,12 @@ use crate::replaced_file;
 pub(crate) struct Contents {
     package_root: PathBuf,
     suite_root: PathBuf,
-    pub(super) entries: BTreeMap<String, Entry>,
+    pub(super) entries: BTreeMap<String, ContentEntry>,
     bytes: u64,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct ContentEntry {
     pub(super) source: PathBuf,
     mode: u32,
     pub(super) content: EntryContent,
@@ -91,7 +91,7 @@ impl Contents {
         {
             self.bytes = self.bytes.saturating_add(bytes);
         }
-        self.entries.insert(path, Entry { source, mode, content });
+        self.entries.insert(path, ContentEntry { source, mode, content });
     }
 
     pub(super) fn len(&self) -> usize {
@@ -109,11 +109,11 @@ impl Contents {
 
     /// The files that matter: those with a twentieth of the bytes or more, at most three.
     pub(super) fn largest(&self) -> impl Iterator<Item = (&Path, u64)> {
-        let size = |entry: &Entry| match entry.content {
+        let size = |entry: &ContentEntry| match entry.content {
             EntryContent::File(bytes) => bytes,
             EntryContent::Directory | EntryContent::Link(_) => 0,
         };
-        let mut entries: Vec<&Entry> =
+        let mut entries: Vec<&ContentEntry> =
             self.entries.values().filter(|entry| size(entry) > 0 && size(entry) >= self.bytes / 20).collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(size(entry)));
         entries.into_iter().take(3).map(move |entry| (entry.source.as_path(), size(entry)))
@@ -164,7 +164,7 @@ impl Contents {
     }
 }
 
-impl Entry {
+impl ContentEntry {
     pub(super) fn header(&self, path: &str) -> String {
         let kind = match self.content {
             EntryContent::File(_) => Kind::File,

@@ -39,11 +39,13 @@ fn what_cases_name_is_embedded_with_modes_links_and_empty_directories() {
     let fixture = fixture();
     let call = fixture.call("suites/card_agent");
     let expansion = call.clone().expand_uncached();
-    let Embedded::Files(_) = &expansion.embedded else { panic!("{:?}", expansion.embedded) };
-    let included = expansion.embedded.expression().matches("include_bytes!").count();
-    assert_eq!(included, 2, "{}", expansion.embedded.expression());
+    let Embedded::Files(_) = &expansion.code.embedded else { panic!("{:?}", expansion.code.embedded) };
+    let included = expansion.code.embedded.expression().matches("include_bytes!").count();
+    assert_eq!(included, 2, "{}", expansion.code.embedded.expression());
 
-    let Embedded::Archive(path, _) = call.expand().embedded else { panic!("the first expansion leaves an archive") };
+    let Embedded::Archive(path, _) = call.expand().code.embedded else {
+        panic!("the first expansion leaves an archive")
+    };
     let archive = fixture.cache.out_dir.join(path);
     let read = || std::fs::read(&archive).expect("an archive");
     let workspace = "suites/card_agent/tasks/b/workspace";
@@ -67,7 +69,7 @@ fn an_edited_file_is_embedded_anew() {
     let fixture = fixture();
     let call = fixture.call("suites/card_agent");
     let archive = || {
-        let Embedded::Archive(path, _) = call.expand().embedded else { panic!("expected an archive") };
+        let Embedded::Archive(path, _) = call.expand().code.embedded else { panic!("expected an archive") };
         String::from_utf8(std::fs::read(fixture.cache.out_dir.join(path)).expect("an archive")).expect("text")
     };
     assert!(archive().contains("one"));
@@ -83,9 +85,9 @@ fn nothing_is_embedded_with_embed_off() {
     let mut call = fixture.call("suites/card_agent");
     call.binding.embed = false;
     for what in ["loaded", "from the cache"] {
-        assert!(matches!(call.expand().embedded, Embedded::Off), "{what}");
+        assert!(matches!(call.expand().code.embedded, Embedded::Off), "{what}");
     }
-    assert!(matches!(call.expand_uncached().embedded, Embedded::Off));
+    assert!(matches!(call.expand_uncached().code.embedded, Embedded::Off));
 }
 
 #[test]
@@ -104,7 +106,7 @@ fn too_much_is_a_warning_that_names_the_largest_files() {
     let call = fixture.call("suites/card_agent");
     for expansion in [call.clone().expand_uncached(), call.expand(), call.expand()] {
         assert!(warns(&texts(&expansion, false)), "{:?}", texts(&expansion, false));
-        assert!(matches!(expansion.embedded, Embedded::Off) && !expansion.has_errors());
+        assert!(matches!(expansion.code.embedded, Embedded::Off) && !expansion.has_errors());
     }
     let mut denied = call;
     denied.binding.deny_warnings = true;
@@ -121,7 +123,7 @@ fn commands_are_embedded_with_their_file_and_directories() {
     fixture.write("agent/run.sh", "#!/bin/sh");
     let mut call = fixture.call("suites/card_agent");
     let included = |call: &Call| {
-        let expression = call.expand().embedded.expression();
+        let expression = call.expand().code.embedded.expression();
         let of = |path: &str| expression.contains(&format!("\"f 644 {path}\", ::core::include_bytes!("));
         [of("targets.yaml"), of("agent/run.sh")]
     };
@@ -133,7 +135,7 @@ fn commands_are_embedded_with_their_file_and_directories() {
     call.binding.judge = None;
     call.binding.agent = Agent::Commands;
     assert_eq!(included(&call), [true, true], "the agent is a command");
-    let expression = call.expand().embedded.expression();
+    let expression = call.expand().code.embedded.expression();
     assert!(expression.contains("\"archive\""), "{expression}");
     assert_eq!(included(&call), [true, true], "beside the archive");
 

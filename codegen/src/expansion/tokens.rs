@@ -5,6 +5,7 @@ use std::path::Path;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 
+use super::checked_suite::needs_cli_agents;
 use super::{Expansion, judges, targets};
 use crate::binding::{Agent, Judge, NamedExpr, Problem};
 use crate::{binding, code_text, rust_literals, short_hash};
@@ -30,11 +31,12 @@ impl Expansion {
     pub fn tokens(&self) -> TokenStream {
         let errors = self.problems.iter().filter(|problem| problem.is_error()).map(compile_error);
         let (evalsuite, import) = (self.evalsuite(), self.import());
-        let without_json_schema = self.without_json_schema.as_ref().map(|problem| {
+        let feature_errors = &self.code.feature_errors;
+        let without_json_schema = feature_errors.json_schema.as_ref().map(|problem| {
             let error = compile_error(problem);
             quote!(#evalsuite::__without_json_schema! { #error })
         });
-        let without_cli_agents = self.without_cli_agents.as_ref().map(|problem| {
+        let without_cli_agents = feature_errors.cli_agents.as_ref().map(|problem| {
             let error = compile_error(problem);
             quote!(#evalsuite::__without_cli_agents! { #error })
         });
@@ -87,11 +89,11 @@ impl Expansion {
             }
             None => quote!(::evalsuite),
         };
-        let embedded = code_text::tokens(&self.embedded.expression());
+        let embedded = code_text::tokens(&self.code.embedded.expression());
         let origin = self.origin();
         let warnings = self.recorded_warnings.iter().map(|(name, text)| quote!((#name, #text)));
-        let statics = code_text::tokens(&self.body.statics);
-        let texts = code_text::tokens(&self.body.texts.code());
+        let statics = code_text::tokens(&self.code.body.statics);
+        let texts = code_text::tokens(&self.code.body.texts.code());
         let tests = self.binding.has_tests().then(|| self.tests(calls));
         quote! {
             /// An evaluation suite.
@@ -111,7 +113,7 @@ impl Expansion {
     fn tests(&self, calls: &TokenStream) -> TokenStream {
         let bind = self.bind_function(calls);
         let ignore = self.binding.ignore.as_ref().map(|reason| reason.value());
-        let tests = code_text::tokens(&self.body.tests(ignore.as_deref()));
+        let tests = code_text::tokens(&self.code.body.tests(ignore.as_deref()));
         let suite_check = (!self.has_errors()).then(|| {
             quote! {
                 #[test]
@@ -172,7 +174,7 @@ impl Expansion {
         let confirm = self.binding.judge_confirm.as_ref().map(|number| quote!(.with_judge_confirm(#number)));
         let runtime = self.binding.runtime.as_ref().map(|runtime| quote!(.with_runtime(#runtime)));
         let commands =
-            judges::may_be_commands(&self.binding, self.facts.as_ref()).then(|| quote!(.with_command_judges()));
+            judges::may_be_commands(&self.binding, self.code.facts.as_ref()).then(|| quote!(.with_command_judges()));
         quote!(#agent #agents #graders #judges #judge #confirm #runtime #commands)
     }
 
@@ -193,7 +195,7 @@ impl Expansion {
 
     /// Name of the function that is the agent where the caller names none, and of the module in which it is looked up.
     fn agent_by_name(&self) -> Option<(Ident, String)> {
-        match (&self.binding.agent, &self.facts) {
+        match (&self.binding.agent, &self.code.facts) {
             (Agent::ByName, Some(facts)) if !targets::all_have_agents(&self.binding, facts) => {
                 let module = format_ident!(
                     "include_eval_suite_needs_this_function_or_the_argument_agent__{}",
@@ -223,7 +225,7 @@ impl Expansion {
         match &self.binding.agent {
             Agent::Expression(agent) => Some(quote!(.with_agent(#agent))),
             Agent::Commands => {
-                let (evalsuite, error) = (self.evalsuite(), compile_error(&self.needs_cli_agents("agents")));
+                let (evalsuite, error) = (self.evalsuite(), compile_error(&needs_cli_agents(&self.binding, "agents")));
                 Some(quote!(.with_agent(#evalsuite::__cli_agents! { #error })))
             }
             Agent::ByName => {

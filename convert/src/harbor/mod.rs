@@ -19,6 +19,7 @@ use crate::report::{Place, Report};
 use crate::source;
 use crate::source::{Source, SourceFiles};
 use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
+use crate::yaml_writer::number;
 
 /// The file of a task.
 const TASK: &str = "task.toml";
@@ -414,12 +415,6 @@ fn is_empty(value: &Json) -> bool {
         Json::Null => true,
         _ => false,
     }
-}
-
-/// A number without `.0` if it is whole.
-#[allow(clippy::cast_possible_truncation, reason = "seconds")]
-fn number(number: f64) -> Json {
-    if number.fract() == 0.0 { json!(number as i64) } else { json!(number) }
 }
 
 #[cfg(test)]

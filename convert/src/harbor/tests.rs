@@ -3,9 +3,9 @@
 use evalsuite_loader::document;
 
 use super::*;
-use crate::Conversion;
-use crate::layouts::Layout;
+use crate::output::Conversion;
 use crate::report::Outcome;
+use crate::suite_draft::Layout;
 use crate::test_files::write;
 
 /// The converted EVAL.yaml as JSON.

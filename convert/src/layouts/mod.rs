@@ -20,22 +20,15 @@ use self::case_sources::{CaseSource, case_sources};
 use self::task_writer::TaskWriter;
 use crate::case_ids::CaseIds;
 use crate::error::ConvertError;
+use crate::output::Conversion;
 use crate::report::{Place, Report};
+use crate::source;
 use crate::source::{Source, SourceFiles};
+use crate::suite_draft::Layout;
 use crate::suite_draft::{CaseDraft, SuiteDraft};
-use crate::{Conversion, source};
 
 pub use self::copy::copy_suite;
 pub use self::new_suite::NewSuite;
-
-/// Where a suite with an eval file has its cases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// In `tests` of EVAL.yaml.
-    File,
-    /// In `cases/ID/case.yaml`.
-    Directories,
-}
 
 /// Most bytes of the name of a directory.
 const LONGEST_NAME: usize = 200;

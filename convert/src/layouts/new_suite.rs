@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use evalsuite_loader::document::{Data, Value};
 
 use super::task_writer::TaskWriter;
-use super::{Layout, ReadCase, SuiteSource};
-use crate::Conversion;
+use super::{ReadCase, SuiteSource};
+use crate::output::Conversion;
 use crate::report::{Place, Report};
+use crate::suite_draft::Layout;
 use crate::suite_draft::{CaseDraft, SuiteDraft};
 
 /// A suite that was made of a promptfoo configuration or of Harbor tasks.

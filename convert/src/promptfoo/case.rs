@@ -66,7 +66,8 @@ impl Case<'_> {
         let (assertions, threshold) = decide(graders, test, report);
         let mut entries = vec![("input".to_owned(), prompts::input(&input.text, &prompt.place, report))];
         if is_first {
-            entries[0].1.above = prompt.above.iter().filter(|line| !super::is_directive(line)).cloned().collect();
+            entries[0].1.above =
+                prompt.above.iter().filter(|line| !super::values::is_directive(line)).cloned().collect();
         }
         entries.push(("assertions".to_owned(), Value::new(Data::List(assertions))));
         entries.extend(execution(test, threshold, settings, report));
@@ -170,7 +171,7 @@ fn execution(
 ) -> Option<(String, Value)> {
     let mut execution = Vec::new();
     if let Some(threshold) = threshold {
-        execution.push(("threshold".to_owned(), Value::from(super::number(threshold))));
+        execution.push(("threshold".to_owned(), Value::from(crate::yaml_writer::number(threshold))));
     }
     if let Some(providers) = &test.providers {
         let known: Vec<&String> = providers.iter().filter(|name| settings.targets.contains(name)).collect();

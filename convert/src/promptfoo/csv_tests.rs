@@ -3,7 +3,7 @@
 use evalsuite_loader::document::Value;
 use evalsuite_schema::json::{Object, Value as Json, json};
 
-use super::comma_list;
+use super::values::comma_list;
 use crate::report::{Place, Report};
 
 /// A row.

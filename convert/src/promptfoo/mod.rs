@@ -10,6 +10,7 @@ mod suite_settings;
 mod template;
 mod test_case;
 mod tests_reader;
+mod values;
 mod variables;
 
 use std::path::{Path, PathBuf};
@@ -22,11 +23,13 @@ use self::source_files::{FILE_SCHEME, unreadable};
 use self::suite_settings::SuiteSettings;
 use self::test_case::TestCase;
 use self::tests_reader::WrittenTest;
+use self::values::is_directive;
 use crate::case_ids::CaseIds;
 use crate::error::ConvertError;
 use crate::layouts::NewSuite;
 use crate::report::{Place, Report};
-use crate::source::{MAX_CASES, Source, SourceFiles, SourceProblem};
+use crate::source::{MAX_CASES, Source, SourceFiles};
+use crate::source_problem::SourceProblem;
 use crate::suite_draft::SuiteDraft;
 
 /// Names of configurations in a directory, the first that exists.
@@ -242,50 +245,6 @@ fn takes(test: &TestCase, prompt: &Prompt) -> bool {
             .any(|known| known == name || name.strip_suffix('*').is_some_and(|start| known.starts_with(start)))
     };
     test.prompts.as_ref().is_none_or(|names| names.iter().any(is_named))
-}
-
-/// Whether a comment is for editors of promptfoo configurations.
-fn is_directive(comment: &str) -> bool {
-    comment.trim_start().starts_with("yaml-language-server:")
-}
-
-/// A number as it is written, without `.0` if it is whole.
-#[allow(clippy::cast_possible_truncation, reason = "whole numbers in the range of an i64 only")]
-fn number(number: f64) -> evalsuite_schema::Value {
-    if number.fract() == 0.0 && number.abs() < 1e15 { (number as i64).into() } else { number.into() }
-}
-
-/// The texts between commas; a text in double quotes may hold commas.
-fn comma_list(text: &str) -> Vec<String> {
-    let mut texts = Vec::new();
-    let mut rest = text.trim_start_matches(|it: char| it.is_whitespace() || it == ',');
-    while !rest.is_empty() {
-        if let Some(inner) = rest.strip_prefix('"') {
-            let (mut field, mut characters) = (String::new(), inner.char_indices().peekable());
-            let mut end = inner.len();
-            while let Some((at, character)) = characters.next() {
-                match (character, characters.peek()) {
-                    ('\\', Some((_, escaped @ ('"' | '\\')))) | ('"', Some((_, escaped @ '"'))) => {
-                        field.push(*escaped);
-                        characters.next();
-                    }
-                    ('"', _) => {
-                        end = at + 1;
-                        break;
-                    }
-                    _ => field.push(character),
-                }
-            }
-            texts.push(field);
-            rest = &inner[end..];
-        } else {
-            let end = rest.find(',').unwrap_or(rest.len());
-            texts.push(rest[..end].trim().to_owned());
-            rest = &rest[end..];
-        }
-        rest = rest.trim_start_matches(|it: char| it.is_whitespace() || it == ',');
-    }
-    texts
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ impl SuiteSettings {
                 }
                 report.mapped(place);
                 let text: String = text.chars().take(LONGEST_DESCRIPTION).collect();
-                let above = value.above.iter().filter(|line| !super::is_directive(line)).cloned().collect();
+                let above = value.above.iter().filter(|line| !super::values::is_directive(line)).cloned().collect();
                 self.description = (!text.trim().is_empty()).then(|| Value {
                     above,
                     beside: value.beside.clone(),
@@ -91,7 +91,7 @@ impl SuiteSettings {
     }
 
     fn providers(&mut self, value: &Value, place: &Place, report: &mut Report) {
-        self.targets_above = value.above.iter().filter(|line| !super::is_directive(line)).cloned().collect();
+        self.targets_above = value.above.iter().filter(|line| !super::values::is_directive(line)).cloned().collect();
         let single = std::slice::from_ref(value);
         for (index, item) in value.items().unwrap_or(single).iter().enumerate() {
             let place = if value.items().is_some() {
@@ -182,7 +182,7 @@ impl SuiteSettings {
         }
         for (key, number) in [("workers", self.workers), ("timeout_seconds", self.timeout_seconds)] {
             if let Some(number) = number {
-                execution.push((key.to_owned(), Value::from(super::number(number))));
+                execution.push((key.to_owned(), Value::from(crate::yaml_writer::number(number))));
             }
         }
         if !execution.is_empty() {

@@ -8,7 +8,8 @@ use evalsuite_loader::document::{Data, Value};
 use super::csv_tests;
 use super::source_files::{FILE_SCHEME, script_of, unreadable};
 use crate::report::{Place, Report};
-use crate::source::{MAX_CASES, SourceFiles, SourceProblem};
+use crate::source::{MAX_CASES, SourceFiles};
+use crate::source_problem::SourceProblem;
 
 /// A test as it is written.
 #[derive(Debug, Clone)]

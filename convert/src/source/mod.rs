@@ -1,6 +1,5 @@
 //! What is converted, and the files that may be read for it.
 
-mod problem;
 mod walk;
 
 use std::cell::{Cell, RefCell};
@@ -16,8 +15,7 @@ use evalsuite_loader::document::Document;
 
 use crate::error::ConvertError;
 use crate::report::Place;
-
-pub(crate) use self::problem::SourceProblem;
+use crate::source_problem::SourceProblem;
 
 /// Bytes of a file of a source, at most. The loader reads no larger file of a suite.
 const MAX_BYTES: u64 = 16 << 20;

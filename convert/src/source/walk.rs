@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_discovery::{MAX_DEPTH, Pattern, is_glob};
 
-use super::{SourceFiles, SourceProblem, resolved};
+use super::{SourceFiles, resolved};
 use crate::report::Place;
+use crate::source_problem::SourceProblem;
 
 /// Entries of directories that a conversion visits, at most.
 const MAX_ENTRIES: usize = 100_000;

@@ -8,7 +8,8 @@ mod tests;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{Bar, Calibration, Case, GraderKind};
+use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{Calibration, Case, GraderKind};
 
 use self::sample::{ReadSample, SampleContext};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
@@ -17,8 +18,6 @@ use crate::fields::shared_files::SharedFiles;
 use crate::fields::{Fields, paths};
 use crate::graders::assertions;
 use crate::graders::assertions::ParsedGrader;
-use crate::keys::calibration::{CALIBRATION, MAXIMUM, MINIMUM};
-use crate::keys::range;
 use crate::read::node::{Data, Entry, Node};
 use crate::request::Request;
 use crate::source::{FileId, Files, Span};
@@ -103,12 +102,9 @@ pub(crate) fn read<'c>(
 fn mapping(root: &Node, mut around: SampleContext<'_>, d: &mut Diagnostics) -> Option<Calibration> {
     let scope = around.scope;
     let help = "write `samples:` and a list of answers below it";
-    let mut fields = Fields::of_root(root, &CALIBRATION, help, d)?;
+    let mut fields = Fields::of_root(root, Calibration::TABLE, help, d)?;
     fields.get("$schema");
-    let fraction = |entry: &Entry, d: &mut Diagnostics| fields::fraction(&entry.value, &fields::label(entry), d);
-    let tolerance = fields.get("tolerance").and_then(|entry| fraction(entry, d));
-    let threshold = fields.get("threshold").and_then(|entry| fraction(entry, d));
-    let bar = bar(&mut fields, d);
+    let mut parts = fields.parts(scope, d);
     if let Some(entry) = fields.get("grader") {
         around = around.judged_by(judge_grader(&entry.value, scope, d));
     }
@@ -116,34 +112,14 @@ fn mapping(root: &Node, mut around: SampleContext<'_>, d: &mut Diagnostics) -> O
     fields.finish(d);
     let samples = samples.map(|entry| samples_of(entry, &around, d)).unwrap_or_default();
     let mut calibration = Calibration::new(scope.files.location(root.span));
-    calibration.tolerance = tolerance.unwrap_or(calibration.tolerance);
-    calibration.threshold = threshold.unwrap_or(calibration.threshold);
-    (calibration.bar, calibration.samples) = (bar, samples);
-    Some(calibration)
-}
-
-/// What a judge has to reach: a minimum, or a maximum where smaller is better.
-fn bar(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Bar {
-    let mut bar = Bar::default();
-    if let Some(entry) = fields.get("minimum")
-        && let Some(mut minimum) = Fields::new(&entry.value, &MINIMUM, d)
-    {
-        for (key, place) in [("kappa", &mut bar.kappa), ("spearman", &mut bar.spearman), ("pearson", &mut bar.pearson)]
-        {
-            *place = minimum
-                .get(key)
-                .and_then(|entry| fields::number_in(&entry.value, &fields::label(entry), &range::CORRELATION, d));
+    calibration.fill(&mut parts);
+    for object in ["minimum", "maximum"] {
+        if let Some(mut keys) = parts.take_written(object) {
+            calibration.bar.fill(&mut keys);
         }
-        bar.agreement = minimum.read("agreement", fields::fraction, d);
-        minimum.finish(d);
     }
-    if let Some(entry) = fields.get("maximum")
-        && let Some(mut maximum) = Fields::new(&entry.value, &MAXIMUM, d)
-    {
-        bar.mae = maximum.read("mae", fields::fraction, d);
-        maximum.finish(d);
-    }
-    bar
+    calibration.samples = samples;
+    Some(calibration)
 }
 
 /// The grader that is asked about samples that name no case.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use evalsuite_schema::grader::{Grader, GraderConfig, GraderKind, LlmGrader};
+use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Case, Input, Location, Requires, Sample, Trials};
 
 use crate::cases::{expected_output, input};
@@ -12,7 +13,6 @@ use crate::fields::paths::Scope;
 use crate::fields::{Fields, id};
 use crate::graders::assertions::{CaseFacts, ParsedGrader};
 use crate::graders::{GraderNotes, assertions};
-use crate::keys::calibration::SAMPLE;
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use crate::{fields, suggest};
@@ -65,22 +65,19 @@ pub(super) struct ReadSample {
 const OF_CASES: [&str; 3] = ["input", "criteria", "expected_output"];
 
 pub(super) fn read(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics) -> Option<ReadSample> {
-    let mut fields = Fields::new(node, &SAMPLE, d)?;
+    let mut fields = Fields::new(node, Sample::TABLE, d)?;
     let (id, id_span) = id::read(&mut fields, None, d);
-    let human_score = fields.read_required("human_score", fields::fraction, d);
-    // An empty answer is one, too.
-    let output = fields.read_required("output", fields::string, d);
-    let rationale = fields.read("rationale", fields::text, d);
+    let mut parts = fields.parts(around.scope, d);
     let case = match fields.get("case") {
         Some(entry) => of_suite(entry, &mut fields, around, d),
         None => of_its_own(id.as_deref(), &mut fields, around, d),
     };
     fields.finish(d);
     let location = around.scope.files.location(node.span);
-    let sample = match (id.clone(), case, output, human_score) {
+    let sample = match (id.clone(), case, parts.take("output"), parts.take("human_score")) {
         (Some(id), Some(case), Some(output), Some(human_score)) => {
             let mut sample = Sample::new(id, location, case, output, human_score);
-            sample.rationale = rationale;
+            sample.rationale = parts.take_written("rationale");
             Some(sample)
         }
         _ => None,

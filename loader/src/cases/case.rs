@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use evalsuite_schema::{
-    Case, Conversation, Input, Kind, Message, Object, OnDependencyFailure, PathRef, Requires, Strategy, Trials,
-};
+use evalsuite_schema::keys::lists::{CASE, CASE_FILE};
+use evalsuite_schema::{Case, Conversation, Input, Kind, Message, Object, PathRef, Requires, Strategy, Trials};
 
-use super::requires::SettingsOwner;
+use super::workspace::SettingsOwner;
 use super::{conversation, execution, expected_output, input, metadata, requires, workspace};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields;
@@ -15,7 +14,6 @@ use crate::fields::paths::Scope;
 use crate::fields::{Fields, id};
 use crate::graders::assertions;
 use crate::graders::assertions::{CaseFacts, ParsedGrader};
-use crate::keys::case::{CASE, CASE_FILE, EVALUATORS, ON_DEPENDENCY_FAILURE};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 
@@ -102,7 +100,8 @@ pub(crate) fn read(
         fields.get("$schema");
     }
     let (id, id_span) = id::read(&mut fields, around.directory, d);
-    let execution = fields.get("execution").map(|entry| execution::case(&entry.value, d)).unwrap_or_default();
+    let mut parts = fields.parts(scope, d);
+    let execution = fields.get("execution").map(|entry| execution::case(&entry.value, scope, d)).unwrap_or_default();
     let criteria = fields
         .get_renamed("criteria", d)
         .and_then(|entry| fields::text(&entry.value, &fields::label(entry), d).or(Some(String::new())));
@@ -147,16 +146,7 @@ pub(crate) fn read(
     if let (None, Some(template)) = (workspace_entry, around.sibling_workspace) {
         own_workspace.get_or_insert_default().default_template(template);
     }
-    let requires =
-        fields.get("requires").map(|entry| requires::read(entry, SettingsOwner::Case, d)).unwrap_or_default();
-    let metadata = fields.read("metadata", fields::object, d);
-    let conversation_id = fields.read("conversation_id", fields::text, d);
-    let (dependencies, on_dependency_failure) = dependencies(&mut fields, d);
-    if let Some(entry) = fields.no_effect("suite", d) {
-        fields::string(&entry.value, "`suite`", d);
-    }
-    fields.no_effect("reference_answer", d);
-    fields.refuse("vars", d);
+    let dependencies = dependencies(&mut fields, d);
     if fields.node.entry("input").is_none_or(|entry| entry.value.is_null())
         && !conversation.is_conversation
         && !fields.misspells(&["input"])
@@ -205,11 +195,10 @@ pub(crate) fn read(
     case.timeout_seconds = execution.common.timeout_seconds.or(defaults.timeout_seconds);
     case.target = target;
     case.targets = targets;
-    case.metadata = metadata::merge(&defaults.metadata, metadata.unwrap_or_default());
-    case.requires = requires::merge(&defaults.requires, requires);
-    case.conversation_id = conversation_id;
+    case.fill(&mut parts);
+    case.metadata = metadata::merge(&defaults.metadata, case.metadata);
+    case.requires = requires::merge(&defaults.requires, case.requires);
     case.depends_on = dependencies.iter().map(|(id, _)| id.clone()).collect();
-    case.on_dependency_failure = on_dependency_failure;
     case.conversation = conversation.conversation.filter(|conversation: &Conversation| !conversation.turns.is_empty());
     case.workspace = workspace;
     case.preprocessors = defaults.preprocessors.clone();
@@ -279,10 +268,11 @@ pub(crate) fn one_of<'n>(
 /// The old key `evaluator`, whose values are the default behaviour.
 pub(crate) fn evaluator(fields: &mut Fields<'_>, d: &mut Diagnostics) {
     let Some(entry) = fields.get_replaced("evaluator", d) else { return };
-    fields::choice(&entry.value, "`evaluator`", EVALUATORS, d);
+    fields::word(&entry.value, "`evaluator`", &["llm-grader"], d);
 }
 
-fn dependencies(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Vec<(String, Span)>, OnDependencyFailure) {
+/// The ids of `depends_on`, each once, and where they are.
+fn dependencies(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Vec<(String, Span)> {
     let mut dependencies: Vec<(String, Span)> = Vec::new();
     let mut seen = HashSet::new();
     let depends_on = fields.get("depends_on");
@@ -295,20 +285,15 @@ fn dependencies(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Vec<(String, S
             }
         }
     }
-    let mut on_failure = OnDependencyFailure::default();
-    if let Some(entry) = fields.get("on_dependency_failure") {
-        on_failure =
-            fields::choice(&entry.value, "`on_dependency_failure`", ON_DEPENDENCY_FAILURE, d).unwrap_or_default();
-        if depends_on.is_none() {
-            d.report(
-                Code::NoEffect,
-                entry.key_span,
-                "`on_dependency_failure` has no effect without `depends_on`",
-                "delete it, or add `depends_on`",
-            );
-        }
+    if let (Some(entry), None) = (fields.get("on_dependency_failure"), depends_on) {
+        d.report(
+            Code::NoEffect,
+            entry.key_span,
+            "`on_dependency_failure` has no effect without `depends_on`",
+            "delete it, or add `depends_on`",
+        );
     }
-    (dependencies, on_failure)
+    dependencies
 }
 
 /// The target of a case, or its part of the matrix.

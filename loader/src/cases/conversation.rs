@@ -1,6 +1,7 @@
 //! Conversations: `mode`, `turns` and their settings.
 
-use evalsuite_schema::{Content, Conversation, Message, Role, Turn};
+use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{Aggregation, Content, Conversation, Message, OnTurnFailure, Role, Turn};
 
 use super::{expected_output, input};
 use crate::diagnostic::{Code, Diagnostics};
@@ -8,7 +9,6 @@ use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
 use crate::graders::assertions;
-use crate::keys::case::{AGGREGATIONS, MODES, ON_TURN_FAILURE, TURN};
 use crate::read::node::{Data, Node};
 use crate::source::Span;
 
@@ -29,7 +29,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostic
     let (aggregation, on_turn_failure, window_size) =
         (fields.get(settings[0]), fields.get(settings[1]), fields.get(settings[2]));
     if let Some(entry) = mode {
-        fields::choice(&entry.value, "`mode`", MODES, d);
+        fields::word(&entry.value, "`mode`", &["conversation"], d);
     }
     match (mode, turns) {
         (None, None) => {
@@ -61,10 +61,12 @@ pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostic
     let turns = turns.map(|entry| read_turns(&entry.value, scope, &mut user_graders, d)).unwrap_or_default();
     let mut conversation = Conversation::new(turns);
     conversation.aggregation = aggregation
-        .and_then(|entry| fields::choice(&entry.value, "`aggregation`", AGGREGATIONS, d))
+        .and_then(|entry| fields::word(&entry.value, "`aggregation`", Aggregation::WORDS, d))
+        .and_then(Aggregation::of_word)
         .unwrap_or_default();
     conversation.on_turn_failure = on_turn_failure
-        .and_then(|entry| fields::choice(&entry.value, "`on_turn_failure`", ON_TURN_FAILURE, d))
+        .and_then(|entry| fields::word(&entry.value, "`on_turn_failure`", OnTurnFailure::WORDS, d))
+        .and_then(OnTurnFailure::of_word)
         .unwrap_or_default();
     conversation.window_size = window_size.and_then(|entry| fields::count(&entry.value, "`window_size`", 1, d));
     WrittenConversation { is_conversation: true, conversation: Some(conversation), user_graders }
@@ -83,7 +85,7 @@ fn mismatch<T>(node: &Node, message: &str, help: &str, d: &mut Diagnostics) -> O
 }
 
 fn turn(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut Diagnostics) -> Option<Turn> {
-    let mut fields = Fields::new(node, &TURN, d)?;
+    let mut fields = Fields::new(node, Turn::TABLE, d)?;
     let input = fields.get("input");
     let expected_output =
         fields.get("expected_output").map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use evalsuite_schema::{Target, Trials};
+use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{CaseExecution, SuiteExecution, Target, Trials};
 
 use super::hooks;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
-use crate::keys::execution::{CASE_EXECUTION, STRATEGIES, SUITE_EXECUTION, SUITE_TARGET, TRIALS};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
@@ -45,8 +45,9 @@ pub(crate) struct Case<'n> {
 }
 
 pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -> Suite<'n> {
-    let Some(mut fields) = Fields::new(node, &SUITE_EXECUTION, d) else { return Suite::default() };
-    let common = common(&mut fields, d);
+    let Some(mut fields) = Fields::new(node, SuiteExecution::TABLE, d) else { return Suite::default() };
+    let Some(written) = fields.parts(scope, d).into_value_of_rest::<SuiteExecution>() else { return Suite::default() };
+    let common = common(&mut fields, &written.common, scope, d);
     let targets = fields.get("targets").map(|entry| (targets(entry, scope, d), entry.key_span));
     if let (Some((_, span)), Some((_, key))) = (&common.target, &targets) {
         d.push(
@@ -56,36 +57,15 @@ pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -
                 .help("keep one"),
         );
     }
-    let budget_usd =
-        fields.get_renamed("budget_usd", d).and_then(|entry| fields::positive(&entry.value, "`budget_usd`", d));
-    let workers = fields
-        .get("workers")
-        .and_then(|entry| fields::integer(&entry.value, "`workers`", 1, 50, d))
-        .and_then(|value| u32::try_from(value).ok());
-    let fail_on_error = fields
-        .get_renamed("fail_on_error", d)
-        .and_then(|entry| fields::boolean(&entry.value, "`fail_on_error`", d))
-        .unwrap_or(false);
-    cache(&mut fields, d);
-    for key in ["total_budget_usd", "totalBudgetUsd", "skip_defaults"] {
-        fields.refuse(key, d);
-    }
     fields.finish(d);
+    let SuiteExecution { budget_usd, workers, fail_on_error, .. } = written;
     Suite { common, targets, budget_usd, workers, fail_on_error }
 }
 
-fn cache(fields: &mut Fields<'_>, d: &mut Diagnostics) {
-    if let Some(entry) = fields.no_effect("cache", d) {
-        fields::boolean(&entry.value, "`cache`", d);
-    }
-    if let Some(entry) = fields.no_effect("cache_path", d) {
-        fields::string(&entry.value, "`cache_path`", d);
-    }
-}
-
-pub(crate) fn case<'n>(node: &'n Node, d: &mut Diagnostics) -> Case<'n> {
-    let Some(mut fields) = Fields::new(node, &CASE_EXECUTION, d) else { return Case::default() };
-    let common = common(&mut fields, d);
+pub(crate) fn case<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -> Case<'n> {
+    let Some(mut fields) = Fields::new(node, CaseExecution::TABLE, d) else { return Case::default() };
+    let Some(written) = fields.parts(scope, d).into_value_of_rest::<CaseExecution>() else { return Case::default() };
+    let common = common(&mut fields, &written.common, scope, d);
     let mut targets = Vec::new();
     if let Some(entry) = fields.get("targets") {
         for node in fields::list(&entry.value, "`targets`", d).unwrap_or_default() {
@@ -103,28 +83,33 @@ pub(crate) fn case<'n>(node: &'n Node, d: &mut Diagnostics) -> Case<'n> {
             );
         }
     }
-    let skip_defaults = fields.read("skip_defaults", fields::boolean, d).unwrap_or(false);
     fields.finish(d);
-    Case { common, targets, skip_defaults }
+    Case { common, targets, skip_defaults: written.skip_defaults }
 }
 
-fn common<'n>(fields: &mut Fields<'n>, d: &mut Diagnostics) -> CommonExecution<'n> {
-    let mut common = CommonExecution::default();
+fn common<'n>(
+    fields: &mut Fields<'n>,
+    written: &evalsuite_schema::CommonExecution,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> CommonExecution<'n> {
+    let mut common = CommonExecution {
+        threshold: written.threshold,
+        timeout_seconds: written.timeout_seconds,
+        assertions: fields.get_replaced("assertions", d),
+        ..CommonExecution::default()
+    };
     if let Some(entry) = fields.get("target") {
         common.target = target_name(&entry.value, "`target`", d).map(|name| (name, entry.value.span));
     }
     if let Some(entry) = fields.get("trials") {
-        let (trials, strategy_span) = trials(&entry.value, d);
+        let (trials, strategy_span) = trials(&entry.value, scope, d);
         (common.trials, common.strategy_span) = (Some(trials), strategy_span);
     }
-    common.threshold = fields.read("threshold", fields::fraction, d);
-    common.timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
-    common.assertions = fields.get_replaced("assertions", d);
     common
 }
 
-fn trials(node: &Node, d: &mut Diagnostics) -> (Trials, Option<Span>) {
-    let mut trials = Trials::default();
+fn trials(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> (Trials, Option<Span>) {
     if let Data::Number(number) = &node.data {
         d.push(
             Diagnostic::new(Code::WrongType, "`trials` must be a mapping, found a number")
@@ -133,22 +118,11 @@ fn trials(node: &Node, d: &mut Diagnostics) -> (Trials, Option<Span>) {
                 // With quotes also for JSON.
                 .fix_if(Some(Fix::Replace(format!("{{ \"count\": {number} }}")))),
         );
-        return (trials, None);
+        return (Trials::default(), None);
     }
-    let Some(mut fields) = Fields::new(node, &TRIALS, d) else { return (trials, None) };
-    if let Some(entry) = fields.require("count", d) {
-        trials.count = fields::count(&entry.value, "`count`", 1, d).unwrap_or(1);
-    }
-    let mut strategy_span = None;
-    if let Some(entry) = fields.get("strategy") {
-        trials.strategy = fields::choice(&entry.value, "`strategy`", STRATEGIES, d);
-        strategy_span = Some(entry.value.span);
-    }
-    trials.cost_limit_usd =
-        fields.get_renamed("cost_limit_usd", d).and_then(|entry| fields::positive(&entry.value, "`cost_limit_usd`", d));
-    if let Some(entry) = fields.get("errors") {
-        trials.errors = fields::count(&entry.value, "`errors`", 0, d).unwrap_or(0);
-    }
+    let Some(mut fields) = Fields::new(node, Trials::TABLE, d) else { return (Trials::default(), None) };
+    let trials = fields.parts(scope, d).into_value_of_rest().unwrap_or_default();
+    let strategy_span = fields.get("strategy").map(|entry| entry.value.span);
     fields.finish(d);
     (trials, strategy_span)
 }
@@ -192,11 +166,12 @@ fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Target> 
         let name = target_name(node, "a target", d)?;
         return Some(Target { name, use_target: None, hooks: Default::default() });
     }
-    let mut fields = Fields::new(node, &SUITE_TARGET, d)?;
+    let mut fields = Fields::new(node, Target::TABLE, d)?;
     let name = fields.require("name", d).and_then(|entry| target_name(&entry.value, "`name`", d));
     // It may be a variable: a targets file is read when a run starts.
     let use_target = fields.read("use_target", fields::text, d).map(|name| name.trim().to_owned());
-    let hooks = fields.get("hooks").map(|entry| hooks::read(&entry.value, scope, d).into_hooks()).unwrap_or_default();
+    let hooks =
+        fields.get("hooks").map(|entry| hooks::with_defaults(hooks::read(&entry.value, scope, d))).unwrap_or_default();
     fields.finish(d);
     Some(Target { name: name?, use_target, hooks })
 }

@@ -2,44 +2,20 @@
 
 use std::path::Path;
 
+use evalsuite_schema::keys::{Keys, Parts, Written, WrittenHook, WrittenHooks};
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef, Reset};
+use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, command};
 use crate::keys::placeholder;
-use crate::keys::workspace::{HOOK, HOOKS, RESETS};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, suggest};
 
-/// The name of each hook, whether it may reset the workspace, and its timeout.
-const NAMES: [(&str, bool, u64); 4] = [
-    ("before_all", false, 60_000),
-    ("before_each", true, 60_000),
-    ("after_each", true, 30_000),
-    ("after_all", false, 30_000),
-];
-
-/// A hook as written: missing keys are taken from the suite's hook, then from the defaults.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct WrittenHook {
-    command: Option<Command>,
-    timeout_ms: Option<u64>,
-    cwd: Option<PathRef>,
-    reset: Option<Reset>,
-}
-
-/// Hooks of a workspace that several runs share.
-const OF_REUSED_WORKSPACES: &[&str] = &["on_reuse", "on_finish"];
-
-/// The hooks of one `workspace` or target.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct WrittenHooks {
-    enabled: Option<bool>,
-    /// In the order of [`NAMES`].
-    hooks: [Option<WrittenHook>; 4],
-}
+/// The name of each hook, and whether it may reset the workspace.
+const NAMES: [(&str, bool); 4] =
+    [("before_all", false), ("before_each", true), ("after_each", true), ("after_all", false)];
 
 pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> WrittenHooks {
     if node.as_mapping().is_none() {
@@ -51,13 +27,12 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Writte
         )
         .unwrap_or_default();
     }
-    let Some(mut fields) = Fields::new(node, &HOOKS, d) else { return WrittenHooks::default() };
-    let set = WrittenHooks {
-        enabled: fields.read("enabled", fields::boolean, d),
-        hooks: NAMES.map(|(name, may_reset, _)| fields.get(name).and_then(|entry| hook(entry, may_reset, scope, d))),
-    };
-    for name in OF_REUSED_WORKSPACES {
-        fields.no_effect(name, d);
+    let Some(mut fields) = Fields::new(node, WrittenHooks::TABLE, d) else { return WrittenHooks::default() };
+    let mut parts = fields.parts(scope, d);
+    for (name, may_reset) in NAMES {
+        if let Some(hook) = fields.get(name).and_then(|entry| hook(entry, may_reset, scope, d)) {
+            parts.set(name, Written::Parts(hook));
+        }
     }
     for entry in fields.rest() {
         let help = suggest::did_you_mean_or_known(&entry.key, &fields.known());
@@ -68,19 +43,20 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Writte
                 .fix_if(fields.certain_key(entry)),
         );
     }
-    set
+    parts.into_value_of_rest().unwrap_or_default()
 }
 
 fn invalid<T>(node: &Node, message: String, help: &str, d: &mut Diagnostics) -> Option<T> {
     fields::reject(Code::InvalidHook, node.span, message, help, d)
 }
 
-fn hook(entry: &Entry, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenHook> {
+fn hook(entry: &Entry, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
     let (node, what) = (&entry.value, fields::label(entry));
     match &node.data {
         Data::String(_) | Data::Sequence(_) => {
-            let command = read_command(node, &what, scope, None, d)?;
-            Some(WrittenHook { command: Some(command), ..WrittenHook::default() })
+            let mut parts = Parts::default();
+            parts.set("command", Written::made(read_command(node, &what, scope, None, d)?));
+            Some(parts)
         }
         Data::Mapping(_) => object(node, &what, may_reset, scope, d),
         _ => {
@@ -113,18 +89,12 @@ fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d
     Some(command)
 }
 
-fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenHook> {
-    let mut fields = Fields::new(node, &HOOK, d)?;
-    let cwd_entry = fields.get("cwd");
-    let cwd = cwd_entry.and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
-    let command_entry = fields.get_renamed("command", d);
-    let reset_entry = fields.get("reset");
-    let timeout_ms = fields
-        .get_renamed("timeout_ms", d)
-        .and_then(|entry| fields::integer(&entry.value, "`timeout_ms`", 1, u64::MAX, d));
+fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
+    let mut fields = Fields::new(node, WrittenHook::TABLE, d)?;
+    let mut parts = fields.parts(scope, d);
+    let (cwd, command, reset) = (fields.get("cwd"), fields.get_renamed("command", d), fields.get("reset"));
     fields.finish(d);
-    let reset = reset_entry.and_then(|entry| fields::choice(&entry.value, "`reset`", RESETS, d));
-    if let (Some(entry), false) = (reset_entry, may_reset) {
+    if let (Some(entry), false) = (reset, may_reset) {
         d.report(
             Code::SettingConflict,
             entry.key_span,
@@ -132,48 +102,28 @@ fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Di
             "write it in `before_each` or `after_each`",
         );
     }
-    if command_entry.is_none() && reset_entry.is_none() {
+    if command.is_none() && reset.is_none() {
         d.report(Code::InvalidHook, node.span, format!("{what} has no `command`"), "add `command`");
     }
-    let directory = cwd.as_ref().map(|found| found.path.as_path());
-    let mut found = Diagnostics::new();
-    let command = command_entry.and_then(|entry| read_command(&entry.value, "`command`", scope, directory, &mut found));
-    if cwd_entry.is_some() && cwd.is_none() {
-        command::forgive_paths(&mut found);
+    let directory = cwd.and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
+    if let Some(entry) = command {
+        let path = directory.as_ref().map(|found| found.path.as_path());
+        let mut found = Diagnostics::new();
+        parts.make("command", read_command(&entry.value, "`command`", scope, path, &mut found));
+        if cwd.is_some() && directory.is_none() {
+            command::forgive_paths(&mut found);
+        }
+        d.append(found);
     }
-    d.append(found);
-    Some(WrittenHook { command, timeout_ms, cwd: cwd.map(|found| found.reference), reset })
+    if let Some(found) = directory {
+        parts.set("cwd", Written::made(found.reference));
+    }
+    Some(parts)
 }
 
-impl WrittenHooks {
-    /// These hooks over a suite's: hook by hook, key by key.
-    pub(crate) fn over(self, suite: &WrittenHooks) -> WrittenHooks {
-        let mut suite_hooks = suite.hooks.iter();
-        let hooks = self.hooks.map(|hook| over(hook, suite_hooks.next().and_then(Option::as_ref)));
-        WrittenHooks { enabled: self.enabled.or(suite.enabled), hooks }
-    }
-
-    /// The hooks with their defaults; none at all where they are turned off.
-    pub(crate) fn into_hooks(self) -> Hooks {
-        if self.enabled == Some(false) {
-            return Hooks::default();
-        }
-        let mut timeouts = NAMES.iter().map(|(.., timeout_ms)| *timeout_ms);
-        let [before_all, before_each, after_each, after_all] =
-            self.hooks.map(|hook| hook.zip(timeouts.next()).map(|(hook, timeout_ms)| hook.into_hook(timeout_ms)));
-        Hooks { before_all, before_each, after_each, after_all }
-    }
-
-    /// Lets hooks without `cwd` run in `directory`.
-    pub(crate) fn default_cwd(&mut self, directory: &PathRef) {
-        for hook in self.hooks.iter_mut().flatten() {
-            hook.cwd.get_or_insert_with(|| directory.clone());
-        }
-    }
-}
-
-fn over(case: Option<WrittenHook>, suite: Option<&WrittenHook>) -> Option<WrittenHook> {
-    match (case, suite.cloned()) {
+/// The hooks of a case over those of its suite: hook by hook, key by key.
+pub(super) fn over(case: WrittenHooks, suite: &WrittenHooks) -> WrittenHooks {
+    let over = |case: Option<WrittenHook>, suite: &Option<WrittenHook>| match (case, suite.clone()) {
         (Some(case), Some(suite)) => Some(WrittenHook {
             command: case.command.or(suite.command),
             timeout_ms: case.timeout_ms.or(suite.timeout_ms),
@@ -181,16 +131,41 @@ fn over(case: Option<WrittenHook>, suite: Option<&WrittenHook>) -> Option<Writte
             reset: case.reset.or(suite.reset),
         }),
         (case, suite) => case.or(suite),
+    };
+    WrittenHooks {
+        enabled: case.enabled.or(suite.enabled),
+        before_all: over(case.before_all, &suite.before_all),
+        before_each: over(case.before_each, &suite.before_each),
+        after_each: over(case.after_each, &suite.after_each),
+        after_all: over(case.after_all, &suite.after_all),
     }
 }
 
-impl WrittenHook {
-    fn into_hook(self, timeout_ms: u64) -> Hook {
-        Hook {
-            command: self.command,
-            timeout_ms: self.timeout_ms.unwrap_or(timeout_ms),
-            cwd: self.cwd,
-            reset: self.reset.unwrap_or_default(),
-        }
+/// The hooks with their defaults; none at all where they are turned off.
+pub(super) fn with_defaults(written: WrittenHooks) -> Hooks {
+    if written.enabled == Some(false) {
+        return Hooks::default();
+    }
+    let hook = |written: Option<WrittenHook>, timeout_ms| {
+        written.map(|hook| Hook {
+            command: hook.command,
+            timeout_ms: hook.timeout_ms.unwrap_or(timeout_ms),
+            cwd: hook.cwd,
+            reset: hook.reset.unwrap_or_default(),
+        })
+    };
+    Hooks {
+        before_all: hook(written.before_all, 60_000),
+        before_each: hook(written.before_each, 60_000),
+        after_each: hook(written.after_each, 30_000),
+        after_all: hook(written.after_all, 30_000),
+    }
+}
+
+/// Lets hooks without `cwd` run in `directory`.
+pub(super) fn default_cwd(hooks: &mut WrittenHooks, directory: &PathRef) {
+    let WrittenHooks { before_all, before_each, after_each, after_all, .. } = hooks;
+    for hook in [before_all, before_each, after_each, after_all].into_iter().flatten() {
+        hook.cwd.get_or_insert_with(|| directory.clone());
     }
 }

@@ -1,12 +1,12 @@
 //! `input`, `input_files` and messages.
 
+use evalsuite_schema::keys::Keys;
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, media_type};
+use evalsuite_schema::{Content, ContentPart, Message, Part, PathRef, Role, ToolCall, media_type};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::Scope;
-use crate::fields::{Fields, label};
-use crate::keys::message::{CONTENT_PART, MESSAGE, ROLES, TOOL_CALL};
+use crate::fields::{Fields, label, settings};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, suggest};
 
@@ -91,7 +91,7 @@ pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
             d,
         );
     }
-    let mut fields = Fields::new(node, &MESSAGE, d)?;
+    let mut fields = Fields::new(node, Message::TABLE, d)?;
     let role = match fields.get("role") {
         Some(entry) => role(&entry.value, d),
         None => invalid_message(node, "a message has no `role`", "add `role: user`", d),
@@ -99,7 +99,7 @@ pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
     let calls_entry = fields.get("tool_calls");
     // Also with calls that are wrong: those were reported.
     let only_calls = calls_entry.is_some_and(|entry| entry.value.as_sequence().is_none_or(|calls| !calls.is_empty()));
-    let tool_calls = calls_entry.map(|entry| tool_calls(entry, d));
+    let tool_calls = calls_entry.map(|entry| tool_calls(entry, scope, d));
     let content = match fields.get("content") {
         Some(entry) => content(&entry.value, scope, d).map(Some),
         None if only_calls => Some(None),
@@ -125,13 +125,13 @@ fn role(node: &Node, d: &mut Diagnostics) -> Option<Role> {
     if !fields::literal(text, node, "`role`", d) {
         return None;
     }
-    ROLES.iter().find(|(name, _)| *name == text).map(|(_, role)| *role).or_else(|| {
+    Role::of_word(text).or_else(|| {
         let help = match text {
             "human" | "customer" => Some("did you mean `user`?".to_owned()),
             "ai" | "model" | "bot" | "agent" => Some("did you mean `assistant`?".to_owned()),
             "developer" => Some("did you mean `system`?".to_owned()),
             "function" => Some("did you mean `tool`?".to_owned()),
-            _ => suggest::did_you_mean(text, ROLES.iter().map(|(name, _)| *name)),
+            _ => suggest::did_you_mean(text, Role::WORDS.iter().copied()),
         };
         let known = "write `system`, `user`, `assistant` or `tool`".to_owned();
         invalid_message(node, format!("`role` is `{text}`"), &help.unwrap_or(known), d)
@@ -171,7 +171,7 @@ fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
     if node.as_mapping().is_none() {
         return invalid(node, format!("a content part must be text or a mapping, found {}", node.kind()), d);
     }
-    let mut fields = Fields::new(node, &CONTENT_PART, d)?;
+    let mut fields = Fields::new(node, ContentPart::TABLE, d)?;
     let (kind, value) = (fields.get("type"), fields.get("value"));
     fields.finish(d);
     let Some(kind) = kind else {
@@ -216,21 +216,9 @@ fn image(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
     Some(Part::Image { file: found.reference, media_type: media_type.to_owned() })
 }
 
-fn tool_calls(entry: &Entry, d: &mut Diagnostics) -> Vec<ToolCall> {
+fn tool_calls(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<ToolCall> {
     let Some(items) = fields::list(&entry.value, "`tool_calls`", d) else { return Vec::new() };
-    items.iter().filter_map(|item| tool_call(item, d)).collect()
-}
-
-fn tool_call(node: &Node, d: &mut Diagnostics) -> Option<ToolCall> {
-    let mut fields = Fields::new(node, &TOOL_CALL, d)?;
-    let tool = fields.read_required("tool", fields::text, d);
-    let input = fields.get("input").map(|entry| entry.value.to_json());
-    let output = fields.get("output").map(|entry| entry.value.to_json());
-    let id = fields.read("id", fields::string, d);
-    fields.finish(d);
-    let mut call = ToolCall::new(tool?);
-    (call.input, call.output, call.id) = (input, output, id);
-    Some(call)
+    items.iter().filter_map(|item| settings::object(item, scope, d)).collect()
 }
 
 /// Checks a text that the agent gets as it is. `None`: it is certainly not meant.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry as MapEntry;
 use std::path::{Component, Path, PathBuf};
 
+use evalsuite_schema::keys::{Keys, Parts, RepoSourceKeys, Written, WrittenClone};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Checkout, PathRef, Repo, RepoSource, Resolve};
 
@@ -11,7 +12,6 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, paths};
-use crate::keys::workspace::{CHECKOUT, CLONE, REPO, RESOLVES, SOURCE};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 
@@ -42,7 +42,8 @@ fn invalid<T>(place: Span, message: impl Into<String>, help: &str, d: &mut Diagn
 }
 
 fn repo(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
-    let mut fields = Fields::new(node, &REPO, d)?;
+    let mut fields = Fields::new(node, Repo::TABLE, d)?;
+    let mut parts = fields.parts(scope, d);
     let path = match fields.get("path") {
         Some(entry) => place(&entry.value, d),
         None => invalid(
@@ -58,10 +59,10 @@ fn repo(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
             invalid(fields.place_without("source"), "a repo has no `source`", "add `source: {type: git, url: …}`", d)
         }
     };
-    let (depth, filter, sparse) = fields.get("clone").map(|entry| clone(&entry.value, d)).unwrap_or_default();
-    let checkout =
-        fields.get("checkout").map(|entry| checkout(&entry.value, source.as_ref(), depth, d)).unwrap_or_default();
     fields.finish(d);
+    check_checkout(node, source.as_ref(), &parts, d);
+    let checkout = parts.take_or("checkout", Checkout::default())?;
+    let WrittenClone { depth, filter, sparse } = parts.take_or("clone", WrittenClone::default())?;
     Some(Repo { path: path?, source: source?, checkout, depth, filter, sparse })
 }
 
@@ -81,7 +82,7 @@ fn place(node: &Node, d: &mut Diagnostics) -> Option<String> {
 }
 
 fn source(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<RepoSource> {
-    let mut fields = Fields::new(node, &SOURCE, d)?;
+    let mut fields = Fields::new(node, RepoSourceKeys::TABLE, d)?;
     let (kind, url, path) = (fields.get("type"), fields.get("url"), fields.get("path"));
     let place_without = ["type", "url", "path"].map(|key| fields.place_without(key));
     fields.finish(d);
@@ -115,24 +116,15 @@ fn source(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<RepoSour
     Some(RepoSource::Local(found.reference))
 }
 
-fn clone(node: &Node, d: &mut Diagnostics) -> (Option<u32>, Option<String>, Vec<String>) {
-    let Some(mut fields) = Fields::new(node, &CLONE, d) else { return Default::default() };
-    let depth = fields.get("depth").and_then(|entry| fields::count(&entry.value, "`depth`", 1, d));
-    let filter = fields.read("filter", fields::text, d);
-    let sparse = fields.read("sparse", fields::texts, d);
-    fields.finish(d);
-    (depth, filter, sparse.unwrap_or_default())
-}
-
-fn checkout(node: &Node, source: Option<&RepoSource>, depth: Option<u32>, d: &mut Diagnostics) -> Checkout {
-    let Some(mut fields) = Fields::new(node, &CHECKOUT, d) else { return Checkout::default() };
-    let reference = fields.get_either("ref", d).and_then(|entry| fields::text(&entry.value, &fields::label(entry), d));
-    let resolve_entry = fields.get("resolve");
-    let resolve = resolve_entry.and_then(|entry| fields::choice(&entry.value, "`resolve`", RESOLVES, d));
-    let ancestor_entry = fields.get("ancestor");
-    let ancestor = ancestor_entry.and_then(|entry| fields::count(&entry.value, "`ancestor`", 0, d)).unwrap_or(0);
-    fields.finish(d);
-    if let (Some(entry), Some(Resolve::Remote), Some(RepoSource::Local(_))) = (resolve_entry, resolve, source) {
+/// The rules between `checkout` and the other keys of a repo, which is `node`.
+fn check_checkout(node: &Node, source: Option<&RepoSource>, parts: &Parts, d: &mut Diagnostics) {
+    let value = |object, key| match parts.get(object) {
+        Some(Written::Parts(keys)) => keys.get(key),
+        _ => None,
+    };
+    let place = |key| node.entry("checkout").and_then(|checkout| checkout.value.entry(key));
+    let resolve = value("checkout", "resolve").and_then(Written::word).and_then(Resolve::of_word);
+    if let (Some(entry), Some(Resolve::Remote), Some(RepoSource::Local(_))) = (place("resolve"), resolve, source) {
         d.report(
             Code::NoEffect,
             entry.key_span,
@@ -140,15 +132,15 @@ fn checkout(node: &Node, source: Option<&RepoSource>, depth: Option<u32>, d: &mu
             "delete it, or write `resolve: local`",
         );
     }
-    if let (Some(entry), Some(depth)) = (ancestor_entry, depth)
+    if let (Some(entry), Some(Written::Integer(ancestor)), Some(Written::Integer(depth))) =
+        (place("ancestor"), value("checkout", "ancestor"), value("clone", "depth"))
         && ancestor >= depth
     {
         d.report(
             Code::ShallowAncestor,
             entry.value.span,
             format!("ancestor {ancestor} with a clone of depth {depth}"),
-            format!("write `depth: {}` or more", u64::from(ancestor) + 1),
+            format!("write `depth: {}` or more", ancestor + 1),
         );
     }
-    Checkout { reference, resolve: resolve.unwrap_or_default(), ancestor }
 }

@@ -2,51 +2,34 @@
 
 use std::collections::HashSet;
 
-use evalsuite_schema::Requires;
+use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{Requires, SuiteRequires};
 
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields;
 use crate::fields::Fields;
-use crate::keys::execution::{CASE_REQUIRES, SUITE_REQUIRES};
+use crate::fields::paths::Scope;
 use crate::read::node::Entry;
+use crate::source::Span;
 
-/// Where a `requires` is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SettingsOwner {
-    Suite,
-    Case,
-}
-
-pub(crate) fn read(entry: &Entry, place: SettingsOwner, d: &mut Diagnostics) -> Requires {
-    let mut requires = Requires::default();
-    let object = if place == SettingsOwner::Suite { &SUITE_REQUIRES } else { &CASE_REQUIRES };
-    let Some(mut fields) = Fields::new(&entry.value, object, d) else { return requires };
-    if let Some(entry) = fields.get("env") {
-        requires.env = fields::texts(&entry.value, "`env`", d).unwrap_or_default();
-    }
-    if let Some(entry) = fields.get("commands") {
-        requires.commands = fields::texts(&entry.value, "`commands`", d).unwrap_or_default();
-    }
-    if place == SettingsOwner::Suite {
-        if let Some(entry) = fields.get("evalsuite") {
-            check_version(entry, d);
-        }
-        if let Some(entry) = fields.no_effect("agentv", d) {
-            fields::string(&entry.value, "`agentv`", d);
-        }
+/// Reads `requires` of a suite.
+pub(crate) fn of_suite(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Requires {
+    let Some(mut fields) = Fields::new(&entry.value, SuiteRequires::TABLE, d) else { return Requires::default() };
+    let written: Option<SuiteRequires> = fields.parts(scope, d).into_value_of_rest();
+    if let (Some(entry), Some(version)) =
+        (fields.get("evalsuite"), written.as_ref().and_then(|all| all.evalsuite.as_ref()))
+    {
+        check_version(version, entry.value.span, d);
     }
     fields.finish(d);
-    requires
+    written.map(|written| written.common).unwrap_or_default()
 }
 
-fn check_version(entry: &Entry, d: &mut Diagnostics) {
-    let node = &entry.value;
-    let Some(text) = fields::literal_text(node, "`evalsuite`", d) else { return };
+fn check_version(text: &str, place: Span, d: &mut Diagnostics) {
     let own = env!("CARGO_PKG_VERSION");
     match semver::VersionReq::parse(text.trim()) {
         Err(error) => d.report(
             Code::OutOfRange,
-            node.span,
+            place,
             format!("`evalsuite` is not a version requirement: {error}"),
             "write a requirement as in Cargo.toml, such as `>=0.1`",
         ),
@@ -55,7 +38,7 @@ fn check_version(entry: &Entry, d: &mut Diagnostics) {
             if !requirement.matches(&version) {
                 d.report(
                     Code::OutOfRange,
-                    node.span,
+                    place,
                     format!("the suite requires evalsuite {requirement}, this is {own}"),
                     "update the `evalsuite` dependency, or relax the requirement",
                 );
@@ -76,7 +59,7 @@ pub(crate) fn merge(suite: &Requires, case: Requires) -> Requires {
 
 #[cfg(test)]
 mod tests {
-    use super::{SettingsOwner, read};
+    use super::of_suite;
     use crate::diagnostic::Diagnostics;
     use crate::test_package::Package;
 
@@ -86,7 +69,7 @@ mod tests {
         let problems = |yaml: &str| {
             let mut d = Diagnostics::new();
             let node = package.node(yaml);
-            read(&node.as_mapping().expect("a mapping")[0], SettingsOwner::Suite, &mut d);
+            of_suite(&node.as_mapping().expect("a mapping")[0], package.scope(), &mut d);
             package.lines(&d)
         };
         assert_eq!(problems("requires: {agentv: '>=4'}"), ["1:12 W004 `agentv` has no effect"]);

@@ -2,19 +2,18 @@
 
 use std::path::Path;
 
+use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{
-    Case, Content, Input, Message, Object, PathRef, ReferenceSolution, Role, Trials, Value, Workspace,
+    Case, Content, Input, Message, PathRef, ReferenceSolution, Role, Task, Trials, Value, Workspace,
 };
 
 use super::case::CheckedCase;
 use super::workspace;
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields;
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, id};
 use crate::graders::assertions;
 use crate::graders::assertions::CaseFacts;
-use crate::keys::task::{REFERENCE_SOLUTION, SOURCES, TASK};
 use crate::read::node::{Entry, Node};
 
 /// What `suite.json` asks of its tasks.
@@ -31,17 +30,11 @@ pub(crate) fn read(
     scope: Scope<'_>,
     d: &mut Diagnostics,
 ) -> Option<CheckedCase> {
-    let mut fields = Fields::new(node, &TASK, d)?.at_top();
+    let mut fields = Fields::new(node, Task::TABLE, d)?.at_top();
     fields.get("$schema");
     let (id, id_span) = id::read_task(&mut fields, d);
-    let description = fields.read_required("description", fields::text, d);
-    let input_entry = fields.get("input");
-    let input = input_entry.and_then(|entry| fields::object(&entry.value, "`input`", d)).unwrap_or_default();
-    let metadata = fields.read("metadata", fields::object, d).unwrap_or_else(Object::new);
-    let count = fields.get("trials_per_run").and_then(|entry| fields::count(&entry.value, "`trials_per_run`", 1, d));
-    let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
-    let reference_entry = fields.get("reference_solution");
-    let reference_solution = reference_entry.and_then(|entry| reference(entry, d));
+    let written: Task = fields.parts(scope, d).into_value_of_rest()?;
+    let (input_entry, reference_entry) = (fields.get("input"), fields.get("reference_solution"));
     if rules.needs_reference && reference_entry.is_none() {
         d.report(
             Code::MissingReferenceSolution,
@@ -63,7 +56,8 @@ pub(crate) fn read(
     };
     fields.finish(d);
     // The expected outcome is what graders compare an answer with.
-    let reference: Vec<Message> = reference_solution
+    let reference: Vec<Message> = written
+        .reference_solution
         .iter()
         .filter_map(|solution: &ReferenceSolution| solution.expected_outcome.clone())
         .map(|outcome| Message::new(Role::Assistant, Content::Data(Value::Object(outcome))))
@@ -71,7 +65,7 @@ pub(crate) fn read(
     let facts = CaseFacts {
         expected_output: &reference,
         reference_is_broken: reference_entry.is_some() && reference.is_empty(),
-        has_criteria: description.is_some(),
+        has_criteria: written.description.is_some(),
         span: node.span,
         tasks_layout: true,
     };
@@ -80,24 +74,16 @@ pub(crate) fn read(
     let workspace = if scope.request.fixtures { fixtures(node, input_entry, path, scope, d) } else { None };
     let mut case = Case::new(id?, scope.files.location(node.span));
     case.dir = scope.roots.compiled(scope.dir);
-    case.description = description;
-    case.input = Input::Data(input);
-    case.reference_solution = reference_solution;
+    case.description = written.description;
+    case.input = Input::Data(written.input);
+    case.reference_solution = written.reference_solution;
     case.graders = graders;
-    case.trials = Trials::new(count.unwrap_or(1));
+    case.trials = Trials::new(written.trials_per_run.unwrap_or(1));
     case.threshold = rules.threshold;
-    case.timeout_seconds = timeout_seconds;
-    case.metadata = metadata;
+    case.timeout_seconds = written.timeout_seconds;
+    case.metadata = written.metadata;
     case.workspace = workspace;
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies: Vec::new(), user_graders })
-}
-
-fn reference(entry: &Entry, d: &mut Diagnostics) -> Option<ReferenceSolution> {
-    let mut fields = Fields::new(&entry.value, &REFERENCE_SOLUTION, d)?;
-    let expected_outcome = fields.read("expected_outcome", fields::object, d);
-    let source = fields.get("source").and_then(|entry| fields::choice(&entry.value, "`source`", SOURCES, d));
-    fields.finish(d);
-    Some(ReferenceSolution::new(expected_outcome, source.unwrap_or_default()))
 }
 
 /// The workspace of a task: `input.fixture_dir`, else `workspace/` next to the file, on top of `input.base_fixture`.

@@ -2,19 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_schema::keys::{Keys, Written, WrittenHooks};
 use evalsuite_schema::{Isolation, PathRef, Repo, Workspace};
 use walkdir::WalkDir;
 
-use super::requires::SettingsOwner;
 use super::{hooks, repos};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::{FoundPath, Kind, Scope};
 use crate::fields::shared_files::TemplateProblem;
-use crate::keys::workspace::{ISOLATIONS, WORKSPACE, WORKSPACE_MODES};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
+
+/// Where a workspace is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SettingsOwner {
+    Suite,
+    Case,
+}
 
 /// Files and directories of a template, at most.
 const MAX_TEMPLATE_ENTRIES: usize = 250_000;
@@ -27,7 +33,7 @@ pub(crate) struct WrittenWorkspace {
     /// Where the template of a case is written.
     template_span: Option<Span>,
     repos: Option<Vec<Repo>>,
-    hooks: hooks::WrittenHooks,
+    hooks: WrittenHooks,
     docker: bool,
 }
 
@@ -65,42 +71,25 @@ fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnos
     }
     let dir: PathBuf = found.path.parent().unwrap_or(scope.dir).to_path_buf();
     let mut written = object(&root, place, scope.at(&dir), d)?;
-    written.hooks.default_cwd(&PathRef::found(".", scope.roots.compiled(&dir)));
+    hooks::default_cwd(&mut written.hooks, &PathRef::found(".", scope.roots.compiled(&dir)));
     Some(written)
 }
 
 fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenWorkspace> {
-    let mut fields = Fields::new(node, &WORKSPACE, d)?;
+    let mut fields = Fields::new(node, Workspace::TABLE, d)?;
     fields.get("$schema");
-    let mut written = WrittenWorkspace::default();
+    let mut parts = fields.parts(scope, d);
+    let mut written = WrittenWorkspace { isolation: parts.take("isolation")?, ..WrittenWorkspace::default() };
     if let Some(entry) = fields.get("template") {
         written.template_span = Some(entry.key_span);
         written.template = template(entry, scope, d).map(|found| found.reference);
     }
-    if let Some(entry) = fields.get("isolation") {
-        written.isolation = fields::choice(&entry.value, "`isolation`", ISOLATIONS, d);
-        if place == SettingsOwner::Case && written.isolation == Some(Isolation::Shared) {
-            d.report(
-                Code::SettingConflict,
-                entry.value.span,
-                "`isolation: shared` has no meaning in a case",
-                "write it in the `workspace` of the suite",
-            );
-            written.isolation = None;
-        } else if written.isolation == Some(Isolation::Shared) && fields_lack_template(node) {
-            d.report(
-                Code::UnsupportedWorkspace,
-                entry.value.span,
-                "`isolation: shared` needs a `template`",
-                "add `template`, or delete `isolation`",
-            );
-            written.isolation = None;
-        }
+    if let (Some(entry), Some(Isolation::Shared)) = (fields.get("isolation"), written.isolation)
+        && is_misplaced(entry, place, written.template_span.is_some(), d)
+    {
+        written.isolation = None;
     }
-    mode(&mut fields, d);
-    for key in ["path", "static_path", "pool", "static"] {
-        fields.refuse(key, d);
-    }
+    mode(&mut fields, scope, d);
     written.repos = fields.get("repos").map(|entry| repos::read(entry, scope, d));
     if let Some(entry) = fields.get("hooks") {
         written.hooks = hooks::read(&entry.value, scope, d);
@@ -120,8 +109,21 @@ fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnosti
     Some(written)
 }
 
-fn fields_lack_template(node: &Node) -> bool {
-    node.entry("template").is_none_or(|entry| entry.value.is_null())
+/// Whether `isolation: shared` is written where it cannot be: in a case, or without a template.
+fn is_misplaced(isolation: &Entry, place: SettingsOwner, has_template: bool, d: &mut Diagnostics) -> bool {
+    let (code, message, help) = if place == SettingsOwner::Case {
+        (
+            Code::SettingConflict,
+            "`isolation: shared` has no meaning in a case",
+            "write it in the `workspace` of the suite",
+        )
+    } else if !has_template {
+        (Code::UnsupportedWorkspace, "`isolation: shared` needs a `template`", "add `template`, or delete `isolation`")
+    } else {
+        return false;
+    };
+    d.report(code, isolation.value.span, message, help);
+    true
 }
 
 fn template(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<FoundPath> {
@@ -187,26 +189,22 @@ fn template_problems(template: &Path, root: &Path, scope: Scope<'_>) -> Vec<Temp
     problems
 }
 
-fn mode(fields: &mut Fields<'_>, d: &mut Diagnostics) {
+fn mode(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) {
     let Some(entry) = fields.get("mode") else { return };
-    let Some(word) = fields::string(&entry.value, "`mode`", d) else { return };
-    match word.as_str() {
-        "temp" => {}
-        "pooled" => d.report(
-            Code::NoEffect,
-            entry.key_span,
-            "`mode: pooled` has no effect",
-            "delete it: each trial gets its own copy",
-        ),
-        "static" => d.report(
+    if entry.value.as_str() == Some("static") {
+        d.report(
             Code::UnsupportedWorkspace,
             entry.value.span,
             "`mode: static`: working in place is not supported",
             "use `template`: every trial gets its own copy",
-        ),
-        _ => {
-            fields::choice(&entry.value, "`mode`", WORKSPACE_MODES, d);
-        }
+        );
+    } else if let Some(Written::Word("pooled")) = fields.value_of("mode", scope, d) {
+        d.report(
+            Code::NoEffect,
+            entry.key_span,
+            "`mode: pooled` has no effect",
+            "delete it: each trial gets its own copy",
+        );
     }
 }
 
@@ -238,7 +236,7 @@ pub(crate) fn merge(
         base_fixture: None,
         isolation,
         repos: case.repos.or_else(|| suite.repos.clone()).unwrap_or_default(),
-        hooks: case.hooks.over(&suite.hooks).into_hooks(),
+        hooks: hooks::with_defaults(hooks::over(case.hooks, &suite.hooks)),
         docker: case.docker || suite.docker,
     })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::read;
 use crate::read::node::{Data, Node};
 use crate::source::Position;
 
@@ -29,11 +30,12 @@ impl Comments {
         places.entries.sort();
         let mut comments = Self::default();
         let mut waiting = Vec::new();
+        let mut written = read::yaml_comments(text).peekable();
         for (number, line) in (1..).zip(text.lines()) {
             let is_value = places.is_scalar(Position { line: number, column: 1 });
-            match places.comment(number, line) {
-                Some((column, comment)) => {
-                    let beside = places.last_on_line(Position { line: number, column });
+            match written.next_if(|(position, _)| position.line == number) {
+                Some((position, comment)) => {
+                    let beside = places.last_on_line(position);
                     match beside {
                         Some(entry) => drop(comments.beside.insert(entry, comment)),
                         None => waiting.push(comment),
@@ -88,20 +90,6 @@ impl Places {
     /// Whether the character at `position` is in a scalar.
     fn is_scalar(&self, position: Position) -> bool {
         self.scalars.range(..=position).next_back().is_some_and(|(_, end)| position < *end)
-    }
-
-    /// The comment of a line without its `#`, and the column of the `#`.
-    fn comment(&self, number: u32, line: &str) -> Option<(u32, String)> {
-        let mut before = ' ';
-        for ((at, character), column) in line.char_indices().zip(1..) {
-            let is_comment = character == '#' && matches!(before, ' ' | '\t');
-            if is_comment && !self.is_scalar(Position { line: number, column }) {
-                let comment = &line[at + 1..];
-                return Some((column, comment.strip_prefix(' ').unwrap_or(comment).trim_end().to_owned()));
-            }
-            before = character;
-        }
-        None
     }
 
     /// The last entry that starts on the line of `end`, before it.

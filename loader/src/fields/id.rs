@@ -1,6 +1,6 @@
 //! Ids of cases.
 
-use crate::diagnostic::{Code, Diagnostics, QUOTE_IT};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::fields;
 use crate::fields::Fields;
 use crate::read::node::{Data, Node};
@@ -30,11 +30,15 @@ fn parse(node: &Node, interpolated: bool, d: &mut Diagnostics) -> Option<String>
             let literal = !interpolated || fields::literal(text, node, "`id`", d);
             return literal.then(|| check(text, node.span, d)).flatten();
         }
-        Data::Number(number) => (format!("`id` is the number {number}"), QUOTE_IT.to_owned()),
-        Data::Bool(value) => (format!("`id` is the boolean {value}"), QUOTE_IT.to_owned()),
-        _ => (format!("`id` must be text, found {}", node.kind()), "write text".to_owned()),
+        Data::Number(number) => format!("`id` is the number {number}"),
+        Data::Bool(value) => format!("`id` is the boolean {value}"),
+        _ => {
+            let message = format!("`id` must be text, found {}", node.kind());
+            return fields::reject(Code::InvalidId, node.span, message, "write text", d);
+        }
     };
-    fields::reject(Code::InvalidId, node.span, what.0, what.1, d)
+    d.push(Diagnostic::new(Code::InvalidId, what).at(node.span).help("quote it").fix_if(Some(Fix::Quote)));
+    None
 }
 
 fn check(id: &str, span: Span, d: &mut Diagnostics) -> Option<String> {

@@ -8,15 +8,14 @@ pub(crate) mod settings;
 pub(crate) mod shared_files;
 mod values;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, QUOTE_IT};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::keys::{Key, Status, Table};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 use crate::suggest;
 
 pub(crate) use values::{
-    boolean, choice, count, fraction, integer, list, literal, literal_text, number_in, object, positive, string, text,
-    texts, word,
+    boolean, count, fraction, integer, list, literal, literal_text, number_in, object, string, text, texts, word,
 };
 
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.
@@ -77,11 +76,6 @@ impl<'n> Fields<'n> {
     /// Marks the keys as those at the top of a file, which is the usual place for keys of one's own.
     pub(crate) fn at_top(self) -> Self {
         Self { is_top: true, ..self }
-    }
-
-    /// Goes on with the keys of another object, which has the same common keys.
-    pub(crate) fn narrow(&mut self, object: &'static Table) {
-        self.keys = object.keys;
     }
 
     /// The line of the table for `name`.
@@ -164,16 +158,6 @@ impl<'n> Fields<'n> {
         d: &mut Diagnostics,
     ) -> Option<T> {
         self.get(key).and_then(|entry| parse(&entry.value, &label(entry), d))
-    }
-
-    /// As [`Fields::read`]; without `key` missing-key.
-    pub(crate) fn read_required<T>(
-        &mut self,
-        key: &'static str,
-        parse: fn(&Node, &str, &mut Diagnostics) -> Option<T>,
-        d: &mut Diagnostics,
-    ) -> Option<T> {
-        self.require(key, d).and_then(|entry| parse(&entry.value, &label(entry), d))
     }
 
     /// As [`Fields::read`]; `default` without `key`, so that `None` says that a problem was reported.
@@ -323,7 +307,7 @@ pub(crate) fn reject<T>(
 /// Reports a value of another type: `` `criteria` must be text, found a list ``.
 pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Diagnostics) -> Option<T> {
     let (help, fix) = match (&node.data, expected) {
-        (Data::Number(_) | Data::Bool(_), "text") => (QUOTE_IT.to_owned(), Some(Fix::Quote)),
+        (Data::Number(_) | Data::Bool(_), "text") => ("quote it".to_owned(), Some(Fix::Quote)),
         _ => (format!("write {expected}"), None),
     };
     let message = format!("{what} must be {expected}, found {}", node.kind());

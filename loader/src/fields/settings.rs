@@ -26,7 +26,9 @@ impl<'n> Fields<'n> {
             let entry = match key.status {
                 Status::Current => self.entry(key, d),
                 Status::NoEffect(_) => {
-                    self.no_effect(key.name, d);
+                    if let Some(entry) = self.no_effect(key.name, d) {
+                        value(&entry.value, &label(entry), &key.value, key, scope, d);
+                    }
                     continue;
                 }
                 Status::Refused(..) => {
@@ -48,6 +50,13 @@ impl<'n> Fields<'n> {
             }
         }
         parts
+    }
+
+    /// The checked value of a key that the caller reads by hand.
+    pub(crate) fn value_of(&mut self, key: &'static str, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+        let key = self.key(key);
+        let entry = self.entry(key, d)?;
+        value(&entry.value, &label(entry), &key.value, key, scope, d)
     }
 
     /// The entry of a key, in whichever spelling.
@@ -88,7 +97,7 @@ fn value(node: &Node, what: &str, of_type: &Type, key: &Key, scope: Scope<'_>, d
             let mut fields = Fields::new(node, table, d)?;
             let parts = fields.parts(scope, d);
             fields.finish(d);
-            (!parts.is_broken()).then_some(Written::Parts(parts))
+            Some(Written::Parts(parts))
         }
         Type::Pattern(..) | Type::Map(_) | Type::OneOf(_) | Type::Grader | Type::GraderSettings => {
             unreachable!("`{}` is read by hand", key.name)

@@ -92,11 +92,6 @@ pub(crate) fn fraction(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f
     number_in(node, what, &range::FRACTION, d)
 }
 
-/// A number greater than 0.
-pub(crate) fn positive(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
-    number_in(node, what, &range::POSITIVE, d)
-}
-
 /// A whole number from `low` to `high`. `2.0` is whole, `2.5` is wrong-type.
 pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diagnostics) -> Option<u64> {
     let value = number(node, what, d)?;
@@ -132,18 +127,6 @@ pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diag
 /// As [`integer`], for the counts that fit into 32 bits.
 pub(crate) fn count(node: &Node, what: &str, low: u32, d: &mut Diagnostics) -> Option<u32> {
     integer(node, what, u64::from(low), u64::from(u32::MAX), d).and_then(|value| u32::try_from(value).ok())
-}
-
-/// One of several words.
-pub(crate) fn choice<T: Clone>(
-    node: &Node,
-    what: &str,
-    choices: &[(&'static str, T)],
-    d: &mut Diagnostics,
-) -> Option<T> {
-    let words: Vec<&'static str> = choices.iter().map(|(word, _)| *word).collect();
-    let found = word(node, what, &words, d)?;
-    choices.iter().find(|(word, _)| *word == found).map(|(_, value)| value.clone())
 }
 
 /// The one of `words` that is written.

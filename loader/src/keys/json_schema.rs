@@ -2,9 +2,10 @@
 
 use evalsuite_schema::json::{Object, Value, json};
 
-use evalsuite_schema::keys::TASK_GRADER;
+use evalsuite_schema::keys::{Keys, TASK_GRADER};
+use evalsuite_schema::{CliTarget, TargetEntry};
 
-use super::{FILES, GRADERS, Key, RUBRIC, RUST_GRADER, Range, Status, TASK_GRADER_KEYS, Table, Type, targets};
+use super::{FILES, GRADERS, Key, RUBRIC, RUST_GRADER, Range, Status, TASK_GRADER_KEYS, Table, Type};
 
 /// A text that is not blank.
 const TEXT: &str = r"\S";
@@ -73,7 +74,7 @@ impl Writer {
             }
             self.definitions.insert(name.clone(), Value::Null);
             let schema = match definition {
-                Definition::Table(table) if std::ptr::eq(table, &targets::CLI_TARGET) => self.target(),
+                Definition::Table(table) if std::ptr::eq(table, CliTarget::TABLE) => self.target(),
                 Definition::Table(table) if std::ptr::eq(table, &TASK_GRADER) => self.task_grader(),
                 Definition::Table(table) => self.table(table, table.common),
                 Definition::Settings(table) => self.table(table, TASK_GRADER_KEYS),
@@ -214,8 +215,9 @@ impl Writer {
 
     /// A target: the keys of other providers than `cli` are another tool's.
     fn target(&mut self) -> Value {
-        let strict = self.table(&targets::CLI_TARGET, targets::CLI_TARGET.common);
-        let mut open = self.table(&targets::TARGET, targets::TARGET.common);
+        let strict = self.table(CliTarget::TABLE, CliTarget::TABLE.common);
+        let mut open = self.table(TargetEntry::TABLE, &[]);
+        open["description"] = json!("A name for another target.");
         open["additionalProperties"] = json!(true);
         json!({
             "if": { "properties": { "provider": { "const": "cli" } }, "required": ["provider"] },

@@ -4,39 +4,22 @@
 //! `docs/reference` and the JSON Schemas for editors are made from the same tables. A key that is read and has no line here
 //! is unknown to the reader, and a line that nothing reads fails a test.
 
-pub(crate) mod calibration;
-pub(crate) mod case;
-pub(crate) mod execution;
 mod json_schema;
-pub(crate) mod message;
 pub mod placeholder;
-pub(crate) mod suite;
-pub(crate) mod targets;
-pub(crate) mod task;
-pub(crate) mod workspace;
 
 #[cfg(test)]
 mod tests;
 
 use evalsuite_schema::grader::OldRubric;
 use evalsuite_schema::keys::TEMPLATE;
+use evalsuite_schema::keys::lists::{A_CASE, CASE_FILE};
+use evalsuite_schema::{Calibration, Sample, Suite, SuiteJson, TargetsFile, Task, Workspace};
 
 pub use evalsuite_schema::grader::TABLES as GRADERS;
 pub use evalsuite_schema::keys::{
     GRADER_KEYS, Key, Keys, RUST_GRADER, Range, SCHEMA_KEY, Status, TASK_GRADER_KEYS, Table, Type, range,
 };
 pub use json_schema::json_schema;
-
-/// The words of a table of choices.
-const fn words<T, const N: usize>(choices: &[(&'static str, T); N]) -> [&'static str; N] {
-    let mut words = [""; N];
-    let mut index = 0;
-    while index < N {
-        words[index] = choices[index].0;
-        index += 1;
-    }
-    words
-}
 
 /// The old type `rubric`.
 pub(crate) static RUBRIC: Table = OldRubric::TABLE.of_grader(
@@ -48,16 +31,16 @@ pub(crate) static RUBRIC: Table = OldRubric::TABLE.of_grader(
 
 /// The kinds of files, by the name that `cargo evalsuite schema` has for them, with what their root is.
 pub const FILES: &[(&str, Type)] = &[
-    ("eval", Type::Object(&suite::EVAL_FILE)),
-    ("case", Type::Object(&case::CASE_FILE)),
-    ("cases", Type::List(&Type::Object(&case::CASE))),
-    ("suite", Type::Object(&suite::SUITE_JSON)),
-    ("task", Type::Object(&task::TASK)),
-    ("calibration", Type::Object(&calibration::CALIBRATION)),
-    ("samples", Type::List(&Type::Object(&calibration::SAMPLE))),
-    ("targets", Type::Object(&targets::TARGETS_FILE)),
+    ("eval", Type::Object(Suite::TABLE)),
+    ("case", Type::Object(&CASE_FILE)),
+    ("cases", Type::List(&A_CASE)),
+    ("suite", Type::Object(SuiteJson::TABLE)),
+    ("task", Type::Object(Task::TABLE)),
+    ("calibration", Type::Object(Calibration::TABLE)),
+    ("samples", Type::List(&Type::Object(Sample::TABLE))),
+    ("targets", Type::Object(TargetsFile::TABLE)),
     ("template", Type::Object(&TEMPLATE)),
-    ("workspace", Type::Object(&workspace::WORKSPACE)),
+    ("workspace", Type::Object(Workspace::TABLE)),
 ];
 
 /// Every table: those of the roots of [`FILES`] and what is below them, then those of graders.

@@ -170,7 +170,7 @@ impl PlacedCase {
 }
 
 fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Outline {
-    let json = suite_json::read(path, SuiteLayout::Tasks, scope.roots, scope.files, d);
+    let json = suite_json::read(path, SuiteLayout::Tasks, scope, d);
     let root = &scope.roots.suite_root;
     let listing = evalsuite_discovery::list(root, root, "tasks", "tasks");
     sources::report(&listing, root, None, scope, d);
@@ -185,11 +185,11 @@ fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Outline {
         );
     }
     let rules = task::TaskRules {
-        needs_reference: json.as_ref().is_some_and(|json| json.require_reference_solution),
-        threshold: json.as_ref().and_then(|json| json.task_pass_threshold),
+        needs_reference: json.as_ref().is_some_and(|(_, written)| written.require_reference_solution),
+        threshold: json.as_ref().and_then(|(_, written)| written.task_pass_threshold),
     };
     Outline {
-        suite: json.map(|json| json.suite),
+        suite: json.map(|(suite, _)| suite),
         cases: CaseFiles::Tasks { files: listing.files, rules },
         watched: vec![("tasks".to_owned(), "tasks".to_owned())],
         place: Span::whole(scope.files.add(path)),
@@ -197,18 +197,18 @@ fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Outline {
 }
 
 fn combined(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Outline {
-    let json = suite_json::read(path, SuiteLayout::Combined, scope.roots, scope.files, d);
+    let json = suite_json::read(path, SuiteLayout::Combined, scope, d);
     // The kind of an unreadable suite file is unknown: every strategy may be right.
-    let mut defaults = Defaults::new(json.as_ref().map_or(Kind::Capability, |json| json.suite.kind));
-    if let Some(json) = &json {
-        defaults.threshold = json.task_pass_threshold;
-        defaults.needs_reference = json.require_reference_solution;
+    let mut defaults = Defaults::new(json.as_ref().map_or(Kind::Capability, |(suite, _)| suite.kind));
+    if let Some((_, written)) = &json {
+        defaults.threshold = written.task_pass_threshold;
+        defaults.needs_reference = written.require_reference_solution;
     }
     let directory = scope.roots.suite_root.join("cases");
     let mut sources = CaseSources::default();
     sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
     let place = Span::whole(scope.files.add(path));
-    outline_of(json.map(|json| json.suite), sources, defaults, place)
+    outline_of(json.map(|(suite, _)| suite), sources, defaults, place)
 }
 
 fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {

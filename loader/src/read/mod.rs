@@ -1,6 +1,5 @@
 //! Reading: bytes of a file in, a tree of [`Node`](crate::read::node::Node)s with places out.
 
-mod cursor;
 mod file;
 mod json;
 mod keys;
@@ -14,6 +13,8 @@ mod tests;
 pub(crate) use file::{MAX_TOTAL, read_text};
 pub(crate) use json::{parse_json, parse_jsonl};
 pub(crate) use yaml::parse_yaml;
+#[cfg(feature = "documents")]
+pub(crate) use yaml::yaml_comments;
 
 /// Collections in collections, at most; the root is the first.
 const MAX_DEPTH: usize = 64;

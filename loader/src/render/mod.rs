@@ -1,8 +1,10 @@
-//! Diagnostics as people and programs read them: text with source lines, one line, JSON, GitHub's annotations.
+//! Diagnostics as people and programs read them: text with source lines, one line, JSON, GitHub's annotations, SARIF.
 
 mod github;
 mod json;
 mod one_line;
+#[cfg(feature = "documents")]
+mod sarif;
 mod short;
 mod text;
 
@@ -14,6 +16,8 @@ use evalsuite_schema::diagnostic::{Diagnostics, Severity};
 pub use github::{github, github_annotations};
 pub use json::json;
 pub use one_line::one_line;
+#[cfg(feature = "documents")]
+pub use sarif::{SarifHelp, sarif};
 pub use short::short;
 pub use text::{text, text_without_severity};
 

@@ -2,20 +2,24 @@
 
 use std::path::{Component, Path};
 
-use evalsuite_schema::{Kind, Layout, Suite};
+use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{Layout, Suite};
 
 use super::{entry, gates, suite_json};
 use crate::cases::case::Defaults;
-use crate::cases::requires::SettingsOwner;
+use crate::cases::workspace::SettingsOwner;
 use crate::cases::{case, execution, input, metadata, requires, workspace};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, paths};
 use crate::graders::assertions;
-use crate::keys::suite::{EVAL_FILE, KINDS, OLD_TESTS, TESTS};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use crate::{fields, graders, read, suggest};
+
+/// The key of the cases, and its old spellings.
+pub(crate) const TESTS: &str = "tests";
+pub(crate) const OLD_TESTS: &[&str] = &["eval_cases", "evalcases"];
 
 /// An eval file without its cases.
 pub(crate) struct EvalFile {
@@ -54,12 +58,9 @@ pub(crate) fn read<'n>(
     d: &mut Diagnostics,
 ) -> Option<(EvalFile, Option<&'n Entry>)> {
     let copied_before = scope.shared.copied();
-    let mut fields = Fields::new(root, &EVAL_FILE, d)?.at_top();
+    let mut fields = Fields::new(root, Suite::TABLE, d)?.at_top();
     fields.get("$schema");
     let name = fields.get("name").and_then(|entry| name(&entry.value, d));
-    let kind_entry = fields.get("kind");
-    let kind = kind_entry.and_then(|entry| fields::choice(&entry.value, "`kind`", KINDS, d));
-    let kind = kind.unwrap_or(Kind::Capability);
     let mut suite = suite_json::empty(
         name.unwrap_or_else(|| default_name(path)),
         Layout::Cases,
@@ -67,20 +68,14 @@ pub(crate) fn read<'n>(
         scope.roots,
         scope.files,
     );
-    suite.kind = kind;
+    suite.fill(&mut fields.parts(scope, d));
     suite.description = fields.get("description").and_then(|entry| description(&entry.value, d));
-    for (key, place) in
-        [("version", &mut suite.version), ("author", &mut suite.author), ("license", &mut suite.license)]
-    {
-        *place = fields.get(key).and_then(|entry| fields::string(&entry.value, &format!("`{key}`"), d));
-    }
-    suite.tags = fields.read("tags", fields::texts, d).unwrap_or_default();
-    let category = fields.read("category", fields::text, d);
-    suite.category = Some(category.unwrap_or_else(|| default_category(scope)));
+    suite.category.get_or_insert_with(|| default_category(scope));
+    let kind = suite.kind;
 
     let mut defaults = Defaults::new(kind);
     if let Some(entry) = fields.get("requires") {
-        defaults.requires = requires::read(entry, SettingsOwner::Suite, d);
+        defaults.requires = requires::of_suite(entry, scope, d);
     }
     if let Some(entry) = fields.get("input") {
         defaults.messages =
@@ -103,9 +98,6 @@ pub(crate) fn read<'n>(
         defaults.preprocessors = graders::preprocessors(entry, scope, d);
     }
     defaults.metadata = metadata::of_suite(&mut fields, d);
-    for key in ["dataset", "defaults"] {
-        fields.no_effect(key, d);
-    }
     let gates = fields.get("gates");
     let tests = fields.get_renamed(TESTS, d);
     target(&mut fields, &execution, &mut defaults, d);

@@ -2,57 +2,33 @@
 
 use std::path::Path;
 
-use evalsuite_schema::{Kind, Layout, Suite};
+use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{Kind, Layout, Suite, SuiteJson};
 
 use super::gates;
 use crate::diagnostic::Diagnostics;
 use crate::fields::Fields;
-use crate::fields::paths::Roots;
-use crate::keys::suite::{KINDS, SUITE_JSON};
+use crate::fields::paths::{Roots, Scope};
+use crate::read;
 use crate::source::{Files, Span};
-use crate::{fields, read};
 
-/// The contents of `suite.json`.
-#[derive(Debug)]
-pub(crate) struct SuiteJson {
-    pub(crate) suite: Suite,
-    pub(crate) require_reference_solution: bool,
-    pub(crate) task_pass_threshold: Option<f64>,
-}
-
-pub(crate) fn read(
-    path: &Path,
-    layout: Layout,
-    roots: &Roots,
-    files: &Files,
-    d: &mut Diagnostics,
-) -> Option<SuiteJson> {
-    let (file, text) = read::read_text(path, files, d)?;
+pub(crate) fn read(path: &Path, layout: Layout, scope: Scope<'_>, d: &mut Diagnostics) -> Option<(Suite, SuiteJson)> {
+    let (file, text) = read::read_text(path, scope.files, d)?;
     let root = read::parse_json(file, &text, d)?;
     let help = "write `{\"name\": …, \"agent_name\": …}`";
-    let mut fields = Fields::of_root(&root, &SUITE_JSON, help, d)?;
+    let mut fields = Fields::of_root(&root, SuiteJson::TABLE, help, d)?;
     fields.get("$schema");
-    let name = fields.read_required("name", fields::text, d);
-    let agent_name = fields.read_required("agent_name", fields::text, d);
-    let kind = match fields.get("kind") {
-        // Nothing in the cases contradicts this kind: a word that is none of them has no other consequences.
-        Some(entry) => fields::choice(&entry.value, "`kind`", KINDS, d).unwrap_or(Kind::Capability),
-        None => Kind::Mixed,
-    };
-    let require_reference_solution = fields
-        .get_either("requireReferenceSolution", d)
-        .and_then(|entry| fields::boolean(&entry.value, &fields::label(entry), d))
-        .unwrap_or(false);
-    let task_pass_threshold = fields
-        .get_either("taskPassThreshold", d)
-        .and_then(|entry| fields::fraction(&entry.value, &fields::label(entry), d));
+    let written: SuiteJson = fields.parts(scope, d).into_value_of_rest()?;
     let gates = fields.get("gates").map(|entry| gates::read(entry, &[], d)).unwrap_or_default();
+    let has_kind = fields.get("kind").is_some();
     fields.finish(d);
-    let mut suite = empty(name.unwrap_or_default().trim().to_owned(), layout, root.span, roots, files);
+    let trimmed = |name: &Option<String>| name.as_ref().map(|name| name.trim().to_owned());
+    let mut suite = empty(trimmed(&written.name).unwrap_or_default(), layout, root.span, scope.roots, scope.files);
     suite.gates = gates;
-    suite.agent_name = agent_name.map(|name| name.trim().to_owned());
-    suite.kind = kind;
-    Some(SuiteJson { suite, require_reference_solution, task_pass_threshold })
+    suite.agent_name = trimmed(&written.agent_name);
+    // Nothing in the cases contradicts `capability`: a word that is no kind has no other consequences.
+    suite.kind = written.kind.unwrap_or(if has_kind { Kind::Capability } else { Kind::Mixed });
+    Some((suite, written))
 }
 
 /// A suite with a name, a layout and a place.

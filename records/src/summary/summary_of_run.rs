@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::record::{RunSummary, SuiteSummary, SuiteTest, TrialRecord};
-use crate::stored_cases::{ReadDepth, StoredSuite, stored_suites};
+use crate::run_data::{ReadDepth, SuiteData, suites_of};
 use crate::summary::{SummedCase, by_target};
 
 /// Sums up the run in a directory from its records, without ending it. Of several runner attempts at a case, the last one counts; a case
@@ -19,14 +19,14 @@ pub fn summarize_run(run: &Path) -> io::Result<RunSummary> {
         |error: io::Error| io::Error::new(error.kind(), format!("run {} cannot be summed up: {error}", run.display()));
     let run = std::path::absolute(run).map_err(failed)?;
     let run_id = &*run.file_name().unwrap_or_default().to_string_lossy();
-    let (suites, _) = stored_suites(&run, ReadDepth::Trials).map_err(failed)?;
+    let (suites, _) = suites_of(&run, ReadDepth::Trials).map_err(failed)?;
     let mut summary = RunSummary::new();
     summary.run_id = run_id.to_owned();
     summary.suites = suites.into_iter().map(|suite| of_suite(suite, run_id)).collect();
     Ok(summary)
 }
 
-fn of_suite(suite: StoredSuite, run_id: &str) -> SuiteSummary {
+fn of_suite(suite: SuiteData, run_id: &str) -> SuiteSummary {
     let not_started = not_started(&suite);
     let mut cases = Vec::new();
     for case in suite.cases {
@@ -53,7 +53,7 @@ fn of_suite(suite: StoredSuite, run_id: &str) -> SuiteSummary {
 }
 
 /// Paths of the tests that have no result and are not running.
-fn not_started(suite: &StoredSuite) -> Vec<String> {
+fn not_started(suite: &SuiteData) -> Vec<String> {
     let ended = suite.cases.iter().map(|case| &case.record);
     let ended = ended.map(|record| [&record.test_name, &record.program, &record.case_id]);
     let running = suite.running.iter().map(|started| [&started.test_name, &started.program, &started.case_id]);

@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use evalsuite_schema::counted;
+
 use crate::record::{CaseRecord, Estimate, Reason, Stability, Status, SuiteSummary, TargetSummary, Usage};
 use crate::summary::text_table::TextTable;
 
@@ -63,11 +65,8 @@ impl fmt::Display for SummaryText<'_> {
         )?;
         let reused: u32 = summary.targets.iter().map(|target| target.reused).sum();
         if reused > 0 {
-            let cases = if reused == 1 { "case" } else { "cases" };
-            writeln!(
-                f,
-                "  reused   {reused} unchanged {cases} of earlier runs; time and cost are those of the runs then"
-            )?;
+            let cases = counted(reused, "unchanged case");
+            writeln!(f, "  reused   {cases} of earlier runs; time and cost are those of the runs then")?;
         }
         trial_errors(&summary.targets, f)?;
         failed_graders(&summary.cases, f)?;
@@ -101,8 +100,7 @@ fn failed_graders(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Resu
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let cases = if found.len() == 1 { "case" } else { "cases" };
-    writeln!(f, "  graders  {} {cases} passed although a grader failed: {named}{more}", found.len())
+    writeln!(f, "  graders  {} passed although a grader failed: {named}{more}", counted(found.len(), "case"))
 }
 
 /// One row per target with cases that were run.

@@ -6,13 +6,12 @@ mod as_run;
 mod red_builds;
 mod text;
 
-use std::fs::File;
-use std::io::Write;
+use std::io;
 use std::path::Path;
 use std::string::FromUtf8Error;
-use std::{fs, io, process};
 
-use evalsuite_records::package_file::read_package_file;
+use evalsuite_records::file_replacement::{error_at, replace_file};
+use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file};
 use evalsuite_records::record::{AcceptedAnswers, Baseline, BaselineError};
 
 pub(crate) use self::accepted::rounded;
@@ -20,9 +19,6 @@ pub use self::accepted::{Accepted, AcceptedCase, Decision, accept};
 pub use self::accepted_answers::accept_answers;
 pub(crate) use self::as_run::{as_run, as_run_with_answers};
 pub use self::red_builds::RedBuilds;
-
-/// Largest file that is read or written, in bytes.
-const LARGEST: u64 = 256 << 20;
 
 /// Reads the baseline of a suite; `None` if there is no such file. [`evalsuite_records::baseline::baseline_file`] says where it is.
 ///
@@ -63,38 +59,20 @@ pub fn write_accepted_answers(file: &Path, answers: &AcceptedAnswers) -> io::Res
 fn read<T>(file: &Path, parse: fn(&str) -> Result<T, BaselineError>) -> io::Result<Option<T>> {
     let read = || {
         let invalid = |error: FromUtf8Error| io::Error::new(io::ErrorKind::InvalidData, error);
-        let text = String::from_utf8(read_package_file(file, LARGEST)?).map_err(invalid)?;
+        let text = String::from_utf8(read_package_file(file, LARGEST_BASELINE)?).map_err(invalid)?;
         parse(&text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))
     };
     match read() {
         Ok(parsed) => Ok(Some(parsed)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(named(file, &error)),
+        Err(error) => Err(error_at(file, &error)),
     }
 }
 
 fn write(file: &Path, text: &str) -> io::Result<()> {
-    let temporary = file.with_extension(format!("{}.tmp", process::id()));
-    let write = || {
-        check_size(text.len() as u64)?;
-        if let Some(directory) = file.parent() {
-            fs::create_dir_all(directory)?;
-        }
-        // One that a process with this id left, or a link: neither is written to.
-        let _ = fs::remove_file(&temporary);
-        File::create_new(&temporary)?.write_all(text.as_bytes())?;
-        fs::rename(&temporary, file)
+    let written = match text.len() as u64 > LARGEST_BASELINE {
+        true => Err(io::Error::other(format!("it has more than {LARGEST_BASELINE} bytes"))),
+        false => replace_file(file, text.as_bytes()),
     };
-    write().map_err(|error| named(file, &error))
-}
-
-fn check_size(bytes: u64) -> io::Result<()> {
-    if bytes > LARGEST {
-        return Err(io::Error::other(format!("it has more than {LARGEST} bytes")));
-    }
-    Ok(())
-}
-
-fn named(file: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", file.display()))
+    written.map_err(|error| error_at(file, &error))
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use evalsuite_records::record::{PairRecord, Side};
+use evalsuite_schema::counted;
 
 use super::{CaseChange, ChangeKind, Comparison, ComparisonVerdict, JudgedAnswers, SliceComparison, SuiteComparison};
 use crate::statistics::wilson_interval;
@@ -51,12 +52,8 @@ impl fmt::Display for SuiteComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} @ {}: {}", self.suite, self.target, self.verdict)?;
         if self.errors > 0 {
-            let cases = plural(
-                self.errors,
-                "case ends in an error, and had a result",
-                "cases end in an error, and had a result",
-            );
-            writeln!(f, "  errors   {} {cases}", self.errors)?;
+            let end = if self.errors == 1 { "ends" } else { "end" };
+            writeln!(f, "  errors   {} {end} in an error, and had a result", counted(self.errors, "case"))?;
         }
         writeln!(f, "  passed   {} -> {}", rate(self.base_passed), rate(self.run_passed))?;
         write!(f, "  score    {:+.3}", self.difference)?;
@@ -70,8 +67,8 @@ impl fmt::Display for SuiteComparison {
         }
         writeln!(f)?;
         if self.first_trials > 0 {
-            let of = plural(self.first_trials, "case", "cases");
-            writeln!(f, "  trials   only the first one of {} {of}, whose trials stop early", self.first_trials)?;
+            let cases = counted(self.first_trials, "case");
+            writeln!(f, "  trials   only the first one of {cases}, whose trials stop early")?;
         }
         if self.missing > 0 {
             writeln!(
@@ -109,8 +106,7 @@ impl SuiteComparison {
                 texts.push(format!("and {} more", cases.len() - LISTED));
             }
             if !small.is_empty() {
-                let scores = plural(small.len(), "score", "scores");
-                texts.push(format!("{} {scores} by less than {SMALL_DIFFERENCE}", small.len()));
+                texts.push(format!("{} by less than {SMALL_DIFFERENCE}", counted(small.len(), "score")));
             }
             lines.extend(texts.into_iter().map(|text| (kind.as_str(), text)));
         }
@@ -120,16 +116,15 @@ impl SuiteComparison {
 
 impl fmt::Display for JudgedAnswers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { wins, losses, ties, inconsistent, .. } = self;
-        let ties = format!("{ties} {}", plural(*ties, "tie", "ties"));
+        let Self { wins, losses, inconsistent, .. } = self;
+        let ties = counted(self.ties, "tie");
         writeln!(f, "  judged   {}: {wins} better, {losses} worse, {ties}", self.verdict)?;
         if let Some(rate) = self.win_rate {
             writeln!(f, "  win rate {}  p {}", share(rate, self.win_interval), p_value(self.p_value, self.adjusted_p))?;
         }
         if let Some(rate) = self.first_rate {
             writeln!(f, "  position first answer preferred {}", share(rate, self.first_interval))?;
-            let cases = plural(*inconsistent, "case", "cases");
-            writeln!(f, "  orders   {inconsistent} {cases} inconsistent{}", self.remark())?;
+            writeln!(f, "  orders   {} inconsistent{}", counted(*inconsistent, "case"), self.remark())?;
         }
         writeln!(f, "  judge    {}", self.judge_text())?;
         self.lines_of_cases().iter().try_for_each(|(label, text)| writeln!(f, "  {label:<18}  {text}"))
@@ -174,7 +169,7 @@ impl JudgedAnswers {
         if let Some(model) = self.model.as_ref().filter(|model| **model != self.judge) {
             text.push_str(&format!(" ({})", printable(model)));
         }
-        text.push_str(&format!("  {} {}", self.calls, plural(self.calls as usize, "call", "calls")));
+        text.push_str(&format!("  {}", counted(self.calls, "call")));
         if let Some(usage) = self.usage {
             text.push_str(&format!(", {} + {} tokens", usage.input.saturating_add(usage.cached), usage.output));
         }
@@ -183,10 +178,6 @@ impl JudgedAnswers {
         }
         text
     }
-}
-
-fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
-    if count == 1 { one } else { many }
 }
 
 /// `0.725 [0.512, 0.871]`.
@@ -216,8 +207,7 @@ impl fmt::Display for SliceComparison {
         if let Some((lower, upper)) = self.interval {
             write!(f, " [{lower:+.3}, {upper:+.3}]")?;
         }
-        let cases = if self.pairs == 1 { "case" } else { "cases" };
-        write!(f, "  p {}  {} {cases}", p_value(self.p_value, self.adjusted_p), self.pairs)
+        write!(f, "  p {}  {}", p_value(self.p_value, self.adjusted_p), counted(self.pairs, "case"))
     }
 }
 

@@ -1,15 +1,22 @@
 //! Annotations of GitHub Actions.
 
+use std::io;
+use std::io::Write;
+
 use evalsuite_records::record::Status;
 use evalsuite_schema::diagnostic::Severity;
 use evalsuite_schema::workflow_command::{command, commands};
 
 use crate::failure_text::FailureText;
-use crate::run_data::{CaseData, RunData};
+use crate::run_data::{CaseData, Problem, RunData};
 
 /// The failed cases as workflow commands of GitHub Actions, one per line, at the file and line of the first grader that did not
 /// pass: errors first, at most nine of them and one that says how many more there are. Flaky cases are warnings, likewise.
-pub fn annotations(run: &RunData) -> String {
+///
+/// # Errors
+///
+/// If they cannot be written.
+pub(super) fn annotations(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     let mut failed: Vec<&CaseData> =
         cases().filter(|case| matches!(case.record.outcome, Status::Failed | Status::Error)).collect();
@@ -21,8 +28,10 @@ pub fn annotations(run: &RunData) -> String {
 
     let more_failed = |count| format!("{count} more cases did not pass; see the summary of the job");
     let more_flaky = |count| format!("{count} more cases are flaky; see the summary of the job");
-    commands(Severity::Error, &failed, |case| failure(case), more_failed)
-        + &commands(Severity::Warning, &flaky, |case| flakiness(case), more_flaky)
+    let errors = commands(Severity::Error, &failed, |case| failure(case), more_failed);
+    let warnings = commands(Severity::Warning, &flaky, |case| flakiness(case), more_flaky);
+    write!(out, "{errors}{warnings}")?;
+    Ok(Vec::new())
 }
 
 fn failure(case: &CaseData) -> String {

@@ -1,9 +1,10 @@
 //! CSV: a row per trial.
 
 use std::io;
+use std::io::Write;
 
 use crate::failure_text::FailureText;
-use crate::run_data::{CaseData, RunData, TrialData};
+use crate::run_data::{CaseData, Problem, RunData, TrialData};
 
 const COLUMNS: [&str; 22] = [
     "run_id",
@@ -36,8 +37,8 @@ const COLUMNS: [&str; 22] = [
 /// # Errors
 ///
 /// If the rows cannot be written.
-pub fn csv(run: &RunData) -> io::Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+pub(super) fn csv(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
+    let mut writer = csv::Writer::from_writer(out);
     writer.write_record(COLUMNS)?;
     for case in run.suites.iter().flat_map(|suite| &suite.cases) {
         if case.trials.is_empty() {
@@ -47,8 +48,8 @@ pub fn csv(run: &RunData) -> io::Result<String> {
             writer.write_record(trial_row(run, case, trial))?;
         }
     }
-    let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
-    String::from_utf8(bytes).map_err(io::Error::other)
+    writer.flush()?;
+    Ok(Vec::new())
 }
 
 fn case_row(run: &RunData, case: &CaseData) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! JUnit XML, as CI services read it.
 
 use std::io;
+use std::io::Write;
 use std::time::Duration;
 
 use evalsuite_records::record::{CaseRecord, Status};
@@ -8,7 +9,7 @@ use evalsuite_schema::Location;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestRerun, TestSuite};
 
 use crate::failure_text::FailureText;
-use crate::run_data::{CaseData, RunData, TrialData};
+use crate::run_data::{CaseData, Problem, RunData, TrialData};
 
 /// The run as JUnit XML: a `testsuite` per suite and target, a `testcase` per case with `suite@target` as its class name.
 ///
@@ -20,7 +21,7 @@ use crate::run_data::{CaseData, RunData, TrialData};
 /// # Errors
 ///
 /// If the XML cannot be written.
-pub fn junit(run: &RunData) -> io::Result<String> {
+pub(super) fn junit(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let mut report = Report::new("evalsuite");
     for suite in &run.suites {
         for (target, cases) in suite.by_target() {
@@ -36,7 +37,8 @@ pub fn junit(run: &RunData) -> io::Result<String> {
             report.add_test_suite(tests);
         }
     }
-    report.to_string().map_err(io::Error::other)
+    report.serialize(out).map_err(io::Error::other)?;
+    Ok(Vec::new())
 }
 
 fn test_case(case: &CaseData, class: &str) -> TestCase {

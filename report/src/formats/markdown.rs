@@ -1,19 +1,24 @@
 //! Markdown for pull requests and the summary of a CI job.
 
 use std::fmt::Write;
+use std::io;
 
 use evalsuite_records::record::{OutcomeCounts, Status};
 
 use crate::failure_text::FailureText;
 use crate::judged_rates::judged_rates;
-use crate::run_data::{CaseData, RunData, SuiteData};
+use crate::run_data::{CaseData, Problem, RunData, SuiteData};
 
 /// Most bytes that are written: GitHub refuses summaries above 1 MiB as a whole.
 pub const MARKDOWN_LIMIT: usize = 900 * 1024;
 
 /// The run as GitHub-flavoured Markdown: a table of suites and targets, then every case that did not pass, with its details folded,
 /// then flaky and skipped ones. Cut at [`MARKDOWN_LIMIT`] bytes with a line that says so.
-pub fn markdown(run: &RunData) -> String {
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec<Problem>> {
     let mut text = format!("## Evaluation: {}\n\n", headline(run));
     text.push_str("| suite | target | passed | failed | error | skipped | mean score | cost |\n");
     text.push_str("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
@@ -49,8 +54,7 @@ pub fn markdown(run: &RunData) -> String {
     list(&mut sections, "Skipped", skipped, |case| FailureText::of_case(case).message);
     if !run.problems.is_empty() {
         sections.push("\n### Records that cannot be read\n\n".to_owned());
-        let problem =
-            |problem: &crate::run_data::Problem| format!("- {}: {}\n", code(&problem.file), escape(&problem.message));
+        let problem = |problem: &Problem| format!("- {}: {}\n", code(&problem.file), escape(&problem.message));
         sections.extend(run.problems.iter().map(problem));
     }
     let count = sections.len();
@@ -62,7 +66,8 @@ pub fn markdown(run: &RunData) -> String {
         }
         text.push_str(&section);
     }
-    text
+    out.write_all(text.as_bytes())?;
+    Ok(Vec::new())
 }
 
 /// `3 of 4 cases passed, 1 failed`.

@@ -1,4 +1,4 @@
-//! Runs in the formats of other programs: one file each.
+//! Runs in the formats of other programs: a table, and a file for each of them.
 
 mod annotations;
 mod csv;
@@ -9,16 +9,170 @@ mod junit;
 mod markdown;
 mod otel;
 mod steps;
+mod summary_json;
 mod timeline;
 mod trace;
 
-pub use self::annotations::annotations;
-pub use self::csv::csv;
+use std::fs::File;
+use std::io;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use evalsuite_records::file_replacement::error_at;
+
+use crate::run_data::{Problem, RunData};
+
 pub(crate) use self::input::input_messages;
 pub use self::inspect::{InspectFormat, InspectLog, inspect_logs};
-pub use self::junit::junit;
+pub use self::markdown::MARKDOWN_LIMIT;
 pub(crate) use self::markdown::escape;
-pub use self::markdown::{MARKDOWN_LIMIT, markdown};
 pub use self::otel::otel;
 pub use self::steps::content_text;
-pub use self::trace::trace;
+
+/// A format in which a run is written for other programs.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Format {
+    /// Its name, as in `cargo evalsuite report --NAME PATH`.
+    pub name: &'static str,
+    /// What is written, for the help of that flag.
+    pub about: &'static str,
+    /// Where it is written to.
+    pub destination: Destination,
+    writer: Writer,
+}
+
+/// Where a format is written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Destination {
+    /// Standard output.
+    Output,
+    /// A file.
+    File,
+    /// The end of a file: the steps of a CI job share that of its summary.
+    EndOfFile,
+    /// A directory.
+    Directory,
+    /// A file or a directory.
+    FileOrDirectory,
+}
+
+/// What writes a format. Both return the files of the run that could not be read.
+#[derive(Debug, Clone, Copy)]
+enum Writer {
+    /// One text.
+    Text(fn(&RunData, &mut dyn Write) -> io::Result<Vec<Problem>>),
+    /// Files.
+    Files(fn(&RunData, &Path) -> io::Result<Exported>),
+}
+
+/// Files that were written.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Exported {
+    /// The files of the run that could not be read.
+    pub problems: Vec<Problem>,
+    /// The files whose names the format has chosen.
+    pub named: Vec<PathBuf>,
+}
+
+/// All formats, in the order of the help.
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: "github",
+        about: "GitHub Actions annotations",
+        destination: Destination::Output,
+        writer: Writer::Text(annotations::annotations),
+    },
+    Format {
+        name: "junit",
+        about: "Write JUnit XML, with a name other than that of the test runner's file",
+        destination: Destination::File,
+        writer: Writer::Text(junit::junit),
+    },
+    Format {
+        name: "markdown",
+        about: "Append Markdown, for pull requests and the summary of a CI job",
+        destination: Destination::EndOfFile,
+        writer: Writer::Text(markdown::markdown),
+    },
+    Format {
+        name: "csv",
+        about: "Write CSV with a row per trial",
+        destination: Destination::File,
+        writer: Writer::Text(csv::csv),
+    },
+    Format {
+        name: "json",
+        about: "Write the summary as JSON, as `--format json` prints it",
+        destination: Destination::File,
+        writer: Writer::Text(summary_json::summary_json),
+    },
+    Format {
+        name: "inspect-log",
+        about: "Write logs of Inspect: FILE.json or FILE.eval for a run of one suite and target, else a directory with one log for each",
+        destination: Destination::FileOrDirectory,
+        writer: Writer::Files(inspect::files),
+    },
+    Format {
+        name: "otel",
+        about: "Write OpenTelemetry data in OTLP/JSON: run.traces.jsonl with spans, run.logs.jsonl with results of graders",
+        destination: Destination::Directory,
+        writer: Writer::Files(otel::files),
+    },
+    Format {
+        name: "trace",
+        about: "Write Chrome trace JSON, which Perfetto shows as a timeline",
+        destination: Destination::File,
+        writer: Writer::Text(trace::trace),
+    },
+];
+
+impl Format {
+    /// The format with this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        FORMATS.iter().find(|format| format.name == name)
+    }
+
+    /// Writes a run to a file or directory.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written, or would have to hold more than one can; the error names it.
+    pub fn write(&self, run: &RunData, path: &Path) -> io::Result<Exported> {
+        let write = match self.writer {
+            Writer::Files(write) => return write(run, path),
+            Writer::Text(write) => write,
+        };
+        let problems = match self.destination {
+            Destination::EndOfFile => {
+                let opened = File::options().create(true).append(true).open(path);
+                opened.and_then(|mut out| write(run, &mut out)).map_err(|error| error_at(path, &error))?
+            }
+            _ => file(path, |out| write(run, out))?,
+        };
+        Ok(Exported { problems, ..Exported::default() })
+    }
+
+    /// The run as text; `None` for a format that may consist of several files.
+    ///
+    /// # Errors
+    ///
+    /// If the text cannot be written.
+    pub fn text(&self, run: &RunData) -> io::Result<Option<String>> {
+        let Writer::Text(write) = self.writer else { return Ok(None) };
+        let mut text = Vec::new();
+        write(run, &mut text)?;
+        String::from_utf8(text).map(Some).map_err(io::Error::other)
+    }
+}
+
+/// Writes a file; errors name it.
+fn file<T>(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> io::Result<T> {
+    let failed = |error: io::Error| error_at(path, &error);
+    let mut out = File::create(path).map(BufWriter::new).map_err(failed)?;
+    let written = write(&mut out)?;
+    out.flush().map_err(failed)?;
+    Ok(written)
+}

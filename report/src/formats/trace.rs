@@ -19,7 +19,7 @@ use crate::run_data::{CaseData, Problem, RunData, TrialData, TrialFiles};
 /// # Errors
 ///
 /// If it cannot be written.
-pub fn trace(run: &RunData, out: &mut impl Write) -> io::Result<Vec<Problem>> {
+pub(super) fn trace(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let mut problems = Vec::new();
     let groups: Vec<(String, Vec<Slice<'_>>)> = suites_and_targets(run)
         .into_iter()

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::record::{ReasonCode, Status, SuiteTest};
+use evalsuite_schema::counted;
 use evalsuite_schema::gate::{Gate, Measure, SliceKey};
 
 use super::measure::Measured;
@@ -144,7 +145,7 @@ impl<'a> Checked<'a> {
         if unselected > 0 {
             return Some(format!(
                 "{} did not run; with --selected, only cases that ran count",
-                count(unselected, "case")
+                counted(unselected, "case")
             ));
         }
         // What is not known can only make a sum larger.
@@ -153,7 +154,7 @@ impl<'a> Checked<'a> {
             _ => measured.value.is_none(),
         };
         let what = if gate.measure().is_time() { "time" } else { "cost" };
-        is_unknown.then(|| format!("the {what} of {} is not known", count(measured.unknown, "trial")))
+        is_unknown.then(|| format!("the {what} of {} is not known", counted(measured.unknown, "trial")))
     }
 
     /// Number of tests that left no record, in the suites and targets that a gate is about.
@@ -183,8 +184,4 @@ fn too_many(missing: usize, all: usize) -> bool {
     #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
     let share = missing as f64 / all.max(1) as f64;
     share > MOST_MISSING
-}
-
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use evalsuite_schema::counted;
 use evalsuite_schema::gate::Measure;
 
 use super::{GateReport, GateResult, GateVerdict};
@@ -39,7 +40,7 @@ impl fmt::Display for GateResult {
             (Some(value), measure) if measure.is_time() => write!(f, "  {value:.1} s")?,
             (Some(value), _) => write!(f, "  {value:.3}")?,
         }
-        write!(f, "  {} {}", self.cases, if self.cases == 1 { "case" } else { "cases" })?;
+        write!(f, "  {}", counted(self.cases, "case"))?;
         self.why.as_ref().map_or(Ok(()), |why| write!(f, "  ({why})"))
     }
 }

@@ -3,6 +3,7 @@
 use std::{fmt, iter};
 
 use evalsuite_records::summary::TextTable;
+use evalsuite_schema::counted;
 
 use super::{CaseHealth, Health, JudgeHealth, SuiteHealth, UndecidedGrader};
 
@@ -68,7 +69,7 @@ fn cases(f: &mut fmt::Formatter<'_>, kind: &str, cases: &[CaseHealth]) -> fmt::R
 /// `shop: tone  12 undecided, 3 errors`.
 impl fmt::Display for UndecidedGrader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let errors = if self.errors == 1 { "1 error".to_owned() } else { format!("{} errors", self.errors) };
+        let errors = counted(self.errors, "error");
         write!(f, "{}: {}  {} undecided, {errors}", self.suite, self.grader, self.undecided)
     }
 }
@@ -82,8 +83,8 @@ impl fmt::Display for JudgeHealth {
             write!(f, "  model {}", models.join(" -> "))?;
         }
         if self.prompts > 0 {
-            let prompts = if self.prompts == 1 { "prompt" } else { "prompts" };
-            write!(f, "  {:+.3} on {} equal {prompts}, p {:.3}", self.difference, self.prompts, self.p_value)?;
+            let prompts = counted(self.prompts, "equal prompt");
+            write!(f, "  {:+.3} on {prompts}, p {:.3}", self.difference, self.p_value)?;
         }
         self.kappa.map_or(Ok(()), |(oldest, newest)| write!(f, "  κ {oldest:.2} -> {newest:.2}"))
     }

@@ -21,7 +21,6 @@ use evalsuite_records::record::Status;
 use crate::run_data::{CaseData, CaseLookup, Problem, RunData};
 
 use self::chunks::Chunks;
-use self::index::Index;
 use self::page::{Page, Placement};
 
 pub use self::transcripts::{Transcript, TranscriptError, write_transcripts};
@@ -136,8 +135,8 @@ impl HtmlReport {
                 chunks.add(&details.to_string())
             }));
         }
-        let index = Index::new(&self.run, &self.runs_before(), self.base(), places, &problems);
-        (index.to_json(), chunks.finish(), problems)
+        let index = index::index(&self.run, &self.runs_before(), self.base(), places, &problems);
+        (index, chunks.finish(), problems)
     }
 
     fn has_details(&self, case: &CaseData) -> bool {

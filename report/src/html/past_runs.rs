@@ -1,66 +1,12 @@
 //! Earlier runs, as the index has them.
 
 use evalsuite_records::record::{CaseRecord, OutcomeCounts, Status};
+use evalsuite_schema::json::{Value, json};
 use serde::Serialize;
 
-use super::index::{RunInfo, outcome_code};
-use crate::comparison::{CompareOptions, Comparison, ComparisonVerdict, SuiteComparison};
+use super::index::{outcome_code, run_info};
+use crate::comparison::{CompareOptions, Comparison, SuiteComparison};
 use crate::run_data::{CaseLookup, RunData};
-
-/// An earlier run: its totals, and one entry per case of the report's run.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct PastRun {
-    run: RunInfo,
-    /// Its totals by suite and target.
-    totals: Vec<Totals>,
-    /// What `diff` says about the report's run and this one, by suite and target.
-    compared: Vec<ComparedSuite>,
-    /// Outcome by case of the report's run; `-` where the case has not run.
-    outcomes: String,
-    scores: Vec<Option<f64>>,
-    passed: Vec<u32>,
-    completed: Vec<u32>,
-    /// Mean duration of a trial in milliseconds.
-    ms: Vec<Option<u64>>,
-    /// `=` where case, input and graders are those of the report's run, `i` where the input differs, `g` where only the graders
-    /// do, `c` where something else does, `-` where the case has not run.
-    definitions: String,
-    /// Ids of cases that the report's run does not have, with their suite and target.
-    removed: Vec<[String; 3]>,
-}
-
-/// The comparison of a suite and target, without its cases.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ComparedSuite {
-    suite: String,
-    target: String,
-    verdict: ComparisonVerdict,
-    pairs: usize,
-    missing: usize,
-    /// Cases that had a result and end in an error now.
-    errors: usize,
-    difference: f64,
-    interval: Option<(f64, f64)>,
-    p_value: f64,
-}
-
-impl From<SuiteComparison> for ComparedSuite {
-    fn from(suite: SuiteComparison) -> Self {
-        Self {
-            suite: suite.suite,
-            target: suite.target,
-            verdict: suite.verdict,
-            pairs: suite.pairs,
-            missing: suite.missing,
-            errors: suite.errors,
-            difference: suite.difference,
-            interval: suite.interval,
-            p_value: suite.p_value,
-        }
-    }
-}
 
 /// Numbers of one suite and target in one run.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -76,34 +22,51 @@ pub(super) struct Totals {
     ms: Option<f64>,
 }
 
-impl PastRun {
-    /// `ours` is the report's run, with these cases.
-    pub(super) fn new(run: &RunData, ours: &RunData, cases: &[&CaseRecord]) -> Self {
-        let lookup = CaseLookup::new(run);
-        let comparison = Comparison::new(run, ours, &CompareOptions::new());
-        let mut past = Self {
-            run: RunInfo::new(run),
-            totals: totals(run),
-            compared: comparison.suites.into_iter().map(ComparedSuite::from).collect(),
-            outcomes: String::new(),
-            scores: Vec::new(),
-            passed: Vec::new(),
-            completed: Vec::new(),
-            ms: Vec::new(),
-            definitions: String::new(),
-            removed: removed(run, cases),
-        };
-        for case in cases {
-            let theirs = lookup.get(case).map(|theirs| &theirs.record);
-            past.outcomes.push(theirs.map_or('-', |theirs| outcome_code(theirs.outcome)));
-            past.definitions.push(theirs.map_or('-', |theirs| definition(case, theirs)));
-            past.scores.push(theirs.and_then(|theirs| theirs.score));
-            past.passed.push(theirs.map_or(0, |theirs| theirs.passed));
-            past.completed.push(theirs.map_or(0, |theirs| theirs.completed));
-            past.ms.push(theirs.and_then(mean_ms));
-        }
-        past
-    }
+/// An earlier run: its totals, and one entry per case of the report's run. `ours` is the report's run, with these cases.
+pub(super) fn past_run(run: &RunData, ours: &RunData, cases: &[&CaseRecord]) -> Value {
+    let lookup = CaseLookup::new(run);
+    let theirs = |case: &&CaseRecord| lookup.get(case).map(|theirs| &theirs.record);
+    let theirs: Vec<Option<&CaseRecord>> = cases.iter().map(theirs).collect();
+    let outcome = |theirs: &Option<&CaseRecord>| theirs.map_or("-", |theirs| outcome_code(theirs.outcome));
+    let definition = |(ours, theirs): (&&CaseRecord, &Option<&CaseRecord>)| match theirs {
+        Some(theirs) => definition(ours, theirs),
+        None => '-',
+    };
+    json!({
+        "run": run_info(run),
+        // Its totals by suite and target.
+        "totals": totals(run),
+        // What `diff` says about the report's run and this one, by suite and target.
+        "compared": Comparison::new(run, ours, &CompareOptions::new()).suites.iter().map(compared).collect::<Vec<_>>(),
+        // Outcome by case of the report's run; `-` where the case has not run.
+        "outcomes": theirs.iter().map(outcome).collect::<String>(),
+        "scores": theirs.iter().map(|theirs| theirs.and_then(|theirs| theirs.score)).collect::<Vec<_>>(),
+        "passed": theirs.iter().map(|theirs| theirs.map_or(0, |theirs| theirs.passed)).collect::<Vec<_>>(),
+        "completed": theirs.iter().map(|theirs| theirs.map_or(0, |theirs| theirs.completed)).collect::<Vec<_>>(),
+        // Mean duration of a trial in milliseconds.
+        "ms": theirs.iter().map(|theirs| theirs.and_then(mean_ms)).collect::<Vec<_>>(),
+        // `=` where case, input and graders are those of the report's run, `i` where the input differs, `g` where only the graders
+        // do, `c` where something else does, `-` where the case has not run.
+        "definitions": cases.iter().zip(&theirs).map(definition).collect::<String>(),
+        // Ids of cases that the report's run does not have, with their suite and target.
+        "removed": removed(run, cases),
+    })
+}
+
+/// The comparison of a suite and target, without its cases.
+fn compared(suite: &SuiteComparison) -> Value {
+    json!({
+        "suite": suite.suite,
+        "target": suite.target,
+        "verdict": suite.verdict,
+        "pairs": suite.pairs,
+        "missing": suite.missing,
+        // Cases that had a result and end in an error now.
+        "errors": suite.errors,
+        "difference": suite.difference,
+        "interval": suite.interval,
+        "pValue": suite.p_value,
+    })
 }
 
 fn definition(ours: &CaseRecord, theirs: &CaseRecord) -> char {

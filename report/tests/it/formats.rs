@@ -1,8 +1,14 @@
 //! Runs in the formats of other programs.
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
-use evalsuite_report::{MARKDOWN_LIMIT, RunData, annotations, csv, junit, markdown};
+use evalsuite_report::{Format, MARKDOWN_LIMIT, RunData};
 use evalsuite_tests::synthetic_run::SyntheticRun;
+
+/// The run in a format.
+fn in_format(name: &str, run: &RunData) -> String {
+    let format = Format::named(name).expect("a format");
+    format.text(run).expect("it can be written").expect("one text")
+}
 
 fn run(change: impl FnOnce(&mut SyntheticRun)) -> (tempfile::TempDir, RunData) {
     let output = tempfile::tempdir().expect("a temporary directory");
@@ -20,7 +26,7 @@ fn count(run: &RunData, outcome: Status) -> usize {
 #[test]
 fn junit_has_a_case_for_each_case_with_its_class_place_and_reruns() {
     let (_output, run) = run(|_| {});
-    let xml = junit(&run).expect("XML");
+    let xml = in_format("junit", &run);
     assert_eq!(xml.matches("<testcase ").count(), 120);
     assert_eq!(xml.matches("<failure ").count(), count(&run, Status::Failed));
     assert_eq!(xml.matches("<error ").count(), count(&run, Status::Error));
@@ -44,7 +50,7 @@ fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
 #[test]
 fn junit_has_what_two_readers_go_by() {
     let (_output, run) = run(|run| run.skill = 0.5);
-    let xml = junit(&run).expect("XML");
+    let xml = in_format("junit", &run);
     let cases: Vec<&str> =
         xml.split("<testcase ").skip(1).map(|case| case.split("</testcase>").next().unwrap()).collect();
     let names: std::collections::HashSet<_> = cases
@@ -74,7 +80,7 @@ fn junit_has_what_two_readers_go_by() {
 #[test]
 fn csv_has_a_row_for_each_trial() {
     let (_output, run) = run(|run| run.hostile = Some("a,\"b\"\nc".to_owned()));
-    let text = csv(&run).expect("CSV");
+    let text = in_format("csv", &run);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows of one length");
     let trials: usize = run.suites.iter().flat_map(|suite| &suite.cases).map(|case| case.trials.len()).sum();
@@ -92,7 +98,7 @@ fn annotations_show_nine_of_a_kind_and_how_many_more_there_are() {
         trial.record.outcome = Status::Error;
         trial.record.reason = Some(Reason::new(Stage::Agent, ReasonCode::Timeout, "the agent did not answer"));
     });
-    let text = annotations(&run);
+    let text = in_format("github", &run);
     let failed = count(&run, Status::Failed) + count(&run, Status::Error);
     assert!(failed > 10, "{failed}");
     let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("::error ")).collect();
@@ -107,7 +113,7 @@ fn annotations_show_nine_of_a_kind_and_how_many_more_there_are() {
 fn markdown_shows_what_did_not_pass_and_stays_text() {
     let hostile = "</details><script>x</script>| `a` ```` @everyone\n# b";
     let (_output, run) = run(|run| run.hostile = Some(hostile.to_owned()));
-    let text = markdown(&run);
+    let text = in_format("markdown", &run);
     assert!(text.starts_with("## Evaluation: "), "{text}");
     assert!(text.contains("| refunds | default | "), "{text}");
     assert_eq!(text.matches("\n- **").count(), count(&run, Status::Failed) + count(&run, Status::Error));
@@ -118,9 +124,9 @@ fn markdown_shows_what_did_not_pass_and_stays_text() {
 #[test]
 fn markdown_counts_results_of_earlier_runs() {
     let (_output, mut run) = run(|_| {});
-    assert!(!markdown(&run).contains("unchanged since"));
+    assert!(!in_format("markdown", &run).contains("unchanged since"));
     run.suites[0].cases[0].record.reused_run = Some("earlier".to_owned());
-    let text = markdown(&run);
+    let text = in_format("markdown", &run);
     let headline = text.lines().next().unwrap_or_default();
     let (cases, trials) = headline.split_once("; ").expect("some trials of the run ended in an error");
     assert!(cases.ends_with(", 1 unchanged since an earlier run"), "{headline}");
@@ -147,7 +153,7 @@ fn markdown_is_cut_before_github_refuses_it() {
             }
         }
     }
-    let text = markdown(&run);
+    let text = in_format("markdown", &run);
     assert!(text.len() < MARKDOWN_LIMIT + 200, "{}", text.len());
     assert!(text.contains("more entries are left out"), "{}", &text[text.len() - 200..]);
 }
@@ -170,7 +176,7 @@ fn a_trial_is_in_junit_once_whatever_decided_its_case() {
             trial.record.outcome = outcome;
         }
         case.record.outcome = if outcomes.contains(&Status::Failed) { Status::Failed } else { Status::Error };
-        let xml = junit(&run).expect("XML");
+        let xml = in_format("junit", &run);
         for element in elements {
             assert_eq!(xml.matches(element).count(), 1, "{outcomes:?}: {element}\n{xml}");
         }
@@ -188,7 +194,7 @@ fn a_passed_case_with_a_broken_trial_is_flaky_in_junit_and_in_markdown() {
     case.record.outcome = Status::Passed;
     (case.record.passed, case.record.completed, case.record.errors) = (1, 1, 1);
     case.record.failed_graders = vec!["tone".to_owned()];
-    let (xml, text) = (junit(&run).expect("XML"), markdown(&run));
+    let (xml, text) = (in_format("junit", &run), in_format("markdown", &run));
     assert!(xml.contains("<flakyError") && xml.contains(r#"name="trial_errors" value="1""#), "{xml}");
     assert!(text.contains("### Flaky\n") && text.contains("1 of 2 trials passed, 1 ended in an error"), "{text}");
     let first = text.lines().next().unwrap_or_default();

@@ -1,8 +1,14 @@
 //! Rates of judged graders, corrected by the calibration of their judges.
 
 use evalsuite_records::record::{CalibrationRecord, GraderRecord, GraderState, JudgeRecord, SampleRecord, Verdict};
-use evalsuite_report::{RunData, judged_rates, markdown};
+use evalsuite_report::{Format, RunData, judged_rates};
 use evalsuite_tests::synthetic_run::SyntheticRun;
+
+/// The run in a format.
+fn in_format(name: &str, run: &RunData) -> String {
+    let format = Format::named(name).expect("a format");
+    format.text(run).expect("it can be written").expect("one text")
+}
 
 /// A result of the grader `tone` by a judge.
 fn tone(judge: &str, passes: bool) -> GraderRecord {
@@ -54,7 +60,7 @@ fn the_rate_of_a_judge_is_shown_beside_the_corrected_one() {
     let text = rate.to_string();
     let start = "refunds @ default: tone  judge 0.85 over 10 cases, corrected 0.70 [";
     assert!(text.starts_with(start) && text.ends_with("] with 10 rated answers"), "{text}");
-    let shown = markdown(&run);
+    let shown = in_format("markdown", &run);
     assert!(shown.contains("### Judged graders, corrected by calibration\n\n- refunds \\@ default: tone"), "{shown}");
 }
 
@@ -68,7 +74,7 @@ fn only_the_same_question_to_the_same_judge_corrects_a_rate() {
         sample.grader.as_mut().unwrap().name = "facts".to_owned();
     }
     assert_eq!(judged_rates(&other), []);
-    assert!(!markdown(&other).contains("corrected"));
+    assert!(!in_format("markdown", &other).contains("corrected"));
     let mut none = run();
     none.suites[0].calibration = None;
     assert_eq!(judged_rates(&none), []);

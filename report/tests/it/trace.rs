@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_report::{RunData, trace};
+use evalsuite_report::{Format, RunData};
 use evalsuite_schema::Value;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 fn events(run: &RunData) -> Vec<Value> {
-    let mut out = Vec::new();
-    assert_eq!(trace(run, &mut out).expect("a trace"), []);
-    let mut document: Value = evalsuite_schema::json::from_slice(&out).expect("JSON");
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let exported = Format::named("trace").expect("a format").write(run, file.path()).expect("a trace");
+    assert_eq!(exported.problems, []);
+    let text = std::fs::read(file.path()).expect("the trace");
+    let mut document: Value = evalsuite_schema::json::from_slice(&text).expect("JSON");
     match document["traceEvents"].take() {
         Value::Array(events) => events,
         other => panic!("not a list: {other}"),

@@ -12,7 +12,7 @@ use crate::model::judge::{IntoJudge, Judges};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::redaction::Redactor;
-use crate::run::pair_judging::PairJudging;
+use crate::run::calibration::pair_judging::PairJudging;
 use crate::run::settings::Settings;
 
 /// Answers of two runs that a judge compares, pair by pair.

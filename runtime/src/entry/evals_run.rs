@@ -19,9 +19,10 @@ use crate::platform::isolated_call::panic_message;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::run_id::{new_run_id, run_id};
+use crate::run::case::run_case;
 use crate::run::case_report::CaseReport;
+use crate::run::session::Session;
 use crate::run::settings::Settings;
-use crate::run::{Session, run_case};
 
 impl Evals {
     /// Runs the cases that the options select, and writes their records.

@@ -12,9 +12,10 @@ use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{BASE_WORKSPACES, CaseDirectoryName, SUMMARY};
 use crate::record::run_directory::{RunDirectory, StoredRun};
 use crate::record::summary::summarize_run;
-use crate::run::earlier_records::remove_replaced;
+use crate::run::case::earlier_records::remove_replaced;
+use crate::run::case_setup::case_base::end_own_base;
+use crate::run::session::Session;
 use crate::run::settings::Settings;
-use crate::run::{Session, end_own_base};
 
 /// Result of [`finish_run`].
 #[derive(Debug, Clone, PartialEq)]

@@ -6,6 +6,7 @@ use evalsuite_records::record::{Status, SuiteSummary, TargetSummary};
 use evalsuite_schema::Object;
 
 use crate::model::suite::EvalSuite;
+use crate::platform::accessors::getters;
 use crate::record::summary;
 use crate::record::summary::SummaryText;
 use crate::record::summary::SummedCase;
@@ -45,21 +46,6 @@ impl Report {
         Self { suite, run_id, cases, problems }
     }
 
-    /// Id of the run.
-    pub fn run_id(&self) -> &str {
-        &self.run_id
-    }
-
-    /// The cases that were run or skipped, in the suite's order.
-    pub fn cases(&self) -> &[CaseReport] {
-        &self.cases
-    }
-
-    /// Errors that kept cases from being recorded: these cases are missing in [`cases`](Self::cases).
-    pub fn problems(&self) -> &[String] {
-        &self.problems
-    }
-
     /// Number of cases with this outcome.
     pub fn count(&self, outcome: Status) -> usize {
         self.cases.iter().filter(|case| case.status() == outcome).count()
@@ -68,6 +54,19 @@ impl Report {
     /// Whether every case passed, was skipped, or failed as the baseline of its suite expects, and all cases were recorded.
     pub fn is_success(&self) -> bool {
         self.problems.is_empty() && !self.cases.iter().any(CaseReport::fails_test)
+    }
+}
+
+getters! {
+    impl Report {
+        /// Id of the run.
+        pub fn run_id(self) -> &str { &self.run_id }
+
+        /// The cases that were run or skipped, in the suite's order.
+        pub fn cases(self) -> &[CaseReport] { &self.cases }
+
+        /// Errors that kept cases from being recorded: these cases are missing in [`cases`](Self::cases).
+        pub fn problems(self) -> &[String] { &self.problems }
     }
 }
 

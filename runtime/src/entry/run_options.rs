@@ -9,6 +9,7 @@ use crate::entry::run_error::RunError;
 use crate::model::evals::Evals;
 use crate::model::progress::{ProgressEvent, ProgressListeners};
 use crate::model::suite::EvalCase;
+use crate::platform::accessors::setters;
 use crate::run::settings::Settings;
 
 /// Options of [`Evals::run`]. An option that is not set defaults to its `EVALSUITE_*` variable.
@@ -54,46 +55,9 @@ impl RunOptions {
         Self::default()
     }
 
-    /// Sets the largest number of cases that run in parallel. The default is the number of processors.
-    pub fn with_concurrency(mut self, cases: NonZeroUsize) -> Self {
-        self.concurrency = Some(cases);
-        self
-    }
-
-    /// Runs only cases whose id or test name contains this text.
-    pub fn with_filter(mut self, text: impl Into<String>) -> Self {
-        self.filter = Some(text.into());
-        self
-    }
-
     /// Runs only cases with this tag. After several calls, a case needs at least one of the tags.
     pub fn with_tag(mut self, tag: impl Into<String>) -> Self {
         self.tags.push(tag.into());
-        self
-    }
-
-    /// Sets the number of trials of every case, at most 1000. In a suite of kind `capability`, one passed trial passes the case: more
-    /// trials make it easier.
-    pub fn with_trials(mut self, trials: NonZeroUsize) -> Self {
-        self.trials = Some(trials);
-        self
-    }
-
-    /// Sets the threshold of every trial, 0 to 1.
-    pub fn with_threshold(mut self, threshold: f64) -> Self {
-        self.threshold = Some(threshold);
-        self
-    }
-
-    /// Sets whether the remaining trials of a case run when its outcome is already decided.
-    pub fn with_run_all(mut self, run_all: bool) -> Self {
-        self.run_all = Some(run_all);
-        self
-    }
-
-    /// Sets the largest number of trials that repeat a case that fails and passed in its baseline, 0 to 100.
-    pub fn with_confirm(mut self, trials: u32) -> Self {
-        self.confirm = Some(trials);
         self
     }
 
@@ -106,70 +70,6 @@ impl RunOptions {
     #[doc(hidden)]
     pub fn confirming_trials(&self) -> Result<u32, RunError> {
         Ok(self.apply(Settings::from_environment()?)?.confirm)
-    }
-
-    /// Sets how often a trial is repeated after an error of its agent, a grader or its workspace, 0 to 10.
-    pub fn with_retries(mut self, retries: u32) -> Self {
-        self.retries = Some(retries);
-        self
-    }
-
-    /// Sets the budget of the run in US dollars, above 0. Once the run has spent it, no further trial starts.
-    pub fn with_budget_usd(mut self, budget: f64) -> Self {
-        self.budget_usd = Some(budget);
-        self
-    }
-
-    /// Sets the directory below which run directories are written, relative to the current directory.
-    pub fn with_output(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.output = Some(directory.into());
-        self
-    }
-
-    /// Sets the id of the run. The default is a new one.
-    pub fn with_run_id(mut self, id: impl Into<String>) -> Self {
-        self.run_id = Some(id.into());
-        self
-    }
-
-    /// Sets whether agents and judges are called, called and recorded, or replayed from cassettes.
-    pub fn with_mode(mut self, mode: Mode) -> Self {
-        self.mode = Some(mode);
-        self
-    }
-
-    /// Grades the trials of an earlier run again, without calling the agent. `run` is the id of that run, or `latest` for the
-    /// newest trials of each case.
-    pub fn with_regrade(mut self, run: impl Into<String>) -> Self {
-        self.regrade = Some(run.into());
-        self
-    }
-
-    /// Sets the directory of cassettes. The default is `.evalsuite/cassettes` in the package.
-    pub fn with_cassettes(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.cassettes = Some(directory.into());
-        self
-    }
-
-    /// Sets the largest number of trials of the suite that run in parallel, up to 1000. The default is
-    /// `execution.workers` of the suite; if neither is set, cases run in parallel, and the trials of each case run one
-    /// after another.
-    pub fn with_workers(mut self, trials: NonZeroUsize) -> Self {
-        self.workers = Some(trials);
-        self
-    }
-
-    /// Sets the version of the agent, and of graders and judges in Rust, in records: if it differs, a case has changed.
-    pub fn with_agent_digest(mut self, digest: impl Into<String>) -> Self {
-        self.agent_digest = Some(digest.into());
-        self
-    }
-
-    /// Sets whether only changed cases run, by their files, the settings, and the digest of the agent, which has to be
-    /// set. The others take their result from the newest run that has it.
-    pub fn with_only_changed(mut self, only_changed: bool) -> Self {
-        self.only_changed = Some(only_changed);
-        self
     }
 
     /// Calls a function with every step of the run: cases, trials and graders, with scores and cost so far. May be called
@@ -266,5 +166,62 @@ impl RunOptions {
             (settings.mode, settings.regrade) = (Mode::Regrade, Some(run.clone()));
         }
         Ok(settings)
+    }
+}
+
+setters! {
+    impl RunOptions {
+        /// Sets the largest number of cases that run in parallel. The default is the number of processors.
+        pub fn with_concurrency(cases: NonZeroUsize) { concurrency = Some(cases) }
+
+        /// Runs only cases whose id or test name contains this text.
+        pub fn with_filter(text: impl Into<String>) { filter = Some(text.into()) }
+
+        /// Sets the number of trials of every case, at most 1000. In a suite of kind `capability`, one passed trial passes the case: more
+        /// trials make it easier.
+        pub fn with_trials(trials: NonZeroUsize) { trials = Some(trials) }
+
+        /// Sets the threshold of every trial, 0 to 1.
+        pub fn with_threshold(threshold: f64) { threshold = Some(threshold) }
+
+        /// Sets whether the remaining trials of a case run when its outcome is already decided.
+        pub fn with_run_all(run_all: bool) { run_all = Some(run_all) }
+
+        /// Sets the largest number of trials that repeat a case that fails and passed in its baseline, 0 to 100.
+        pub fn with_confirm(trials: u32) { confirm = Some(trials) }
+
+        /// Sets how often a trial is repeated after an error of its agent, a grader or its workspace, 0 to 10.
+        pub fn with_retries(retries: u32) { retries = Some(retries) }
+
+        /// Sets the budget of the run in US dollars, above 0. Once the run has spent it, no further trial starts.
+        pub fn with_budget_usd(budget: f64) { budget_usd = Some(budget) }
+
+        /// Sets the directory below which run directories are written, relative to the current directory.
+        pub fn with_output(directory: impl Into<PathBuf>) { output = Some(directory.into()) }
+
+        /// Sets the id of the run. The default is a new one.
+        pub fn with_run_id(id: impl Into<String>) { run_id = Some(id.into()) }
+
+        /// Sets whether agents and judges are called, called and recorded, or replayed from cassettes.
+        pub fn with_mode(mode: Mode) { mode = Some(mode) }
+
+        /// Grades the trials of an earlier run again, without calling the agent. `run` is the id of that run, or `latest` for the
+        /// newest trials of each case.
+        pub fn with_regrade(run: impl Into<String>) { regrade = Some(run.into()) }
+
+        /// Sets the directory of cassettes. The default is `.evalsuite/cassettes` in the package.
+        pub fn with_cassettes(directory: impl Into<PathBuf>) { cassettes = Some(directory.into()) }
+
+        /// Sets the largest number of trials of the suite that run in parallel, up to 1000. The default is
+        /// `execution.workers` of the suite; if neither is set, cases run in parallel, and the trials of each case run one
+        /// after another.
+        pub fn with_workers(trials: NonZeroUsize) { workers = Some(trials) }
+
+        /// Sets the version of the agent, and of graders and judges in Rust, in records: if it differs, a case has changed.
+        pub fn with_agent_digest(digest: impl Into<String>) { agent_digest = Some(digest.into()) }
+
+        /// Sets whether only changed cases run, by their files, the settings, and the digest of the agent, which has to be
+        /// set. The others take their result from the newest run that has it.
+        pub fn with_only_changed(only_changed: bool) { only_changed = Some(only_changed) }
     }
 }

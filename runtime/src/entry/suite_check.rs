@@ -11,7 +11,7 @@ use evalsuite_schema::{Case, Layout, Suite};
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
-use crate::run::grader_configs;
+use crate::run::selection::grader_configs;
 
 /// Largest number of added or removed files that are shown.
 const SHOWN: usize = 10;

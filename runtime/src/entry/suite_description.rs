@@ -13,7 +13,7 @@ use crate::platform::digest::sha256;
 use crate::platform::files::replace_json;
 use crate::platform::redaction::Redactor;
 use crate::record::run_record::package_in_workspace;
-use crate::run::own_directory;
+use crate::run::case::reuse::own_directory;
 
 /// Environment variable with a directory for descriptions of suites.
 ///

@@ -19,9 +19,11 @@ use crate::platform::process::test_runner;
 use crate::platform::redaction::without_secrets;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::run_id::run_id;
+use crate::run::calibration;
+use crate::run::case::run_case;
 use crate::run::case_report::CaseReport;
+use crate::run::session::SessionTest;
 use crate::run::settings::Settings;
-use crate::run::{SessionTest, calibration, run_case};
 
 /// Runs one case as a test.
 ///

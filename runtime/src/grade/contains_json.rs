@@ -50,10 +50,10 @@ impl Iterator for Objects<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
 
     fn passes(answer: &str) -> bool {
-        grade(&ContainsJson::default(), answer).state == State::Decided(1.0)
+        grade(&ContainsJson::default(), answer).state == ScoreState::Decided(1.0)
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
         let file = PathRef::found("card.json", "suites/x/card.json");
         let schema = json!({"required": ["price"], "properties": {"price": {"type": "number"}}});
         let config = ContainsJson { schema: Some(JsonSchema { file, schema }) };
-        let passes = |answer: &str| grade(&config, answer).state == State::Decided(1.0);
+        let passes = |answer: &str| grade(&config, answer).state == ScoreState::Decided(1.0);
         assert!(passes("{\"title\": \"tea\"} and {\"price\": 2.5}"));
         assert!(!passes("{\"title\": \"tea\"} and {\"price\": \"2.5\"}"));
         assert!(!passes("nothing"));

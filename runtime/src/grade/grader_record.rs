@@ -6,7 +6,7 @@ use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
 use evalsuite_schema::{Grader, Layout};
 
 use crate::grade::grader_result::GraderResult;
-use crate::model::score::State;
+use crate::model::score::ScoreState;
 use crate::platform::excerpt::last_chars;
 
 /// Characters shown of what a command that crashed wrote to standard error.
@@ -40,17 +40,17 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, layout: Layou
     let crash = if grader.negate { crash(&record) } else { None };
     let not_finite = remove_not_finite(&mut record.metrics);
     match score.state {
-        State::Error(message) => record.error = Some(message),
-        State::Decided(_) | State::Undecided(_) if not_finite.is_some() => record.error = not_finite,
-        State::Undecided(reason) => {
+        ScoreState::Error(message) => record.error = Some(message),
+        ScoreState::Decided(_) | ScoreState::Undecided(_) if not_finite.is_some() => record.error = not_finite,
+        ScoreState::Undecided(reason) => {
             record.state = GraderState::Undecided;
             record.rationale.get_or_insert(reason);
         }
-        State::Decided(_) if crash.is_some() => record.error = crash,
-        State::Decided(value) if !(0.0..=1.0).contains(&value) => {
+        ScoreState::Decided(_) if crash.is_some() => record.error = crash,
+        ScoreState::Decided(value) if !(0.0..=1.0).contains(&value) => {
             record.error = Some(format!("the value {value} is not a number from 0 to 1"));
         }
-        State::Decided(value) => {
+        ScoreState::Decided(value) => {
             let mark = self::pass_mark(grader, pass_mark, layout);
             let verdict = if forced_fail {
                 Verdict::Fail

@@ -21,15 +21,15 @@ pub(crate) fn grade(answer: &str) -> Score {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
 
     #[test]
     fn the_whole_answer_is_one_value() {
         for json in ["{}", " [1, 2]\n", "\"x\"", "null", "-1e3"] {
-            assert_eq!(grade(json).state, State::Decided(1.0), "{json}");
+            assert_eq!(grade(json).state, ScoreState::Decided(1.0), "{json}");
         }
         for other in ["", "{} {}", "\u{feff}{}", "```json\n{}\n```", "{'a': 1}", "[1,]", "NaN"] {
-            assert_eq!(grade(other).state, State::Decided(0.0), "{other}");
+            assert_eq!(grade(other).state, ScoreState::Decided(0.0), "{other}");
         }
     }
 }

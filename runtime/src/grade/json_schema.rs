@@ -84,7 +84,7 @@ mod tests {
     use evalsuite_schema::json::json;
 
     use super::*;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
 
     fn run(schema: Value, answer: &str) -> Score {
         let file = PathRef::found("card.json", "suites/x/card.json");
@@ -104,15 +104,15 @@ mod tests {
     #[test]
     fn an_answer_of_the_shape_passes_fenced_or_not() {
         for answer in [r#"{"title": "tea", "price": 2.5}"#, "```json\n{\"title\": \"tea\",\n\"price\": 0}\n```\n"] {
-            assert_eq!(run(card(), answer).state, State::Decided(1.0), "{answer}");
+            assert_eq!(run(card(), answer).state, ScoreState::Decided(1.0), "{answer}");
         }
-        assert_eq!(run(json!({"type": "array"}), "[{}, {}]").state, State::Decided(1.0));
+        assert_eq!(run(json!({"type": "array"}), "[{}, {}]").state, ScoreState::Decided(1.0));
     }
 
     #[test]
     fn every_violation_is_listed_with_its_place() {
         let score = run(card(), r#"{"title": "too long", "price": -1, "colour": "red"}"#);
-        assert_eq!(score.state, State::Decided(0.0));
+        assert_eq!(score.state, ScoreState::Decided(0.0));
         let mut lines: Vec<String> = score
             .assertions
             .iter()
@@ -139,7 +139,7 @@ mod tests {
     fn what_is_no_json_fails() {
         for answer in ["", "Here: {}", "{} {}", "{'a': 1}"] {
             let score = run(json!({}), answer);
-            assert_eq!((score.state, score.assertions.len()), (State::Decided(0.0), 1), "{answer}");
+            assert_eq!((score.state, score.assertions.len()), (ScoreState::Decided(0.0), 1), "{answer}");
         }
     }
 
@@ -153,16 +153,16 @@ mod tests {
 
     #[test]
     fn formats_count_in_every_draft_and_nothing_is_fetched() {
-        assert_eq!(run(json!({"format": "date"}), "\"2025-13-01\"").state, State::Decided(0.0));
+        assert_eq!(run(json!({"format": "date"}), "\"2025-13-01\"").state, ScoreState::Decided(0.0));
         let remote = json!({"$ref": "https://example.org/schema.json"});
-        assert!(matches!(run(remote, "{}").state, State::Error(_)));
+        assert!(matches!(run(remote, "{}").state, ScoreState::Error(_)));
     }
 
     #[test]
     fn deep_answers_are_validated_or_refused_as_json() {
         let nested = |depth: usize| format!("{}1{}", r#"{"a":"#.repeat(depth), "}".repeat(depth));
         let schema = json!({"anyOf": [{"type": "number"}, {"properties": {"a": {"$ref": "#"}}, "required": ["a"]}]});
-        assert_eq!(run(schema.clone(), &nested(120)).state, State::Decided(1.0));
-        assert_eq!(run(schema, &nested(100_000)).state, State::Decided(0.0));
+        assert_eq!(run(schema.clone(), &nested(120)).state, ScoreState::Decided(1.0));
+        assert_eq!(run(schema, &nested(100_000)).state, ScoreState::Decided(0.0));
     }
 }

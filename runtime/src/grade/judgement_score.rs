@@ -105,7 +105,7 @@ mod tests {
     use evalsuite_schema::json::json;
 
     use super::*;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
 
     fn criterion(id: &str, weight: f64, required: bool) -> Criterion {
         let outcome = Some(format!("{id} holds"));
@@ -118,7 +118,7 @@ mod tests {
 
     fn value(graded: &GraderResult) -> f64 {
         match graded.score.state {
-            State::Decided(value) => value,
+            ScoreState::Decided(value) => value,
             ref other => panic!("{other:?}"),
         }
     }

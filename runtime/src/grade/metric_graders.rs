@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
     use crate::model::evidence::Facts;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
 
     fn evidence(calls: &[&str]) -> Evidence<'static> {
         let mut message = Message::text(Role::Assistant, "done");
@@ -196,27 +196,27 @@ mod tests {
 
     #[test]
     fn limits_are_inclusive() {
-        assert_eq!(latency(&Latency { threshold: 12.5 }, &evidence(&[])).state, State::Decided(1.0));
-        assert_eq!(latency(&Latency { threshold: 12.4 }, &evidence(&[])).state, State::Decided(0.0));
-        assert_eq!(cost(&Cost { budget: 0.05 }, &evidence(&[])).state, State::Decided(1.0));
+        assert_eq!(latency(&Latency { threshold: 12.5 }, &evidence(&[])).state, ScoreState::Decided(1.0));
+        assert_eq!(latency(&Latency { threshold: 12.4 }, &evidence(&[])).state, ScoreState::Decided(0.0));
+        assert_eq!(cost(&Cost { budget: 0.05 }, &evidence(&[])).state, ScoreState::Decided(1.0));
     }
 
     #[test]
     fn cached_tokens_count_for_the_total_only() {
         let total = TokenUsage { max_total: Some(174.0), ..TokenUsage::default() };
-        assert_eq!(token_usage(&total, &evidence(&[])).state, State::Decided(0.0));
+        assert_eq!(token_usage(&total, &evidence(&[])).state, ScoreState::Decided(0.0));
         let both = TokenUsage { max_input: Some(100.0), max_output: Some(50.0), ..TokenUsage::default() };
-        assert_eq!(token_usage(&both, &evidence(&[])).state, State::Decided(1.0));
+        assert_eq!(token_usage(&both, &evidence(&[])).state, ScoreState::Decided(1.0));
         let spent = ExecutionMetrics { max_tokens: Some(150.0), ..ExecutionMetrics::default() };
-        assert_eq!(execution_metrics(&spent, &evidence(&[])).state, State::Decided(1.0));
+        assert_eq!(execution_metrics(&spent, &evidence(&[])).state, ScoreState::Decided(1.0));
     }
 
     #[test]
     fn what_was_not_reported_scores_0() {
-        assert_eq!(cost(&Cost { budget: 9.0 }, &unreported()).state, State::Decided(0.0));
+        assert_eq!(cost(&Cost { budget: 9.0 }, &unreported()).state, ScoreState::Decided(0.0));
         let config = ExecutionMetrics { max_tool_calls: Some(9.0), max_duration_ms: Some(1.0), ..Default::default() };
         let score = execution_metrics(&config, &unreported());
-        assert_eq!(score.state, State::Decided(0.5));
+        assert_eq!(score.state, ScoreState::Decided(0.5));
         let [calls, _] = score.assertions.as_slice() else { panic!("expected two assertions: {score:?}") };
         assert_eq!(calls.text, "Tool call data not available");
         let why = calls.evidence.as_deref().unwrap();
@@ -227,9 +227,9 @@ mod tests {
     fn calls_have_a_smallest_and_a_largest_number() {
         let config = ExecutionMetrics { min_tool_calls: Some(2.0), max_tool_calls: Some(3.0), ..Default::default() };
         let value = |calls: &[&str]| execution_metrics(&config, &evidence(calls)).state;
-        assert_eq!(value(&["a", "b"]), State::Decided(1.0));
-        assert_eq!(value(&["a"]), State::Decided(0.5));
-        assert_eq!(value(&["a"; 4]), State::Decided(0.5));
+        assert_eq!(value(&["a", "b"]), ScoreState::Decided(1.0));
+        assert_eq!(value(&["a"]), ScoreState::Decided(0.5));
+        assert_eq!(value(&["a"; 4]), ScoreState::Decided(0.5));
         let config = ExecutionMetrics { min_llm_calls: Some(2.0), ..Default::default() };
         let score = execution_metrics(&config, &evidence(&[]));
         assert_eq!(score.assertions[0].text, "LLM calls 1 < 2 min");
@@ -240,8 +240,8 @@ mod tests {
     #[test]
     fn the_share_of_exploring_calls_is_compared_with_its_target() {
         let config = ExecutionMetrics { target_exploration_ratio: Some(0.5), ..Default::default() };
-        assert_eq!(execution_metrics(&config, &evidence(&["Read", "Edit"])).state, State::Decided(1.0));
-        assert_eq!(execution_metrics(&config, &evidence(&["Edit"])).state, State::Decided(0.0));
-        assert_eq!(execution_metrics(&config, &evidence(&[])).state, State::Decided(0.0));
+        assert_eq!(execution_metrics(&config, &evidence(&["Read", "Edit"])).state, ScoreState::Decided(1.0));
+        assert_eq!(execution_metrics(&config, &evidence(&["Edit"])).state, ScoreState::Decided(0.0));
+        assert_eq!(execution_metrics(&config, &evidence(&[])).state, ScoreState::Decided(0.0));
     }
 }

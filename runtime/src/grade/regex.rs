@@ -75,21 +75,21 @@ fn compile(config: &Regex, is_short: bool) -> Result<fancy_regex::Regex, Box<fan
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
 
-    fn state(value: &str, flags: &str, answer: &str) -> State {
+    fn state(value: &str, flags: &str, answer: &str) -> ScoreState {
         grade(&Regex { value: value.into(), flags: flags.into() }, answer).state
     }
 
     #[test]
     fn a_pattern_matches_anywhere_and_flags_apply() {
-        assert_eq!(state(r"\b19[.,]90\b", "", "total 19,90 EUR"), State::Decided(1.0));
-        assert_eq!(state("^paid$", "imu", "x\nPAID\ny"), State::Decided(1.0));
-        assert_eq!(state("^paid$", "", "x\npaid"), State::Decided(0.0));
-        assert_eq!(state("a b # not this", "x", "ab"), State::Decided(1.0));
+        assert_eq!(state(r"\b19[.,]90\b", "", "total 19,90 EUR"), ScoreState::Decided(1.0));
+        assert_eq!(state("^paid$", "imu", "x\nPAID\ny"), ScoreState::Decided(1.0));
+        assert_eq!(state("^paid$", "", "x\npaid"), ScoreState::Decided(0.0));
+        assert_eq!(state("a b # not this", "x", "ab"), ScoreState::Decided(1.0));
         assert_eq!(state("{1}", "i", "{1}"), state("{1}", "", "{1}"));
-        assert_eq!(state(r"(?<=€)\d+(?!\d*,)", "", "€14"), State::Decided(1.0));
-        assert_eq!(state(r"^\w+$", "", "größe"), State::Decided(1.0));
+        assert_eq!(state(r"(?<=€)\d+(?!\d*,)", "", "€14"), ScoreState::Decided(1.0));
+        assert_eq!(state(r"^\w+$", "", "größe"), ScoreState::Decided(1.0));
     }
 
     #[test]
@@ -117,11 +117,11 @@ mod tests {
     #[test]
     fn endless_backtracking_is_an_error() {
         let answer = "a".repeat(5_000);
-        assert!(matches!(state(r"^(a|aa|aaa)+(?=b)\1$", "", &answer), State::Error(_)));
+        assert!(matches!(state(r"^(a|aa|aaa)+(?=b)\1$", "", &answer), ScoreState::Error(_)));
     }
 
     #[test]
     fn a_pattern_that_does_not_compile_is_an_error() {
-        assert!(matches!(state("(", "", ""), State::Error(_)));
+        assert!(matches!(state("(", "", ""), ScoreState::Error(_)));
     }
 }

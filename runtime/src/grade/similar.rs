@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
     use crate::model::evidence::Facts;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
 
     fn run(value: Option<&str>, ignore_case: bool, reference: Option<&str>, answer: &str) -> Score {
         let evidence = Evidence::new(Facts {
@@ -84,12 +84,12 @@ mod tests {
     #[test]
     fn the_value_is_the_share_of_characters_that_stay() {
         let score = run(Some("refund of 19.90"), false, None, " refund of 19,90\n");
-        assert_eq!(score.state, State::Decided(1.0 - 1.0 / 15.0));
+        assert_eq!(score.state, ScoreState::Decided(1.0 - 1.0 / 15.0));
         assert_eq!(score.assertions[0].text, "Similarity 0.9333 >= 0.8 (1 edits in 15 characters)");
         assert!(score.assertions[0].passed);
-        assert_eq!(run(Some("abc"), false, None, "").state, State::Decided(0.0));
-        assert_eq!(run(Some(" "), false, None, "\n").state, State::Decided(1.0));
-        assert_eq!(run(Some("größe"), false, None, "große").state, State::Decided(0.8));
+        assert_eq!(run(Some("abc"), false, None, "").state, ScoreState::Decided(0.0));
+        assert_eq!(run(Some(" "), false, None, "\n").state, ScoreState::Decided(1.0));
+        assert_eq!(run(Some("größe"), false, None, "große").state, ScoreState::Decided(0.8));
     }
 
     #[test]
@@ -99,27 +99,29 @@ mod tests {
             let value = Some("Hello Wurld!".to_owned());
             grade(&Similar { value, ignore_case: false, max_distance: Some(max_distance) }, &evidence, 0.8)
         };
-        assert_eq!(with(2).state, State::Decided(1.0));
-        assert_eq!(with(1).state, State::Decided(0.0));
+        assert_eq!(with(2).state, ScoreState::Decided(1.0));
+        assert_eq!(with(1).state, ScoreState::Decided(0.0));
         assert_eq!(with(1).assertions[0].text, "Edit distance 2 > 1");
     }
 
     #[test]
     fn case_matters_unless_it_is_ignored() {
-        assert_eq!(run(Some("AB"), false, None, "ab").state, State::Decided(0.0));
-        assert_eq!(run(Some("ÄB"), true, None, "äb").state, State::Decided(1.0));
+        assert_eq!(run(Some("AB"), false, None, "ab").state, ScoreState::Decided(0.0));
+        assert_eq!(run(Some("ÄB"), true, None, "äb").state, ScoreState::Decided(1.0));
     }
 
     #[test]
     fn without_a_value_the_answer_is_compared_with_the_reference() {
-        assert_eq!(run(None, false, Some("yes"), "yes").state, State::Decided(1.0));
-        assert!(matches!(run(None, false, None, "yes").state, State::Error(_)));
+        assert_eq!(run(None, false, Some("yes"), "yes").state, ScoreState::Decided(1.0));
+        assert!(matches!(run(None, false, None, "yes").state, ScoreState::Error(_)));
     }
 
     #[test]
     fn a_long_answer_scores_low_and_texts_above_the_limit_are_an_error() {
         let long = "x".repeat(1 << 20);
-        assert!(matches!(run(Some("a short answer"), false, None, &long).state, State::Decided(value) if value < 0.01));
-        assert!(matches!(run(Some(&"y".repeat(1 << 20)), false, None, &long).state, State::Error(_)));
+        assert!(
+            matches!(run(Some("a short answer"), false, None, &long).state, ScoreState::Decided(value) if value < 0.01)
+        );
+        assert!(matches!(run(Some(&"y".repeat(1 << 20)), false, None, &long).state, ScoreState::Error(_)));
     }
 }

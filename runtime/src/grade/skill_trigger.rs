@@ -65,9 +65,9 @@ mod tests {
 
     use super::*;
     use crate::model::evidence::Facts;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
 
-    fn state(calls: Value, should_trigger: bool) -> State {
+    fn state(calls: Value, should_trigger: bool) -> ScoreState {
         let mut message = Message::text(Role::Assistant, "done");
         message.tool_calls = evalsuite_schema::json::from_value(calls).unwrap();
         let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
@@ -84,21 +84,21 @@ mod tests {
             json!([{"tool": "Skill", "input": {"skill": "other"}, "output": {"path": "skills/csv/x"}}]),
         ];
         for calls in used {
-            assert_eq!(state(calls.clone(), true), State::Decided(1.0), "{calls}");
-            assert_eq!(state(calls.clone(), false), State::Decided(0.0), "{calls}");
+            assert_eq!(state(calls.clone(), true), ScoreState::Decided(1.0), "{calls}");
+            assert_eq!(state(calls.clone(), false), ScoreState::Decided(0.0), "{calls}");
         }
         assert_eq!(
             state(json!([{"tool": "Read", "input": {"file_path": "skills/csv2/x"}}]), true),
-            State::Decided(0.0)
+            ScoreState::Decided(0.0)
         );
-        assert_eq!(state(json!([]), false), State::Decided(1.0));
+        assert_eq!(state(json!([]), false), ScoreState::Decided(1.0));
     }
 
     #[test]
     fn without_a_transcript_both_directions_score_0() {
         for should_trigger in [true, false] {
             let config = SkillTrigger { skill: "csv".into(), should_trigger };
-            assert_eq!(grade(&config, &Evidence::new(Facts::default())).state, State::Decided(0.0));
+            assert_eq!(grade(&config, &Evidence::new(Facts::default())).state, ScoreState::Decided(0.0));
         }
     }
 }

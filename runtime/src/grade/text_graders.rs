@@ -92,7 +92,7 @@ fn quoted(values: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
 
     fn value(text: &str) -> TextValue {
         TextValue { value: text.into() }
@@ -104,7 +104,7 @@ mod tests {
 
     #[track_caller]
     fn check(score: Score, passed: bool, text: &str) {
-        assert_eq!(score.state, State::Decided(f64::from(u8::from(passed))));
+        assert_eq!(score.state, ScoreState::Decided(f64::from(u8::from(passed))));
         assert_eq!((score.assertions[0].text.as_str(), score.assertions[0].passed), (text, passed));
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use evalsuite_records::record::Assertion;
+use evalsuite_schema::counted;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::{Object, ToolCall, Value};
 
@@ -119,10 +120,6 @@ fn is_named(tool: &str, name: &str) -> bool {
     reached[tool.len()]
 }
 
-fn calls_in_words(count: u64) -> String {
-    format!("{count} call{}", if count == 1 { "" } else { "s" })
-}
-
 fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
     let mut points = Points { possible: config.minimums.len() + config.maximums.len(), ..Points::default() };
     let count = |tool: &str| calls.iter().filter(|call| is_named(&call.tool, tool)).count() as u64;
@@ -130,16 +127,16 @@ fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
         let count = count(tool);
         let held = count >= *minimum;
         let text = format!("{tool}: called {count} times (required >={minimum})");
-        let expected = format!("at least {}", calls_in_words(*minimum));
-        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(calls_in_words(count));
+        let expected = format!("at least {}", counted(*minimum, "call"));
+        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(counted(count, "call"));
         points.add(held, assertion);
     }
     for (tool, maximum) in &config.maximums {
         let count = count(tool);
         let held = count <= *maximum;
         let text = format!("{tool}: called {count} times (allowed <={maximum})");
-        let expected = format!("at most {}", calls_in_words(*maximum));
-        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(calls_in_words(count));
+        let expected = format!("at most {}", counted(*maximum, "call"));
+        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(counted(count, "call"));
         points.add(held, assertion);
     }
     points.score()
@@ -332,9 +329,9 @@ mod tests {
 
     use super::*;
     use crate::model::evidence::Facts;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
 
-    fn run(config: Value, calls: Value) -> (State, bool) {
+    fn run(config: Value, calls: Value) -> (ScoreState, bool) {
         let mut message = Message::text(Role::Assistant, "done");
         message.tool_calls = evalsuite_schema::json::from_value(calls).unwrap();
         let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
@@ -350,24 +347,24 @@ mod tests {
     fn the_vectors_of_the_specification_hold() {
         let abc = names(&["a", "b", "c"]);
         let exact = run(json!({"mode": "exact", "expected": names(&["a", "b"])}), abc);
-        assert_eq!(exact, (State::Decided(2.0 / 3.0), true));
+        assert_eq!(exact, (ScoreState::Decided(2.0 / 3.0), true));
         let calls = json!([{"tool": "a", "input": {"x": 2}}, {"tool": "a", "input": {"x": 1}}]);
         let later = json!({"mode": "in_order", "expected": [{"tool": "a", "args": {"object": {"x": 1}}}]});
-        assert_eq!(run(later, calls), (State::Decided(1.0), false));
+        assert_eq!(run(later, calls), (ScoreState::Decided(1.0), false));
         let gap = json!({"mode": "in_order", "expected": names(&["a", "z", "b"])});
-        assert_eq!(run(gap, names(&["a", "b"])), (State::Decided(1.0 / 3.0), false));
+        assert_eq!(run(gap, names(&["a", "b"])), (ScoreState::Decided(1.0 / 3.0), false));
         let twice = json!({"mode": "superset", "expected": names(&["a", "a"])});
-        assert_eq!(run(twice, names(&["a"])), (State::Decided(0.5), false));
+        assert_eq!(run(twice, names(&["a"])), (ScoreState::Decided(0.5), false));
         let reused = json!({"mode": "subset", "expected": names(&["a"])});
-        assert_eq!(run(reused, names(&["a", "a", "b"])), (State::Decided(2.0 / 3.0), false));
+        assert_eq!(run(reused, names(&["a", "a", "b"])), (ScoreState::Decided(2.0 / 3.0), false));
     }
 
     #[test]
     fn an_empty_list_means_no_calls() {
         for mode in ["exact", "superset", "subset"] {
             let config = json!({"mode": mode});
-            assert_eq!(run(config.clone(), json!([])).0, State::Decided(1.0), "{mode}");
-            assert_eq!(run(config, names(&["a"])).0, State::Decided(0.0), "{mode}");
+            assert_eq!(run(config.clone(), json!([])).0, ScoreState::Decided(1.0), "{mode}");
+            assert_eq!(run(config, names(&["a"])).0, ScoreState::Decided(0.0), "{mode}");
         }
     }
 
@@ -376,7 +373,7 @@ mod tests {
         let passes = |how: Value, input: Value| {
             let item = json!({"tool": "a", "args": {"object": {"x": 1, "y": {"z": [1, 2]}}}, "args_match": how});
             run(json!({"mode": "exact", "expected": [item]}), json!([{"tool": "a", "input": input}])).0
-                == State::Decided(1.0)
+                == ScoreState::Decided(1.0)
         };
         let same = json!({"y": {"z": [1, 2.0]}, "x": 1.0});
         assert!(passes(json!("exact"), same.clone()));
@@ -405,7 +402,7 @@ mod tests {
             assert_eq!(is_named(tool, name), expected, "{tool} {name}");
         }
         let ordered = json!({"mode": "in_order", "expected": names(&["find_*", "refund"])});
-        assert_eq!(run(ordered, names(&["find_order", "refund"])).0, State::Decided(1.0));
+        assert_eq!(run(ordered, names(&["find_order", "refund"])).0, ScoreState::Decided(1.0));
     }
 
     #[test]
@@ -413,9 +410,9 @@ mod tests {
         let config =
             json!({"mode": "any_order", "minimums": [["find_*", 2]], "maximums": [["find_*", 3], ["delete_*", 0]]});
         let value = |calls: &[&str]| run(config.clone(), names(calls)).0;
-        assert_eq!(value(&["find_a", "find_b"]), State::Decided(1.0));
-        assert_eq!(value(&["find_a", "find_b", "delete_a"]), State::Decided(2.0 / 3.0));
-        assert_eq!(value(&["find_a"; 4]), State::Decided(2.0 / 3.0));
+        assert_eq!(value(&["find_a", "find_b"]), ScoreState::Decided(1.0));
+        assert_eq!(value(&["find_a", "find_b", "delete_a"]), ScoreState::Decided(2.0 / 3.0));
+        assert_eq!(value(&["find_a"; 4]), ScoreState::Decided(2.0 / 3.0));
     }
 
     #[test]
@@ -424,7 +421,7 @@ mod tests {
             let args = json!({"object": {"x": 1, "request_id": "?"}});
             let item = json!({"tool": "a", "args": args, "args_match": how, "ignore_args": ["request_*"]});
             run(json!({"mode": "superset", "expected": [item]}), json!([{"tool": "a", "input": input}])).0
-                == State::Decided(1.0)
+                == ScoreState::Decided(1.0)
         };
         assert!(passes("exact", json!({"x": 1, "request_id": 7})));
         assert!(passes("exact", json!({"x": 1})));
@@ -438,9 +435,9 @@ mod tests {
         let config = json!({"mode": "in_order", "expected": [
             {"tool": "a", "max_duration_ms": 100.0}, {"tool": "b"}, {"tool": "c", "max_duration_ms": 5.0}]});
         let calls = json!([{"tool": "a", "duration_ms": 50.0}, {"tool": "b"}, {"tool": "c", "duration_ms": 50.0}]);
-        assert_eq!(run(config.clone(), calls).0, State::Decided(0.8));
+        assert_eq!(run(config.clone(), calls).0, ScoreState::Decided(0.8));
         let unknown = json!([{"tool": "a"}, {"tool": "b"}, {"tool": "c", "duration_ms": 5.0}]);
-        assert_eq!(run(config, unknown).0, State::Decided(1.0));
+        assert_eq!(run(config, unknown).0, ScoreState::Decided(1.0));
     }
 
     #[test]
@@ -452,6 +449,6 @@ mod tests {
             expected: Vec::new(),
             args_match: ArgsMatch::Exact,
         };
-        assert_eq!(grade(&config, &Evidence::new(Facts::default())).score.state, State::Decided(0.0));
+        assert_eq!(grade(&config, &Evidence::new(Facts::default())).score.state, ScoreState::Decided(0.0));
     }
 }

@@ -40,7 +40,7 @@ mod tests {
     use evalsuite_schema::grader::{Cost, SkillTrigger};
 
     use super::*;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
 
     #[test]
     fn only_graders_that_need_what_is_missing_are_errors() {
@@ -52,7 +52,7 @@ mod tests {
         let tokens = metrics(ExecutionMetrics { max_tokens: Some(1.0), ..Default::default() });
         let unknown = UnknownWork { calls: Some("no spans".into()), spending: None };
         let is_error = |config| error(config, &unknown).map(|score| score.state);
-        assert_eq!(is_error(&skill), Some(State::Error("no spans".into())));
+        assert_eq!(is_error(&skill), Some(ScoreState::Error("no spans".into())));
         assert!(is_error(&calls).is_some());
         assert_eq!([&cost, &duration, &tokens].map(is_error), [const { None }; 3]);
         let hidden = UnknownWork { spending: Some("hidden".into()), ..unknown };

@@ -10,7 +10,7 @@ use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::repeated_calls::JudgeFailure;
-use crate::model::score::{Score, State};
+use crate::model::score::{Score, ScoreState};
 use crate::platform::isolated_call::{Ended, call_within};
 
 /// Limit of one call.
@@ -48,7 +48,7 @@ fn with_judges(mut result: GraderResult, inquiry: &GraderInquiry, context: &Grad
     }
     if let Some(JudgeFailure { message, code }) = ended.failure {
         result.code = Some(code);
-        if !matches!(&result.score.state, State::Error(said) if said.contains(&message)) {
+        if !matches!(&result.score.state, ScoreState::Error(said) if said.contains(&message)) {
             result.score = Score::error(message);
         }
     }

@@ -2,7 +2,6 @@
 
 use std::any::type_name;
 use std::error::Error;
-use std::fmt;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use crate::model::suite_location::SuiteLocation;
 use crate::model::trial::Trial;
 use crate::platform::async_runtime::AsyncRuntime;
 use crate::platform::cancel::Cancel;
+use crate::platform::text_error::text_error;
 
 /// An agent as a type, for an agent with its own data.
 ///
@@ -128,14 +128,9 @@ pub(crate) type RustAgent =
 /// It is passed as a function, so that a program whose suites have agents in Rust contains no YAML reader.
 pub(crate) type LoadTargets = fn(&SuiteLocation, Option<&Path>) -> Result<Targets, UnusableTarget>;
 
-/// Why a target has no agent: diagnostics as a build prints them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct UnusableTarget(pub(crate) String);
-
-impl fmt::Display for UnusableTarget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+text_error! {
+    /// Why a target has no agent: diagnostics as a build prints them.
+    UnusableTarget
 }
 
 impl From<Diagnostic> for UnusableTarget {

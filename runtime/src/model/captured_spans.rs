@@ -1,6 +1,7 @@
 //! Data of an agent's call that was captured from its spans.
 
 use evalsuite_records::record::Usage;
+use evalsuite_schema::counted;
 use evalsuite_schema::suggest::listed;
 use evalsuite_schema::{Message, Value};
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,5 @@ impl MissingSpans {
 }
 
 fn spans(names: &[&str]) -> String {
-    let noun = if names.len() == 1 { "span" } else { "spans" };
-    format!("{} {noun} of models or tools ({})", names.len(), listed(names))
+    format!("{} of models or tools ({})", counted(names.len(), "span"), listed(names))
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use evalsuite_records::record::{CaseRecord, Status, TrialRecord};
 
+use crate::platform::accessors::getters;
+
 /// Result of a case that another case depends on.
 ///
 /// ```
@@ -29,21 +31,19 @@ impl Dependency {
         let decisive = trials.iter().find(|trial| trial.outcome == case.outcome).or(trials.last());
         Self { outcome: case.outcome, score: case.score, answer: decisive.and_then(|trial| trial.answer.clone()) }
     }
+}
 
-    /// Outcome of the case.
-    pub fn status(&self) -> Status {
-        self.outcome
-    }
+getters! {
+    impl Dependency {
+        /// Outcome of the case.
+        pub fn status(self) -> Status { self.outcome }
 
-    /// Score of the case, 0 to 1; `None` if no trial was graded.
-    pub fn score(&self) -> Option<f64> {
-        self.score
-    }
+        /// Score of the case, 0 to 1; `None` if no trial was graded.
+        pub fn score(self) -> Option<f64> { self.score }
 
-    /// Answer of the agent, at most its first 64 KiB; `None` without one. With several trials, it is the answer of the first one
-    /// with the outcome of the case.
-    pub fn answer(&self) -> Option<&str> {
-        self.answer.as_deref()
+        /// Answer of the agent, at most its first 64 KiB; `None` without one. With several trials, it is the answer of the first one
+        /// with the outcome of the case.
+        pub fn answer(self) -> Option<&str> { self.answer.as_deref() }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::model::grader::{BoundGrader, IntoGrader};
 use crate::model::judge::registry::MOST_CONFIRM;
 use crate::model::judge::{IntoJudge, Judges};
 use crate::model::suite::EvalSuite;
+use crate::platform::accessors::getters;
 use crate::platform::async_runtime::AsyncRuntime;
 
 /// A suite with its agents, graders and judges.
@@ -137,11 +138,6 @@ impl Evals {
         self
     }
 
-    /// The suite.
-    pub fn suite(&self) -> &'static EvalSuite {
-        self.suite
-    }
-
     /// The same with another suite, which was loaded from the same files.
     #[cfg(feature = "reload")]
     pub(crate) fn with_suite(mut self, suite: &'static EvalSuite) -> Self {
@@ -174,13 +170,16 @@ impl Evals {
         self.judge_commands = load;
         self
     }
+}
 
-    pub(crate) fn judges(&self) -> &Judges {
-        &self.judges
-    }
+getters! {
+    impl Evals {
+        /// The suite.
+        pub fn suite(self) -> &'static EvalSuite { self.suite }
 
-    pub(crate) fn registry(&self) -> &Registry {
-        &self.registry
+        pub(crate) fn judges(self) -> &Judges { &self.judges }
+
+        pub(crate) fn registry(self) -> &Registry { &self.registry }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::model::judge::SuiteJudge;
 use crate::model::judge::suite_judge::Inquiry;
 use crate::model::messages::content_text;
 use crate::model::trial::decode_input;
+use crate::platform::accessors::getters;
 
 /// The input of a grader: the answer, the agent's work, and the case.
 ///
@@ -115,10 +116,6 @@ impl Evidence<'_> {
         Self { facts: Arc::new(facts), inquiry: None, _scope: PhantomData }
     }
 
-    pub(crate) fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
     /// The same evidence for a grader on a thread of its own.
     pub(crate) fn detached(&self, inquiry: Arc<dyn Inquiry>) -> Evidence<'static> {
         Evidence { facts: Arc::clone(&self.facts), inquiry: Some(inquiry), _scope: PhantomData }
@@ -139,16 +136,6 @@ impl Evidence<'_> {
         SuiteJudge::new(self.inquiry.clone(), Some(name.into()))
     }
 
-    /// The answer: the text of the last assistant message; empty without one.
-    pub fn answer(&self) -> &str {
-        &self.facts.answer
-    }
-
-    /// The transcript: messages and tool calls of the agent, in order; `None` if the agent did not report them.
-    pub fn transcript(&self) -> Option<&[Message]> {
-        self.facts.transcript.as_deref()
-    }
-
     /// All tool calls in order; `None` if the agent did not report them.
     pub fn tool_calls(&self) -> Option<Vec<&ToolCall>> {
         let transcript = self.transcript()?;
@@ -165,64 +152,9 @@ impl Evidence<'_> {
         Some(u64::try_from(calls).unwrap_or(u64::MAX))
     }
 
-    /// Tokens used; `None` if the agent did not report them.
-    pub fn usage(&self) -> Option<Usage> {
-        self.facts.usage
-    }
-
-    /// Cost in US dollars; `None` if the agent did not report it.
-    pub fn cost_usd(&self) -> Option<f64> {
-        self.facts.cost_usd
-    }
-
     /// How long the agent worked, as reported or measured.
     pub fn duration(&self) -> Duration {
         Duration::try_from_secs_f64(self.facts.duration_ms / 1000.0).unwrap_or(Duration::MAX)
-    }
-
-    /// Facts that the agent reported about the environment it worked on.
-    pub fn state(&self) -> &Object {
-        &self.facts.state
-    }
-
-    /// Name of the model that answered; `None` if the agent did not report it.
-    pub fn model(&self) -> Option<&str> {
-        self.facts.model.as_deref()
-    }
-
-    /// Free-form data that the agent reported. [`metadata`](Self::metadata) is that of the case.
-    pub fn agent_metadata(&self) -> &Object {
-        &self.facts.agent_metadata
-    }
-
-    /// The trial's workspace, as the agent left it.
-    pub fn workspace(&self) -> &Path {
-        &self.facts.files.workspace
-    }
-
-    /// Files the agent changed in the workspace.
-    pub fn changes(&self) -> &WorkspaceChanges {
-        &self.facts.changes
-    }
-
-    /// The changes of the workspace as a unified diff.
-    pub fn diff(&self) -> &str {
-        &self.facts.diff
-    }
-
-    /// Id of the case.
-    pub fn case_id(&self) -> &str {
-        &self.facts.case_id
-    }
-
-    /// Description of the case, if it has one.
-    pub fn description(&self) -> Option<&str> {
-        self.facts.description.as_deref()
-    }
-
-    /// Criteria of a good answer, if the case has them.
-    pub fn criteria(&self) -> Option<&str> {
-        self.facts.criteria.as_deref()
     }
 
     /// The input decoded into a type: the `input` object of a task, or the list of messages.
@@ -263,11 +195,6 @@ impl Evidence<'_> {
         }
     }
 
-    /// The messages of `expected_output`; empty in the tasks layout.
-    pub fn expected_output(&self) -> &[Message] {
-        &self.facts.expected_output
-    }
-
     /// A value of the case's metadata.
     pub fn metadata(&self, key: &str) -> Option<&Value> {
         self.facts.metadata.get(key)
@@ -277,19 +204,61 @@ impl Evidence<'_> {
     pub fn dependency(&self, id: &str) -> Option<&Dependency> {
         self.facts.dependencies.get(id)
     }
+}
 
-    /// Labels of the case.
-    pub fn tags(&self) -> &[String] {
-        &self.facts.tags
-    }
+getters! {
+    impl Evidence<'_> {
+        pub(crate) fn facts(self) -> &Facts { &self.facts }
 
-    /// Name of the target.
-    pub fn target(&self) -> &str {
-        &self.facts.target
-    }
+        /// The answer: the text of the last assistant message; empty without one.
+        pub fn answer(self) -> &str { &self.facts.answer }
 
-    /// Index of the trial, from 0.
-    pub fn trial(&self) -> u32 {
-        self.facts.trial
+        /// The transcript: messages and tool calls of the agent, in order; `None` if the agent did not report them.
+        pub fn transcript(self) -> Option<&[Message]> { self.facts.transcript.as_deref() }
+
+        /// Tokens used; `None` if the agent did not report them.
+        pub fn usage(self) -> Option<Usage> { self.facts.usage }
+
+        /// Cost in US dollars; `None` if the agent did not report it.
+        pub fn cost_usd(self) -> Option<f64> { self.facts.cost_usd }
+
+        /// Facts that the agent reported about the environment it worked on.
+        pub fn state(self) -> &Object { &self.facts.state }
+
+        /// Name of the model that answered; `None` if the agent did not report it.
+        pub fn model(self) -> Option<&str> { self.facts.model.as_deref() }
+
+        /// Free-form data that the agent reported. [`metadata`](Self::metadata) is that of the case.
+        pub fn agent_metadata(self) -> &Object { &self.facts.agent_metadata }
+
+        /// The trial's workspace, as the agent left it.
+        pub fn workspace(self) -> &Path { &self.facts.files.workspace }
+
+        /// Files the agent changed in the workspace.
+        pub fn changes(self) -> &WorkspaceChanges { &self.facts.changes }
+
+        /// The changes of the workspace as a unified diff.
+        pub fn diff(self) -> &str { &self.facts.diff }
+
+        /// Id of the case.
+        pub fn case_id(self) -> &str { &self.facts.case_id }
+
+        /// Description of the case, if it has one.
+        pub fn description(self) -> Option<&str> { self.facts.description.as_deref() }
+
+        /// Criteria of a good answer, if the case has them.
+        pub fn criteria(self) -> Option<&str> { self.facts.criteria.as_deref() }
+
+        /// The messages of `expected_output`; empty in the tasks layout.
+        pub fn expected_output(self) -> &[Message] { &self.facts.expected_output }
+
+        /// Labels of the case.
+        pub fn tags(self) -> &[String] { &self.facts.tags }
+
+        /// Name of the target.
+        pub fn target(self) -> &str { &self.facts.target }
+
+        /// Index of the trial, from 0.
+        pub fn trial(self) -> u32 { self.facts.trial }
     }
 }

@@ -7,6 +7,9 @@ use std::time::Duration;
 use evalsuite_records::record::{Usage, duration, milliseconds};
 use evalsuite_schema::{Message, Object, Value};
 
+use crate::platform::accessors::{getters, setters};
+use crate::platform::error_chain::{chain, chain_text};
+
 /// An error of any type, as agents return it.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -50,45 +53,9 @@ impl Outcome {
         Self::default()
     }
 
-    /// Sets the answer.
-    pub fn with_text(mut self, text: impl Into<String>) -> Self {
-        self.text = Some(text.into());
-        self
-    }
-
-    /// Sets the transcript. It replaces the messages and tool calls that were recorded through the trial.
-    pub fn with_messages(mut self, messages: Vec<Message>) -> Self {
-        self.messages = Some(messages);
-        self
-    }
-
     /// Sets a fact about the environment the agent worked on, for graders to check.
     pub fn with_state(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.state.insert(key.into(), value.into());
-        self
-    }
-
-    /// Sets the tokens used. They replace those that were recorded through the trial.
-    pub fn with_usage(mut self, usage: Usage) -> Self {
-        self.usage = Some(usage);
-        self
-    }
-
-    /// Sets the cost in US dollars, at least 0. It replaces the cost that was recorded through the trial.
-    pub fn with_cost_usd(mut self, cost: f64) -> Self {
-        self.cost_usd = Some(cost);
-        self
-    }
-
-    /// Sets how long the agent worked, in place of the measured duration.
-    pub fn with_duration(mut self, duration: Duration) -> Self {
-        self.duration_ms = Some(milliseconds(duration));
-        self
-    }
-
-    /// Sets the name of the model that answered.
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
         self
     }
 
@@ -101,41 +68,6 @@ impl Outcome {
     /// How long the agent worked, if it reports this.
     pub fn duration(&self) -> Option<Duration> {
         self.duration_ms.and_then(duration)
-    }
-
-    /// The answer; `None` if it is the text of the last assistant message.
-    pub fn text(&self) -> Option<&str> {
-        self.text.as_deref()
-    }
-
-    /// The transcript; `None` if it is the one recorded through the trial.
-    pub fn messages(&self) -> Option<&[Message]> {
-        self.messages.as_deref()
-    }
-
-    /// Facts about the environment the agent worked on.
-    pub fn state(&self) -> &Object {
-        &self.state
-    }
-
-    /// Tokens used; `None` if they are not reported here.
-    pub fn usage(&self) -> Option<Usage> {
-        self.usage
-    }
-
-    /// Cost in US dollars; `None` if it is not reported here.
-    pub fn cost_usd(&self) -> Option<f64> {
-        self.cost_usd
-    }
-
-    /// Name of the model that answered; `None` if it is not reported here.
-    pub fn model(&self) -> Option<&str> {
-        self.model.as_deref()
-    }
-
-    /// Free-form data for the record.
-    pub fn metadata(&self) -> &Object {
-        &self.metadata
     }
 
     /// This outcome, with what it leaves out filled in from what was reported during the call.
@@ -160,6 +92,53 @@ impl Outcome {
         let numbers = [("cost", self.cost_usd), ("duration", self.duration_ms)];
         let (name, _) = numbers.into_iter().find(|(_, number)| !number.is_none_or(is_amount))?;
         Some(format!("the agent reported a {name} that is not a number of at least 0"))
+    }
+}
+
+setters! {
+    impl Outcome {
+        /// Sets the answer.
+        pub fn with_text(text: impl Into<String>) { text = Some(text.into()) }
+
+        /// Sets the transcript. It replaces the messages and tool calls that were recorded through the trial.
+        pub fn with_messages(messages: Vec<Message>) { messages = Some(messages) }
+
+        /// Sets the tokens used. They replace those that were recorded through the trial.
+        pub fn with_usage(usage: Usage) { usage = Some(usage) }
+
+        /// Sets the cost in US dollars, at least 0. It replaces the cost that was recorded through the trial.
+        pub fn with_cost_usd(cost: f64) { cost_usd = Some(cost) }
+
+        /// Sets how long the agent worked, in place of the measured duration.
+        pub fn with_duration(duration: Duration) { duration_ms = Some(milliseconds(duration)) }
+
+        /// Sets the name of the model that answered.
+        pub fn with_model(model: impl Into<String>) { model = Some(model.into()) }
+    }
+}
+
+getters! {
+    impl Outcome {
+        /// The answer; `None` if it is the text of the last assistant message.
+        pub fn text(self) -> Option<&str> { self.text.as_deref() }
+
+        /// The transcript; `None` if it is the one recorded through the trial.
+        pub fn messages(self) -> Option<&[Message]> { self.messages.as_deref() }
+
+        /// Facts about the environment the agent worked on.
+        pub fn state(self) -> &Object { &self.state }
+
+        /// Tokens used; `None` if they are not reported here.
+        pub fn usage(self) -> Option<Usage> { self.usage }
+
+        /// Cost in US dollars; `None` if it is not reported here.
+        pub fn cost_usd(self) -> Option<f64> { self.cost_usd }
+
+        /// Name of the model that answered; `None` if it is not reported here.
+        pub fn model(self) -> Option<&str> { self.model.as_deref() }
+
+        /// Free-form data for the record.
+        pub fn metadata(self) -> &Object { &self.metadata }
     }
 }
 
@@ -195,11 +174,11 @@ impl From<&str> for Outcome {
 /// ```
 #[derive(Debug)]
 pub struct AgentError {
-    kind: Kind,
+    kind: AgentErrorKind,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum AgentErrorKind {
     Skip(SkipRequest),
     Failed(String),
     Source(BoxError),
@@ -208,81 +187,50 @@ enum Kind {
 impl AgentError {
     /// The agent failed; the message says why.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Failed(message.into()) }
+        Self { kind: AgentErrorKind::Failed(message.into()) }
     }
 
     /// The trial cannot be run here and is skipped; the reason is part of the record.
     pub fn skip(reason: impl Into<String>) -> Self {
-        Self { kind: Kind::Skip(SkipRequest(reason.into())) }
+        Self { kind: AgentErrorKind::Skip(SkipRequest(reason.into())) }
     }
 
     /// The reason of a skip request in this error or one of its sources.
     pub fn skip_reason(&self) -> Option<&str> {
-        if let Kind::Skip(request) = &self.kind {
+        if let AgentErrorKind::Skip(request) = &self.kind {
             return Some(&request.0);
         }
-        let mut next: Option<&(dyn Error + 'static)> = self.source();
-        while let Some(error) = next {
-            if let Some(request) = error.downcast_ref::<SkipRequest>() {
-                return Some(&request.0);
-            }
-            next = error.source();
-        }
-        None
+        chain(self).find_map(|error| Some(error.downcast_ref::<SkipRequest>()?.0.as_str()))
     }
 
     /// The message with those of all sources, each once.
     pub(crate) fn chain(&self) -> String {
-        let mut text = self.to_string();
-        let mut next = self.source();
-        while let Some(error) = next {
-            let message = error.to_string();
-            if !text.contains(&message) {
-                text.push_str(": ");
-                text.push_str(&message);
-            }
-            next = error.source();
-        }
-        text
+        chain_text(self)
     }
 
     pub(crate) fn from_boxed(error: BoxError) -> Self {
         match error.downcast::<Self>() {
             Ok(error) => *error,
-            Err(error) => Self { kind: Kind::Source(error) },
+            Err(error) => Self { kind: AgentErrorKind::Source(error) },
         }
     }
 
     /// Keeps the text and a skip request of an error that must not leave its thread.
     pub(crate) fn from_local(error: &(dyn Error + 'static)) -> Self {
-        let mut next = Some(error);
-        let mut text = String::new();
-        while let Some(error) = next {
-            if let Some(request) = error.downcast_ref::<SkipRequest>() {
-                return Self::skip(request.0.clone());
-            }
-            if let Some(reason) = error.downcast_ref::<Self>().and_then(Self::skip_reason) {
-                return Self::skip(reason);
-            }
-            let message = error.to_string();
-            if !text.contains(&message) {
-                if !text.is_empty() {
-                    text.push_str(": ");
-                }
-                text.push_str(&message);
-            }
-            next = error.source();
-        }
-        Self::new(text)
+        let skipped = chain(error).find_map(|error| match error.downcast_ref::<SkipRequest>() {
+            Some(request) => Some(request.0.as_str()),
+            None => error.downcast_ref::<Self>()?.skip_reason(),
+        });
+        skipped.map_or_else(|| Self::new(chain_text(error)), Self::skip)
     }
 }
 
 impl fmt::Display for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::Skip(request) => write!(f, "{request}"),
-            Kind::Failed(message) => f.write_str(message),
-            Kind::Source(error) => write!(f, "{error}"),
+            AgentErrorKind::Skip(request) => write!(f, "{request}"),
+            AgentErrorKind::Failed(message) => f.write_str(message),
+            AgentErrorKind::Source(error) => write!(f, "{error}"),
         }
     }
 }
@@ -290,10 +238,10 @@ impl fmt::Display for AgentError {
 impl Error for AgentError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.kind {
-            Kind::Skip(request) => Some(request),
-            Kind::Failed(_) => None,
+            AgentErrorKind::Skip(request) => Some(request),
+            AgentErrorKind::Failed(_) => None,
             // The boxed error itself is searched too: its type may hide an `AgentError` that only shows as a source.
-            Kind::Source(error) => Some(&**error),
+            AgentErrorKind::Source(error) => Some(&**error),
         }
     }
 }

@@ -53,11 +53,11 @@ pub struct Recorder(Arc<TrialRecording>);
 struct TrialRecording {
     case_id: String,
     trial: u32,
-    state: Mutex<State>,
+    state: Mutex<RecorderState>,
 }
 
 #[derive(Default)]
-struct State {
+struct RecorderState {
     recording: Recording,
     /// Number of calls of the agent so far, one per turn.
     calls: u64,
@@ -92,7 +92,7 @@ impl Recorder {
     }
 
     /// The state, also after a panic of the agent while it was locked.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RecorderState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -7,6 +7,8 @@ use evalsuite_records::record::{Assertion, Verdict};
 use evalsuite_records::statistics::ratio;
 use evalsuite_schema::{Object, Value};
 
+use crate::platform::accessors::{getters, setters};
+
 /// The result of a grader: a value from 0 to 1, no decision, or an error.
 ///
 /// A grader need not build one: `bool`, `f64`, `Vec<Assertion>`, an `Option` of these (`None`: undecided) and a
@@ -30,7 +32,7 @@ use evalsuite_schema::{Object, Value};
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Score {
-    pub(crate) state: State,
+    pub(crate) state: ScoreState,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) assertions: Vec<Assertion>,
     pub(crate) metrics: BTreeMap<String, f64>,
@@ -40,7 +42,7 @@ pub struct Score {
 
 /// How a grader ended.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum State {
+pub(crate) enum ScoreState {
     /// With a value; whether it is from 0 to 1 is checked when it is used.
     Decided(f64),
     Undecided(String),
@@ -50,7 +52,7 @@ pub(crate) enum State {
 impl Score {
     /// A value from 0 to 1. Another number is an error of the grader.
     pub fn new(value: f64) -> Self {
-        Self::with_state(State::Decided(value))
+        Self::with_state(ScoreState::Decided(value))
     }
 
     /// The value 1.
@@ -65,12 +67,12 @@ impl Score {
 
     /// No value: the check does not apply, or cannot be decided. It does not count in the score of the trial.
     pub fn undecided(reason: impl Into<String>) -> Self {
-        Self::with_state(State::Undecided(reason.into()))
+        Self::with_state(ScoreState::Undecided(reason.into()))
     }
 
     /// The grader failed. The trial is then an error, which is neither a pass nor a fail.
     pub fn error(message: impl Into<String>) -> Self {
-        Self::with_state(State::Error(message.into()))
+        Self::with_state(ScoreState::Error(message.into()))
     }
 
     /// The share of the assertions that passed; 0 without assertions.
@@ -83,18 +85,6 @@ impl Score {
         let mut score = Self::new(ratio(passed, assertions.len()));
         score.assertions = assertions;
         score
-    }
-
-    /// Sets the verdict, which otherwise depends on whether the value reaches the pass mark.
-    pub fn with_verdict(mut self, verdict: Verdict) -> Self {
-        self.verdict = Some(verdict);
-        self
-    }
-
-    /// Sets the explanation of the value.
-    pub fn with_rationale(mut self, rationale: impl Into<String>) -> Self {
-        self.rationale = Some(rationale.into());
-        self
     }
 
     /// Sets a value of the free-form data in the record.
@@ -129,37 +119,12 @@ impl Score {
     /// The value; `None` if the grader did not decide or failed.
     pub fn value(&self) -> Option<f64> {
         match self.state {
-            State::Decided(value) => Some(value),
-            State::Undecided(_) | State::Error(_) => None,
+            ScoreState::Decided(value) => Some(value),
+            ScoreState::Undecided(_) | ScoreState::Error(_) => None,
         }
     }
 
-    /// The verdict, if the grader sets it itself.
-    pub fn verdict(&self) -> Option<Verdict> {
-        self.verdict
-    }
-
-    /// The assertions, in order.
-    pub fn assertions(&self) -> &[Assertion] {
-        &self.assertions
-    }
-
-    /// Named measurements in addition to the value.
-    pub fn metrics(&self) -> &BTreeMap<String, f64> {
-        &self.metrics
-    }
-
-    /// The explanation of the value.
-    pub fn rationale(&self) -> Option<&str> {
-        self.rationale.as_deref()
-    }
-
-    /// Free-form data for the record.
-    pub fn details(&self) -> &Object {
-        &self.details
-    }
-
-    fn with_state(state: State) -> Self {
+    fn with_state(state: ScoreState) -> Self {
         Self {
             state,
             verdict: None,
@@ -168,6 +133,35 @@ impl Score {
             rationale: None,
             details: Object::new(),
         }
+    }
+}
+
+setters! {
+    impl Score {
+        /// Sets the verdict, which otherwise depends on whether the value reaches the pass mark.
+        pub fn with_verdict(verdict: Verdict) { verdict = Some(verdict) }
+
+        /// Sets the explanation of the value.
+        pub fn with_rationale(rationale: impl Into<String>) { rationale = Some(rationale.into()) }
+    }
+}
+
+getters! {
+    impl Score {
+        /// The verdict, if the grader sets it itself.
+        pub fn verdict(self) -> Option<Verdict> { self.verdict }
+
+        /// The assertions, in order.
+        pub fn assertions(self) -> &[Assertion] { &self.assertions }
+
+        /// Named measurements in addition to the value.
+        pub fn metrics(self) -> &BTreeMap<String, f64> { &self.metrics }
+
+        /// The explanation of the value.
+        pub fn rationale(self) -> Option<&str> { self.rationale.as_deref() }
+
+        /// Free-form data for the record.
+        pub fn details(self) -> &Object { &self.details }
     }
 }
 
@@ -212,18 +206,21 @@ mod tests {
     #[test]
     fn assertions_give_the_share_that_passed() {
         let score = Score::from_assertions([Assertion::new("a", true), Assertion::new("b", false)]);
-        assert_eq!(score.state, State::Decided(0.5));
+        assert_eq!(score.state, ScoreState::Decided(0.5));
         let empty = Score::from_assertions([]);
-        assert_eq!((empty.state, empty.rationale.as_deref()), (State::Decided(0.0), Some("no assertions were made")));
+        assert_eq!(
+            (empty.state, empty.rationale.as_deref()),
+            (ScoreState::Decided(0.0), Some("no assertions were made"))
+        );
     }
 
     #[test]
     fn every_accepted_type_becomes_a_score() {
-        assert_eq!(Score::from(true).state, State::Decided(1.0));
-        assert_eq!(Score::from(0.25).state, State::Decided(0.25));
-        assert_eq!(Score::from(Some(false)).state, State::Decided(0.0));
-        assert!(matches!(Score::from(None::<f64>).state, State::Undecided(_)));
-        assert_eq!(Score::from(Err::<bool, _>("broken")).state, State::Error("broken".to_owned()));
-        assert_eq!(Score::from(Ok::<_, std::fmt::Error>(Some(1.0))).state, State::Decided(1.0));
+        assert_eq!(Score::from(true).state, ScoreState::Decided(1.0));
+        assert_eq!(Score::from(0.25).state, ScoreState::Decided(0.25));
+        assert_eq!(Score::from(Some(false)).state, ScoreState::Decided(0.0));
+        assert!(matches!(Score::from(None::<f64>).state, ScoreState::Undecided(_)));
+        assert_eq!(Score::from(Err::<bool, _>("broken")).state, ScoreState::Error("broken".to_owned()));
+        assert_eq!(Score::from(Ok::<_, std::fmt::Error>(Some(1.0))).state, ScoreState::Decided(1.0));
     }
 }

@@ -9,6 +9,7 @@ use evalsuite_records::record::SuiteId;
 use evalsuite_schema::{Calibration, Case, Suite};
 
 use crate::model::compiled_json::CompiledJson;
+use crate::platform::accessors::getters;
 use crate::platform::digest::name_with_digest;
 use crate::platform::json;
 
@@ -61,36 +62,6 @@ pub struct EvalSuite {
 }
 
 impl EvalSuite {
-    /// Name of the suite.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// Name of the agent in the suite's files, if they name one.
-    pub fn agent_name(&self) -> Option<&'static str> {
-        self.agent_name
-    }
-
-    /// Name of the package the suite belongs to.
-    pub fn package(&self) -> &'static str {
-        self.package
-    }
-
-    /// Version of the package the suite belongs to.
-    pub fn package_version(&self) -> &'static str {
-        self.package_version
-    }
-
-    /// Directory of the suite, relative to the package root with `/` separators; absolute if it is outside.
-    pub fn root(&self) -> &'static str {
-        self.root
-    }
-
-    /// All cases in the suite's order. In a matrix of targets a case is listed once per target.
-    pub fn cases(&self) -> &'static [EvalCase] {
-        self.cases
-    }
-
     /// The case with this id; in a matrix the one of the first target.
     pub fn find(&self, id: &str) -> Option<&'static EvalCase> {
         self.cases.iter().find(|case| case.id == id)
@@ -176,6 +147,28 @@ impl EvalSuite {
     }
 }
 
+getters! {
+    impl EvalSuite {
+        /// Name of the suite.
+        pub fn name(self) -> &'static str { self.name }
+
+        /// Name of the agent in the suite's files, if they name one.
+        pub fn agent_name(self) -> Option<&'static str> { self.agent_name }
+
+        /// Name of the package the suite belongs to.
+        pub fn package(self) -> &'static str { self.package }
+
+        /// Version of the package the suite belongs to.
+        pub fn package_version(self) -> &'static str { self.package_version }
+
+        /// Directory of the suite, relative to the package root with `/` separators; absolute if it is outside.
+        pub fn root(self) -> &'static str { self.root }
+
+        /// All cases in the suite's order. In a matrix of targets a case is listed once per target.
+        pub fn cases(self) -> &'static [EvalCase] { self.cases }
+    }
+}
+
 /// How a suite was loaded when it was compiled into this program: the data, besides its files, to load it again.
 #[derive(Debug)]
 pub struct Origin {
@@ -237,41 +230,6 @@ pub struct EvalCase {
 }
 
 impl EvalCase {
-    /// Id, unique in the suite (and target).
-    pub fn id(&self) -> &'static str {
-        self.id
-    }
-
-    /// Path of the case's test inside the suite's module.
-    pub fn test_name(&self) -> &'static str {
-        self.test_name
-    }
-
-    /// File that defines the case, relative to the workspace root.
-    pub fn file(&self) -> &'static str {
-        self.file
-    }
-
-    /// Line of the case in its file, counted from 1; 0 if the case is the whole file.
-    pub fn line(&self) -> u32 {
-        self.line
-    }
-
-    /// Column of the case in its line, in characters from 1; 0 if the case is the whole file.
-    pub fn column(&self) -> u32 {
-        self.column
-    }
-
-    /// Target of a matrix this entry belongs to.
-    pub fn target(&self) -> Option<&'static str> {
-        self.target
-    }
-
-    /// Tags of the case.
-    pub fn tags(&self) -> &'static [&'static str] {
-        self.tags
-    }
-
     /// Whether a search for variables may find one. Most cases have none, and their text is faster to search than their values.
     pub(crate) fn may_have_variables(&self) -> bool {
         self.json.text().contains("${{")
@@ -284,5 +242,30 @@ impl EvalCase {
     /// If the compiled text is not a case of this version. This cannot happen in generated code.
     pub fn decode(&self) -> serde_json::Result<Case> {
         json::decode(self.json.text().as_bytes())
+    }
+}
+
+getters! {
+    impl EvalCase {
+        /// Id, unique in the suite (and target).
+        pub fn id(self) -> &'static str { self.id }
+
+        /// Path of the case's test inside the suite's module.
+        pub fn test_name(self) -> &'static str { self.test_name }
+
+        /// File that defines the case, relative to the workspace root.
+        pub fn file(self) -> &'static str { self.file }
+
+        /// Line of the case in its file, counted from 1; 0 if the case is the whole file.
+        pub fn line(self) -> u32 { self.line }
+
+        /// Column of the case in its line, in characters from 1; 0 if the case is the whole file.
+        pub fn column(self) -> u32 { self.column }
+
+        /// Target of a matrix this entry belongs to.
+        pub fn target(self) -> Option<&'static str> { self.target }
+
+        /// Tags of the case.
+        pub fn tags(self) -> &'static [&'static str] { self.tags }
     }
 }

@@ -13,6 +13,7 @@ use crate::model::cassette::Cassette;
 use crate::model::command::{ChildGroups, CommandEnvironment, TrialCommand};
 use crate::model::dependency::{Dependencies, Dependency};
 use crate::model::recorder::Recorder;
+use crate::platform::accessors::getters;
 use crate::platform::cancel::Cancel;
 use crate::platform::environment;
 
@@ -84,39 +85,6 @@ impl Trial<'_> {
         (Self { shared: Arc::clone(&shared), _scope: PhantomData }, shared)
     }
 
-    /// Id of the case.
-    pub fn case_id(&self) -> &str {
-        &self.shared.facts.case_id
-    }
-
-    /// Name of the agent in the suite's files, if they name one.
-    pub fn agent_name(&self) -> Option<&str> {
-        self.shared.facts.agent_name.as_deref()
-    }
-
-    /// Name of the target; `default` if the suite has none.
-    pub fn target(&self) -> &str {
-        &self.shared.facts.target
-    }
-
-    /// Index of this trial among those of its case, from 0.
-    pub fn index(&self) -> u32 {
-        self.shared.facts.index
-    }
-
-    /// Index of the turn in a conversation, from 0; `None` if the case is not a conversation. The agent is called once per turn;
-    /// its input is the conversation so far, followed by the new message.
-    pub fn turn(&self) -> Option<u32> {
-        self.shared.facts.turn
-    }
-
-    /// The input as one text: the messages in order, files as their absolute paths.
-    ///
-    /// In the tasks layout it is `prompt` or `content` of the input if that is a string, else the input as JSON.
-    pub fn prompt(&self) -> &str {
-        &self.shared.facts.prompt
-    }
-
     /// The messages of the input, in a conversation with those of its earlier turns; empty in the tasks layout.
     /// Messages recorded with [`message`](Self::message) are not included: they are the transcript, which graders get.
     pub fn messages(&self) -> &[Message] {
@@ -135,11 +103,6 @@ impl Trial<'_> {
         decode_input(&self.shared.facts.input)
     }
 
-    /// Absolute paths of the files in the input, in order.
-    pub fn files(&self) -> &[PathBuf] {
-        &self.shared.facts.files
-    }
-
     /// A value of the case's metadata.
     pub fn metadata(&self, key: &str) -> Option<&Value> {
         self.shared.facts.metadata.get(key)
@@ -150,30 +113,10 @@ impl Trial<'_> {
         self.shared.facts.dependencies.get(id)
     }
 
-    /// The workspace: a fresh copy of the case's template, or an empty directory.
-    pub fn workspace(&self) -> &Path {
-        &self.shared.facts.workspace
-    }
-
-    /// Directory of the suite. Agents must not write to it: a change in it rebuilds the tests.
-    pub fn suite_dir(&self) -> &Path {
-        &self.shared.facts.suite_dir
-    }
-
-    /// Directory of the file that defines the case.
-    pub fn case_dir(&self) -> &Path {
-        &self.shared.facts.case_dir
-    }
-
     /// Value of an environment variable of this process, or of the file that `EVALSUITE_ENV_FILE` names: its variables are not
     /// set in the process.
     pub fn env(&self, name: &str) -> Option<String> {
         environment::var(name)
-    }
-
-    /// When the time limit of the agent ends.
-    pub fn deadline(&self) -> Instant {
-        self.shared.facts.deadline
     }
 
     /// Whether the agent's call was cancelled, for example after its time limit. A plain function should check this regularly
@@ -252,6 +195,46 @@ impl Trial<'_> {
     /// are errors.
     pub fn transcript_complete(&self) {
         self.shared.recorder.transcript_complete();
+    }
+}
+
+getters! {
+    impl Trial<'_> {
+        /// Id of the case.
+        pub fn case_id(self) -> &str { &self.shared.facts.case_id }
+
+        /// Name of the agent in the suite's files, if they name one.
+        pub fn agent_name(self) -> Option<&str> { self.shared.facts.agent_name.as_deref() }
+
+        /// Name of the target; `default` if the suite has none.
+        pub fn target(self) -> &str { &self.shared.facts.target }
+
+        /// Index of this trial among those of its case, from 0.
+        pub fn index(self) -> u32 { self.shared.facts.index }
+
+        /// Index of the turn in a conversation, from 0; `None` if the case is not a conversation. The agent is called once per turn;
+        /// its input is the conversation so far, followed by the new message.
+        pub fn turn(self) -> Option<u32> { self.shared.facts.turn }
+
+        /// The input as one text: the messages in order, files as their absolute paths.
+        ///
+        /// In the tasks layout it is `prompt` or `content` of the input if that is a string, else the input as JSON.
+        pub fn prompt(self) -> &str { &self.shared.facts.prompt }
+
+        /// Absolute paths of the files in the input, in order.
+        pub fn files(self) -> &[PathBuf] { &self.shared.facts.files }
+
+        /// The workspace: a fresh copy of the case's template, or an empty directory.
+        pub fn workspace(self) -> &Path { &self.shared.facts.workspace }
+
+        /// Directory of the suite. Agents must not write to it: a change in it rebuilds the tests.
+        pub fn suite_dir(self) -> &Path { &self.shared.facts.suite_dir }
+
+        /// Directory of the file that defines the case.
+        pub fn case_dir(self) -> &Path { &self.shared.facts.case_dir }
+
+        /// When the time limit of the agent ends.
+        pub fn deadline(self) -> Instant { self.shared.facts.deadline }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Access to the operating system for the rest of the crate: processes, locks, files, the clock, environment variables,
 //! digests, printable text, and calls on separate threads.
 
+pub(crate) mod accessors;
 pub(crate) mod async_runtime;
 pub(crate) mod cancel;
 pub(crate) mod clock;
 pub(crate) mod environment;
+pub(crate) mod error_chain;
 pub(crate) mod excerpt;
 pub(crate) mod files;
 pub(crate) mod isolated_call;
@@ -20,6 +22,7 @@ pub(crate) mod setting_error;
 pub(crate) mod shell_quoting;
 pub(crate) mod symlinks;
 pub(crate) mod terminal;
+pub(crate) mod text_error;
 pub(crate) mod url;
 
 pub(crate) use evalsuite_records::{digest, file_lock, json, package_file, untrusted};

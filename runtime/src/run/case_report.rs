@@ -7,6 +7,7 @@ use evalsuite_schema::Object;
 use serde::Deserialize;
 
 use crate::model::suite::{EvalCase, EvalSuite};
+use crate::platform::accessors::getters;
 use crate::platform::redaction::Redactor;
 
 /// The result of one case. It is displayed as the text of a failed test.
@@ -47,38 +48,9 @@ impl CaseReport {
         (self.record, self.trials)
     }
 
-    /// The case.
-    pub fn case(&self) -> &'static EvalCase {
-        self.case
-    }
-
-    /// How it ended.
-    pub fn status(&self) -> Status {
-        self.record.outcome
-    }
-
     /// Whether its test fails: see [`CaseRecord::fails_test`].
     pub fn fails_test(&self) -> bool {
         self.record.fails_test()
-    }
-
-    /// The case's record.
-    pub fn record(&self) -> &CaseRecord {
-        &self.record
-    }
-
-    /// The records of its trials, in order.
-    pub fn trials(&self) -> &[TrialRecord] {
-        &self.trials
-    }
-
-    /// Directory with the records and other files of the trials.
-    pub fn directory(&self) -> &Path {
-        &self.directory
-    }
-
-    pub(crate) fn suite(&self) -> &'static EvalSuite {
-        self.suite
     }
 
     /// The case's metadata, as it is written.
@@ -97,5 +69,26 @@ impl CaseReport {
     /// The text without secrets.
     pub(crate) fn redacted(&self, text: &str) -> String {
         self.redactor.apply(text).into_owned()
+    }
+}
+
+getters! {
+    impl CaseReport {
+        /// The case.
+        pub fn case(self) -> &'static EvalCase { self.case }
+
+        /// How it ended.
+        pub fn status(self) -> Status { self.record.outcome }
+
+        /// The case's record.
+        pub fn record(self) -> &CaseRecord { &self.record }
+
+        /// The records of its trials, in order.
+        pub fn trials(self) -> &[TrialRecord] { &self.trials }
+
+        /// Directory with the records and other files of the trials.
+        pub fn directory(self) -> &Path { &self.directory }
+
+        pub(crate) fn suite(self) -> &'static EvalSuite { self.suite }
     }
 }

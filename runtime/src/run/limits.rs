@@ -22,13 +22,13 @@ pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32, not_counted: f6
         return Ok(Some(reason));
     }
     let budgets =
-        [(plan.settings.budget_usd, "EVALSUITE_BUDGET_USD"), (plan.suite_data.budget_usd, "`execution.budget_usd`")];
+        [(plan.settings.budget_usd, "EVALSUITE_BUDGET_USD"), (plan.source.data.budget_usd, "`execution.budget_usd`")];
     if budgets.iter().all(|(budget, _)| budget.is_none()) {
         return Ok(None);
     }
     let spent = Ledger::of(plan.run.path(), &plan.run.locks()).spent()?;
     let counted = |spent: f64| whole_nanodollars(spent - not_counted);
-    let spent = [("run", counted(spent.run)), ("suite", counted(spent.suite(&plan.suite.key())))];
+    let spent = [("run", counted(spent.run)), ("suite", counted(spent.suite(&plan.source.suite.key())))];
     let over = budgets.into_iter().zip(spent).find_map(|((budget, name), (whose, spent))| {
         let budget = budget.filter(|budget| spent >= *budget)?;
         Some(format!("the {whose} has cost {spent:.4} US dollars, and {name} is {budget}"))
@@ -44,8 +44,8 @@ fn whole_nanodollars(dollars: f64) -> f64 {
 /// A note for each limit of cost, where the agent reports no cost.
 pub(crate) fn without_effect(plan: &Plan<'_>) -> impl Iterator<Item = Note> {
     let limits = [
-        ("cost_limit_usd", plan.case.trials.cost_limit_usd),
-        ("execution.budget_usd", plan.suite_data.budget_usd),
+        ("cost_limit_usd", plan.source.case.trials.cost_limit_usd),
+        ("execution.budget_usd", plan.source.data.budget_usd),
         ("EVALSUITE_BUDGET_USD", plan.settings.budget_usd),
     ];
     limits.into_iter().filter_map(|(name, limit)| {
@@ -69,7 +69,7 @@ pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: Status, reason: Optio
     // An attempt that the test runner will repeat is not final, and a case that was prevented is not the first.
     let is_last = plan.settings.runner.is_last_attempt();
     let was_prevented = reason.is_some_and(|reason| reason.code == ReasonCode::ErrorThresholdExceeded);
-    if !plan.suite_data.fail_on_error || was_prevented || !is_last {
+    if !plan.source.data.fail_on_error || was_prevented || !is_last {
         return Ok(());
     }
     let first = FirstError::of(plan);
@@ -78,11 +78,11 @@ pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: Status, reason: Optio
 
 impl<'a> FirstError<'a> {
     fn of(plan: &'a Plan<'a>) -> Self {
-        Self { plan, file: plan.run.locks().join(format!("first-error-{}", plan.suite.key())) }
+        Self { plan, file: plan.run.locks().join(format!("first-error-{}", plan.source.suite.key())) }
     }
 
     fn reason(&self) -> io::Result<Option<Reason>> {
-        if !self.plan.suite_data.fail_on_error {
+        if !self.plan.source.data.fail_on_error {
             return Ok(None);
         }
         let Some(first) = self.read()? else { return Ok(None) };
@@ -94,7 +94,7 @@ impl<'a> FirstError<'a> {
     }
 
     fn test(&self) -> String {
-        self.plan.suite.test_path(self.plan.entry)
+        self.plan.source.suite.test_path(self.plan.source.entry)
     }
 
     fn read(&self) -> io::Result<Option<String>> {

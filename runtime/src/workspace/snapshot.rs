@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use std::{fmt, fs, io};
 
+use evalsuite_schema::counted;
+
 use crate::platform::digest::{sha256, sha256_of};
 use crate::platform::files::error_at;
 use crate::platform::permissions::mode;
@@ -76,7 +78,7 @@ impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Budget { walk: WalkLimits { entries, depth }, .. } = Budget::new();
         if let (files @ 1.., bytes) = self.unread {
-            let (files, are) = if files == 1 { ("1 file".to_owned(), "is") } else { (format!("{files} files"), "are") };
+            let (files, are) = (counted(files, "file"), if files == 1 { "is" } else { "are" });
             write!(f, "{files} with {bytes} bytes {are} compared by size and time only")?;
         }
         if self.is_cut {

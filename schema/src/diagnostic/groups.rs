@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Code, Diagnostic, Diagnostics, Related, SourceRange};
+use crate::counted;
 
 /// What is said about the places of a group after the first one.
 const ALSO_HERE: &str = "also here";
@@ -114,13 +115,9 @@ pub fn notes<'r>(related: impl IntoIterator<Item = &'r Related>) -> Vec<String> 
         .collect();
     if !rest.is_empty() {
         let files: BTreeSet<&str> = rest.iter().map(|related| related.place.file.as_str()).collect();
-        notes.push(format!("and {} more in {}", rest.len(), count(files.len(), "file")));
+        notes.push(format!("and {} more in {}", rest.len(), counted(files.len(), "file")));
     }
     notes
-}
-
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -249,18 +249,4 @@ pub struct Preprocessor {
 }
 
 #[cfg(feature = "keys")]
-mod types {
-    use super::{Criterion, Prompt, ReferenceAnswer};
-    use crate::keys::{Keys, Type, made};
-
-    /// A list of criteria.
-    pub const CRITERIA: Type = Type::List(&Type::OneOf(&[Type::Text, Type::Object(Criterion::TABLE)]));
-
-    /// As [`CRITERIA`], at least one.
-    pub const SOME_CRITERIA: Type = Type::Some(&Type::OneOf(&[Type::Text, Type::Object(Criterion::TABLE)]));
-
-    made!(Prompt, ReferenceAnswer);
-}
-
-#[cfg(feature = "keys")]
-pub use types::{CRITERIA, SOME_CRITERIA};
+crate::keys::made!(Prompt, ReferenceAnswer);

@@ -37,7 +37,7 @@ pub static TEMPLATE: Table = Table::new(
 .with(SCHEMA_KEY);
 
 /// The place of a JSON Schema for editors: any file may name one.
-pub static SCHEMA_KEY: &[Key] =
+pub const SCHEMA_KEY: &[Key] =
     &[Key::new("$schema", Type::Any, "JSON Schema for editors. It is not read.", "./case.schema.json")];
 
 /// What every grader of the cases layout has.

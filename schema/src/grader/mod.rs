@@ -25,12 +25,12 @@ pub use composite::{Aggregator, Composite};
 pub use config::AskedJudge;
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 pub use json_schema::{ContainsJson, JsonSchema};
-#[cfg(feature = "keys")]
-pub use judge::{CRITERIA, OldRubric, PromptCommand, SOME_CRITERIA};
 pub use judge::{
     Compare, ComparedWith, Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, ReferenceAnswer, Rubrics,
     ScoreRange,
 };
+#[cfg(feature = "keys")]
+pub use judge::{OldRubric, PromptCommand};
 pub use kind::GraderKind;
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use text::{Regex, Similar, TextList, TextValue};

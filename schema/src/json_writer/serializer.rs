@@ -10,9 +10,7 @@ use serde_json::{Error, Number, Result};
 
 use crate::json::number;
 use crate::json_writer::{JsonWriter, Layout, Parts, Texts, json_of};
-
-/// Name of the struct that is a place in a file of a suite.
-const LOCATION: &str = "Location";
+use crate::location::Location;
 
 macro_rules! display {
     ($($method:ident: $type:ty),* $(,)?) => {
@@ -130,7 +128,7 @@ impl<'w, 'd> Serializer for &'w mut JsonWriter<'d> {
     }
 
     fn serialize_struct(self, name: &'static str, _length: usize) -> Result<Parts<'w, 'd>> {
-        let is_left_out = name == LOCATION && self.layout == Layout::Canonical;
+        let is_left_out = name == Location::SERIALIZED && self.layout == Layout::Canonical;
         if name != number::NAME && !is_left_out {
             return self.open("{", "}");
         }

@@ -107,6 +107,17 @@ fn places_in_files_are_not_canonical() {
 }
 
 #[test]
+fn a_struct_with_the_name_of_a_place_is_written() {
+    #[derive(Serialize)]
+    #[serde(rename = "Location")]
+    struct Address {
+        city: &'static str,
+    }
+    let canonical = written(&Address { city: "Graz" }, Layout::Canonical, None).unwrap();
+    assert_eq!(canonical, r#"{"city":"Graz"}"#);
+}
+
+#[test]
 fn a_plain_text_has_nothing_that_is_escaped_or_cannot_be_seen() {
     for character in '\0'..=char::MAX {
         let text = format!("a{character}b");

@@ -1,5 +1,6 @@
 //! What the keys of files are: their tables, made by the derive `Keys` from the types that hold their values.
 
+pub mod lists;
 mod parts;
 pub mod range;
 
@@ -8,7 +9,8 @@ use crate::diagnostic::Code;
 pub use crate::grader::keys::{
     ASSERTIONS, GRADER_KEYS, INCLUDE, OLD_ASSERTIONS, RUST_GRADER, SCHEMA_KEY, TASK_GRADER, TASK_GRADER_KEYS, TEMPLATE,
 };
-pub use crate::grader::{CRITERIA, SOME_CRITERIA};
+pub use crate::workspace::{RepoSourceKeys, WORKSPACE, WrittenClone, WrittenHook, WrittenHooks};
+pub use lists::{CRITERIA, SOME_CRITERIA};
 pub(crate) use parts::made;
 pub use parts::{FromWritten, Parts, Written};
 pub use range::Range;

@@ -41,6 +41,15 @@ impl Written {
         }
     }
 
+    /// Whether a problem was reported in a part of it.
+    pub fn is_broken(&self) -> bool {
+        match self {
+            Self::Parts(parts) => parts.is_broken,
+            Self::List(items) => items.iter().any(Self::is_broken),
+            _ => false,
+        }
+    }
+
     /// The keys of an object.
     pub fn into_parts(self) -> Option<Parts> {
         match self {
@@ -60,6 +69,7 @@ pub struct Parts {
 impl Parts {
     /// Sets the value of a key.
     pub fn set(&mut self, key: &'static str, value: Written) {
+        self.is_broken |= value.is_broken();
         self.remove(key);
         self.values.push((key, value));
     }
@@ -102,6 +112,11 @@ impl Parts {
         self.remove(key).map_or_else(T::absent, T::from_written)
     }
 
+    /// The value of a key; `None` without one.
+    pub fn take_written<T: FromWritten>(&mut self, key: &str) -> Option<T> {
+        self.remove(key).and_then(T::from_written)
+    }
+
     /// The value of a key, or `without` without one.
     pub fn take_or<T: FromWritten>(&mut self, key: &str, without: T) -> Option<T> {
         self.remove(key).map_or(Some(without), T::from_written)
@@ -129,6 +144,25 @@ pub trait FromWritten: Sized {
     }
 }
 
+impl FromWritten for () {
+    fn from_written(_: Written) -> Option<Self> {
+        Some(())
+    }
+
+    fn absent() -> Option<Self> {
+        Some(())
+    }
+}
+
+impl FromWritten for Value {
+    fn from_written(written: Written) -> Option<Self> {
+        match written {
+            Written::Data(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
 impl<T: FromWritten> FromWritten for Option<T> {
     fn from_written(written: Written) -> Option<Self> {
         T::from_written(written).map(Some)
@@ -150,6 +184,12 @@ impl<T: FromWritten + 'static> FromWritten for Vec<T> {
 
     fn absent() -> Option<Self> {
         Some(Vec::new())
+    }
+}
+
+impl FromWritten for Parts {
+    fn from_written(written: Written) -> Option<Self> {
+        written.into_parts()
     }
 }
 

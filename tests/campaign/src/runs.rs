@@ -12,10 +12,7 @@ use std::{fs, io, thread};
 use evalsuite::tooling::finish_run;
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_records::summary::{SummaryText, summarize_run};
-use evalsuite_report::{
-    GateOptions, Health, HealthOptions, HtmlReport, RunData, annotations, check_gates, csv, earlier_runs, inspect_logs,
-    junit, markdown, otel, trace,
-};
+use evalsuite_report::{FORMATS, GateOptions, Health, HealthOptions, HtmlReport, RunData, check_gates, earlier_runs};
 
 use crate::attacks::{Attacked, most_memory};
 use crate::consistency::files;
@@ -169,22 +166,14 @@ pub fn read_run(output: &Path, place: &Path) -> io::Result<()> {
     earlier_runs(&run, 3)?;
     Health::of_output(output.path(), &["x".to_owned()], 3, &HealthOptions::default())?;
     let gate = "pass_rate >= 50%".parse().map_err(io::Error::other)?;
-    let mut texts = vec![
-        ("junit", junit(&run)?),
-        ("csv", csv(&run)?),
-        ("markdown", markdown(&run)),
-        ("annotations", annotations(&run)),
-        ("gate", check_gates(&run, &[gate], GateOptions::new()).to_string()),
-    ];
-    let summary = summarize_run(&directory).map_err(io::Error::other)?;
+    let mut texts = vec![("gate", check_gates(&run, &[gate], GateOptions::new()).to_string())];
+    let summary = summarize_run(&directory)?;
     texts.push(("text", summary.suites.iter().map(|suite| SummaryText::new(suite).to_string()).collect()));
     for (name, text) in texts {
         fs::write(written.join(name), text)?;
     }
-    otel(&run, &mut File::create(written.join("spans"))?, &mut File::create(written.join("results"))?)?;
-    trace(&run, &mut File::create(written.join("trace"))?)?;
-    for log in inspect_logs(&run) {
-        log.write(log.format(), &mut File::create(written.join("log"))?)?;
+    for format in FORMATS {
+        format.write(&run, &written.join(format.name))?;
     }
     HtmlReport::new(run).write_file(&written.join("page"))?;
     stored.remove_leftovers()?;

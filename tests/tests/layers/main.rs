@@ -25,8 +25,22 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "macros/src", order: &["macro_library", "call_site", "hidden_import", "expand"] },
     FloorPlan { folder: "records/src", order: RECORDS },
     FloorPlan { folder: "runtime/src", order: RUNTIME },
+    FloorPlan { folder: "runtime/src/run", order: RUN },
+    FloorPlan { folder: "runtime/src/run/trial", order: TRIAL },
+    FloorPlan { folder: "runtime/src/run/trials", order: TRIALS },
+    FloorPlan { folder: "runtime/src/run/case", order: &["earlier_records", "case_record", "reuse"] },
     FloorPlan { folder: "report/src", order: REPORT },
+    FloorPlan { folder: "discovery/src", order: DISCOVERY },
+    FloorPlan { folder: "convert/src", order: CONVERT },
+    FloorPlan { folder: "convert/src/promptfoo", order: PROMPTFOO },
+    FloorPlan { folder: "dynamic/src", order: &[] },
     FloorPlan { folder: "cli/src", order: CLI },
+    FloorPlan { folder: "cli/src/locate", order: LOCATE },
+    FloorPlan { folder: "cli/src/writing", order: WRITING },
+    FloorPlan { folder: "cli/src/looking", order: LOOKING },
+    FloorPlan { folder: "cli/src/running", order: &["calibrate", "regrade", "run", "watch"] },
+    FloorPlan { folder: "cli/src/running/watch", order: WATCH },
+    FloorPlan { folder: "cli/src/plumbing/lsp", order: LSP },
 ];
 
 /// The largest number of lines that `lib.rs` or `main.rs` of a crate may have.
@@ -98,7 +112,7 @@ const RECORDS: &[&str] = &[
     "statistics",
     "repeated_cases",
     "baseline",
-    "stored_cases",
+    "run_data",
     "summary",
 ];
 
@@ -115,15 +129,152 @@ const REPORT: &[&str] = &[
     "comparison",
     "gates",
     "health",
-    "history",
     "html",
 ];
 
 /// What all commands share, then the commands by what people do with them.
 const CLI: &[&str] = &["command_line", "platform", "locate", "writing", "looking", "keeping", "running", "plumbing"];
 
+/// What listings share, then the kinds of sources, then what they make.
+const DISCOVERY: &[&str] = &[
+    "cargo_workspace",
+    "calibration",
+    "pattern",
+    "listing",
+    "link",
+    "directories",
+    "glob",
+    "tasks",
+    "case_files",
+    "data_files",
+    "directory_links",
+];
+
+/// What every conversion reads and writes, then the formats.
+const CONVERT: &[&str] = &[
+    "report",
+    "source_problem",
+    "error",
+    "source",
+    "output",
+    "case_ids",
+    "yaml_writer",
+    "suite_draft",
+    "layouts",
+    "harbor",
+    "promptfoo",
+];
+
+/// From values to cases.
+const PROMPTFOO: &[&str] = &[
+    "values",
+    "template",
+    "source_files",
+    "references",
+    "assertions",
+    "csv_tests",
+    "prompts",
+    "suite_settings",
+    "tests_reader",
+    "test_case",
+    "variables",
+    "case",
+];
+
+/// From directories to suites, from suites to what includes them.
+const LOCATE: &[&str] = &["suite_search", "suite_request", "includes", "stored_runs", "baselines", "merge_base"];
+
+/// `check` uses what repairs and shows diagnostics.
+const WRITING: &[&str] = &["new", "convert", "expand", "explain", "fixes", "sarif", "check"];
+
+/// `gate` compares, and `report` exports.
+const LOOKING: &[&str] = &["list", "show", "accept", "health", "diff", "gate", "exports", "report"];
+
+/// From programs and verdicts to what is shown.
+const WATCH: &[&str] = &[
+    "running_cargo",
+    "suites",
+    "programs",
+    "verdicts",
+    "event",
+    "changes",
+    "test_process",
+    "state",
+    "output",
+    "screen",
+];
+
+/// From texts and positions to features, then the session and the server.
+const LSP: &[&str] = &[
+    "file_uri",
+    "framing",
+    "text_lines",
+    "syntax",
+    "key_docs",
+    "key_types",
+    "file_kind",
+    "file_tree",
+    "rust_functions",
+    "documents",
+    "open_suite",
+    "workspace",
+    "diagnostics",
+    "last_run",
+    "actions",
+    "completion",
+    "definition",
+    "hover",
+    "rename",
+    "case_run",
+    "lens",
+    "messages",
+    "session",
+    "features",
+    "server",
+];
+
 /// The layers of the runtime, lowest first.
 const RUNTIME: &[&str] = &["platform", "model", "workspace", "record", "agents", "judge", "grade", "run", "entry"];
+
+/// A run: what it is told, which cases it selects, what surrounds their trials, the trials, and the record of a case.
+const RUN: &[&str] = &[
+    "settings",
+    "case_error",
+    "case_report",
+    "selection",
+    "hooks",
+    "session",
+    "calibration",
+    "plan",
+    "limits",
+    "dependencies",
+    "case_setup",
+    "trial",
+    "trials",
+    "case",
+];
+
+/// The phases of a trial: `Prepared`, `Called`, `Captured`, `Graded`, `TrialRecord`.
+const TRIAL: &[&str] = &[
+    "trial_log",
+    "verbose",
+    "trial_attempt",
+    "early_end",
+    "prepared",
+    "trial_hooks",
+    "agent_call",
+    "called",
+    "evidence_file",
+    "reported_transcript",
+    "captured",
+    "graded",
+    "trial_end",
+    "conversation",
+    "trajectory_file",
+    "trial_record",
+];
+
+const TRIALS: &[&str] = &["attempts", "case_trials", "counted_trials", "running_trials", "confirming"];
 
 #[test]
 fn no_module_imports_from_a_higher_layer() {

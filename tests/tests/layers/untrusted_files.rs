@@ -13,7 +13,7 @@ pub(crate) const OF_RUNTIME: &[&str] = &["model", "workspace", "record", "agents
 
 /// The modules of the crate of records that use what `untrusted` opens.
 pub(crate) const OF_RECORDS: &[&str] =
-    &["file_lock", "package_file", "record", "run_directory", "statistics", "baseline", "stored_cases", "summary"];
+    &["file_lock", "package_file", "record", "run_directory", "statistics", "baseline", "run_data", "summary"];
 
 /// Names of the standard library after which a function opens a file.
 const OPENERS: [&str; 4] = ["fs", "File", "OpenOptions", "WalkDir"];
@@ -32,9 +32,9 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("record/run_directory/digest_key.rs", "the key of the output directory"),
     ("run/calibration/measurement.rs", "an empty workspace, made before a grader runs"),
     ("run/case_setup/case_base.rs", "directories of bases, removed if they are empty"),
-    ("run/earlier_records.rs", "directories of cases, moved as a whole"),
-    ("run/progress.rs", "the file by which the command line follows a run"),
-    ("run/regrade.rs", "listings of earlier runs"),
+    ("run/case/earlier_records.rs", "directories of cases, moved as a whole"),
+    ("run/plan/progress.rs", "the file by which the command line follows a run"),
+    ("run/plan/regrade.rs", "listings of earlier runs"),
     ("run/session/session_end.rs", "directories of bases, removed if they are empty"),
     ("run/session/session_test.rs", "the list of tests of a session that have ended"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),
@@ -51,7 +51,7 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
 pub(crate) const TRUSTED_IN_RECORDS: &[(&str, &str)] = &[];
 
 /// Files of reports that read what is not in a run directory.
-pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[];
+pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[("formats/mod.rs", "the file that a format is written to")];
 
 /// Files of the command line that read what is not in a run directory, and what that is.
 pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
@@ -59,7 +59,6 @@ pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
     ("locate/includes/source_files.rs", "Rust sources"),
     ("locate/suite_search.rs", "directories of packages"),
     ("looking/list/mod.rs", "`Cargo.toml`"),
-    ("looking/report.rs", "the report that is written"),
     ("plumbing/lsp/definition.rs", "directories of suites"),
     ("running/run/progress/progress_file.rs", "a file that the command line makes for the test programs that it runs"),
     ("running/run/source_digest.rs", "sources of packages"),
@@ -67,9 +66,9 @@ pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
     ("running/watch/changes.rs", "directories of packages"),
     ("running/watch/programs.rs", "`Cargo.toml`"),
     ("writing/fixes.rs", "files of suites"),
+    ("writing/new/changes.rs", "files of packages"),
     ("writing/new/editor.rs", "settings of editors"),
     ("writing/new/manifest.rs", "`Cargo.toml`"),
-    ("writing/new/suite.rs", "files of suites"),
 ];
 
 /// Every path outside tests that opens a file, in files of `modules` that `trusted` does not name, and files that it names in vain.

@@ -203,7 +203,7 @@ fn a_program_with_agents_in_rust_links_no_yaml_reader() {
     let holds_reader = |target: &str| {
         let program = fs::read(build.executable("test", target)).expect("readable");
         // Part of the mangled name of each of its functions. The bare name is also in the list of linked files.
-        program.windows(15).any(|bytes| bytes == b"13saphyr_parser")
+        program.windows(15).any(|bytes| bytes == b"13granit_parser")
     };
     assert!(holds_reader("with_commands"), "expected the program that uses the YAML reader to contain its name");
     assert!(!holds_reader("with_rust"), "expected no YAML reader in the program");

@@ -6,7 +6,6 @@ mod merged_records;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::{fs, io, process};
 
 use evalsuite_records::run_directory::{LEDGER, OutputDirectory, RUN_RECORD, SUMMARY};
@@ -18,8 +17,8 @@ use serde::Serialize;
 use self::merge_plan::MergePlan;
 use crate::command_line::{Merge, OutputFormat};
 use crate::locate::stored_runs;
-use crate::platform::exit_status::CANNOT_WORK;
-use crate::platform::json_output;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, say, stdout};
 use crate::platform::progress::Progress;
 
 /// A run that `merge` made of its parts.
@@ -56,12 +55,12 @@ impl MergedRun {
     }
 }
 
-pub(crate) fn run(command: &Merge) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &Merge) -> Result<Exit> {
     let mut parts: Vec<PathBuf> = Vec::new();
     for path in &command.runs {
         match stored_runs::run_or_newest(path)? {
             Some(run) => parts.push(run.path().canonicalize()?),
-            None => return Ok(stored_runs::unknown_run(&format!("{} is not a run and contains none", path.display()))),
+            None => return Err(CliError::new(format!("{} is not a run and contains none", path.display()))),
         }
     }
     let mut merged = MergedRun::of(&parts);
@@ -70,14 +69,11 @@ pub(crate) fn run(command: &Merge) -> io::Result<ExitCode> {
         Ok(plan) => plan,
         Err(problems) => {
             drop(progress);
-            for problem in &problems {
-                anstream::eprintln!("error: {problem}");
-            }
             if command.format == OutputFormat::Json {
-                merged.problems = problems;
-                json_output::print(&mut anstream::stdout().lock(), &merged)?;
+                merged.problems.clone_from(&problems);
+                print_json(&mut stdout(), &merged)?;
             }
-            return Ok(ExitCode::FAILURE);
+            return Err(CliError::of_all(Exit::Problems, problems));
         }
     };
     let output = OutputDirectory::new(match &command.into {
@@ -86,28 +82,27 @@ pub(crate) fn run(command: &Merge) -> io::Result<ExitCode> {
     });
     let target = output.run_directory(&plan.run.run_id);
     if target.exists() {
-        anstream::eprintln!(
-            "error: {} already exists\n  = help: choose another directory with `--into`",
-            target.display()
-        );
-        return Ok(ExitCode::from(CANNOT_WORK));
+        return Err(CliError::with_help(
+            format!("{} already exists", target.display()),
+            "choose another directory with `--into`",
+        ));
     }
     // Under another name until it is complete.
     let unfinished = output.run_directory(&format!(".{}.{}", plan.run.run_id, process::id()));
-    let written = write(&plan, &unfinished, &progress).and_then(|()| fs::rename(&unfinished, &target));
+    let written = write(&plan, &unfinished, &progress).and_then(|()| Ok(fs::rename(&unfinished, &target)?));
     if let Err(error) = written {
         // The first error is the one to report.
         let _ = fs::remove_dir_all(&unfinished);
         return Err(error);
     }
     // Hooks that are pending do not change what came out.
-    write_json(&target.join(SUMMARY), &summarize_run(&target).map_err(io::Error::other)?)?;
+    write_json(&target.join(SUMMARY), &summarize_run(&target)?)?;
     output.set_latest(Some(&plan.run.run_id))?;
     drop(progress);
     for warning in &plan.warnings {
-        anstream::eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = stdout();
     match command.format {
         OutputFormat::Human => {
             writeln!(out, "cases: {}, parts: {}, run: {}", plan.cases, parts.len(), target.display())?;
@@ -117,13 +112,13 @@ pub(crate) fn run(command: &Merge) -> io::Result<ExitCode> {
             merged.path = Some(target.display().to_string());
             merged.cases = plan.cases;
             merged.warnings = plan.warnings;
-            json_output::print(&mut out, &merged)?;
+            print_json(&mut out, &merged)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Good)
 }
 
-fn write(plan: &MergePlan, run: &Path, progress: &Progress) -> io::Result<()> {
+fn write(plan: &MergePlan, run: &Path, progress: &Progress) -> Result<()> {
     fs::create_dir_all(run)?;
     progress.set_steps("copying", plan.copies.len());
     for (path, from) in &plan.copies {
@@ -141,7 +136,7 @@ fn write(plan: &MergePlan, run: &Path, progress: &Progress) -> io::Result<()> {
     if !plan.ledger.is_empty() {
         fs::write(run.join(LEDGER), &plan.ledger)?;
     }
-    write_json(&run.join(RUN_RECORD), &plan.run)
+    Ok(write_json(&run.join(RUN_RECORD), &plan.run)?)
 }
 
 fn write_json(path: &Path, value: &impl serde::Serialize) -> io::Result<()> {

@@ -6,7 +6,7 @@ use evalsuite_build::Generator;
 use evalsuite_codegen::arguments;
 use evalsuite_codegen::arguments::Arguments;
 use evalsuite_codegen::binding::{Binding, Problem};
-use proc_macro2::{Delimiter, Group, Ident, LexError, TokenStream, TokenTree};
+use proc_macro2::{Ident, LexError, TokenStream, TokenTree};
 
 use super::generator_calls;
 
@@ -33,19 +33,21 @@ pub(super) fn in_source(text: &str) -> Result<Vec<Call>, LexError> {
 }
 
 /// The directories that a build script tracks, where they are literals.
-pub(super) fn tracked(tokens: TokenStream, directories: &mut Vec<String>) {
+pub(crate) fn tracked_directories(tokens: TokenStream) -> Vec<String> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut directories = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
         match (token, tokens.get(index + 1)) {
             (TokenTree::Ident(name), Some(TokenTree::Group(arguments)))
-                if name == "track" && is_parenthesized(arguments) =>
+                if name == "track" && generator_calls::is_parenthesized(arguments) =>
             {
                 directories.extend(generator_calls::only_text(arguments));
             }
-            (TokenTree::Group(group), _) => tracked(group.stream(), directories),
+            (TokenTree::Group(group), _) => directories.extend(tracked_directories(group.stream())),
             _ => {}
         }
     }
+    directories
 }
 
 fn find_aliases(tokens: TokenStream, names: &mut Vec<String>) {
@@ -85,7 +87,7 @@ fn call(name: &Ident, rest: &[TokenTree], names: &[String]) -> Option<Call> {
                 names.iter().any(|known| name == known).then(|| arguments::parse(written.stream()))?;
             (binding, problems)
         }
-        [TokenTree::Group(entry), methods @ ..] if name == "generate" && is_parenthesized(entry) => {
+        [TokenTree::Group(entry), methods @ ..] if name == "generate" && generator_calls::is_parenthesized(entry) => {
             match generator_calls::generator(entry, methods).map(Generator::into_binding) {
                 Ok((binding, problems)) => (Some(binding), problems),
                 Err(reason) => return Some(Call { line, binding: Err(reason) }),
@@ -98,8 +100,4 @@ fn call(name: &Ident, rest: &[TokenTree], names: &[String]) -> Option<Call> {
         (_, problem) => Err(problem.map_or_else(|| "it names no suite".to_owned(), Problem::text)),
     };
     Some(Call { line, binding })
-}
-
-pub(super) fn is_parenthesized(group: &Group) -> bool {
-    group.delimiter() == Delimiter::Parenthesis
 }

@@ -1,12 +1,10 @@
 //! The builder methods of `evalsuite_build::generate`, as they are written in a build script.
 
 use evalsuite_build::Generator;
-use proc_macro2::{Group, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenTree};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Expr, Lit, Token};
-
-use super::calls;
 
 /// A literal argument.
 enum Argument {
@@ -27,7 +25,7 @@ pub(super) fn generator(arguments: &Group, mut methods: &[TokenTree]) -> Result<
     let mut generator = evalsuite_build::generate(entry.as_str());
     while let [TokenTree::Punct(dot), TokenTree::Ident(method), TokenTree::Group(arguments), rest @ ..] = methods
         && dot.as_char() == '.'
-        && calls::is_parenthesized(arguments)
+        && is_parenthesized(arguments)
     {
         let method = method.to_string();
         if method == "write" {
@@ -103,4 +101,8 @@ fn literal(expression: &Expr) -> Option<Argument> {
         Expr::Reference(reference) => literal(&reference.expr),
         _ => None,
     }
+}
+
+pub(super) fn is_parenthesized(group: &Group) -> bool {
+    group.delimiter() == Delimiter::Parenthesis
 }

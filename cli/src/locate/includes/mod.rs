@@ -1,4 +1,7 @@
 //! Where the sources of packages include suites, and with which arguments.
+//!
+//! Read from the sources, 300 lines, and not recorded by `track`, `generate` and the macro while they run: `check` and editors need the
+//! arguments before the first build, and those of a source that was edited since the last one.
 
 mod calls;
 mod generator_calls;
@@ -15,6 +18,7 @@ use evalsuite_loader::{Request, check_tracked_directory};
 use evalsuite_schema::diagnostic::Diagnostics;
 
 use self::calls::Call;
+pub(crate) use self::calls::tracked_directories;
 pub(crate) use self::source_files::{SourceFile, of_package as source_files, rust_files};
 use crate::locate::suite_request;
 
@@ -40,10 +44,8 @@ impl Tracked {
     pub(crate) fn in_build_script(root: &Path) -> Vec<Self> {
         let text = plain_text(&root.join("build.rs")).filter(|text| text.contains("evalsuite_build"));
         let Some(Ok(tokens)) = text.map(|text| text.parse()) else { return Vec::new() };
-        let mut directories = Vec::new();
-        calls::tracked(tokens, &mut directories);
         let tracked = |directory: String| Self { package: root.to_owned(), directory: root.join(directory) };
-        directories.into_iter().map(tracked).collect()
+        tracked_directories(tokens).into_iter().map(tracked).collect()
     }
 
     /// Links that cargo should not follow.

@@ -3,9 +3,8 @@
 mod text;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-use std::{fs, io};
 
 use evalsuite_loader::{Loaded, load};
 use evalsuite_records::record::{OutcomeCounts, SuiteId};
@@ -20,7 +19,8 @@ use toml_edit::DocumentMut;
 
 use crate::command_line::{List, OutputFormat};
 use crate::locate::{stored_runs, suite_request};
-use crate::platform::json_output;
+use crate::platform::cli_error::{Exit, Result};
+use crate::platform::output::{print_json, stdout};
 
 /// Suites with their cases and graders, and runs with their results.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -112,7 +112,7 @@ struct SuiteResults {
     pass_rate: Option<f64>,
 }
 
-pub(crate) fn run(command: &List) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &List) -> Result<Exit> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for path in &command.paths {
         paths.extend(suite_request::suites_at(path)?);
@@ -129,13 +129,13 @@ pub(crate) fn run(command: &List) -> io::Result<ExitCode> {
     }
     label(&mut suites);
     let listing = Listing { schema: "evalsuite.list/1", suites, runs: runs()? };
-    let mut out = anstream::stdout().lock();
+    let mut out = stdout();
     match command.format {
-        OutputFormat::Json => json_output::print(&mut out, &listing)?,
+        OutputFormat::Json => print_json(&mut out, &listing)?,
         OutputFormat::Human => text::print(&mut out, &listing)?,
     }
     let is_broken = listing.suites.iter().any(|suite| suite.errors > 0);
-    Ok(if is_broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(Exit::good_if(!is_broken))
 }
 
 /// The name in a package's manifest; `None` without one.
@@ -210,11 +210,11 @@ fn grader_entry(grader: &Grader) -> GraderEntry {
 }
 
 /// All runs, the newest first.
-fn runs() -> io::Result<Vec<RunEntry>> {
+fn runs() -> Result<Vec<RunEntry>> {
     OutputDirectory::new(stored_runs::output_path()?).runs_newest_first()?.iter().map(run_entry).collect()
 }
 
-fn run_entry(run: &StoredRun) -> io::Result<RunEntry> {
+fn run_entry(run: &StoredRun) -> Result<RunEntry> {
     let data = RunData::read_cases(run.path())?;
     let mut counts: BTreeMap<(String, String), OutcomeCounts> = BTreeMap::new();
     for case in data.suites.iter().flat_map(|suite| &suite.cases) {

@@ -7,7 +7,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 
 use super::{CaseEntry, Listing, SuiteEntry};
-use crate::platform::line_width;
+use crate::platform::output::{self, count};
 
 /// Most runs that are listed.
 const RUNS: usize = 20;
@@ -22,7 +22,7 @@ pub(super) fn print(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
     if listing.runs.is_empty() {
         return writeln!(out, "no runs");
     }
-    let mut table = table(line_width::of_output());
+    let mut table = table(output::width());
     table.set_header(["run", "suite", "passed", "failed", "error", "skipped"]);
     for run in listing.runs.iter().take(RUNS) {
         for suite in &run.suites {
@@ -46,11 +46,12 @@ pub(super) fn print(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
 
 fn print_suite(out: &mut impl Write, suite: &SuiteEntry) -> io::Result<()> {
     let Some(name) = &suite.name else {
-        let s = if suite.errors == 1 { "" } else { "s" };
         return writeln!(
             out,
-            "{}: {} error{s}, see `cargo evalsuite check {}`\n",
-            suite.path, suite.errors, suite.path
+            "{}: {}, see `cargo evalsuite check {}`\n",
+            suite.path,
+            count(suite.errors, "error"),
+            suite.path
         );
     };
     write!(out, "{name} ({})", suite.path)?;
@@ -60,7 +61,7 @@ fn print_suite(out: &mut impl Write, suite: &SuiteEntry) -> io::Result<()> {
         }
     }
     writeln!(out)?;
-    let width = line_width::of_output();
+    let width = output::width();
     let rows: Vec<CaseRow> = suite.cases.iter().map(CaseRow::new).collect();
     let widest = |of: for<'c> fn(&'c CaseRow<'c>) -> &'c str| {
         rows.iter().map(|row| of(row).chars().count()).max().unwrap_or_default()

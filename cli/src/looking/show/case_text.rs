@@ -1,18 +1,15 @@
 //! A trial of a case as text: what was asked, what the agent did, how it was graded.
 
 use std::io;
-use std::io::Read;
 use std::path::Path;
 
 use evalsuite_records::record::{GraderRecord, GraderState, Status, TrialRecord, Verdict};
-use evalsuite_records::run_directory::{EVIDENCE, open_run_file, read_run_record};
+use evalsuite_records::run_data::TextFile;
+use evalsuite_records::run_directory::{EVIDENCE, read_run_record};
 use evalsuite_report::{CaseData, RunData, TrialData};
 use evalsuite_schema::{Content, Input, Value};
 
 use super::{add_indented, steps};
-
-/// The most bytes of a text file that are shown.
-const MOST_BYTES: u64 = 2 << 20;
 
 /// Adds a trial, by default the first that did not pass; with `step` only that step of its transcript.
 ///
@@ -164,22 +161,11 @@ impl TrialFiles<'_> {
 
     /// The beginning of a text; `None` if the file is missing or cannot be read.
     fn text(&mut self, file: &str) -> Option<String> {
-        let read = || -> io::Result<Option<String>> {
-            let opened = match open_run_file(self.run, &self.trial.join(file)) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                opened => opened?,
-            };
-            let size = opened.metadata()?.len();
-            let mut bytes = Vec::new();
-            opened.take(MOST_BYTES).read_to_end(&mut bytes)?;
-            let mut text = String::from_utf8_lossy(&bytes).into_owned();
-            if size > MOST_BYTES {
-                text.push_str(&format!("\n[{} more bytes]\n", size - MOST_BYTES));
-            }
-            Ok(Some(text))
-        };
-        let read = read();
-        self.problem_of(file, read)
+        let TextFile { mut text, omitted, .. } = self.problem_of(file, TextFile::read(self.run, self.trial, file))?;
+        if omitted > 0 {
+            text.push_str(&format!("\n[{omitted} more bytes]\n"));
+        }
+        Some(text)
     }
 
     fn problem_of<T>(&mut self, file: &str, read: io::Result<Option<T>>) -> Option<T> {

@@ -3,11 +3,9 @@
 mod case_text;
 mod steps;
 
-use std::error::Error;
 use std::io;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
 use evalsuite_loader::suggest;
 use evalsuite_records::run_directory::open_regular_file;
@@ -16,38 +14,38 @@ use evalsuite_schema::Value;
 
 use crate::command_line::Show;
 use crate::locate::stored_runs;
-use crate::platform::exit_status::CANNOT_WORK;
+use crate::platform::cli_error::{AtPath, CliError, Exit, Result};
+use crate::platform::output::stdout;
 use crate::platform::pager;
 
 /// The largest transcript that is shown, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-pub(crate) fn run(command: &Show) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &Show) -> Result<Exit> {
     let [name] = command.names.as_slice() else { return show_files(command) };
     if command.html.is_some() || Path::new(name).is_file() { show_files(command) } else { show_case(command, name) }
 }
 
-fn show_files(command: &Show) -> io::Result<ExitCode> {
+fn show_files(command: &Show) -> Result<Exit> {
     let (mut transcripts, mut documents) = (Vec::new(), Vec::new());
     for name in &command.names {
         let file = Path::new(name);
-        let text = read(file).map_err(|error| at(file, error.kind(), &error))?;
-        let invalid = |error: &dyn Error| at(file, io::ErrorKind::InvalidData, error);
-        transcripts.push(Transcript::parse(name.clone(), &text).map_err(|error| invalid(&error))?);
-        documents.push(evalsuite_schema::json::from_slice::<Value>(&text).map_err(|error| invalid(&error))?);
+        let text = read(file).at(file)?;
+        transcripts.push(Transcript::parse(name.clone(), &text).at(file)?);
+        documents.push(evalsuite_schema::json::from_slice::<Value>(&text).at(file)?);
     }
     let Some(page) = &command.html else {
         let mut text = String::new();
         for (name, document) in command.names.iter().zip(&documents) {
             text.push_str(&format!("{name}\n"));
-            steps::add(&mut text, document, command.step).map_err(invalid_input)?;
+            steps::add(&mut text, document, command.step).map_err(CliError::new)?;
             steps::add_metrics(&mut text, document);
         }
         return pager::print(&text);
     };
-    write_transcripts(&transcripts, page).map_err(|error| at(page, error.kind(), &error))?;
-    writeln!(anstream::stdout().lock(), "{}", page.display())?;
-    Ok(ExitCode::SUCCESS)
+    write_transcripts(&transcripts, page).at(page)?;
+    writeln!(stdout(), "{}", page.display())?;
+    Ok(Exit::Good)
 }
 
 /// A file that the user names.
@@ -60,11 +58,8 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-fn show_case(command: &Show, name: &str) -> io::Result<ExitCode> {
-    let run = match stored_runs::find(&command.run)? {
-        Ok(run) => RunData::read(run.path())?,
-        Err(code) => return Ok(code),
-    };
+fn show_case(command: &Show, name: &str) -> Result<Exit> {
+    let run = RunData::read(stored_runs::find(&command.run)?.path())?;
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     let is_wanted = |case: &&CaseData| {
         [&case.record.case_id, &case.record.test_name].contains(&&name.to_owned())
@@ -72,11 +67,8 @@ fn show_case(command: &Show, name: &str) -> io::Result<ExitCode> {
     };
     let found: Vec<&CaseData> = cases().filter(is_wanted).collect();
     if found.is_empty() {
-        anstream::eprintln!("error: run `{}` has no case `{name}`", run.run_id);
-        if let Some(help) = suggest::did_you_mean(name, cases().map(|case| case.record.case_id.as_str())) {
-            anstream::eprintln!("help: {help}");
-        }
-        return Ok(ExitCode::from(CANNOT_WORK));
+        let meant = suggest::did_you_mean(name, cases().map(|case| case.record.case_id.as_str()));
+        return Err(CliError::with_suggestion(format!("run `{}` has no case `{name}`", run.run_id), meant));
     }
     let mut text = String::new();
     for (index, case) in found.iter().enumerate() {
@@ -86,7 +78,7 @@ fn show_case(command: &Show, name: &str) -> io::Result<ExitCode> {
         if found.len() > 1 && command.step.is_some() {
             text.push_str(&format!("{}\n", case.record.test_name));
         }
-        case_text::add(&mut text, &run, case, command.trial, command.step).map_err(invalid_input)?;
+        case_text::add(&mut text, &run, case, command.trial, command.step).map_err(CliError::new)?;
     }
     pager::print(&text)
 }
@@ -96,13 +88,4 @@ fn add_indented(text: &mut String, indent: &str, lines: &str) {
     for line in lines.lines() {
         text.push_str(&format!("{indent}{line}\n"));
     }
-}
-
-fn invalid_input(message: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, message)
-}
-
-fn at(path: &Path, kind: io::ErrorKind, error: &dyn Error) -> io::Error {
-    let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
-    io::Error::new(kind, format!("{}: {error}{cause}", path.display()))
 }

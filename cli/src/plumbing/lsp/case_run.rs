@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::Sender;
 use std::{env, thread};
 
 use evalsuite_codegen::binding::Binding;
@@ -10,7 +9,6 @@ use evalsuite_loader::CasePlace;
 use serde::{Deserialize, Serialize};
 
 use super::open_suite::OpenSuite;
-use super::server::Event;
 use crate::platform::cargo_process::cargo;
 
 /// The command of the code lens.
@@ -87,8 +85,8 @@ fn has_nextest() -> bool {
     env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|directory| directory.join(&name).is_file()))
 }
 
-/// Starts the run on a thread, which sends how it ended.
-pub(super) fn start(run: CaseRun, events: Sender<Event>) {
+/// Starts the run on a thread, which says how it ended.
+pub(super) fn start(run: CaseRun, say: impl FnOnce(Ended) + Send + 'static) {
     thread::spawn(move || {
         let mut command: Command = cargo();
         command.args(&run.arguments).current_dir(&run.directory).stdin(Stdio::null());
@@ -100,7 +98,6 @@ pub(super) fn start(run: CaseRun, events: Sender<Event>) {
             }
             Err(error) => Ended { case: run.case, result: Err(format!("cargo: {error}")), output: String::new() },
         };
-        // The server may have ended.
-        let _ = events.send(Event::CaseEnded(ended));
+        say(ended);
     });
 }

@@ -18,8 +18,8 @@ use serde_json::Value;
 
 use super::case_run::CaseRun;
 use super::file_tree::FileTree;
+use super::messages::{Event, Output, error, invalid_params};
 use super::open_suite::OpenSuite;
-use super::server::{Output, error, invalid_params};
 use super::session::Session;
 use super::text_lines::Lines;
 use super::{actions, case_run, completion, definition, file_uri, hover, lens, rename};
@@ -174,7 +174,9 @@ impl Session {
         }
         self.is_running = true;
         let message = format!("cargo {}", wanted.arguments.join(" "));
-        case_run::start(wanted, self.events.clone());
+        let events = self.events.clone();
+        // The server may have ended.
+        case_run::start(wanted, move |ended| drop(events.send(Event::CaseEnded(ended))));
         (Response::new_ok(id, Value::Null), Some(message))
     }
 }

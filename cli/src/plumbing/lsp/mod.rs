@@ -16,6 +16,7 @@ mod key_docs;
 mod key_types;
 mod last_run;
 mod lens;
+mod messages;
 mod open_suite;
 mod rename;
 mod rust_functions;

@@ -1,33 +1,24 @@
 //! The loop of the server: from `initialize` to `exit`.
 
 use std::io;
-use std::io::{BufReader, Write};
-use std::process::ExitCode;
+use std::io::BufReader;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 
-use lsp_server::{ErrorCode, Message, Request, RequestId, Response};
+use lsp_server::{ErrorCode, Message, Request, Response};
 
-use super::case_run::Ended;
 use super::framing;
 use super::framing::Received;
+use super::messages::{Event, Output, error, invalid_params};
 use super::session::Session;
-use crate::platform::exit_status::CANNOT_WORK;
-
-/// Something that the server reacts to.
-pub(super) enum Event {
-    Received(Received),
-    /// The input has ended, or cannot be read.
-    InputEnded(Option<io::Error>),
-    CaseEnded(Ended),
-}
+use crate::platform::cli_error::{CliError, Exit, Result};
 
 /// Serves the client at standard input and output.
-pub(crate) fn run() -> io::Result<ExitCode> {
+pub(crate) fn run() -> Result<Exit> {
     let (sender, receiver) = channel();
     let of_input = sender.clone();
     thread::spawn(move || read_input(&of_input));
-    Server { out: Output(io::stdout()), state: State::New, sender }.serve(&receiver)
+    Server { out: Output::new(), state: State::New, sender }.serve(&receiver)
 }
 
 fn read_input(events: &Sender<Event>) {
@@ -45,21 +36,6 @@ fn read_input(events: &Sender<Event>) {
     }
 }
 
-/// Messages to the client.
-pub(super) struct Output(io::Stdout);
-
-impl Output {
-    pub(super) fn send(&mut self, message: impl Into<Message>) -> io::Result<()> {
-        let mut out = self.0.lock();
-        message.into().write(&mut out)?;
-        out.flush()
-    }
-
-    pub(super) fn notify(&mut self, method: &str, params: impl serde::Serialize) -> io::Result<()> {
-        self.send(lsp_server::Notification::new(method.to_owned(), params))
-    }
-}
-
 enum State {
     New,
     Open(Box<Session>),
@@ -74,7 +50,7 @@ struct Server {
 }
 
 impl Server {
-    fn serve(mut self, events: &Receiver<Event>) -> io::Result<ExitCode> {
+    fn serve(mut self, events: &Receiver<Event>) -> Result<Exit> {
         loop {
             match self.next(events)? {
                 Event::Received(Received::Message(message)) => {
@@ -85,14 +61,11 @@ impl Server {
                 Event::Received(Received::Invalid(reason)) => {
                     let error = serde_json::json!({ "code": ErrorCode::ParseError as i32, "message": reason });
                     let reply = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
-                    let mut out = self.out.0.lock();
-                    write!(out, "Content-Length: {}\r\n\r\n{reply}", reply.len())?;
-                    out.flush()?;
+                    self.out.send_text(&reply)?;
                 }
                 Event::InputEnded(error) => {
                     let reason = error.map_or_else(|| "it ended without `exit`".to_owned(), |error| error.to_string());
-                    anstream::eprintln!("error: the input of the language server: {reason}");
-                    return Ok(ExitCode::from(CANNOT_WORK));
+                    return Err(CliError::new(format!("the input of the language server: {reason}")));
                 }
                 Event::CaseEnded(ended) => {
                     if let State::Open(session) = &mut self.state {
@@ -116,13 +89,13 @@ impl Server {
         Ok(events.recv().unwrap_or(Event::InputEnded(None)))
     }
 
-    /// The exit code after `exit`.
-    fn handle(&mut self, message: Message) -> io::Result<Option<ExitCode>> {
+    /// How the server ends after `exit`.
+    fn handle(&mut self, message: Message) -> io::Result<Option<Exit>> {
         match message {
             Message::Request(request) => self.request(request)?,
             Message::Notification(notification) if notification.method == "exit" => {
                 let is_shut_down = matches!(self.state, State::Closed);
-                return Ok(Some(if is_shut_down { ExitCode::SUCCESS } else { ExitCode::FAILURE }));
+                return Ok(Some(Exit::good_if(is_shut_down)));
             }
             Message::Notification(notification) => {
                 if let State::Open(session) = &mut self.state {
@@ -160,13 +133,4 @@ impl Server {
         };
         self.out.send(response)
     }
-}
-
-/// The response to a request that cannot be answered.
-pub(super) fn error(id: RequestId, code: ErrorCode, message: impl Into<String>) -> Response {
-    Response::new_err(id, code as i32, message.into())
-}
-
-pub(super) fn invalid_params(id: RequestId, reason: &serde_json::Error) -> Response {
-    error(id, ErrorCode::InvalidParams, reason.to_string())
 }

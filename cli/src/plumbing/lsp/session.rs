@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
+use evalsuite_schema::counted;
 use gen_lsp_types::{
     ClientCapabilities, CodeActionKind, CodeActionOptions, CodeLensOptions, CompletionOptions,
     DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
@@ -21,11 +22,11 @@ use super::case_run::Ended;
 use super::diagnostics::Published;
 use super::documents::Documents;
 use super::last_run::LastRuns;
-use super::server::{Event, Output};
+use super::messages::{Event, Output};
 use super::text_lines::{Encoding, Lines};
 use super::workspace::Workspace;
 use super::{case_run, file_uri};
-use crate::writing::check::count;
+use crate::platform::output::count;
 
 /// What the next check has to do.
 #[derive(Default)]
@@ -244,8 +245,8 @@ impl Session {
         }
         if self.traces {
             let read: usize = self.workspace.suites.iter().map(|suite| suite.files_read()).sum();
-            let suites = count(self.workspace.suites.len(), "suite");
-            let message = format!("checked {suites}, {} read", count(read, "file"));
+            let suites = counted(self.workspace.suites.len(), "suite");
+            let message = format!("checked {suites}, {} read", counted(read, "file"));
             let verbose = Some(format!("{:.1} ms", start.elapsed().as_secs_f64() * 1000.0));
             out.notify("$/logTrace", LogTraceParams { message, verbose })?;
         }

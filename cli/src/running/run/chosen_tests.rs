@@ -7,13 +7,6 @@ use evalsuite::tooling::{SuiteDescription, TestDescription};
 use super::progress::TestKey;
 use crate::command_line::Run;
 
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum ChosenTests {
-    Some(SuiteTests),
-    /// The error message, with what there is to choose from.
-    None(String),
-}
-
 /// Paths of tests of suites.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SuiteTests {
@@ -47,8 +40,8 @@ impl SuiteTests {
     }
 }
 
-/// Chooses the tests of cases, and the tests that check their suites.
-pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> ChosenTests {
+/// Chooses the tests of cases, and the tests that check their suites. `Err`: there are none; with what there is to choose from.
+pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> Result<SuiteTests, String> {
     let mut chosen = SuiteTests::default();
     let mut packages = BTreeSet::new();
     for suite in suites {
@@ -64,7 +57,7 @@ pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> Chosen
     if others.into_iter().any(|test| paths.contains(&test.test)) {
         chosen.packages = packages;
     }
-    if chosen.cases.is_empty() { ChosenTests::None(nothing_chosen(suites)) } else { ChosenTests::Some(chosen) }
+    if chosen.cases.is_empty() { Err(nothing_chosen(suites)) } else { Ok(chosen) }
 }
 
 fn is_chosen(suite: &SuiteDescription, case: &TestDescription, command: &Run) -> bool {
@@ -120,8 +113,8 @@ mod tests {
             suite("bare", &[], &[("a", None)]),
         ];
         match choose_tests(&command, &suites) {
-            ChosenTests::Some(chosen) => chosen.tests(),
-            ChosenTests::None(message) => vec![message],
+            Ok(chosen) => chosen.tests(),
+            Err(message) => vec![message],
         }
     }
 
@@ -150,7 +143,7 @@ mod tests {
         let expected = "none of 4 tests of cases is chosen\n  = help: there are the suites `bare`, `card`, `shop`; \
                         the tags `fast`, `nightly`; the buckets `dates`, `money`";
         assert_eq!(chosen(none), [expected]);
-        let ChosenTests::None(message) = choose_tests(&Run::default(), &[]) else { panic!("expected no tests") };
+        let message = choose_tests(&Run::default(), &[]).expect_err("there are no tests");
         assert!(message.starts_with("no suite is included in the tests of these packages\n"), "{message}");
     }
 }

@@ -8,11 +8,10 @@ mod source_digest;
 pub(crate) mod suite_descriptions;
 
 use std::collections::BTreeSet;
+use std::env;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
-use std::{env, io};
 
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
 use evalsuite_loader::render;
@@ -22,7 +21,7 @@ use evalsuite_schema::diagnostic::Diagnostics;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::chosen_tests::{ChosenTests, choose_tests};
+use self::chosen_tests::choose_tests;
 use self::earlier_results::chosen_by_results;
 use self::source_digest::source_digest;
 use crate::command_line::{OutputFormat, Run};
@@ -32,9 +31,9 @@ use crate::locate::includes::Tracked;
 use crate::locate::{stored_runs, suite_request};
 use crate::looking::gate::GatesAfterRun;
 use crate::looking::{diff, gate};
-use crate::platform::cargo_process::exit_code;
-use crate::platform::exit_status::CANNOT_WORK;
-use crate::platform::json_output;
+use crate::platform::cargo_process::exit;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, say, stdout};
 
 const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
 
@@ -58,27 +57,19 @@ pub(crate) struct RunResult {
     unchecked_gates: Vec<String>,
 }
 
-pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &Run) -> Result<Exit> {
     if has_endless_links()? {
-        return Ok(ExitCode::from(CANNOT_WORK));
+        return Err(CliError::printed());
     }
-    let suites = match suite_descriptions::describe_suites(command)? {
-        Ok(suites) => suites,
-        Err(code) => return Ok(code),
-    };
+    let suites = suite_descriptions::describe_suites(command)?;
     let output = stored_runs::output_path()?;
-    let chosen = match choose_tests(command, &chosen_by_results(command, &output, &suites)?) {
-        ChosenTests::Some(chosen) => chosen,
-        ChosenTests::None(_) if command.failed || command.flaky.is_some() => {
-            let wanted = if command.failed { "failed when it last ran" } else { "is flaky" };
-            anstream::eprintln!("error: no chosen case {wanted}");
-            return Ok(ExitCode::from(CANNOT_WORK));
-        }
-        ChosenTests::None(message) => {
-            anstream::eprintln!("error: {message}");
-            return Ok(ExitCode::from(CANNOT_WORK));
-        }
-    };
+    let chosen = choose_tests(command, &chosen_by_results(command, &output, &suites)?).map_err(|message| {
+        CliError::new(match (command.failed, command.flaky) {
+            (true, _) => "no chosen case failed when it last ran".to_owned(),
+            (_, Some(_)) => "no chosen case is flaky".to_owned(),
+            _ => message,
+        })
+    })?;
     let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
     let id = run_id_or_new(given.as_deref());
     let mut tests = cargo_commands::run_tests(&chosen.command(command), &chosen.tests(), progress::colors());
@@ -108,8 +99,8 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
             gates = gate::after_run(&run, &suite_descriptions::names(&suites), |suite| complete.contains(suite))?;
         }
     }
-    let code = if status.success() { gates.exit_code().unwrap_or(ExitCode::SUCCESS) } else { exit_code(status) };
-    let mut out = anstream::stdout().lock();
+    let code = if status.success() { gates.exit().unwrap_or(Exit::Good) } else { exit(status) };
+    let mut out = stdout();
     match command.format {
         OutputFormat::Human => {
             comparison.iter().try_for_each(|comparison| write!(out, "\n{comparison}"))?;
@@ -125,26 +116,26 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
                 gates: report,
                 unchecked_gates: unchecked,
             };
-            json_output::print(&mut out, &result)?;
+            print_json(&mut out, &result)?;
         }
     }
     Ok(code)
 }
 
 /// Whether cargo would look for changes behind links that lead out of a package. They are printed: cargo says nothing while it looks.
-fn has_endless_links() -> io::Result<bool> {
+fn has_endless_links() -> Result<bool> {
     let packages = suite_request::packages_around(&[env::current_dir()?]);
     let problems: Diagnostics = packages
         .iter()
         .flat_map(|package| Tracked::in_build_script(package))
         .flat_map(|tracked| tracked.problems())
         .collect();
-    problems.iter().for_each(|problem| anstream::eprintln!("{}\n", render::text(problem, render::Style::Colored)));
+    problems.iter().for_each(|problem| say!("{}\n", render::text(problem, render::Style::Colored)));
     Ok(!problems.is_empty())
 }
 
 /// The digest that the user gives the agent, else that of its sources.
-fn agent_digest(command: &Run, suites: &[SuiteDescription], output: &Path) -> io::Result<OsString> {
+fn agent_digest(command: &Run, suites: &[SuiteDescription], output: &Path) -> Result<OsString> {
     match env::var_os(AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
         Some(digest) => Ok(digest),
         None => source_digest(command, suites, output).map(OsString::from),
@@ -167,7 +158,7 @@ fn complete_suites<'s>(suites: &'s [SuiteDescription], chosen: &BTreeSet<String>
 /// What changed since the results were accepted, or since the run before. The exit status is that of the tests all the same.
 fn compare(run: &StoredRun) -> Option<Comparison> {
     diff::after_run(run).unwrap_or_else(|error| {
-        anstream::eprintln!("warning: the run is not compared: {error}");
+        say!("warning: the run is not compared: {error}");
         None
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::{env, fs};
 
 use evalsuite::tooling::SuiteDescription;
 use evalsuite_schema::Value;
@@ -13,6 +13,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::command_line::{Build, Run};
 use crate::platform::cargo_process;
+use crate::platform::cli_error::Result;
 
 /// The one file in `.evalsuite` of a package that says how agents and judges are called.
 const TARGETS: [&str; 2] = [".evalsuite/targets.yaml", ".evalsuite/targets.yml"];
@@ -23,7 +24,7 @@ const TARGETS: [&str; 2] = [".evalsuite/targets.yaml", ".evalsuite/targets.yml"]
 /// # Errors
 ///
 /// If cargo does not know the packages, or a file cannot be read.
-pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription], output: &Path) -> io::Result<String> {
+pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription], output: &Path) -> Result<String> {
     let metadata = cargo_process::metadata(Path::new("."), &["--no-deps"])?;
     let root = Path::new(metadata["workspace_root"].as_str().unwrap_or_default());
     let target = Path::new(metadata["target_directory"].as_str().unwrap_or_default());
@@ -64,7 +65,7 @@ pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription], output: 
 }
 
 /// Paths relative to the workspace: another checkout has the same digest.
-fn add(files: &mut BTreeMap<String, String>, root: &Path, path: &Path) -> io::Result<()> {
+fn add(files: &mut BTreeMap<String, String>, root: &Path, path: &Path) -> Result<()> {
     let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
     files.insert(name, hexadecimal(Hash::hash(&fs::read(path)?)));
     Ok(())
@@ -73,7 +74,7 @@ fn add(files: &mut BTreeMap<String, String>, root: &Path, path: &Path) -> io::Re
 /// The directories of the packages that are tested from `directory`, and of the local ones that they depend on.
 ///
 /// Asked without other packages, cargo needs neither a network nor what it has not downloaded, such as packages of other platforms.
-fn local_packages(metadata: &Value, build: &Build, directory: &Path) -> io::Result<BTreeSet<PathBuf>> {
+fn local_packages(metadata: &Value, build: &Build, directory: &Path) -> Result<BTreeSet<PathBuf>> {
     let mut known = packages(metadata);
     let named = known.iter().filter(|(_, package)| build.packages.iter().any(|name| package["name"] == **name));
     let named: Vec<PathBuf> = named.map(|(directory, _)| directory.clone()).collect();

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{ExitCode, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::{fs, io};
 
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
@@ -11,17 +11,17 @@ use evalsuite_records::record::SuiteId;
 
 use super::cargo_commands::cargo_test;
 use crate::command_line::Run;
-use crate::platform::exit_status::CANNOT_WORK;
+use crate::platform::cli_error::{AtPath, CliError, Result};
 
 /// Name of a test that every suite has.
 const CHECK: &str = "suite_check";
 
-/// Builds the tests and gets the description of every suite in them, or the exit code if that fails.
+/// Builds the tests and gets the description of every suite in them.
 ///
 /// # Errors
 ///
 /// If cargo cannot be run, or a description cannot be read.
-pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<SuiteDescription>, ExitCode>> {
+pub(super) fn describe_suites(command: &Run) -> Result<Vec<SuiteDescription>> {
     // The output of the build is shown while it runs.
     let listed = cargo_test(command)
         .args(["--", "--list", "--format", "terse"])
@@ -29,7 +29,7 @@ pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<SuiteDescr
         .stderr(Stdio::inherit())
         .output()?;
     if !listed.status.success() {
-        return Ok(Err(failed(&listed)?));
+        return Err(failed(&listed)?);
     }
     let text = String::from_utf8_lossy(&listed.stdout);
     let checks: Vec<&str> = text
@@ -38,7 +38,7 @@ pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<SuiteDescr
         .filter(|test| test.rsplit("::").next() == Some(CHECK))
         .collect();
     if checks.is_empty() {
-        return Ok(Ok(Vec::new()));
+        return Ok(Vec::new());
     }
     let directory = tempfile::tempdir()?;
     let output = cargo_test(command)
@@ -49,7 +49,7 @@ pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<SuiteDescr
         .output()?;
     if !output.status.success() {
         io::stderr().write_all(&output.stderr)?;
-        return Ok(Err(failed(&output)?));
+        return Err(failed(&output)?);
     }
     let mut suites = described_in(directory.path())?;
     suites.sort_by(|left, right| (&left.check, &left.id).cmp(&(&right.check, &right.id)));
@@ -57,7 +57,7 @@ pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<SuiteDescr
     for (suite, label) in suites.iter_mut().zip(SuiteId::labels(&ids)) {
         suite.suite = label;
     }
-    Ok(Ok(suites))
+    Ok(suites)
 }
 
 /// The suites, with names that differ.
@@ -70,19 +70,18 @@ pub(crate) fn names(suites: &[SuiteDescription]) -> Vec<(SuiteId, String)> {
 /// # Errors
 ///
 /// If a file cannot be read, or is not a description.
-pub(crate) fn described_in(directory: &Path) -> io::Result<Vec<SuiteDescription>> {
+pub(crate) fn described_in(directory: &Path) -> Result<Vec<SuiteDescription>> {
     let mut suites = Vec::new();
     for entry in fs::read_dir(directory)? {
         let file = entry?.path();
         let suite = evalsuite_schema::json::from_slice(&fs::read(&file)?);
-        let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", file.display()));
-        suites.push(suite.map_err(invalid)?);
+        suites.push(suite.at(&file)?);
     }
     Ok(suites)
 }
 
 /// Prints the output of a failed call of cargo.
-fn failed(output: &Output) -> io::Result<ExitCode> {
+fn failed(output: &Output) -> Result<CliError> {
     io::stderr().write_all(&output.stdout)?;
-    Ok(ExitCode::from(CANNOT_WORK))
+    Ok(CliError::printed())
 }

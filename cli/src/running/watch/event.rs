@@ -1,17 +1,17 @@
 //! What `watch` waits for.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::PathBuf;
 
 use super::programs::{BuildProblems, Program};
 use super::verdicts::{TestId, Verdict};
+use crate::platform::cli_error::Result;
 
 pub(super) enum Event {
     /// Files were written, renamed or removed.
     Files(BTreeSet<PathBuf>),
     WatchError(String),
-    Built(io::Result<Result<Vec<Program>, BuildProblems>>),
+    Built(Result<Result<Vec<Program>, BuildProblems>>),
     /// A test has ended.
     Ended(TestId, Verdict),
     /// What a failed test printed.

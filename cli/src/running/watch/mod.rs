@@ -8,13 +8,13 @@ mod running_cargo;
 mod screen;
 mod state;
 mod suites;
+mod test_process;
 mod verdicts;
 
 use std::collections::BTreeSet;
 use std::io;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::mpsc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -28,7 +28,7 @@ use self::state::State;
 use self::suites::Suites;
 use crate::command_line::{Watch, WatchFormat};
 use crate::locate::stored_runs;
-use crate::platform::exit_status::CANNOT_WORK;
+use crate::platform::cli_error::{CliError, Exit, Result};
 
 /// How long no file changes before changes are looked at: one save is several of them.
 const QUIET: Duration = Duration::from_millis(20);
@@ -36,16 +36,15 @@ const QUIET: Duration = Duration::from_millis(20);
 /// How often the keyboard is looked at.
 const KEYS: Duration = Duration::from_millis(40);
 
-pub(crate) fn run(command: &Watch) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &Watch) -> Result<Exit> {
     let suites = Suites::find()?;
     if suites.is_empty() {
-        anstream::eprintln!("error: no suite found\n  = help: write one: `cargo evalsuite new suite`");
-        return Ok(ExitCode::from(CANNOT_WORK));
+        return Err(CliError::with_help("no suite found", "write one: `cargo evalsuite new suite`"));
     }
     let features = programs::reload_features(&suites.packages())?;
     let output = stored_runs::output_path()?;
     let (sender, events) = mpsc::channel();
-    let mut files = FileWatcher::start(&suites.directories(), &output, sender.clone()).map_err(io::Error::other)?;
+    let mut files = FileWatcher::start(&suites.directories(), &output, sender.clone())?;
     let on_screen = match command.format {
         Some(format) => format == WatchFormat::Screen,
         None => io::stdout().is_terminal() && io::stdin().is_terminal(),
@@ -58,7 +57,7 @@ pub(crate) fn run(command: &Watch) -> io::Result<ExitCode> {
     let stopped = state.stop();
     drop(screen);
     watched.and(stopped)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Good)
 }
 
 fn watch(
@@ -66,7 +65,7 @@ fn watch(
     files: &mut FileWatcher,
     events: &Receiver<Event>,
     mut screen: Option<&mut Screen>,
-) -> io::Result<()> {
+) -> Result<()> {
     let mut is_told = true;
     loop {
         let was_idle = state.is_idle();
@@ -93,7 +92,7 @@ fn watch(
             continue;
         };
         let Some(changed) = handle(event, events, state)? else { continue };
-        let changed = files.sift(changed).map_err(io::Error::other)?;
+        let changed = files.sift(changed)?;
         if changed.is_empty() {
             continue;
         }
@@ -106,8 +105,8 @@ fn watch(
 }
 
 /// The next event; `None` if there is none for `limit`.
-fn next(events: &Receiver<Event>, limit: Option<Duration>) -> io::Result<Option<Event>> {
-    let ended = || io::Error::other("nothing is watched any more");
+fn next(events: &Receiver<Event>, limit: Option<Duration>) -> Result<Option<Event>> {
+    let ended = || CliError::new("nothing is watched any more");
     match limit {
         None => events.recv().map(Some).map_err(|_| ended()),
         Some(limit) => match events.recv_timeout(limit) {
@@ -119,7 +118,7 @@ fn next(events: &Receiver<Event>, limit: Option<Duration>) -> io::Result<Option<
 }
 
 /// Takes an event into account. Of changes of files, all those that follow at once are returned.
-fn handle(event: Event, events: &Receiver<Event>, state: &mut State) -> io::Result<Option<BTreeSet<PathBuf>>> {
+fn handle(event: Event, events: &Receiver<Event>, state: &mut State) -> Result<Option<BTreeSet<PathBuf>>> {
     match event {
         Event::Files(mut files) => {
             while let Ok(next) = events.recv_timeout(QUIET) {
@@ -130,7 +129,7 @@ fn handle(event: Event, events: &Receiver<Event>, state: &mut State) -> io::Resu
             }
             return Ok(Some(files));
         }
-        Event::WatchError(error) => return Err(io::Error::other(error)),
+        Event::WatchError(error) => return Err(CliError::new(error)),
         Event::Built(built) => state.built(built)?,
         Event::Ended(test, verdict) => state.verdicts.end(&test, verdict),
         Event::Failure(test, text) => state.verdicts.fail(&test, text),

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
-use std::{env, fs, io};
+use std::{env, fs};
 
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
 use evalsuite_schema::Value;
@@ -14,6 +14,7 @@ use toml_edit::{DocumentMut, Item};
 use super::running_cargo::RunningCargo;
 use super::suites::Touched;
 use crate::command_line::{Build, Run};
+use crate::platform::cli_error::{AtPath, CliError, Result};
 use crate::running::run::cargo_commands::cargo_test;
 use crate::running::run::suite_descriptions::described_in;
 
@@ -47,14 +48,12 @@ pub(super) struct BuildProblems {
 /// # Errors
 ///
 /// If a manifest cannot be read, or none of them depends on evalsuite.
-pub(super) fn reload_features(packages: &BTreeSet<&Path>) -> io::Result<Vec<String>> {
+pub(super) fn reload_features(packages: &BTreeSet<&Path>) -> Result<Vec<String>> {
     let mut features = BTreeSet::new();
     for package in packages {
         let path = package.join("Cargo.toml");
-        let text =
-            fs::read_to_string(&path).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
-        let manifest: DocumentMut =
-            text.parse().map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
+        let text = fs::read_to_string(&path).at(&path)?;
+        let manifest: DocumentMut = text.parse().at(&path)?;
         for table in ["dependencies", "dev-dependencies"] {
             let Some(table) = manifest.get(table).and_then(Item::as_table_like) else { continue };
             for (name, item) in table.iter() {
@@ -67,7 +66,7 @@ pub(super) fn reload_features(packages: &BTreeSet<&Path>) -> io::Result<Vec<Stri
     }
     if features.is_empty() {
         let help = "`cargo add --dev evalsuite --features reload`";
-        return Err(io::Error::other(format!("no package with a suite depends on evalsuite\n  = help: {help}")));
+        return Err(CliError::with_help("no package with a suite depends on evalsuite", help));
     }
     Ok(features.into_iter().collect())
 }
@@ -95,7 +94,7 @@ impl TestBuild {
     /// # Errors
     ///
     /// If cargo or a test program cannot be run.
-    pub(super) fn run(&self) -> io::Result<Result<Vec<Program>, BuildProblems>> {
+    pub(super) fn run(&self) -> Result<Result<Vec<Program>, BuildProblems>> {
         let mut run = Run { build: self.options.clone(), ..Run::default() };
         run.build.features.extend(self.features.iter().cloned());
         let mut built = cargo_test(&run);
@@ -165,11 +164,11 @@ fn problems(messages: &[Value], stderr: &str) -> BuildProblems {
 }
 
 /// Where the dynamic loader finds the libraries of a test program, as in `cargo test`.
-fn libraries(executable: &Path, sysroot: &Path) -> io::Result<OsString> {
+fn libraries(executable: &Path, sysroot: &Path) -> Result<OsString> {
     let deps = executable.parent().unwrap_or(executable);
     let own = [deps.to_path_buf(), deps.parent().unwrap_or(deps).to_path_buf(), sysroot.join("lib")];
     let set = env::var_os(LIBRARY_PATH).unwrap_or_default();
-    env::join_paths(own.into_iter().chain(env::split_paths(&set))).map_err(io::Error::other)
+    Ok(env::join_paths(own.into_iter().chain(env::split_paths(&set)))?)
 }
 
 const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
@@ -206,7 +205,7 @@ impl Program {
         format!("{package}::{name}")
     }
 
-    fn describe(&self) -> io::Result<Vec<SuiteDescription>> {
+    fn describe(&self) -> Result<Vec<SuiteDescription>> {
         let listed = self.command(["--list", "--format", "terse"]).output()?;
         let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
         let tests = listed.lines().filter_map(|line| line.strip_suffix(": test"));
@@ -218,10 +217,7 @@ impl Program {
         let described = self.command(["--exact"]).args(checks).env(DESCRIBE_VARIABLE, directory.path()).output()?;
         if !described.status.success() {
             let error = String::from_utf8_lossy(&described.stdout).into_owned();
-            return Err(io::Error::other(format!(
-                "{} does not describe its suites: {error}",
-                self.executable.display()
-            )));
+            return Err(CliError::new(format!("{} does not describe its suites: {error}", self.executable.display())));
         }
         described_in(directory.path())
     }

@@ -1,8 +1,9 @@
 //! The cargo that builds, which ends with `watch`.
 
-use std::io;
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::platform::cli_error::{CliError, Result};
 
 /// A build that can be ended from another thread.
 #[derive(Debug, Clone)]
@@ -31,7 +32,7 @@ impl RunningCargo {
     /// # Errors
     ///
     /// If it cannot be started, or `watch` ends.
-    pub(super) fn output(&self, mut cargo: Command) -> io::Result<Output> {
+    pub(super) fn output(&self, mut cargo: Command) -> Result<Output> {
         cargo.stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         if self.has_own_group {
@@ -40,7 +41,7 @@ impl RunningCargo {
         let child = {
             let mut state = self.state();
             if state.is_stopped {
-                return Err(io::Error::other("`watch` ends"));
+                return Err(CliError::new("`watch` ends"));
             }
             let child = cargo.spawn()?;
             state.running = Some(child.id());
@@ -48,7 +49,7 @@ impl RunningCargo {
         };
         let output = child.wait_with_output();
         self.state().running = None;
-        output
+        Ok(output?)
     }
 
     /// Ends the build that runs, and starts no other one.

@@ -1,7 +1,6 @@
 //! What `watch` knows: suites, programs, results, and what is under way.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::mpsc::Sender;
@@ -11,8 +10,10 @@ use super::changes::needs_build;
 use super::event::Event;
 use super::programs::{BuildProblems, Program, TestBuild};
 use super::suites::{Suites, Touched};
-use super::verdicts;
+use super::test_process;
 use super::verdicts::{Verdict, Verdicts};
+use crate::platform::cli_error::Result;
+use crate::platform::output::count;
 
 pub(super) struct State {
     pub(super) suites: Suites,
@@ -84,7 +85,7 @@ impl State {
             0 => String::new(),
             outdated => format!(", {outdated} outdated"),
         };
-        format!("{counts}{outdated}; {problems} problem{}", if problems == 1 { "" } else { "s" })
+        format!("{counts}{outdated}; {}", count(problems, "problem"))
     }
 
     /// Checks what files changed.
@@ -92,7 +93,7 @@ impl State {
     /// # Errors
     ///
     /// If the current directory is gone.
-    pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> io::Result<()> {
+    pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> Result<()> {
         if files.iter().any(|file| needs_build(file)) {
             self.suites = Suites::find()?;
             self.is_outdated = true;
@@ -129,7 +130,7 @@ impl State {
     /// # Errors
     ///
     /// If a test program cannot be started.
-    pub(super) fn start(&mut self) -> io::Result<()> {
+    pub(super) fn start(&mut self) -> Result<()> {
         if !self.is_idle() {
             return Ok(());
         }
@@ -157,13 +158,13 @@ impl State {
         Ok(())
     }
 
-    fn run_tests(&mut self, wanted: &BTreeSet<Touched>) -> io::Result<()> {
+    fn run_tests(&mut self, wanted: &BTreeSet<Touched>) -> Result<()> {
         let mut children = Vec::new();
         for (index, program) in self.programs.iter().enumerate() {
             let tests = program.tests(wanted, &self.filters);
             if !tests.is_empty() {
                 self.verdicts.start(program, &tests);
-                children.push((index, verdicts::start(program, index, &tests, &self.events)?));
+                children.push((index, test_process::start(program, index, &tests, &self.events)?));
             }
         }
         if !children.is_empty() {
@@ -175,7 +176,7 @@ impl State {
     /// # Errors
     ///
     /// If cargo or a test program could not be run.
-    pub(super) fn built(&mut self, built: io::Result<Result<Vec<Program>, BuildProblems>>) -> io::Result<()> {
+    pub(super) fn built(&mut self, built: Result<Result<Vec<Program>, BuildProblems>>) -> Result<()> {
         self.activity = Activity::Nothing;
         match built? {
             Ok(programs) => {
@@ -212,7 +213,7 @@ impl State {
     /// # Errors
     ///
     /// If the operating system does not know the program any more.
-    pub(super) fn program_ended(&mut self, index: usize) -> io::Result<()> {
+    pub(super) fn program_ended(&mut self, index: usize) -> Result<()> {
         let Activity::Tests(children) = &mut self.activity else { return Ok(()) };
         if let Some(at) = children.iter().position(|(known, _)| *known == index) {
             children.remove(at).1.wait()?;
@@ -229,7 +230,7 @@ impl State {
     /// # Errors
     ///
     /// As [`program_ended`](Self::program_ended).
-    pub(super) fn stop(&mut self) -> io::Result<()> {
+    pub(super) fn stop(&mut self) -> Result<()> {
         self.build.stop();
         if let Activity::Tests(children) = &mut self.activity {
             for (_, child) in children {

@@ -5,7 +5,6 @@ mod source_kind;
 use std::io;
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
 
 use evalsuite_convert::{
     Conversion, Entry, Layout, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor, from_promptfoo,
@@ -16,10 +15,10 @@ use evalsuite_schema::diagnostic::Severity;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::source_kind::SourceKind;
-use crate::command_line::{CaseLayout, Convert, OutputFormat};
+use crate::command_line::{CaseLayout, Convert, OutputFormat, SourceKind};
 use crate::locate::suite_request;
-use crate::platform::json_output;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print_json, stdout};
 
 /// What became of the entries of a source.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -81,31 +80,31 @@ impl ConvertedSuite {
     }
 }
 
-pub(crate) fn run(command: &Convert) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &Convert) -> Result<Exit> {
     let kind = match command.from {
-        Some(kind) => kind.into(),
+        Some(kind) => kind,
         None => SourceKind::of(&command.source)?,
     };
     let source = Source::new(&command.source).allow_outside(command.allow_outside.iter().cloned());
     let conversion = match (kind, layout(command.layout)) {
         (SourceKind::Suite, _) if command.layout.is_none() => {
-            return Err(invalid("`--layout` is missing: say where the suite is to have its cases"));
+            return Err(CliError::new("`--layout` is missing: say where the suite is to have its cases"));
         }
         (SourceKind::Suite, Some(layout)) => between_layouts(source.clone(), layout),
         (SourceKind::Suite, None) => to_tasks(source.clone()),
         (SourceKind::Promptfoo, layout) => from_promptfoo(source.clone()).map(|suite| written(suite, layout)),
         (SourceKind::Harbor, layout) => from_harbor(source.clone()).map(|suite| written(suite, layout)),
     };
-    let mut conversion = conversion.map_err(io::Error::other)?;
+    let mut conversion = conversion?;
     let problems = match (&command.output, kind) {
         (Some(output), SourceKind::Suite) => {
             if output.read_dir().is_ok_and(|mut entries| entries.next().is_some()) && !command.force {
-                return Err(invalid(&format!(
+                return Err(CliError::new(format!(
                     "{} is not empty: add `--force`, or name another directory",
                     output.display()
                 )));
             }
-            let copied = copy_suite(source, output).map_err(io::Error::other)?;
+            let copied = copy_suite(source, output)?;
             conversion.copied_from_outside.extend(copied);
             conversion.copied_from_outside.sort();
             conversion.copied_from_outside.dedup();
@@ -113,11 +112,11 @@ pub(crate) fn run(command: &Convert) -> io::Result<ExitCode> {
         }
         (Some(output), _) => write(&conversion, output, command.force)?,
         (None, SourceKind::Suite) => write(&conversion, suite_directory(&command.source), command.force)?,
-        (None, _) => return Err(invalid("the directory of the new suite is missing: name it after the source")),
+        (None, _) => return Err(CliError::new("the directory of the new suite is missing: name it after the source")),
     };
     print(&conversion, command.format, &problems)?;
     let is_lossy = conversion.report.count(Outcome::Dropped) > 0 && !command.lossy;
-    Ok(if is_lossy || !problems.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(Exit::good_if(!is_lossy && problems.is_empty()))
 }
 
 /// The layout of an eval file; `None` for tasks.
@@ -136,10 +135,6 @@ fn written(suite: NewSuite, layout: Option<Layout>) -> Conversion {
     }
 }
 
-fn invalid(message: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, message)
-}
-
 fn suite_directory(source: &Path) -> &Path {
     if source.is_dir() {
         source
@@ -149,8 +144,8 @@ fn suite_directory(source: &Path) -> &Path {
 }
 
 /// Writes the suite, and returns the problems that it has.
-fn write(conversion: &Conversion, directory: &Path, force: bool) -> io::Result<Vec<String>> {
-    conversion.output.write(directory, force).map_err(io::Error::other)?;
+fn write(conversion: &Conversion, directory: &Path, force: bool) -> Result<Vec<String>> {
+    conversion.output.write(directory, force)?;
     let eval_file = conversion.output.files().keys().find(|file| is_eval_file(file));
     let suite = eval_file.map_or_else(|| directory.to_owned(), |file| directory.join(file));
     let loaded = load(&suite_request::request(&suite)?);
@@ -171,7 +166,7 @@ fn is_eval_file(file: &Path) -> bool {
 }
 
 fn print(conversion: &Conversion, format: OutputFormat, problems: &[String]) -> io::Result<()> {
-    let mut out = anstream::AutoStream::auto(io::stdout().lock());
+    let mut out = stdout();
     match format {
         OutputFormat::Human => {
             writeln!(out, "{}", conversion.report)?;
@@ -183,7 +178,7 @@ fn print(conversion: &Conversion, format: OutputFormat, problems: &[String]) -> 
             }
         }
         OutputFormat::Json => {
-            json_output::print(&mut out, &ConvertedSuite::of(conversion, problems))?;
+            print_json(&mut out, &ConvertedSuite::of(conversion, problems))?;
         }
     }
     out.flush()

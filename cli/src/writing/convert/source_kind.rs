@@ -1,38 +1,17 @@
 //! What a source is, from its name and its contents.
 
-use std::io;
 use std::path::Path;
 
 use evalsuite_loader::document;
 
-use crate::command_line::ConvertedSource;
-
-/// What is converted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SourceKind {
-    /// A suite of evalsuite.
-    Suite,
-    /// A promptfoo configuration.
-    Promptfoo,
-    /// A Harbor task, or a directory of them.
-    Harbor,
-}
-
-impl From<ConvertedSource> for SourceKind {
-    fn from(source: ConvertedSource) -> Self {
-        match source {
-            ConvertedSource::Suite => Self::Suite,
-            ConvertedSource::Promptfoo => Self::Promptfoo,
-            ConvertedSource::Harbor => Self::Harbor,
-        }
-    }
-}
+use crate::command_line::SourceKind;
+use crate::platform::cli_error::{CliError, Result};
 
 impl SourceKind {
     /// # Errors
     ///
     /// If it does not exist, or is nothing that can be converted.
-    pub(super) fn of(path: &Path) -> io::Result<Self> {
+    pub(super) fn of(path: &Path) -> Result<Self> {
         if path.is_dir() {
             let has = |name: &str| path.join(name).is_file();
             if ["promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json"].into_iter().any(has) {
@@ -44,7 +23,7 @@ impl SourceKind {
             return Ok(if has_task(path) || holds_tasks { Self::Harbor } else { Self::Suite });
         }
         if !path.is_file() {
-            return Err(io::Error::new(io::ErrorKind::NotFound, format!("{} does not exist", path.display())));
+            return Err(CliError::new(format!("{} does not exist", path.display())));
         }
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let is_suite_file = matches!(name.as_str(), "suite.json" | "eval.yaml" | "eval.yml")
@@ -61,12 +40,9 @@ impl SourceKind {
             root.is_ok_and(|root| ["prompts", "providers", "scenarios"].iter().any(|key| root.get(key).is_some()));
         match is_configuration || name.starts_with("promptfooconfig") {
             true => Ok(Self::Promptfoo),
-            false => Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                format!(
-                    "{} is not a suite, a promptfoo configuration or a Harbor task\n  = help: say with `--from` what it is",
-                    path.display()
-                ),
+            false => Err(CliError::with_help(
+                format!("{} is not a suite, a promptfoo configuration or a Harbor task", path.display()),
+                "say with `--from` what it is",
             )),
         }
     }

@@ -1,6 +1,6 @@
 //! `cargo evalsuite new agent-cli`.
 
-use std::io;
+use std::io::Write;
 
 use evalsuite_schema::Value;
 
@@ -8,11 +8,13 @@ use super::changes::Changes;
 use super::package_here::PackageHere;
 use super::questions::Question;
 use crate::command_line::NewAgentCli;
+use crate::platform::cli_error::Result;
+use crate::platform::output::stdout;
 
 /// An agent that repeats the question.
 const ECHO: &str = "cp {PROMPT_FILE} {OUTPUT_FILE}";
 
-pub(super) fn write(arguments: &NewAgentCli) -> io::Result<()> {
+pub(super) fn write(arguments: &NewAgentCli) -> Result<()> {
     let package = PackageHere::find()?;
     let suite = package.suite(arguments.suite.as_deref())?;
     let text = "Command that reads {PROMPT_FILE} and writes the answer to {OUTPUT_FILE}";
@@ -26,7 +28,7 @@ pub(super) fn write(arguments: &NewAgentCli) -> io::Result<()> {
     manifest.add_feature("cli-agents");
     manifest.write(&mut changes);
     changes.write(arguments.force)?;
-    anstream::println!("\n`cargo test --test {module}` runs the suite with the command.");
+    writeln!(stdout(), "\n`cargo test --test {module}` runs the suite with the command.")?;
     Ok(())
 }
 

@@ -1,10 +1,12 @@
 //! A build script that tracks the suites.
 
-use std::io;
 use std::path::Path;
 
-use proc_macro2::{TokenStream, TokenTree};
-use syn::{Item, LitStr};
+use proc_macro2::TokenStream;
+use syn::Item;
+
+use crate::locate::includes::tracked_directories;
+use crate::platform::cli_error::{CliError, Result};
 
 /// A build script for a package without one.
 pub(super) fn fresh(directory: &str) -> String {
@@ -21,12 +23,13 @@ pub(super) fn call(directory: &str) -> String {
 /// # Errors
 ///
 /// If it is not valid Rust, or has no function `main`: then the message names the line to add.
-pub(super) fn with_tracking(text: &str, directory: &str) -> io::Result<Option<String>> {
-    let by_hand = |why: &str| io::Error::other(format!("{why}\n  = help: add `{}` to it", call(directory)));
+pub(super) fn with_tracking(text: &str, directory: &str) -> Result<Option<String>> {
+    let by_hand = |why: &str| CliError::with_help(why, format_args!("add `{}` to it", call(directory)));
     let invalid = |error: &dyn std::fmt::Display| by_hand(&format!("the build script is not valid Rust: {error}"));
     // Not `parse_file`: it counts positions from after a byte order mark.
     let tokens: TokenStream = text.parse().map_err(|error: proc_macro2::LexError| invalid(&error))?;
-    if tracks(tokens.clone(), Path::new(directory)) {
+    // A call may name a directory around it.
+    if tracked_directories(tokens.clone()).iter().any(|tracked| Path::new(directory).starts_with(tracked)) {
         return Ok(None);
     }
     let file: syn::File = syn::parse2(tokens).map_err(|error| invalid(&error))?;
@@ -39,19 +42,6 @@ pub(super) fn with_tracking(text: &str, directory: &str) -> io::Result<Option<St
     let rest_of_line = after.lines().next().unwrap_or_default().trim();
     let end = if rest_of_line.is_empty() { "" } else { "\n" };
     Ok(Some(format!("{before}\n    {}{end}{after}", call(directory))))
-}
-
-/// Whether a call of `track` names the directory or one around it.
-fn tracks(tokens: TokenStream, directory: &Path) -> bool {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let is_call = tokens.windows(2).any(|pair| match pair {
-        [TokenTree::Ident(name), TokenTree::Group(arguments)] if name == "track" => {
-            syn::parse2::<LitStr>(arguments.stream()).is_ok_and(|path| directory.starts_with(path.value()))
-        }
-        _ => false,
-    });
-    let is_inside = |token: &TokenTree| matches!(token, TokenTree::Group(group) if tracks(group.stream(), directory));
-    is_call || tokens.iter().any(is_inside)
 }
 
 #[cfg(test)]

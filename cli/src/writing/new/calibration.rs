@@ -1,10 +1,12 @@
 //! `cargo evalsuite new calibration`.
 
-use std::io;
+use std::io::Write;
 
 use super::changes::Changes;
 use super::package_here::PackageHere;
 use crate::command_line::NewCalibration;
+use crate::platform::cli_error::Result;
+use crate::platform::output::stdout;
 
 /// Samples of their own: which cases have a judge is the suite's business.
 const SAMPLES: &str = r#"# Answers with the scores of a person, 0 to 1, which the test `judge_calibration` compares with those of the judge.
@@ -22,12 +24,12 @@ samples:
     human_score: 0
 "#;
 
-pub(super) fn write(arguments: &NewCalibration) -> io::Result<()> {
+pub(super) fn write(arguments: &NewCalibration) -> Result<()> {
     let package = PackageHere::find()?;
     let suite = package.suite(arguments.suite.as_deref())?;
     let mut changes = Changes::new(&package.root);
     changes.create(suite.path.join("calibration.yaml"), SAMPLES);
     changes.write(arguments.force)?;
-    anstream::println!("\n`cargo evalsuite calibrate {}` measures the judge of the environment.", suite.entry);
+    writeln!(stdout(), "\n`cargo evalsuite calibrate {}` measures the judge of the environment.", suite.entry)?;
     Ok(())
 }

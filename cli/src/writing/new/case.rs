@@ -1,15 +1,14 @@
 //! `cargo evalsuite new case`.
 
-use std::io;
-
 use evalsuite_schema::json::{Value, json};
 
 use super::changes::Changes;
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
 use crate::command_line::NewCase;
+use crate::platform::cli_error::Result;
 
-pub(super) fn write(arguments: &NewCase) -> io::Result<()> {
+pub(super) fn write(arguments: &NewCase) -> Result<()> {
     let package = PackageHere::find()?;
     let suite = package.suite(arguments.suite.as_deref())?;
     let question = |text, argument| Question { text, argument, default: None };

@@ -4,6 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use crate::platform::cli_error::{AtPath, CliError, Result};
+use crate::platform::output::stdout;
+
 /// What is going to be written below a directory.
 pub(super) struct Changes {
     root: PathBuf,
@@ -42,14 +45,14 @@ impl Changes {
     /// # Errors
     ///
     /// If a new file exists already, unless `force` is set: then nothing is written. If a file cannot be written.
-    pub(super) fn write(self, force: bool) -> io::Result<()> {
+    pub(super) fn write(self, force: bool) -> Result<()> {
         let is_taken = |change: &&Change| change.edit.is_none() && change.path.symlink_metadata().is_ok();
         let taken: Vec<String> = self.list.iter().filter(is_taken).map(|change| self.shown(change)).collect();
         if !taken.is_empty() && !force {
             let message = format!("{} already there; nothing was written\n  = help: `--force` overwrites", are(&taken));
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+            return Err(CliError::new(message));
         }
-        let mut out = anstream::stdout().lock();
+        let mut out = stdout();
         for change in &self.list {
             let shown = self.shown(change);
             let did = match &change.edit {
@@ -58,9 +61,7 @@ impl Changes {
                 None => "created",
             };
             let written = change.path.parent().map_or(Ok(()), fs::create_dir_all);
-            written
-                .and_then(|()| fs::write(&change.path, &change.text))
-                .map_err(|error| io::Error::new(error.kind(), format!("{shown}: {error}")))?;
+            written.and_then(|()| fs::write(&change.path, &change.text)).at(Path::new(&shown))?;
             let what = change.edit.as_ref().map(|what| format!(": {what}")).unwrap_or_default();
             writeln!(out, "{did} {shown}{what}")?;
         }
@@ -69,6 +70,14 @@ impl Changes {
 
     fn shown(&self, change: &Change) -> String {
         change.path.strip_prefix(&self.root).unwrap_or(&change.path).display().to_string()
+    }
+}
+
+/// The text of a file; `None` if it does not exist.
+pub(super) fn read_if_there(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some).at(path),
     }
 }
 

@@ -1,19 +1,19 @@
 //! The profile of nextest and the workflow for a CI server.
 
-use std::io;
 use std::path::Path;
 
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value, value};
 
 use super::changes::Changes;
 use super::manifest;
+use crate::platform::cli_error::Result;
 
 /// Adds the profile `ci` to `.config/nextest.toml`, unless it is there.
 ///
 /// # Errors
 ///
 /// If the file cannot be read or is not TOML.
-pub(super) fn add_nextest_profile(changes: &mut Changes, workspace_root: &Path) -> io::Result<()> {
+pub(super) fn add_nextest_profile(changes: &mut Changes, workspace_root: &Path) -> Result<()> {
     let path = workspace_root.join(".config/nextest.toml");
     let is_there = path.is_file();
     let mut document = if is_there { manifest::read(&path)? } else { DocumentMut::new() };

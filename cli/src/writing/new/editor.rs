@@ -1,15 +1,18 @@
 //! JSON Schemas of suites, and the settings of VS Code that name them.
 
+use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::{fs, io};
 
 use evalsuite_loader::keys::json_schema;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstRootNode};
 
-use super::changes::Changes;
+use super::changes::{Changes, read_if_there};
 use super::package_here::PackageHere;
 use crate::command_line::NewEditor;
+use crate::platform::cli_error::Result;
+use crate::platform::output::{say, stdout};
 
 /// Directory of the schemas in a workspace.
 const DIRECTORY: &str = ".evalsuite/schema";
@@ -29,18 +32,18 @@ const YAML: &[(&str, &[&str])] = &[
 const JSON: &[(&str, &[&str])] =
     &[("suite", &["**/suites/**/suite.json"]), ("task", &["**/suites/**/tasks/**/*.json"])];
 
-pub(super) fn write(arguments: &NewEditor) -> io::Result<()> {
+pub(super) fn write(arguments: &NewEditor) -> Result<()> {
     let package = PackageHere::find()?;
     let root = package.workspace_root();
     let mut changes = Changes::new(&package.root);
     let note = add(&mut changes, &root, arguments.force)?;
     if changes.is_empty() && note.is_none() {
-        anstream::println!("the schemas and {SETTINGS} are up to date");
+        writeln!(stdout(), "the schemas and {SETTINGS} are up to date")?;
         return Ok(());
     }
     changes.write(arguments.force)?;
     if let Some(note) = note {
-        anstream::eprintln!("{note}");
+        say!("{note}");
     }
     Ok(())
 }
@@ -50,7 +53,7 @@ pub(super) fn write(arguments: &NewEditor) -> io::Result<()> {
 /// # Errors
 ///
 /// If the settings cannot be read.
-pub(super) fn add(changes: &mut Changes, root: &Path, force: bool) -> io::Result<Option<String>> {
+pub(super) fn add(changes: &mut Changes, root: &Path, force: bool) -> Result<Option<String>> {
     for (kind, _) in YAML.iter().chain(JSON) {
         let path = root.join(DIRECTORY).join(format!("{kind}.json"));
         let text = json_schema(kind).map(|schema| format!("{schema:#}\n")).unwrap_or_default();
@@ -59,11 +62,7 @@ pub(super) fn add(changes: &mut Changes, root: &Path, force: bool) -> io::Result
         }
     }
     let path = root.join(SETTINGS);
-    let old = match fs::read_to_string(&path) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
-    };
+    let old = read_if_there(&path)?;
     match (with_schemas(old.as_deref().unwrap_or("{}\n"), force), old) {
         (Ok(text), None) => changes.create(path, text),
         (Ok(text), Some(old)) if text != old => changes.edit(path, text, "yaml.schemas, json.schemas"),

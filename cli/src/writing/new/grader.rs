@@ -1,6 +1,6 @@
 //! `cargo evalsuite new grader`: a function, and its name in the call that includes the suite.
 
-use std::io;
+use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
@@ -12,8 +12,10 @@ use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
 use crate::command_line::NewGrader;
 use crate::locate::includes::{self, SourceFile};
+use crate::platform::cli_error::{CliError, Result};
+use crate::platform::output::stdout;
 
-pub(super) fn write(arguments: &NewGrader) -> io::Result<()> {
+pub(super) fn write(arguments: &NewGrader) -> Result<()> {
     let package = PackageHere::find()?;
     let suite = package.suite(arguments.suite.as_deref())?;
     let question = Question { text: "Name of the grader", argument: "NAME", default: None };
@@ -25,20 +27,19 @@ pub(super) fn write(arguments: &NewGrader) -> io::Result<()> {
         .find_map(|file| Some((registered(&file, &package.root, &suite.path, &name)?, file)));
     let Some((text, file)) = edited else {
         let message = format!("no source file calls `include_eval_suite!({:?})` outside of modules", suite.entry);
-        return Err(io::Error::other(format!(
-            "{message}\n  = help: write the function, and add `graders = [{name}]` to the call"
-        )));
+        let help = format!("write the function, and add `graders = [{name}]` to the call");
+        return Err(CliError::with_help(message, help));
     };
     if file.text.contains(&format!("fn {name}(")) {
         let message = format!("{} has a function `{name}` already", file.shown);
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+        return Err(CliError::new(message));
     }
     let mut changes = Changes::new(&package.root);
     changes.edit(file.path, format!("{}\n\n{function}", text.trim_end()), format!("grader {name}"));
     changes.write(false)?;
     match suite.has_tasks {
-        true => anstream::println!("\nA task uses it with `{{ \"name\": \"{name}\" }}` in its `graders`."),
-        false => anstream::println!("\nA case uses it with `- type: {name}` in its `assertions`."),
+        true => writeln!(stdout(), "\nA task uses it with `{{ \"name\": \"{name}\" }}` in its `graders`.")?,
+        false => writeln!(stdout(), "\nA case uses it with `- type: {name}` in its `assertions`.")?,
     }
     Ok(())
 }
@@ -47,7 +48,7 @@ fn function(name: &str) -> String {
     format!(
         r#"/// Accepts answers of at most 50 words.
 fn {name}(evidence: &evalsuite::Evidence<'_>) -> evalsuite::Score {{
-    let words = evidence.answer().split_whitespace().count();
+    let words = evidence.answer().split_whitespace().count()?;
     evalsuite::Score::from(words <= 50).with_rationale(format!("{{words}} words"))
 }}
 "#

@@ -1,11 +1,12 @@
 //! `Cargo.toml` with further dependencies; everything else in it stays as it is.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 use super::changes::Changes;
+use crate::platform::cli_error::{AtPath, CliError, Result};
 
 pub(super) struct Manifest {
     path: PathBuf,
@@ -35,7 +36,7 @@ impl Manifest {
     /// # Errors
     ///
     /// If the file cannot be read or is not TOML.
-    pub(super) fn read(path: PathBuf) -> io::Result<Self> {
+    pub(super) fn read(path: PathBuf) -> Result<Self> {
         let document = read(&path)?;
         Ok(Self { path, document, added: Vec::new() })
     }
@@ -49,11 +50,12 @@ impl Manifest {
     /// # Errors
     ///
     /// If the manifest says that there is none.
-    pub(super) fn build_script(&self) -> io::Result<&str> {
+    pub(super) fn build_script(&self) -> Result<&str> {
         match self.document.get("package").and_then(|package| package.get("build")).map(Item::as_value) {
             Some(Some(Value::String(path))) => Ok(path.value()),
-            Some(Some(Value::Boolean(is_on))) if !is_on.value() => Err(io::Error::other(
-                "`build = false` in Cargo.toml\n  = help: remove it: the build script has to track the suites",
+            Some(Some(Value::Boolean(is_on))) if !is_on.value() => Err(CliError::with_help(
+                "`build = false` in Cargo.toml",
+                "remove it: the build script has to track the suites",
             )),
             _ => Ok("build.rs"),
         }
@@ -64,7 +66,7 @@ impl Manifest {
     /// # Errors
     ///
     /// If the manifest of the workspace cannot be read.
-    pub(super) fn add_evalsuite(&mut self, source: &CrateSource, workspace_root: &Path) -> io::Result<()> {
+    pub(super) fn add_evalsuite(&mut self, source: &CrateSource, workspace_root: &Path) -> Result<()> {
         let root = workspace_root.join("Cargo.toml");
         let workspace = if root == self.path { self.document.clone() } else { read(&root).unwrap_or_default() };
         self.add("dev-dependencies", &["dev-dependencies", "dependencies"], "evalsuite", "runtime", source, &workspace);
@@ -139,10 +141,8 @@ fn inline(key: &str, value: impl Into<Value>) -> Value {
 /// # Errors
 ///
 /// If the file cannot be read or is not TOML.
-pub(super) fn read(path: &Path) -> io::Result<DocumentMut> {
-    let at = |kind, error: &dyn std::fmt::Display| io::Error::new(kind, format!("{}: {error}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| at(error.kind(), &error))?;
-    text.parse().map_err(|error: toml_edit::TomlError| at(io::ErrorKind::InvalidData, &error))
+pub(super) fn read(path: &Path) -> Result<DocumentMut> {
+    fs::read_to_string(path).at(path)?.parse().at(path)
 }
 
 #[cfg(test)]

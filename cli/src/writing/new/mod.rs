@@ -13,12 +13,10 @@ mod package_here;
 mod questions;
 mod suite;
 
-use std::io;
-use std::process::ExitCode;
-
 use crate::command_line::{New, NewItem};
+use crate::platform::cli_error::{Exit, Result};
 
-pub(crate) fn run(command: &New) -> io::Result<ExitCode> {
+pub(crate) fn run(command: &New) -> Result<Exit> {
     match &command.item {
         None => suite::write(&Default::default()),
         Some(NewItem::Suite(arguments)) => suite::write(arguments),
@@ -28,5 +26,5 @@ pub(crate) fn run(command: &New) -> io::Result<ExitCode> {
         Some(NewItem::Calibration(arguments)) => calibration::write(arguments),
         Some(NewItem::Editor(arguments)) => editor::write(arguments),
     }?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Good)
 }

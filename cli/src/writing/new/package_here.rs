@@ -1,6 +1,5 @@
 //! The package around the current directory, and its suites.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use evalsuite_loader::workspace_root;
@@ -8,6 +7,7 @@ use evalsuite_loader::workspace_root;
 use super::manifest::Manifest;
 use super::questions::Question;
 use crate::locate::{suite_request, suite_search};
+use crate::platform::cli_error::{CliError, Result};
 
 /// A package that gets new files.
 pub(super) struct PackageHere {
@@ -21,16 +21,16 @@ impl PackageHere {
     /// # Errors
     ///
     /// If there is none, or its manifest cannot be read.
-    pub(super) fn find() -> io::Result<Self> {
+    pub(super) fn find() -> Result<Self> {
         let here = std::env::current_dir()?;
         let root = here.ancestors().find(|directory| directory.join("Cargo.toml").is_file());
         let Some(root) = root else {
-            return Err(io::Error::other("there is no package here\n  = help: create one: `cargo new --lib my-agent`"));
+            return Err(CliError::with_help("there is no package here", "create one: `cargo new --lib my-agent`"));
         };
         let manifest = Manifest::read(root.join("Cargo.toml"))?;
         if !manifest.has_package() {
             let message = format!("{} has no package", root.join("Cargo.toml").display());
-            return Err(io::Error::other(format!("{message}\n  = help: go to the directory of one of its members")));
+            return Err(CliError::with_help(message, "go to the directory of one of its members"));
         }
         Ok(Self { root: root.to_owned(), manifest })
     }
@@ -44,14 +44,13 @@ impl PackageHere {
     /// # Errors
     ///
     /// If it is not a suite in a directory, or there are none or several.
-    pub(super) fn suite(&self, given: Option<&Path>) -> io::Result<Suite> {
+    pub(super) fn suite(&self, given: Option<&Path>) -> Result<Suite> {
         let found = suite_search::below(&self.root).suites;
         let path = match (given, found.as_slice()) {
             (Some(path), _) => suite_request::absolute(path)?,
             (None, [only]) => only.clone(),
             (None, []) => {
-                let message = "the package has no suite\n  = help: write one: `cargo evalsuite new suite`";
-                return Err(io::Error::other(message));
+                return Err(CliError::with_help("the package has no suite", "write one: `cargo evalsuite new suite`"));
             }
             (None, several) => {
                 let shown: Vec<String> = several.iter().map(|path| self.shown(path)).collect();
@@ -61,7 +60,7 @@ impl PackageHere {
             }
         };
         if !path.is_dir() || !suite_search::below(&path).suites.contains(&path) {
-            return Err(io::Error::other(format!("{} is not the directory of a suite", self.shown(&path))));
+            return Err(CliError::new(format!("{} is not the directory of a suite", self.shown(&path))));
         }
         Ok(Suite { entry: self.shown(&path), has_tasks: path.join("suite.json").is_file(), path })
     }
@@ -92,11 +91,11 @@ impl Suite {
 /// # Errors
 ///
 /// If it does not start with a letter, or has other characters than ASCII letters, digits, `-` and `_`.
-pub(super) fn check_name(name: &str) -> io::Result<()> {
+pub(super) fn check_name(name: &str) -> Result<()> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_allowed) {
         return Ok(());
     }
     let message = format!("`{name}` is not a valid name: use letters, digits, `-` and `_`, and start with a letter");
-    Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+    Err(CliError::new(message))
 }

@@ -3,6 +3,8 @@
 use std::io;
 use std::io::{BufRead, IsTerminal, Write};
 
+use crate::platform::cli_error::{CliError, Result};
+
 /// A question about an argument that was not given.
 pub(super) struct Question<'q> {
     /// What is asked, without a question mark.
@@ -19,7 +21,7 @@ impl Question<'_> {
     /// # Errors
     ///
     /// If there is no answer: there is no terminal and no default, or the input has ended.
-    pub(super) fn answer(&self, given: Option<&str>) -> io::Result<String> {
+    pub(super) fn answer(&self, given: Option<&str>) -> Result<String> {
         if let Some(given) = given {
             return Ok(given.to_owned());
         }
@@ -29,7 +31,7 @@ impl Question<'_> {
         self.default.map(str::to_owned).ok_or_else(|| self.without_answer())
     }
 
-    fn ask(&self, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<String> {
+    fn ask(&self, input: &mut impl BufRead, out: &mut impl Write) -> Result<String> {
         loop {
             let default = self.default.map(|default| format!(" [{default}]")).unwrap_or_default();
             write!(out, "{}{default}: ", self.text)?;
@@ -46,11 +48,11 @@ impl Question<'_> {
         }
     }
 
-    fn without_answer(&self) -> io::Error {
+    fn without_answer(&self) -> CliError {
         let mut text = self.text.chars();
         let first = text.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
         let message = format!("`{}` is missing: {first}{}", self.argument, text.as_str());
-        io::Error::new(io::ErrorKind::InvalidInput, message)
+        CliError::new(message)
     }
 }
 

@@ -1,20 +1,22 @@
 //! `cargo evalsuite new suite`.
 
+use std::io::Write;
 use std::path::Path;
-use std::{fs, io};
 
-use super::changes::Changes;
+use super::changes::{Changes, read_if_there};
 use super::manifest::CrateSource;
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
 use super::{build_script, ci, editor};
 use crate::command_line::{LayoutName, NewSuite};
 use crate::locate::suite_request;
+use crate::platform::cli_error::{CliError, Result};
+use crate::platform::output::{say, stdout};
 
 /// Directory of suites in a package.
 const SUITES: &str = "suites";
 
-pub(super) fn write(arguments: &NewSuite) -> io::Result<()> {
+pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     let package = PackageHere::find()?;
     let question = Question { text: "Name of the suite", argument: "NAME", default: Some("basics") };
     let name = question.answer(arguments.name.as_deref())?;
@@ -54,31 +56,28 @@ pub(super) fn write(arguments: &NewSuite) -> io::Result<()> {
     };
     changes.write(arguments.force)?;
     if let Some(note) = note {
-        anstream::eprintln!("{note}");
+        say!("{note}");
     }
-    anstream::println!(
+    writeln!(
+        stdout(),
         "\n`cargo test --test {}` runs two cases. `greeting` passes; `addition` fails until `agent` in {test} calls your agent.",
         name.replace('-', "_")
-    );
+    )?;
     Ok(())
 }
 
-fn layout_of(question: &Question<'_>) -> io::Result<LayoutName> {
+fn layout_of(question: &Question<'_>) -> Result<LayoutName> {
     match question.answer(None)?.as_str() {
         "cases" => Ok(LayoutName::Cases),
         "tasks" => Ok(LayoutName::Tasks),
-        other => Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{other}` is not a layout: cases, tasks"))),
+        other => Err(CliError::new(format!("`{other}` is not a layout: cases, tasks"))),
     }
 }
 
-fn add_build_script(changes: &mut Changes, path: &Path) -> io::Result<()> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            changes.create(path, build_script::fresh(SUITES));
-            return Ok(());
-        }
-        Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+fn add_build_script(changes: &mut Changes, path: &Path) -> Result<()> {
+    let Some(text) = read_if_there(path)? else {
+        changes.create(path, build_script::fresh(SUITES));
+        return Ok(());
     };
     let Some(changed) = build_script::with_tracking(&text, SUITES)? else { return Ok(()) };
     let mut what = build_script::call(SUITES);

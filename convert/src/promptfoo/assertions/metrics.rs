@@ -3,7 +3,7 @@
 use evalsuite_schema::json::json;
 
 use super::{Check, Grader};
-use crate::promptfoo::number;
+use crate::yaml_writer::number;
 
 pub(super) fn map(check: &Check<'_>) -> Result<Grader, String> {
     let threshold = check.threshold.ok_or("its threshold is not a number")?;

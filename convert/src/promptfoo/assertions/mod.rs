@@ -14,10 +14,11 @@ use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::source_files::{FILE_SCHEME, FileValue, load};
-use super::{number, template};
+use super::template;
 use crate::output::Output;
 use crate::report::{Place, Report};
 use crate::source::SourceFiles;
+use crate::yaml_writer::number;
 
 /// An assertion where it is written.
 #[derive(Debug, Clone)]

@@ -98,7 +98,7 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         config["transform"] = json!(transform);
     }
     if let Some(threshold) = check.threshold {
-        config["threshold"] = crate::promptfoo::number(threshold);
+        config["threshold"] = crate::yaml_writer::number(threshold);
     }
     if check.is_negated {
         config["negated"] = json!(true);

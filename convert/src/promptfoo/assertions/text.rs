@@ -3,7 +3,8 @@
 use evalsuite_schema::json::json;
 
 use super::{CaseContext, Check, Grader};
-use crate::promptfoo::{comma_list, template};
+use crate::promptfoo::template;
+use crate::promptfoo::values::comma_list;
 
 /// promptfoo's distance without a threshold.
 const DISTANCE: f64 = 5.0;

@@ -1,5 +1,6 @@
-//! JSON as RFC 8259 has it, and JSON lines: a reader of our own, because no crate gives the position of every value. Tests
-//! compare it with `serde_json`.
+//! JSON as RFC 8259 has it, and JSON lines: a reader of our own. `jsonc-parser` has byte ranges, but reads numbers as text, keeps
+//! repeated keys, and is slower before any of that is checked (467 bytes unoptimised: 11 us, 7 us here). Tests compare with
+//! `serde_json`.
 
 mod lines;
 mod number;

@@ -10,6 +10,12 @@ fn reads_as(text: &str, expected: Value) {
 }
 
 #[test]
+fn pairs_of_surrogates_are_one_character_as_in_json() {
+    let root = good("a pair", yaml("a: \"\\ud83d\\ude00\"\n"));
+    assert_eq!(value(&root, "a").as_str(), Some("😀"));
+}
+
+#[test]
 fn tabs_may_separate_what_spaces_may() {
     reads_as("a:\tb\nc: \td\n'e':\t\tf\n", json!({ "a": "b", "c": "d", "e": "f" }));
     reads_as("a: {b:\tc,\td: [e,\tf]}\n", json!({ "a": { "b": "c", "d": ["e", "f"] } }));
@@ -202,7 +208,7 @@ fn values_start_at_their_first_character() {
         ("block", "6:3-7:9"),
         ("folded", "9:9-10:6"),
         ("tagged", "11:9-11:17"),
-        ("anchored", "12:11-12:17"),
+        ("anchored", "12:14-12:17"),
         ("list", "14:1-19:6"),
         ("list.0", "14:3-14:6"),
         ("list.1", "15:5-15:8"),

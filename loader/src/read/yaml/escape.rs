@@ -23,11 +23,20 @@ pub(super) fn first_invalid(text: &str) -> Option<(usize, usize)> {
         };
         let first = next + 2;
         let given = text[first..].bytes().take(digits).take_while(u8::is_ascii_hexdigit).count();
-        let is_character = given == digits
-            && u32::from_str_radix(&text[first..first + digits], 16).ok().and_then(char::from_u32).is_some();
-        if !is_character {
+        let code = code(text, first, digits);
+        let is_pair = digits == 4
+            && code.is_some_and(|code| matches!(code, 0xD800..0xDC00))
+            && text[first + digits..].starts_with("\\u")
+            && self::code(text, first + 6, 4).is_some_and(|code| matches!(code, 0xDC00..0xE000));
+        if !is_pair && code.and_then(char::from_u32).is_none() {
             return Some((next, 2 + given));
         }
-        at = first + digits;
+        at = first + if is_pair { 10 } else { digits };
     }
+}
+
+/// The value of as many hexadecimal digits.
+fn code(text: &str, first: usize, digits: usize) -> Option<u32> {
+    let digits = text.get(first..first + digits)?;
+    digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
 }

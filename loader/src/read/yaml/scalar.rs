@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 
 use evalsuite_schema::json::Number;
-use saphyr_parser::{ScalarStyle, Tag};
+use granit_parser::{ScalarStyle, Tag};
 
 use crate::read::node::Data;
 use crate::read::number;
-
-const CORE: &str = "tag:yaml.org,2002:";
 
 /// The value of a scalar, by the core schema of YAML 1.2.
 #[derive(Debug, PartialEq)]
@@ -32,8 +30,8 @@ pub(super) fn resolve(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>)
 }
 
 /// The name of a tag of the core schema: `str` of `!!str`.
-pub(super) fn core_name(tag: &Tag) -> Option<&str> {
-    if tag.handle == CORE { Some(&tag.suffix) } else { tag.suffix.strip_prefix(CORE).filter(|_| tag.handle.is_empty()) }
+pub(super) fn core_name(tag: &Tag) -> Option<Cow<'_, str>> {
+    tag.suffix_in_namespace("tag:yaml.org,2002:")
 }
 
 fn string(text: Cow<'_, str>) -> Data {
@@ -70,7 +68,7 @@ fn tagged(text: Cow<'_, str>, tag: &Tag) -> Scalar {
     let Some(name) = core_name(tag) else {
         return Scalar::Data(string(text));
     };
-    let data = match name {
+    let data = match &*name {
         "str" => string(text),
         "null" => match word(&text) {
             Some(Data::Null) => Data::Null,

@@ -1,20 +1,13 @@
 //! What is wrong with a text that is not YAML, in words for people who do not know how a YAML parser works.
 
-use saphyr_parser::{Marker, ScanError};
+use granit_parser::{ErrorKind, Marker, ScanError};
 
 use super::escape;
+use super::tree::{offset, position_after};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::read::cursor::Cursor;
 use crate::source::{FileId, Position, Span};
 
-/// The parser's message when its own limit of nested flow collections is reached.
-pub(super) const TOO_DEEP: &str = "recursion limit exceeded";
-
-#[allow(clippy::cast_possible_truncation)] // Files are far smaller than 4 GiB.
-pub(super) fn pos(mark: &Marker) -> Position {
-    // The parser counts columns from 0.
-    Position { line: mark.line() as u32, column: mark.col() as u32 + 1 }
-}
+const INDENTED_LESS: &str = "the line is indented less than what it belongs to";
 
 fn error(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::YamlSyntax, message).at(span).help(help)
@@ -40,6 +33,17 @@ pub(super) fn complex_key(span: Span) -> Diagnostic {
     error(span, "a list or a mapping cannot be a key", "write text as the key; quote it if it starts with a bracket")
 }
 
+/// A line in brackets that is indented less than the key or dash that they belong to.
+pub(super) fn indented_less(span: Span) -> Diagnostic {
+    error(span, INDENTED_LESS, "indent it deeper")
+}
+
+/// A text in quotes has a line that is indented less than its key: the closing quotes may be those of another text.
+pub(super) fn unclosed_quotes(span: Span) -> Diagnostic {
+    let help = "close them; further lines of the text are indented deeper than its key";
+    error(span, "the quotes that open here are not closed", help)
+}
+
 pub(super) fn tab(span: Span) -> Diagnostic {
     error(span, "tab in the indentation", "indent with spaces")
 }
@@ -55,19 +59,15 @@ struct ErrorPlace<'t> {
 
 impl<'t> ErrorPlace<'t> {
     /// The parser marks the end of the text in a line of its own; that becomes the end of the last line with content.
-    fn new(file: FileId, text: &'t str, mark: &Marker) -> Self {
-        let mut cursor = Cursor::new(text);
-        cursor.seek(pos(mark));
-        let mut place = Self { file, text, offset: cursor.offset(), pos: cursor.pos() };
-        if cursor.at_end() {
-            place.go_to(text.trim_end().len());
-        }
+    fn new(file: FileId, text: &'t str, mark: Marker) -> Self {
+        let mut place = Self { file, text, offset: 0, pos: Position::START };
+        place.go_to(if offset(mark) < text.len() { offset(mark) } else { text.trim_end().len() });
         place
     }
 
     fn go_to(&mut self, offset: usize) {
         self.offset = offset;
-        self.pos = Cursor::around(self.text, offset).0;
+        self.pos = position_after(&self.text[..offset], Position::START);
     }
 
     fn rest(&self) -> &'t str {
@@ -109,92 +109,150 @@ impl<'t> ErrorPlace<'t> {
     }
 }
 
-/// What a parser's error means. `opened` is the bracket that was not closed before, if one is known.
-pub(super) fn diagnostic(file: FileId, text: &str, scan_error: &ScanError, opened: Option<Position>) -> Diagnostic {
-    let mut place = ErrorPlace::new(file, text, scan_error.marker());
-    let info = scan_error.info();
-    match info {
-        "simple key expect ':'" | "simple key expected" => missing_colon(place),
-        "mapping values are not allowed in this context" => error(
-            place.character(),
-            "unexpected `:`",
-            "quote a value that contains `: `, and give the keys of a mapping the same indentation",
-        ),
-        "while parsing a block mapping, did not find expected key" => missing_key(place),
-        "while parsing a block collection, did not find expected '-' indicator" => error(
-            place.character(),
+/// What a parser's error means. `opened` is the bracket that was not closed before, if one is known; `seen` the byte up to which
+/// the text is in the tree.
+pub(super) fn diagnostic(
+    file: FileId,
+    text: &str,
+    scan_error: &ScanError,
+    opened: Option<Position>,
+    seen: usize,
+) -> Diagnostic {
+    use ErrorKind as Kind;
+
+    let mut place = ErrorPlace::new(file, text, *scan_error.marker());
+    let (message, help) = match scan_error.kind() {
+        Kind::SimpleKeyExpected | Kind::InvalidSimpleKey => return missing_colon(&place),
+        Kind::ExpectedBlockMappingKey => return missing_key(place),
+        Kind::ExpectedFlowSequenceSeparator => return missing_bracket(&place, '[', opened),
+        Kind::ExpectedFlowMappingSeparator => return missing_bracket(&place, '{', opened),
+        Kind::UnclosedFlowCollection { open } => {
+            let opened = place.pos;
+            place.go_to(text.trim_end().len());
+            return missing_bracket(&place, *open, Some(opened));
+        }
+        Kind::MismatchedFlowCollectionEnd { open, close } => {
+            (format!("`{open}` is closed by `{close}`"), "close the brackets in the order in which they were opened")
+        }
+        Kind::UnknownAnchor => {
+            let alias = place.word().split([',', ']', '}']).next().unwrap_or_default();
+            let help = format!("write `&{}` before the value it refers to, further up", alias.trim_start_matches('*'));
+            return error(place.span(alias.len()), format!("unknown alias `{alias}`"), help);
+        }
+        Kind::UnknownQuotedScalarEscape
+        | Kind::InvalidQuotedScalarHexEscape
+        | Kind::InvalidLowSurrogateHexEscape
+        | Kind::InvalidLowSurrogate
+        | Kind::MissingLowSurrogate
+        | Kind::UnpairedLowSurrogate
+        | Kind::InvalidUnicodeEscape => return bad_escape(place),
+        Kind::InvalidTrailingSingleQuotedScalar | Kind::InvalidTrailingDoubleQuotedScalar => {
+            if let Some(quote) = open_quote(text, seen, place.offset) {
+                place.go_to(quote);
+                return unclosed_quotes(place.character());
+            }
+            return error(
+                place.span(place.word().len()),
+                "unexpected text after the quotes",
+                "quote all of the value, and write a quote inside of it twice (`''`) or as `\\\"`",
+            );
+        }
+        Kind::ExpectedBlockSequenceEntry => (
             format!("expected the `-` of a list entry, {}", place.found()),
             "give the entries of a list the same indentation, and what follows that of the list's key",
         ),
-        "block sequence entries are not allowed in this context" => {
-            error(place.character(), "a list cannot start here", "start it on a line of its own")
+        Kind::MisplacedFlowCollectionEnd => {
+            (format!("unexpected bracket, {}", place.found()), "remove it, or quote the text")
         }
-        "while parsing a flow sequence, expected ',' or ']'" => missing_bracket(&place, "`,` or `]`", opened),
-        "while parsing a flow mapping, did not find expected ',' or '}'" => {
-            missing_bracket(&place, "`,` or `}`", opened)
+        Kind::ExpectedNodeContent | Kind::UnexpectedEndOfPlainScalar => {
+            (format!("expected a value, {}", place.found()), "write the value, or `null`")
         }
-        "illegal placement of ':' indicator" => {
-            error(place.character(), "unexpected `:` inside brackets", "close the bracket that is open here")
-        }
-        "misplaced bracket" => {
-            error(place.character(), format!("unexpected bracket, {}", place.found()), "remove it, or quote the text")
-        }
-        "\"-\" is only valid inside a block" => {
-            error(place.character(), "unexpected `-` inside brackets", "separate the entries by commas")
-        }
-        "tabs disallowed within this context (block indentation)" => {
+        Kind::UnexpectedCharacter { character } => return unexpected_character(place, *character),
+        Kind::TabInBlockIndentation => {
             let line = &text[place.line_start()..];
             place.go_to(place.line_start() + line.find('\t').unwrap_or_default());
-            tab(place.character())
+            return tab(place.character());
         }
-        "'-' must be followed by a valid YAML whitespace" | "':' must be followed by a valid YAML whitespace" => {
+        Kind::TabInPlainScalar => {
+            place.go_to(place.offset + indented_by_tab(place.rest()).unwrap_or_default());
+            return tab(place.character());
+        }
+        Kind::InvalidBlockEntryWhitespace | Kind::InvalidMappingValueWhitespace => {
             let before = &text[place.line_start()..place.offset];
             place.go_to(place.line_start() + before.rfind('\t').unwrap_or(before.len()));
-            error(place.character(), "tab where a space is needed", "write a space")
+            ("tab where a space is needed".to_owned(), "write a space")
         }
-        "while scanning a plain scalar, found a tab" => {
-            place.go_to(place.offset + indented_by_tab(place.rest()).unwrap_or_default());
-            tab(place.character())
+        kind => {
+            let (message, help) = fixed(kind);
+            (message.to_owned(), help)
         }
-        "while parsing node, found unknown anchor" => {
-            let alias = place.word().split([',', ']', '}']).next().unwrap_or_default();
-            let help = format!("write `&{}` before the value it refers to, further up", alias.trim_start_matches('*'));
-            error(place.span(alias.len()), format!("unknown alias `{alias}`"), help)
+    };
+    error(place.character(), message, help)
+}
+
+/// Message and help of the errors that need nothing of the text.
+fn fixed(kind: &ErrorKind) -> (&'static str, &'static str) {
+    use ErrorKind as Kind;
+
+    match kind {
+        Kind::MappingValueNotAllowed => {
+            ("unexpected `:`", "quote a value that contains `: `, and give the keys of a mapping the same indentation")
         }
-        "while parsing a quoted scalar, found unknown escape character"
-        | "while parsing a quoted scalar, did not find expected hexadecimal number"
-        | "while parsing a quoted scalar, found invalid Unicode character escape code" => bad_escape(place),
-        "invalid indentation in quoted scalar"
-        | "while scanning a quoted scalar, found unexpected document indicator" => error(
-            place.character(),
-            "the quotes that open here are not closed",
-            "close them; further lines of the text are indented deeper than its key",
-        ),
-        "while scanning a quoted scalar, found unexpected end of stream" => {
-            error(place.character(), "the quotes that open here are not closed", "close them")
+        Kind::BlockSequenceEntryNotAllowed => ("a list cannot start here", "start it on a line of its own"),
+        Kind::InvalidColonPlacement => ("unexpected `:` inside brackets", "close the bracket that is open here"),
+        Kind::BlockEntryInFlowCollection => ("unexpected `-` inside brackets", "separate the entries by commas"),
+        Kind::UnclosedQuotedScalar | Kind::DocumentIndicatorInQuotedScalar => {
+            ("the quotes that open here are not closed", "close them")
         }
-        "invalid trailing content after double-quoted scalar" => error(
-            place.span(place.word().len()),
-            "unexpected text after the quotes",
-            "quote all of the value, and write a quote inside of it twice (`''`) or as `\\\"`",
-        ),
-        "comment intercepting the multiline text" => error(
-            place.character(),
+        Kind::CommentInterceptedScalar => (
             "a comment inside text of several lines",
             "put the comment on a line of its own above, or the text into a block (`|`)",
         ),
-        "while parsing a node, did not find expected node content" | "unexpected end of plain scalar" => {
-            error(place.character(), format!("expected a value, {}", place.found()), "write the value, or `null`")
+        Kind::InvalidBlockScalarHeader => (
+            "unexpected text after the `|` or `>` of a block of text",
+            "start the text on the next line; quote a value that starts with `|` or `>`",
+        ),
+        Kind::TabAtBlockScalarStart => ("the block of text starts with a tab", "indent it with spaces"),
+        Kind::InvalidBlockScalarIndent => {
+            ("a blank line at the start of the block of text is indented deeper than the text", "remove its spaces")
         }
-        _ if info.starts_with("unexpected character") => {
-            let first = match place.next() {
-                Some('`') | None => "a backtick".to_owned(),
-                Some(first) => format!("`{first}`"),
-            };
-            error(place.character(), format!("text cannot start with {first}"), "put the text in quotes")
+        Kind::ZeroBlockScalarIndent => {
+            ("a block of text cannot have the indentation 0", "write a number from 1 to 9, or none")
         }
-        _ => other(&place, info),
+        Kind::MissingAnchorOrAliasName => {
+            ("an anchor or an alias without a name", "quote text that starts with `&` or `*`")
+        }
+        Kind::UndeclaredTagHandle => ("a tag with an unknown prefix", "remove the tag"),
+        Kind::ExpectedDocumentStart => ("expected `---` after the directives", "remove the line that starts with `%`"),
+        Kind::MissingDocumentEndBeforeDirective => {
+            ("a directive after the document", "quote text that starts with `%`")
+        }
+        Kind::BomInsideDocument => ("a byte order mark inside the text", "remove the invisible character U+FEFF"),
+        Kind::InvalidIndentation => (INDENTED_LESS, "indent it deeper"),
+        Kind::TabNotAllowed => ("unexpected tab", "use spaces"),
+        Kind::CommentNotSeparated => ("a comment right after a value", "write a space before `#`, or quote the text"),
+        Kind::MappingKeyNotAllowed => ("unexpected `?`", "quote text that starts with `? `"),
+        Kind::InvalidDocumentEnd => ("unexpected text after `...`", "remove it"),
+        Kind::PlainScalarStartsWithDashFlowIndicator => ("unexpected `-` inside brackets", "put the text in quotes"),
+        Kind::FlowMappingValueAdjacentCollection => ("expected a space after `:`", "write a space"),
+        // The rest concerns directives and tags.
+        _ => ("not a directive or a tag as YAML writes them", "quote text that starts with `%`, `!`, `&`, `*` or `?`"),
     }
+}
+
+/// The first quote from `start` that is not closed on its line, if that ends before `end`.
+fn open_quote(text: &str, start: usize, end: usize) -> Option<usize> {
+    let mut at = start;
+    while let Some(quote) = text[at..].find(['"', '\'', '#']).map(|found| at + found).filter(|quote| *quote < end) {
+        let line = text[quote..].split('\n').next().unwrap_or_default();
+        let is_comment = line.starts_with('#');
+        match line[1..].find(&line[..1]) {
+            _ if is_comment => at = quote + line.len(),
+            Some(close) => at = quote + close + 2,
+            None => return Some(quote).filter(|_| quote + line.len() < end),
+        }
+    }
+    None
 }
 
 /// The first tab in the white space at the start of a line.
@@ -207,23 +265,11 @@ fn indented_by_tab(text: &str) -> Option<usize> {
     text.match_indices(['\n', '\r']).find_map(tab)
 }
 
-/// A line among the entries of a mapping has no colon. The parser notices at the next line.
-fn missing_colon(mut place: ErrorPlace<'_>) -> Diagnostic {
-    let before = if place.next().is_none() { place.offset } else { place.line_start() };
-    let mut start = 0;
-    let mut culprit = 0..0;
-    for line in place.text[..before].split_inclusive(['\n', '\r']) {
-        let content = line.trim_start_matches([' ', '\t', '-']);
-        let is_content = !matches!(content.trim_end(), "") && !content.starts_with('#');
-        if is_content {
-            let first = start + line.len() - content.len();
-            culprit = first..first + content.trim_end().len();
-        }
-        start += line.len();
-    }
-    place.go_to(culprit.start);
+/// A line among the entries of a mapping has no colon.
+fn missing_colon(place: &ErrorPlace<'_>) -> Diagnostic {
+    let line = place.rest().split(['\n', '\r']).next().unwrap_or_default();
     error(
-        place.span(culprit.len()),
+        place.span(line.trim_end().len()),
         "expected `key: value`, found text without a colon",
         "write a colon and a space after the key; indent text that belongs to the value above deeper than its key",
     )
@@ -247,8 +293,9 @@ fn missing_key(mut place: ErrorPlace<'_>) -> Diagnostic {
     error(place.character(), format!("expected a key at the indentation of those above, {}", place.found()), help)
 }
 
-fn missing_bracket(place: &ErrorPlace<'_>, expected: &str, opened: Option<Position>) -> Diagnostic {
-    let message = format!("expected {expected}, {}", place.found());
+fn missing_bracket(place: &ErrorPlace<'_>, open: char, opened: Option<Position>) -> Diagnostic {
+    let close = if open == '[' { ']' } else { '}' };
+    let message = format!("expected `,` or `{close}`, {}", place.found());
     let diagnostic = error(place.character(), message, "close the bracket, and separate entries by commas");
     match opened {
         Some(start) => {
@@ -257,6 +304,25 @@ fn missing_bracket(place: &ErrorPlace<'_>, expected: &str, opened: Option<Positi
         }
         None => diagnostic,
     }
+}
+
+/// Either the character is not allowed anywhere, or a value cannot start with it. The parser marks where the value starts.
+fn unexpected_character(mut place: ErrorPlace<'_>, character: char) -> Diagnostic {
+    let first = match character {
+        '|' | '>' => return block_in_brackets(place.character()),
+        '`' => "a backtick".to_owned(),
+        '!'..='~' => format!("`{character}`"),
+        _ => {
+            let code = u32::from(character);
+            place.go_to(place.offset + place.rest().find(character).unwrap_or_default());
+            return error(
+                place.character(),
+                format!("character U+{code:04X} is not allowed in YAML"),
+                format!("write it as `\\u{code:04x}` in double quotes"),
+            );
+        }
+    };
+    error(place.character(), format!("text cannot start with {first}"), "put the text in quotes")
 }
 
 fn bad_escape(mut place: ErrorPlace<'_>) -> Diagnostic {
@@ -271,78 +337,4 @@ fn bad_escape(mut place: ErrorPlace<'_>) -> Diagnostic {
         _ => "write `\\\\` for a backslash, or use single quotes",
     };
     error(place.span(length), format!("invalid escape `{sequence}`"), help)
-}
-
-/// The rarer errors: the parser's message, ours, and what to do.
-const OTHERS: &[(&str, &str, &str)] = &[
-    (
-        "while scanning a block scalar, did not find expected comment or line break",
-        "unexpected text after the `|` or `>` of a block of text",
-        "start the text on the next line; quote a value that starts with `|` or `>`",
-    ),
-    ("a block scalar content cannot start with a tab", "the block of text starts with a tab", "indent it with spaces"),
-    (
-        "wrongly indented line in block scalar",
-        "a blank line at the start of the block of text is indented deeper than the text",
-        "remove its spaces",
-    ),
-    (
-        "while scanning a block scalar, found an indentation indicator equal to 0",
-        "a block of text cannot have the indentation 0",
-        "write a number from 1 to 9, or none",
-    ),
-    (
-        "while scanning an anchor or alias, did not find expected alphabetic or numeric character",
-        "an anchor or an alias without a name",
-        "quote text that starts with `&` or `*`",
-    ),
-    ("the handle wasn't declared", "a tag with an unknown prefix", "remove the tag"),
-    (
-        "did not find expected <document start>",
-        "expected `---` after the directives",
-        "remove the line that starts with `%`",
-    ),
-    (
-        "missing explicit document end marker before directive",
-        "a directive after the document",
-        "quote text that starts with `%`",
-    ),
-    (
-        "a byte order mark must not appear inside a document",
-        "a byte order mark inside the text",
-        "remove the invisible character U+FEFF",
-    ),
-    ("invalid indentation", "the line is indented less than what it belongs to", "indent it deeper"),
-    (
-        "invalid indentation in flow construct",
-        "the line is indented less than the brackets around it",
-        "indent it deeper",
-    ),
-    ("invalid indentation for anchor", "the anchor is indented less than what it belongs to", "indent it deeper"),
-    ("tab cannot be used as indentation", "tab in the indentation", "indent with spaces"),
-    ("tabs disallowed in this context", "unexpected tab", "use spaces"),
-    (
-        "comments must be separated from other tokens by whitespace",
-        "a comment right after a value",
-        "write a space before `#`, or quote the text",
-    ),
-    ("mapping keys are not allowed in this context", "unexpected `?`", "quote text that starts with `? `"),
-    ("invalid content after document end marker", "unexpected text after `...`", "remove it"),
-    (
-        "plain scalar cannot start with '-' followed by ,[]{}",
-        "unexpected `-` inside brackets",
-        "put the text in quotes",
-    ),
-    ("':' may not precede any of `[{` in flow mapping", "expected a space after `:`", "write a space"),
-];
-
-fn other(place: &ErrorPlace<'_>, info: &str) -> Diagnostic {
-    for &(known, message, help) in OTHERS {
-        if known == info {
-            return error(place.character(), message, help);
-        }
-    }
-    // The rest concerns directives and tags; the parser's message has what it was doing before what it expected.
-    let message = info.rsplit_once(", ").map_or(info, |(_, problem)| problem);
-    error(place.character(), message, "quote text that starts with `%`, `!`, `&`, `*` or `?`")
 }

@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use saphyr_parser::{Event, Marker, ScalarStyle, Tag};
+use granit_parser::{Event, Marker, ScalarStyle, StructureStyle, Tag};
 
 use super::anchors::{Anchors, too_deep, too_many_nodes};
 use super::scalar::Scalar;
 use super::{merge, scalar, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::read::cursor::Cursor;
 use crate::read::node::{Data, Entry, Node};
 use crate::read::{MAX_DEPTH, MAX_NODES, keys, number};
 use crate::source::{FileId, Position, Span};
@@ -17,14 +16,13 @@ use crate::source::{FileId, Position, Span};
 pub(super) struct Tree<'a, 't> {
     file: FileId,
     text: &'t str,
-    cursor: Cursor<'t>,
-    /// Whether a letter or digit comes directly after the `#` of what may be a comment.
-    has_such_comments: bool,
     diagnostics: &'a mut Diagnostics,
     /// Collections that have started and not ended, the root first.
     open: Vec<OpenCollection>,
     root: Option<Node>,
     anchors: Anchors,
+    /// The byte after the last value.
+    seen: usize,
     /// Values so far, aliases expanded.
     nodes: usize,
     /// Something was reported that leaves no tree to check.
@@ -43,6 +41,8 @@ struct OpenCollection {
     /// The parser's number of its anchor, 0 for none.
     anchor: usize,
     is_flow: bool,
+    /// The column of the innermost collection without brackets that is this one or around it, 0 for none.
+    block_column: u32,
     contents: Contents,
 }
 
@@ -59,16 +59,14 @@ struct Key {
 
 impl<'a, 't> Tree<'a, 't> {
     pub(super) fn new(file: FileId, text: &'t str, diagnostics: &'a mut Diagnostics) -> Self {
-        let starts_comment = |(at, _): (usize, &str)| text[at + 2..].starts_with(char::is_alphanumeric);
         Self {
             file,
             text,
-            has_such_comments: [" #", "\t#"].iter().any(|start| text.match_indices(start).any(starts_comment)),
-            cursor: Cursor::new(text),
             diagnostics,
             open: Vec::new(),
             root: None,
             anchors: Anchors::default(),
+            seen: 0,
             nodes: 0,
             failed: false,
         }
@@ -84,26 +82,40 @@ impl<'a, 't> Tree<'a, 't> {
         self.open.iter().rev().find(|open| open.is_flow).map(|open| open.start)
     }
 
-    pub(super) fn accept(&mut self, event: Event<'_>, at: saphyr_parser::Span) -> Next {
+    /// How many collections without brackets are open.
+    pub(super) fn depth_without_brackets(&self) -> usize {
+        self.open.iter().filter(|open| !open.is_flow).count()
+    }
+
+    /// The byte up to which the text is in the tree.
+    pub(super) fn seen(&self) -> usize {
+        self.seen
+    }
+
+    pub(super) fn accept(&mut self, event: Event<'_>, at: granit_parser::Span) -> Next {
+        self.seen = offset(at.end);
         match event {
             Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag, at),
-            Event::MappingStart(anchor, tag) => self.start(
-                b'{',
-                anchor,
-                tag,
-                Contents::Mapping { entries: Vec::new(), key: None, has_merge: false },
-                at,
-            ),
-            Event::SequenceStart(anchor, tag) => self.start(b'[', anchor, tag, Contents::Sequence(Vec::new()), at),
+            Event::MappingStart(style, anchor, tag) => {
+                let contents = Contents::Mapping { entries: Vec::new(), key: None, has_merge: false };
+                self.start(style, anchor, tag, contents, at)
+            }
+            Event::SequenceStart(style, anchor, tag) => {
+                self.start(style, anchor, tag, Contents::Sequence(Vec::new()), at)
+            }
             Event::MappingEnd | Event::SequenceEnd => self.end(at),
             Event::Alias(anchor) => self.alias(anchor, at),
-            Event::DocumentStart(_) if self.root.is_some() => self.second_document(at),
+            Event::DocumentStart(..) if self.root.is_some() => self.second_document(at),
             _ => Next::Event,
         }
     }
 
     fn span(&self, start: Position, end: Position) -> Span {
         Span::new(self.file, start, end)
+    }
+
+    fn character(&self, start: Position) -> Span {
+        self.span(start, Position { column: start.column + 1, ..start })
     }
 
     /// Reports problems after which reading cannot continue.
@@ -113,7 +125,7 @@ impl<'a, 't> Tree<'a, 't> {
         Next::Stop
     }
 
-    fn second_document(&mut self, at: saphyr_parser::Span) -> Next {
+    fn second_document(&mut self, at: granit_parser::Span) -> Next {
         let span = self.span(pos(at.start), pos(at.end));
         self.diagnostics.push(
             Diagnostic::new(Code::MultipleDocuments, "second YAML document")
@@ -129,22 +141,23 @@ impl<'a, 't> Tree<'a, 't> {
         style: ScalarStyle,
         anchor: usize,
         tag: Option<Cow<'_, Tag>>,
-        at: saphyr_parser::Span,
+        at: granit_parser::Span,
     ) -> Next {
         let tag = tag.as_deref();
-        let mut start = pos(at.start);
-        let end = match style {
-            ScalarStyle::Plain if text.is_empty() && anchor == 0 && tag.is_none() => {
-                start = self.nothing(start);
-                start
+        let start = pos(at.tag_start.unwrap_or(at.start));
+        let mut end = pos(at.end);
+        match style {
+            ScalarStyle::Literal | ScalarStyle::Folded => end = self.end_of_block(at),
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted if start.line < end.line => {
+                if let Some(problem) = self.quoted_problem(at) {
+                    return self.fail(problem);
+                }
             }
-            ScalarStyle::Plain => pos(at.end),
-            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => self.cursor.skip_quoted(start),
-            ScalarStyle::Literal | ScalarStyle::Folded => self.cursor.end_of_content(start, pos(at.end)),
-        };
+            _ => {}
+        }
         let span = self.span(start, end);
-        if style == ScalarStyle::Plain && text.starts_with(['|', '>']) {
-            return self.fail(syntax_error::block_in_brackets(span));
+        if self.is_indented_less(start) {
+            return self.fail(syntax_error::indented_less(self.character(start)));
         }
         let is_merge = style == ScalarStyle::Plain && tag.is_none() && text == merge::KEY && self.expects_key();
         let data = match scalar::resolve(text, style, tag) {
@@ -162,18 +175,19 @@ impl<'a, 't> Tree<'a, 't> {
             Scalar::UnsupportedTag(tag) => return self.fail(syntax_error::unsupported_tag(span, &tag)),
         };
         if style == ScalarStyle::Plain && matches!(data, Data::String(_)) {
-            self.check_comment_after(span);
+            self.check_comment_after(span, offset(at.end));
         }
         self.place(Node { span, data }, anchor, is_merge)
     }
 
     /// A `#` before a letter or digit rarely starts a comment: `Order #1182 arrived` is the text `Order`.
-    fn check_comment_after(&mut self, span: Span) {
-        let (Some((_, end)), true) = (span.range, self.has_such_comments) else { return };
-        self.cursor.seek(end);
-        let rest = self.text[self.cursor.offset()..].lines().next().unwrap_or_default();
-        let after = rest.trim_start_matches([' ', '\t']);
-        let Some(comment) = after.strip_prefix('#').filter(|_| after.len() < rest.len()) else { return };
+    fn check_comment_after(&mut self, span: Span, end: usize) {
+        let rest = &self.text[end..];
+        // Nearly every text ends its line.
+        if !rest.starts_with([' ', '\t']) {
+            return;
+        }
+        let Some(comment) = rest.trim_start_matches([' ', '\t']).strip_prefix('#') else { return };
         if comment.starts_with(char::is_alphanumeric) {
             let word = comment.split(char::is_whitespace).next().unwrap_or_default();
             let message = format!("the text ends before `#{word}`, which is a comment");
@@ -182,14 +196,32 @@ impl<'a, 't> Tree<'a, 't> {
         }
     }
 
-    /// The position of a missing value: the parser marks what comes next.
-    fn nothing(&self, mark: Position) -> Position {
-        match self.open.last() {
-            Some(OpenCollection { contents: Contents::Mapping { key: Some(key), .. }, .. }) => {
-                key.span.range.map_or(mark, |(_, end)| end)
+    /// Brackets may end where the key or dash that they belong to starts; what is in them is indented deeper. The parser lets
+    /// everything pass, as PyYAML does; YAML does not allow it, and mostly a bracket is missing there.
+    fn is_indented_less(&self, start: Position) -> bool {
+        self.open.last().is_some_and(|open| open.is_flow && start.column <= open.block_column)
+    }
+
+    /// The same for further lines of a text in quotes.
+    fn quoted_problem(&self, at: granit_parser::Span) -> Option<Diagnostic> {
+        let block_column = self.open.last()?.block_column;
+        for (line, number) in at.slice(self.text)?.lines().zip(pos(at.start).line..).skip(1) {
+            let rest = line.trim_start_matches(' ');
+            let column = block_column.min(u32::try_from(line.len() - rest.len()).unwrap_or(u32::MAX)) + 1;
+            if column <= block_column && !rest.trim().is_empty() {
+                let tab = self.character(Position { line: number, column });
+                let is_tab = rest.starts_with('\t');
+                let quote = self.character(pos(at.start));
+                return Some(if is_tab { syntax_error::tab(tab) } else { syntax_error::unclosed_quotes(quote) });
             }
-            _ => mark,
         }
+        None
+    }
+
+    /// The end of the last line of a block of text that is not blank: the parser's is in a line below.
+    fn end_of_block(&self, at: granit_parser::Span) -> Position {
+        let block = at.slice(self.text).unwrap_or_default().trim_end_matches([' ', '\t', '\n', '\r']);
+        position_after(block, pos(at.start))
     }
 
     fn expects_key(&self) -> bool {
@@ -198,69 +230,55 @@ impl<'a, 't> Tree<'a, 't> {
 
     fn start(
         &mut self,
-        bracket: u8,
+        style: StructureStyle,
         anchor: usize,
         tag: Option<Cow<'_, Tag>>,
         contents: Contents,
-        at: saphyr_parser::Span,
+        at: granit_parser::Span,
     ) -> Next {
-        let (start, is_flow) = self.collection_start(bracket, anchor != 0 || tag.is_some(), at);
-        let place = self.span(start, Position { column: start.column + 1, ..start });
+        let is_flow = style == StructureStyle::Flow;
+        let is_sequence = matches!(contents, Contents::Sequence(_));
+        let start = if is_sequence && !is_flow { self.first_dash(at) } else { pos(at.start) };
+        let place = self.character(start);
         if self.open.len() == MAX_DEPTH {
             return self.fail(too_deep(place));
         }
-        if !is_flow && start.column > 1 && self.cursor.pos() == start && self.cursor.byte_before() == b'\t' {
-            return self.fail(syntax_error::tab(Span::new(
-                self.file,
-                Position { column: start.column - 1, ..start },
-                start,
-            )));
+        if !is_flow && self.text[..offset(at.start)].ends_with('\t') {
+            let tab = Position { column: start.column - 1, ..start };
+            return self.fail(syntax_error::tab(self.span(tab, start)));
+        }
+        if self.is_indented_less(start) {
+            return self.fail(syntax_error::indented_less(place));
         }
         if self.expects_key() {
             return self.fail(syntax_error::complex_key(place));
         }
-        if let Some(tag) = tag.as_deref().and_then(scalar::core_name) {
-            let matches = match contents {
-                Contents::Sequence(_) => tag == "seq",
-                Contents::Mapping { .. } => tag == "map",
-            };
-            if !matches {
-                let tag = format!("!!{tag}");
-                return self.fail(syntax_error::unsupported_tag(place, &tag));
-            }
+        if let Some(tag) = tag.as_deref().and_then(scalar::core_name)
+            && tag != if is_sequence { "seq" } else { "map" }
+        {
+            return self.fail(syntax_error::unsupported_tag(place, &format!("!!{tag}")));
         }
-        self.open.push(OpenCollection { start, anchor, is_flow, contents });
+        let outer = self.open.last().map_or(0, |open| open.block_column);
+        let block_column = if is_flow { outer } else { start.column };
+        self.open.push(OpenCollection { start, anchor, is_flow, block_column, contents });
         Next::Event
     }
 
-    /// Where a collection starts, after its anchor and tag; and whether it has brackets.
-    fn collection_start(&mut self, bracket: u8, has_properties: bool, at: saphyr_parser::Span) -> (Position, bool) {
-        let (start, end) = (pos(at.start), pos(at.end));
-        if has_properties {
-            let start = self.cursor.skip_properties(start);
-            return (start, self.cursor.byte() == bracket && start < end);
-        }
-        // Brackets have a width, the start of a block has none.
-        if start < end {
-            return (start, true);
-        }
-        // A list may be written at the indentation of the key above it. Then the parser marks what follows its first dash.
-        if let Some(OpenCollection { is_flow: false, contents: Contents::Mapping { .. }, start: above, .. }) =
-            self.open.last()
-            && bracket == b'['
-            && start.line > above.line
-        {
-            let dash = Position { line: start.line, column: above.column };
-            self.cursor.seek(dash);
-            if self.cursor.pos() == dash && self.cursor.byte() == b'-' {
-                return (dash, false);
+    /// Where a list of dashes starts. The parser marks what follows the first dash of one that is written at the indentation of
+    /// the key above it.
+    fn first_dash(&self, at: granit_parser::Span) -> Position {
+        let start = pos(at.start);
+        match self.open.last() {
+            Some(OpenCollection { is_flow: false, contents: Contents::Mapping { .. }, start: above, .. })
+                if start.line > above.line && !self.text[offset(at.start)..].starts_with('-') =>
+            {
+                Position { column: above.column, ..start }
             }
+            _ => start,
         }
-        self.cursor.seek(start);
-        (start, false)
     }
 
-    fn end(&mut self, at: saphyr_parser::Span) -> Next {
+    fn end(&mut self, at: granit_parser::Span) -> Next {
         let Some(open) = self.open.pop() else {
             return Next::Event;
         };
@@ -286,12 +304,15 @@ impl<'a, 't> Tree<'a, 't> {
         if open.is_flow {
             let bracket = pos(at.start);
             end = Position { column: bracket.column + 1, ..bracket };
+            if bracket.column < open.block_column {
+                return self.fail(syntax_error::indented_less(self.span(bracket, end)));
+            }
         }
         let span = self.span(open.start, end);
         self.place(Node { span, data }, open.anchor, false)
     }
 
-    fn alias(&mut self, anchor: usize, at: saphyr_parser::Span) -> Next {
+    fn alias(&mut self, anchor: usize, at: granit_parser::Span) -> Next {
         let span = self.span(pos(at.start), pos(at.end));
         match self.anchors.copy(anchor, span, self.open.len(), &mut self.nodes) {
             Ok(node) => self.place(node, 0, false),
@@ -334,8 +355,29 @@ impl<'a, 't> Tree<'a, 't> {
     }
 }
 
-fn pos(mark: Marker) -> Position {
-    syntax_error::pos(&mark)
+#[allow(clippy::cast_possible_truncation)] // Files are far smaller than 4 GiB.
+pub(super) fn pos(mark: Marker) -> Position {
+    // The parser counts columns from 0.
+    Position { line: mark.line() as u32, column: mark.col() as u32 + 1 }
+}
+
+/// The byte of a mark: the parser knows it for every text that is in memory.
+pub(super) fn offset(mark: Marker) -> usize {
+    mark.byte_offset().unwrap_or_default()
+}
+
+/// The position after a text that starts at `start`.
+pub(super) fn position_after(text: &str, start: Position) -> Position {
+    let mut position = start;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        if character == '\n' || character == '\r' && characters.peek() != Some(&'\n') {
+            position = Position { line: position.line + 1, column: 1 };
+        } else {
+            position.column += 1;
+        }
+    }
+    position
 }
 
 fn after(span: &Span, otherwise: Position) -> Position {

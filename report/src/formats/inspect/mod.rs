@@ -10,15 +10,17 @@ mod scorers;
 mod scores;
 mod usage;
 
-use std::io;
 use std::io::{Seek, Write};
 use std::path::Path;
+use std::{fs, io};
 
+use evalsuite_records::file_replacement::error_at;
 use evalsuite_schema::Value;
 
 use self::header::Header;
 use self::sample::sample;
 use super::ids::{id, suites_and_targets, unique};
+use super::{Exported, file};
 use crate::run_data::{CaseData, Problem, RunData, TrialData, TrialFiles};
 
 /// Trials up to which a log is written as JSON unless a format is chosen. Viewers read JSON as a whole, and archives by the sample.
@@ -64,6 +66,34 @@ impl InspectFormat {
             Self::Eval => "eval",
         }
     }
+}
+
+/// Writes one log to a file, whose extension is that of a format, or the logs of all suites and targets to a directory.
+///
+/// # Errors
+///
+/// If a file cannot be written, or would have to hold several logs.
+pub(super) fn files(run: &RunData, path: &Path) -> io::Result<Exported> {
+    let logs = inspect_logs(run);
+    let Some(format) = InspectFormat::of_file(path) else {
+        fs::create_dir_all(path).map_err(|error| error_at(path, &error))?;
+        let mut written = Exported::default();
+        for log in &logs {
+            let named = path.join(log.file_name(log.format()));
+            written.problems.extend(file(&named, |out| log.write(log.format(), out))?);
+            written.named.push(named);
+        }
+        return Ok(written);
+    };
+    let names: Vec<String> = logs.iter().map(|log| format!("{} @ {}", log.suite(), log.target())).collect();
+    let problem = match logs.as_slice() {
+        [log] => {
+            return Ok(Exported { problems: file(path, |out| log.write(format, out))?, ..Exported::default() });
+        }
+        [] => "the run has no cases".to_owned(),
+        _ => format!("a log holds one suite and target, and the run has {}; name a directory", names.join(", ")),
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {problem}", path.display())))
 }
 
 /// The logs of a run: one per suite and target, because a log is about one task and one model.

@@ -4,15 +4,18 @@ mod attributes;
 mod results;
 mod spans;
 
-use std::io;
 use std::io::Write;
+use std::path::Path;
+use std::{fs, io};
 
+use evalsuite_records::file_replacement::error_at;
 use evalsuite_schema::json::{Value, json};
 
 use self::attributes::attributes;
 use super::ids::{id, trial_path};
 use super::steps::steps;
 use super::timeline::Timeline;
+use super::{Exported, file};
 use crate::run_data::{Problem, RunData, TrialData, TrialFiles};
 
 /// Writes the run as OTLP/JSON in lines, as OpenTelemetry's file exporter does and collectors read it (`otlpjsonfile`): spans to
@@ -26,7 +29,7 @@ use crate::run_data::{Problem, RunData, TrialData, TrialFiles};
 /// # Errors
 ///
 /// If it cannot be written.
-pub fn otel(run: &RunData, traces: &mut impl Write, logs: &mut impl Write) -> io::Result<Vec<Problem>> {
+pub fn otel(run: &RunData, traces: &mut dyn Write, logs: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let mut problems = Vec::new();
     let resource = resource(run);
     let scope = json!({ "name": "evalsuite", "version": env!("CARGO_PKG_VERSION") });
@@ -43,6 +46,18 @@ pub fn otel(run: &RunData, traces: &mut impl Write, logs: &mut impl Write) -> io
         writeln!(logs, "{}", json!({ "resourceLogs": [{ "resource": resource, "scopeLogs": records }] }))?;
     }
     Ok(problems)
+}
+
+/// Writes the files `run.traces.jsonl` and `run.logs.jsonl` in a directory.
+///
+/// # Errors
+///
+/// If a file cannot be written.
+pub(super) fn files(run: &RunData, directory: &Path) -> io::Result<Exported> {
+    fs::create_dir_all(directory).map_err(|error| error_at(directory, &error))?;
+    let [traces, logs] = ["run.traces.jsonl", "run.logs.jsonl"].map(|name| directory.join(name));
+    let problems = file(&traces, |traces| file(&logs, |logs| otel(run, traces, logs)))?;
+    Ok(Exported { problems, ..Exported::default() })
 }
 
 /// A trial as a trace.

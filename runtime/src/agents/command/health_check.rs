@@ -20,6 +20,7 @@ use crate::platform::process;
 use crate::platform::process::Finished;
 use crate::platform::process::echo::Echo;
 use crate::platform::redaction::Redactor;
+use crate::platform::text_error::text_error;
 use crate::record::coordination::run_once;
 
 /// Limit of a check, by default.
@@ -27,15 +28,11 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// Characters of a command's standard error that an error shows.
 const STDERR_SHOWN: usize = 2000;
 
-/// A failed health check, as it is recorded for the other trials of the run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct HealthCheckError(String);
-
-impl fmt::Display for HealthCheckError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+text_error! {
+    /// A failed health check, as it is recorded for the other trials of the run.
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    HealthCheckError
 }
 
 /// Why a probe has not succeeded.
@@ -162,7 +159,8 @@ fn status_without_tls(url: &str, limit: Duration) -> Result<String, ProbeError> 
     }
 }
 
-/// The status of a URL, asked with curl: TLS would be the largest dependency of all.
+/// The status of a URL, asked with curl. The HTTP client with TLS is compiled with the feature `judge` only, where rustls adds
+/// the most of all dependencies; a check does not depend on the feature.
 fn status_with_curl(url: &str, limit: Duration, echo: Echo) -> Result<String, ProbeError> {
     let mut command = Command::new("curl");
     command.args(["--silent", "--show-error", "--write-out", "%{http_code}", "--output"]);

@@ -1,12 +1,13 @@
 //! The error for an output file that does not have the documented form.
 
-use std::fmt;
-
 use evalsuite_schema::Value;
 
-/// What is wrong with a structured output file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct InvalidOutput(String);
+use crate::platform::text_error::text_error;
+
+text_error! {
+    /// What is wrong with a structured output file.
+    InvalidOutput
+}
 
 impl InvalidOutput {
     /// A value of another type than `expected`.
@@ -20,23 +21,5 @@ impl InvalidOutput {
             Value::Object(_) => "an object".to_owned(),
         };
         Self(format!("`{key}` has to be {expected}, found {found}"))
-    }
-}
-
-impl fmt::Display for InvalidOutput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl From<String> for InvalidOutput {
-    fn from(problem: String) -> Self {
-        Self(problem)
-    }
-}
-
-impl From<&str> for InvalidOutput {
-    fn from(problem: &str) -> Self {
-        Self(problem.to_owned())
     }
 }

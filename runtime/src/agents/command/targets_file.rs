@@ -24,7 +24,7 @@ pub(crate) fn load(places: &SuiteLocation, named: Option<&Path>) -> Result<Targe
         })?,
     };
     let loaded = load_targets(&path, &Request::new("", &places.package_root));
-    let report = |problems: &Diagnostics| UnusableTarget(render::report(problems, render::Style::Plain));
+    let report = |problems: &Diagnostics| UnusableTarget::from(render::report(problems, render::Style::Plain));
     let Some(file) = &loaded.targets else { return Err(report(&loaded.file_problems)) };
     let is_broken = |name: &&str| file.targets.iter().all(|entry| entry.name != *name);
     let broken = loaded.names().filter(is_broken);

@@ -10,31 +10,31 @@ use crate::agents::spans::span_usage::{cost, usage};
 
 /// The kind of work in a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SpanKind {
     Chat,
     Tool,
     Agent,
     Other,
 }
 
-pub(crate) fn kind(span: &Span) -> Kind {
+pub(crate) fn kind(span: &Span) -> SpanKind {
     let named = |name: &str| {
         let is = |word: &str| name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '_']));
         match name {
-            "text_completion" | "generate_content" | "completion" => Kind::Chat,
-            "invoke_workflow" => Kind::Agent,
-            _ if is("chat") => Kind::Chat,
-            _ if is("execute_tool") => Kind::Tool,
-            _ if is("invoke_agent") => Kind::Agent,
-            _ => Kind::Other,
+            "text_completion" | "generate_content" | "completion" => SpanKind::Chat,
+            "invoke_workflow" => SpanKind::Agent,
+            _ if is("chat") => SpanKind::Chat,
+            _ if is("execute_tool") => SpanKind::Tool,
+            _ if is("invoke_agent") => SpanKind::Agent,
+            _ => SpanKind::Other,
         }
     };
     match text(&span.fields, "gen_ai.operation.name") {
         Some(operation) => named(operation),
         None => match named(name(span)) {
-            Kind::Other if span.fields.contains_key("gen_ai.tool.name") => Kind::Tool,
-            Kind::Other if !outputs(span).is_empty() || usage(&span.fields).is_some() => Kind::Chat,
-            Kind::Other if !inputs(span).is_empty() => Kind::Chat,
+            SpanKind::Other if span.fields.contains_key("gen_ai.tool.name") => SpanKind::Tool,
+            SpanKind::Other if !outputs(span).is_empty() || usage(&span.fields).is_some() => SpanKind::Chat,
+            SpanKind::Other if !inputs(span).is_empty() => SpanKind::Chat,
             kind => kind,
         },
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::{Content, Message, Role, ToolCall, Value};
 
-use crate::agents::spans::chat_span::{self, ChatSpan, Kind, asks_for_tools, duration, is_error, kind, text};
+use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, asks_for_tools, duration, is_error, kind, text};
 use crate::agents::spans::span_messages::structured;
 use crate::agents::spans::span_store::Span;
 use crate::model::captured_spans::{Captured, MissingSpans};
@@ -12,21 +12,21 @@ use crate::model::messages::content_text;
 
 /// The transcript of all spans of a call.
 pub(crate) fn assemble(spans: &[Span]) -> Captured {
-    let mut kinds: Vec<Kind> = spans.iter().map(kind).collect();
+    let mut kinds: Vec<SpanKind> = spans.iter().map(kind).collect();
     let innermost = chats_of_one_call(spans, &kinds);
     let mut chat_spans: Vec<ChatSpan<'_>> = spans.iter().map(ChatSpan::of).collect();
     for (outer, inner) in innermost {
         // The outer span has data that the inner one lacks.
         let wrapper = chat_spans[outer].clone();
         chat_spans[inner].complete(wrapper);
-        kinds[outer] = Kind::Other;
+        kinds[outer] = SpanKind::Other;
     }
-    if !kinds.contains(&Kind::Chat) {
+    if !kinds.contains(&SpanKind::Chat) {
         // There are no spans of model calls, so the agent's own span stands in for them.
         for (index, kind) in kinds.iter_mut().enumerate() {
             let outermost = spans[index].parent.is_none();
-            if *kind == Kind::Agent && outermost && chat_spans[index].has_output_or_usage() {
-                *kind = Kind::Chat;
+            if *kind == SpanKind::Agent && outermost && chat_spans[index].has_output_or_usage() {
+                *kind = SpanKind::Chat;
             }
         }
     }
@@ -40,7 +40,7 @@ pub(crate) fn assemble(spans: &[Span]) -> Captured {
     let mut captured = Captured::default();
     for (index, source) in chat_spans.into_iter().enumerate() {
         match kinds[index] {
-            Kind::Chat => {
+            SpanKind::Chat => {
                 if let Some(tokens) = source.usage {
                     *captured.usage.get_or_insert_default() += tokens;
                 }
@@ -53,11 +53,11 @@ pub(crate) fn assemble(spans: &[Span]) -> Captured {
                 }
                 builder.chat(index, source);
             }
-            Kind::Tool => builder.tool(index),
-            Kind::Agent | Kind::Other => (),
+            SpanKind::Tool => builder.tool(index),
+            SpanKind::Agent | SpanKind::Other => (),
         }
     }
-    let has_spans = kinds.iter().any(|kind| matches!(kind, Kind::Chat | Kind::Tool | Kind::Agent));
+    let has_spans = kinds.iter().any(|kind| matches!(kind, SpanKind::Chat | SpanKind::Tool | SpanKind::Agent));
     let calls_are_shown = builder.messages.iter().any(|message| !message.tool_calls.is_empty());
     if !calls_are_shown && spans.iter().any(asks_for_tools) {
         captured.missing = Some(MissingSpans::calls_not_shown());
@@ -67,12 +67,12 @@ pub(crate) fn assemble(spans: &[Span]) -> Captured {
 }
 
 /// Pairs of an outer and an inner span of the same model call.
-fn chats_of_one_call(spans: &[Span], kinds: &[Kind]) -> Vec<(usize, usize)> {
+fn chats_of_one_call(spans: &[Span], kinds: &[SpanKind]) -> Vec<(usize, usize)> {
     let mut inside: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (index, span) in spans.iter().enumerate() {
-        if kinds[index] == Kind::Chat
+        if kinds[index] == SpanKind::Chat
             && let Some(parent) = span.parent
-            && kinds[parent] == Kind::Chat
+            && kinds[parent] == SpanKind::Chat
         {
             inside.entry(parent).or_default().push(index);
         }
@@ -94,7 +94,7 @@ struct Exchange {
 
 struct TranscriptBuilder<'a> {
     spans: &'a [Span],
-    kinds: &'a [Kind],
+    kinds: &'a [SpanKind],
     messages: Vec<Message>,
     exchanges: BTreeMap<Option<usize>, Exchange>,
     /// Calls whose span was seen: message and position.
@@ -106,7 +106,7 @@ impl TranscriptBuilder<'_> {
     fn around(&self, index: usize) -> Option<usize> {
         let mut next = self.spans[index].parent;
         while let Some(at) = next {
-            if matches!(self.kinds[at], Kind::Agent | Kind::Tool) {
+            if matches!(self.kinds[at], SpanKind::Agent | SpanKind::Tool) {
                 return Some(at);
             }
             next = self.spans[at].parent;

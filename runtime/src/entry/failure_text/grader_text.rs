@@ -26,23 +26,23 @@ pub(super) struct Answer<'t> {
     text: Option<&'t str>,
     /// As assertions show it.
     excerpt: Option<String>,
-    is_told: bool,
+    is_shown: bool,
 }
 
 impl<'t> Answer<'t> {
     pub(super) fn new(text: Option<&'t str>) -> Self {
-        Self { text, excerpt: text.map(shorten), is_told: false }
+        Self { text, excerpt: text.map(shorten), is_shown: false }
     }
 
     /// The answer, unless an assertion has shown it.
-    pub(super) fn untold(&self) -> Option<&'t str> {
-        self.text.filter(|_| !self.is_told)
+    pub(super) fn unshown(&self) -> Option<&'t str> {
+        self.text.filter(|_| !self.is_shown)
     }
 
     /// Whether an actual value is the answer, and has been shown before.
     fn is_repeated_by(&mut self, actual: &str) -> bool {
         let is_answer = self.excerpt.as_deref() == Some(actual) && !actual.is_empty();
-        is_answer && std::mem::replace(&mut self.is_told, true)
+        is_answer && std::mem::replace(&mut self.is_shown, true)
     }
 }
 
@@ -134,10 +134,10 @@ fn statement<'a>(
 ) -> (String, Vec<(&'static str, &'a str)>) {
     let text = assertion.text.trim_end().to_owned();
     let states_values = VALUES_IN_TEXT.contains(&grader.grader_type.as_str());
-    let untold = |value: &'a Option<String>| value.as_deref().filter(|value| !text.contains(*value));
-    let expected = untold(&assertion.expected).filter(|_| !states_values);
-    let actual = untold(&assertion.actual).filter(|_| !states_values).filter(|actual| !answer.is_repeated_by(actual));
-    match (expected, actual, untold(&assertion.evidence)) {
+    let unshown = |value: &'a Option<String>| value.as_deref().filter(|value| !text.contains(*value));
+    let expected = unshown(&assertion.expected).filter(|_| !states_values);
+    let actual = unshown(&assertion.actual).filter(|_| !states_values).filter(|actual| !answer.is_repeated_by(actual));
+    match (expected, actual, unshown(&assertion.evidence)) {
         (None, None, Some(evidence)) if is_one_line(&format!("{text}: {evidence}")) => {
             (format!("{text}: {evidence}"), Vec::new())
         }

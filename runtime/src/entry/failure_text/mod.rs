@@ -17,7 +17,7 @@ use self::shown_paths::ShownPaths;
 use crate::platform::excerpt::{escaped, first_chars};
 use crate::record::run_directory::layout::{CASE_RECORD, TRIAL_RECORD, trial_directory_name};
 use crate::run::case_report::CaseReport;
-use crate::run::rerun;
+use crate::run::selection::rerun;
 
 /// Characters shown of an answer, a rationale, or the text of an assertion.
 const LONG_TEXT: usize = 600;
@@ -179,7 +179,7 @@ fn trial(out: &mut String, trial: &TrialRecord, case: &CaseRecord, indent: &str)
     turns.iter().try_for_each(|turn| self::turn(out, turn, indent))?;
     folded(out, turns.iter().map(|turn| turn.outcome == Status::Passed), "turns ", indent)?;
     graders(out, &trial.graders, reason, &mut answer, indent)?;
-    if let Some(answer) = answer.untold() {
+    if let Some(answer) = answer.unshown() {
         let shown = if answer.is_empty() { "(empty)".to_owned() } else { first_chars(answer, LONG_TEXT) };
         writeln!(out, "{indent}answer: {}", indented(&shown, indent.len() + 8))?;
     }

@@ -40,7 +40,7 @@ fn path_of(test_name: &str, target: Option<&str>) -> String {
 }
 
 /// Says, once in a run, which cases need a build.
-pub(super) fn tell(built: &EvalSuite, loaded: &LoadedSuite, others: &[OtherCase], run: &RunDirectory) {
+pub(super) fn announce(built: &EvalSuite, loaded: &LoadedSuite, others: &[OtherCase], run: &RunDirectory) {
     let lines = lines(built, loaded, others);
     if lines.is_empty() {
         return;

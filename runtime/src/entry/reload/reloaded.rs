@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use evalsuite_loader::{Part, SuiteFiles, render, suite_digest};
+use evalsuite_schema::digest::parse_hexadecimal;
 
 use super::checked_suite::{CheckedPart, CheckedSuite};
 use super::reload_error::ReloadError;
@@ -79,7 +80,7 @@ fn known_whole(evals: &Evals, origin: &Origin, run: &RunDirectory) -> Result<Opt
     if progress.parts == PARTS + 1
         && let Ok(checked) = checked_suite::whole(evals, origin)
     {
-        new_tests::tell(built, &checked.suite, &[], run);
+        new_tests::announce(built, &checked.suite, &[], run);
         progress.whole = Some(merged(evals, &checked)?);
     }
     Ok(progress.whole)
@@ -111,13 +112,13 @@ fn part(
         !is_there(case.test_name) || concerns_others(built, &found) || drops_a_file(built, &wanted, origin, &found);
     if needs_all {
         let checked = checked_suite::whole(evals, origin)?;
-        new_tests::tell(built, &checked.suite, &[], run);
+        new_tests::announce(built, &checked.suite, &[], run);
         if checked.suite.tests.iter().all(|test| test.path.join("::") != case.test_name) {
             return Err(ReloadError::CaseMissing { root: built.root, test: built.test_path(case) });
         }
         return merged(evals, &checked);
     }
-    new_tests::tell(built, &found.checked.suite, &found.part.others, run);
+    new_tests::announce(built, &found.checked.suite, &found.part.others, run);
     found.checked.suite.suite.digest = suite_digest(&files(built, origin, &found));
     merged(evals, &found.checked)
 }
@@ -171,12 +172,8 @@ fn files(built: &EvalSuite, origin: &Origin, found: &CheckedPart) -> SuiteFiles 
 }
 
 fn parse_files(text: &str) -> SuiteFiles {
-    let digest = |text: &str| -> Option<[u8; 32]> {
-        let byte = |index: usize| u8::from_str_radix(text.get(2 * index..2 * index + 2)?, 16).ok();
-        (0..32).map(byte).collect::<Option<Vec<u8>>>()?.try_into().ok()
-    };
     text.lines()
         .filter_map(|line| line.split_once(' '))
-        .filter_map(|(hex, path)| Some((path.to_owned(), digest(hex)?)))
+        .filter_map(|(hex, path)| Some((path.to_owned(), parse_hexadecimal(hex)?)))
         .collect()
 }

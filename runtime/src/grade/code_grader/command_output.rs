@@ -181,7 +181,7 @@ mod tests {
     use std::process::ExitStatus;
 
     use super::*;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
     use crate::platform::process::Captured;
     use crate::platform::protocol_schema;
 
@@ -202,7 +202,7 @@ mod tests {
 
     fn error(score: &Score) -> &str {
         match &score.state {
-            State::Error(message) => message,
+            ScoreState::Error(message) => message,
             other => panic!("expected an error, got {other:?}"),
         }
     }
@@ -214,7 +214,7 @@ mod tests {
             "log",
             exit(0),
         );
-        assert_eq!((score.state, score.verdict), (State::Decided(0.25), None));
+        assert_eq!((score.state, score.verdict), (ScoreState::Decided(0.25), None));
         assert_eq!(score.assertions, [Assertion::new("a", true)]);
         assert_eq!(
             Value::Object(score.details),
@@ -226,7 +226,7 @@ mod tests {
     fn the_examples_of_the_protocol_are_results() {
         for example in protocol_schema::examples("code-grader-result") {
             let score = reply(&example.to_string(), "", 0);
-            assert!(!matches!(score.state, State::Error(_)), "{example}: {score:?}");
+            assert!(!matches!(score.state, ScoreState::Error(_)), "{example}: {score:?}");
             assert_eq!(score.assertions.len(), example["assertions"].as_array().map_or(0, Vec::len));
         }
     }
@@ -244,8 +244,8 @@ mod tests {
     #[test]
     fn assertions_replace_a_missing_score() {
         let score = reply(r#"{"assertions": [{"text": "a", "passed": true}, {"text": "b", "passed": false}]}"#, "", 0);
-        assert_eq!(score.state, State::Decided(0.5));
-        assert!(matches!(reply(r#"{"verdict": "undecided"}"#, "", 0).state, State::Undecided(_)));
+        assert_eq!(score.state, ScoreState::Decided(0.5));
+        assert!(matches!(reply(r#"{"verdict": "undecided"}"#, "", 0).state, ScoreState::Undecided(_)));
     }
 
     #[test]
@@ -284,9 +284,9 @@ mod tests {
     #[test]
     fn without_a_result_the_exit_code_decides() {
         let passed = reply("all good", "", exit(0));
-        assert_eq!((passed.state, passed.assertions[0].text.as_str()), (State::Decided(1.0), "all good"));
+        assert_eq!((passed.state, passed.assertions[0].text.as_str()), (ScoreState::Decided(1.0), "all good"));
         let failed = reply("", "2 tests failed", exit(1));
-        assert_eq!((failed.state, failed.assertions[0].text.as_str()), (State::Decided(0.0), "2 tests failed"));
-        assert_eq!(reply("[]", "", 0).state, State::Decided(1.0));
+        assert_eq!((failed.state, failed.assertions[0].text.as_str()), (ScoreState::Decided(0.0), "2 tests failed"));
+        assert_eq!(reply("[]", "", 0).state, ScoreState::Decided(1.0));
     }
 }

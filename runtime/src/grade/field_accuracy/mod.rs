@@ -177,9 +177,9 @@ mod tests {
 
     use super::*;
     use crate::model::evidence::Facts;
-    use crate::model::score::State;
+    use crate::model::score::ScoreState;
 
-    fn run(fields: Value, expected: Value, answer: &str) -> (State, Vec<String>) {
+    fn run(fields: Value, expected: Value, answer: &str) -> (ScoreState, Vec<String>) {
         let config: FieldAccuracy = evalsuite_schema::json::from_value(fields).unwrap();
         let evidence = Evidence::new(Facts {
             answer: answer.into(),
@@ -199,12 +199,12 @@ mod tests {
         let fields = json!({"fields": [field("items[0].name", json!("exact")), field("total", json!("exact"))]});
         let expected = json!({"items": [{"name": "x"}], "total": 2});
         let answer = "Here:\n```json\n{\"items\": [{\"name\": \"x\"}], \"total\": 2.0}\n```\nDone.";
-        assert_eq!(run(fields.clone(), expected.clone(), answer).0, State::Decided(1.0));
+        assert_eq!(run(fields.clone(), expected.clone(), answer).0, ScoreState::Decided(1.0));
         for answer in [answer.replace('\n', " "), answer.replace('\n', "\r\n"), answer.replace("json", "")] {
-            assert_eq!(run(fields.clone(), expected.clone(), &answer).0, State::Decided(1.0), "{answer}");
+            assert_eq!(run(fields.clone(), expected.clone(), &answer).0, ScoreState::Decided(1.0), "{answer}");
         }
         let (state, texts) = run(fields, expected, r#"{"items": [], "total": "2"}"#);
-        assert_eq!(state, State::Decided(0.0));
+        assert_eq!(state, ScoreState::Decided(0.0));
         assert_eq!(texts, ["items[0].name (required, missing)", "total (type mismatch: got string, expected number)"]);
     }
 
@@ -213,7 +213,8 @@ mod tests {
         let hit = |tolerance: f64, relative: bool, expected: Value, actual: &str| {
             let matching = json!({"numeric_tolerance": {"tolerance": tolerance, "relative": relative}});
             let answer = format!("{{\"v\": {actual}}}");
-            run(json!({"fields": [field("v", matching)]}), json!({"v": expected}), &answer).0 == State::Decided(1.0)
+            run(json!({"fields": [field("v", matching)]}), json!({"v": expected}), &answer).0
+                == ScoreState::Decided(1.0)
         };
         assert!(hit(1.0, false, json!(10), "11") && !hit(1.0, false, json!(10), "11.01"));
         assert!(hit(0.1, true, json!(200), "\" 219.5 \"") && !hit(0.1, true, json!(200), "221"));
@@ -225,23 +226,23 @@ mod tests {
     fn what_cannot_be_compared_is_left_out() {
         let optional = json!({"path": "b", "match": "exact", "required": false, "weight": 1.0});
         let fields = json!({"fields": [field("a", json!("exact")), optional, field("gone", json!("exact"))]});
-        assert_eq!(run(fields, json!({"a": 1, "b": 2}), r#"{"a": 1}"#).0, State::Decided(1.0));
+        assert_eq!(run(fields, json!({"a": 1, "b": 2}), r#"{"a": 1}"#).0, ScoreState::Decided(1.0));
         let none = run(json!({"fields": [field("gone", json!("exact"))]}), json!({}), "{}").0;
-        assert!(matches!(none, State::Undecided(_)));
+        assert!(matches!(none, ScoreState::Undecided(_)));
     }
 
     #[test]
     fn one_miss_can_be_too_much() {
         let fields = json!({"fields": [field("a", json!("exact")), field("b", json!("exact"))], "aggregation": "all_or_nothing"});
-        assert_eq!(run(fields.clone(), json!({"a": 1, "b": 2}), r#"{"a": 1, "b": 3}"#).0, State::Decided(0.0));
-        assert_eq!(run(fields, json!({"a": 1, "b": 2}), r#"{"a": 1, "b": 2}"#).0, State::Decided(1.0));
+        assert_eq!(run(fields.clone(), json!({"a": 1, "b": 2}), r#"{"a": 1, "b": 3}"#).0, ScoreState::Decided(0.0));
+        assert_eq!(run(fields, json!({"a": 1, "b": 2}), r#"{"a": 1, "b": 2}"#).0, ScoreState::Decided(1.0));
     }
 
     #[test]
     fn an_answer_that_is_no_json_scores_0() {
         let fields = json!({"fields": [field("a", json!("exact"))]});
         for answer in ["", "none", "{\"a\": 1} and {\"a\": 2}", "{a: 1}"] {
-            assert_eq!(run(fields.clone(), json!({"a": 1}), answer).0, State::Decided(0.0), "{answer}");
+            assert_eq!(run(fields.clone(), json!({"a": 1}), answer).0, ScoreState::Decided(0.0), "{answer}");
         }
     }
 }

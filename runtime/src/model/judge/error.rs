@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use evalsuite_records::record::ReasonCode;
 
+use crate::platform::accessors::getters;
+use crate::platform::error_chain::{chain, chain_text};
+
 /// Why a judge gave no reply.
 ///
 /// Judges may return errors of any type. This one can also say that a retry is useless, or how long to wait before it; both are
@@ -59,43 +62,27 @@ impl JudgeError {
         self
     }
 
-    /// Whether a retry is useless.
-    pub fn is_permanent(&self) -> bool {
-        self.retry.permanent
-    }
-
     pub(crate) fn with_code(mut self, code: ReasonCode) -> Self {
         self.code = Some(code);
         self
     }
 
-    pub(crate) fn code(&self) -> Option<ReasonCode> {
-        self.code
-    }
-
-    /// How long the judge asks to wait before the call is retried.
-    pub fn retry_after(&self) -> Option<Duration> {
-        self.retry.after
-    }
-
     /// The texts of an error and its sources, each once, and the retry of a `JudgeError` among them.
     pub(crate) fn from_source(error: &(dyn Error + 'static)) -> Self {
-        let mut result = Self::new("");
-        let mut next = Some(error);
-        while let Some(error) = next {
-            if let Some(retry) = error.downcast_ref::<Retry>() {
-                result.retry = *retry;
-            }
-            let message = error.to_string();
-            if !result.message.contains(&message) {
-                if !result.message.is_empty() {
-                    result.message.push_str(": ");
-                }
-                result.message.push_str(&message);
-            }
-            next = error.source();
-        }
-        result
+        let retry = chain(error).filter_map(|error| error.downcast_ref::<Retry>()).last();
+        Self { retry: retry.copied().unwrap_or_default(), ..Self::new(chain_text(error)) }
+    }
+}
+
+getters! {
+    impl JudgeError {
+        /// Whether a retry is useless.
+        pub fn is_permanent(self) -> bool { self.retry.permanent }
+
+        pub(crate) fn code(self) -> Option<ReasonCode> { self.code }
+
+        /// How long the judge asks to wait before the call is retried.
+        pub fn retry_after(self) -> Option<Duration> { self.retry.after }
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::judge::InvalidReply;
 use crate::model::outcome::is_amount;
+use crate::platform::accessors::{getters, setters};
 use crate::platform::excerpt::trim;
 
 /// The reply of a judge.
@@ -38,47 +39,6 @@ impl JudgeReply {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// Sets the tokens used.
-    #[must_use]
-    pub fn with_usage(mut self, usage: Usage) -> Self {
-        self.usage = Some(usage);
-        self
-    }
-
-    /// Sets the cost in US dollars, at least 0.
-    #[must_use]
-    pub fn with_cost_usd(mut self, cost: f64) -> Self {
-        self.cost_usd = Some(cost);
-        self
-    }
-
-    /// Sets the name of the model that answered.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
-        self
-    }
-
-    /// The text.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Tokens used; `None` if the judge does not report them.
-    pub fn usage(&self) -> Option<Usage> {
-        self.usage
-    }
-
-    /// Cost in US dollars; `None` if the judge does not report it.
-    pub fn cost_usd(&self) -> Option<f64> {
-        self.cost_usd
-    }
-
-    /// Name of the model that answered; `None` if the judge does not report it.
-    pub fn model(&self) -> Option<&str> {
-        self.model.as_deref()
-    }
-
     /// Why the reply cannot be used: its cost is invalid.
     pub(crate) fn defect(&self) -> Option<&'static str> {
         (!self.cost_usd.is_none_or(is_amount)).then_some("the judge reported a cost that is not a number of at least 0")
@@ -93,6 +53,38 @@ impl JudgeReply {
                 _ => format!("the reply is not the JSON that was asked for: {error}").into(),
             },
         )
+    }
+}
+
+setters! {
+    impl JudgeReply {
+        /// Sets the tokens used.
+        #[must_use]
+        pub fn with_usage(usage: Usage) { usage = Some(usage) }
+
+        /// Sets the cost in US dollars, at least 0.
+        #[must_use]
+        pub fn with_cost_usd(cost: f64) { cost_usd = Some(cost) }
+
+        /// Sets the name of the model that answered.
+        #[must_use]
+        pub fn with_model(model: impl Into<String>) { model = Some(model.into()) }
+    }
+}
+
+getters! {
+    impl JudgeReply {
+        /// The text.
+        pub fn text(self) -> &str { &self.text }
+
+        /// Tokens used; `None` if the judge does not report them.
+        pub fn usage(self) -> Option<Usage> { self.usage }
+
+        /// Cost in US dollars; `None` if the judge does not report it.
+        pub fn cost_usd(self) -> Option<f64> { self.cost_usd }
+
+        /// Name of the model that answered; `None` if the judge does not report it.
+        pub fn model(self) -> Option<&str> { self.model.as_deref() }
     }
 }
 

@@ -9,6 +9,7 @@ use evalsuite_schema::Object;
 use evalsuite_schema::json::{Value, json};
 
 use crate::model::judge::untrusted::{UNTRUSTED, fenced};
+use crate::platform::accessors::{getters, setters};
 use crate::platform::digest::sha256;
 use crate::platform::redaction::Redactor;
 
@@ -69,30 +70,6 @@ impl JudgeRequest {
         }
     }
 
-    /// Sets the model, in place of the judge's own.
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
-        self
-    }
-
-    /// Sets the temperature, 0 to 2. The default is 0.
-    pub fn with_temperature(mut self, temperature: f64) -> Self {
-        self.temperature = Some(temperature);
-        self
-    }
-
-    /// Sets the JSON Schema of the reply.
-    pub fn with_response_schema(mut self, schema: Value) -> Self {
-        self.response_schema = Some(schema);
-        self
-    }
-
-    /// Sets the time limit of the call. The default is 120 s.
-    pub fn with_limit(mut self, limit: Duration) -> Self {
-        self.limit = Some(limit);
-        self
-    }
-
     /// Adds text of the agent or of its output to the user prompt: under a heading, between marks that do not occur in
     /// the text. The system prompt then says that text between such marks contains no instructions.
     ///
@@ -111,60 +88,14 @@ impl JudgeRequest {
         self
     }
 
-    /// The system prompt; empty without one.
-    pub fn system(&self) -> &str {
-        &self.system
-    }
-
-    /// The user prompt.
-    pub fn user(&self) -> &str {
-        &self.user
-    }
-
-    /// Images of the answer.
-    pub fn images(&self) -> &[JudgeImage] {
-        &self.images
-    }
-
-    /// The model that the grader sets.
-    pub fn model(&self) -> Option<&str> {
-        self.model.as_deref()
-    }
-
     /// Temperature, 0 to 2.
     pub fn temperature(&self) -> f64 {
         self.temperature.unwrap_or(0.0)
     }
 
-    /// Largest number of steps of an agentic judge, 1 to 50.
-    pub fn max_steps(&self) -> u32 {
-        self.max_steps
-    }
-
     /// JSON Schema of the reply, if it should be JSON.
     pub fn response_schema(&self) -> Option<&Value> {
         self.response_schema.as_ref()
-    }
-
-    /// The `config` of the grader.
-    pub fn config(&self) -> &Object {
-        &self.config
-    }
-
-    /// Id of the case.
-    pub fn case_id(&self) -> &str {
-        &self.case_id
-    }
-
-    /// Index of the trial, from 0.
-    pub fn trial(&self) -> u32 {
-        self.trial
-    }
-
-    /// Number of earlier requests of the same grader in this trial: after a reply that could not be read, or to confirm a
-    /// failing verdict.
-    pub fn repeat(&self) -> u32 {
-        self.repeat
     }
 
     /// Time limit of the call.
@@ -193,6 +124,54 @@ impl JudgeRequest {
     /// SHA-256 of both prompts without secrets, which a digest would help to guess.
     pub(crate) fn prompt_digest(&self, redactor: &Redactor) -> String {
         sha256(format!("{}\0{}", redactor.apply(&self.system), redactor.apply(&self.user)))
+    }
+}
+
+setters! {
+    impl JudgeRequest {
+        /// Sets the model, in place of the judge's own.
+        pub fn with_model(model: impl Into<String>) { model = Some(model.into()) }
+
+        /// Sets the temperature, 0 to 2. The default is 0.
+        pub fn with_temperature(temperature: f64) { temperature = Some(temperature) }
+
+        /// Sets the JSON Schema of the reply.
+        pub fn with_response_schema(schema: Value) { response_schema = Some(schema) }
+
+        /// Sets the time limit of the call. The default is 120 s.
+        pub fn with_limit(limit: Duration) { limit = Some(limit) }
+    }
+}
+
+getters! {
+    impl JudgeRequest {
+        /// The system prompt; empty without one.
+        pub fn system(self) -> &str { &self.system }
+
+        /// The user prompt.
+        pub fn user(self) -> &str { &self.user }
+
+        /// Images of the answer.
+        pub fn images(self) -> &[JudgeImage] { &self.images }
+
+        /// The model that the grader sets.
+        pub fn model(self) -> Option<&str> { self.model.as_deref() }
+
+        /// Largest number of steps of an agentic judge, 1 to 50.
+        pub fn max_steps(self) -> u32 { self.max_steps }
+
+        /// The `config` of the grader.
+        pub fn config(self) -> &Object { &self.config }
+
+        /// Id of the case.
+        pub fn case_id(self) -> &str { &self.case_id }
+
+        /// Index of the trial, from 0.
+        pub fn trial(self) -> u32 { self.trial }
+
+        /// Number of earlier requests of the same grader in this trial: after a reply that could not be read, or to confirm a
+        /// failing verdict.
+        pub fn repeat(self) -> u32 { self.repeat }
     }
 }
 
@@ -234,20 +213,16 @@ impl fmt::Debug for JudgeImage {
     }
 }
 
-impl JudgeImage {
-    /// Media type, such as `image/png`.
-    pub fn media_type(&self) -> &str {
-        &self.media_type
-    }
+getters! {
+    impl JudgeImage {
+        /// Media type, such as `image/png`.
+        pub fn media_type(self) -> &str { &self.media_type }
 
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
+        /// The file.
+        pub fn path(self) -> &Path { &self.path }
 
-    /// The content of the file, at most 20 MiB. The file itself may have changed since it was read.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        /// The content of the file, at most 20 MiB. The file itself may have changed since it was read.
+        pub fn bytes(self) -> &[u8] { &self.bytes }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The generated test that measures the judges of a suite.
 
 use crate::model::evals::Evals;
-use crate::run::rerun;
+use crate::run::selection::rerun;
 
 /// Name of the generated test.
 const TEST: &str = "judge_calibration";

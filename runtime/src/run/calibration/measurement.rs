@@ -30,8 +30,8 @@ use crate::record::cassette::{AgentInput, CassetteOptions, RecordedTrial, Replay
 use crate::record::embedded_files;
 use crate::record::run_directory::RunDirectory;
 use crate::run::calibration::calibration_test::test_name;
-use crate::run::needs_judge;
-use crate::run::requirements::Requirement;
+use crate::run::selection::requirements::Requirement;
+use crate::run::selection::requirements::needs_judge;
 use crate::run::settings::Settings;
 use crate::workspace::value_placeholders::Placeholders;
 

@@ -5,6 +5,7 @@ pub(crate) mod calibration_test;
 pub(crate) mod judge_bar;
 pub(crate) mod measured;
 pub(crate) mod measurement;
+pub(crate) mod pair_judging;
 
 pub(crate) use self::calibration_test::repeat;
 pub(crate) use self::judge_bar::advise;

@@ -24,9 +24,9 @@ impl CaseSetup<'_> {
     /// The base of a case that has its own files or hooks.
     pub(crate) fn case_base(&mut self, isolation: Isolation) -> io::Result<Result<WorkspaceBase, Reason>> {
         let plan = self.plan;
-        let Some(workspace) = &plan.case.workspace else { return Ok(Ok(WorkspaceBase::Template)) };
+        let Some(workspace) = &plan.source.case.workspace else { return Ok(Ok(WorkspaceBase::Template)) };
         let name = own_base_name(plan);
-        let base = plan.run.suite(&plan.suite.key()).join("base").join(&name);
+        let base = plan.run.suite(&plan.source.suite.key()).join("base").join(&name);
         let directory = base.join("workspace");
         let pristine = base.join("pristine");
         let call = |hook_name: &str, hook: &Hook| HookCall {
@@ -34,12 +34,12 @@ impl CaseSetup<'_> {
             scope: Scope::Case,
             hook: hook.clone(),
             facts: HookFacts {
-                target: Some(plan.target.clone()),
-                case: Some(CaseFacts::of(&plan.case, &plan.places)),
-                ..plan.hook_facts(&directory, &plan.case.id)
+                target: Some(plan.tested.target.clone()),
+                case: Some(CaseFacts::of(&plan.source.case, &plan.source.places)),
+                ..plan.hook_facts(&directory, &plan.source.case.id)
             },
-            log: plan.directory.join("hooks").join(format!("{hook_name}.log")),
-            location: plan.case.location.clone(),
+            log: plan.records.directory.join("hooks").join(format!("{hook_name}.log")),
+            location: plan.source.case.location.clone(),
         };
         let own_hook = |own: bool, hook: &Option<Hook>| hook.clone().filter(|_| own);
         let after_all = own_hook(self.needs.own_after_all, &workspace.hooks.after_all);
@@ -106,7 +106,7 @@ fn once_name(name: &str) -> String {
 
 /// Name of the directory of a case's own base: the same in all attempts of the test runner.
 fn own_base_name(plan: &Plan<'_>) -> String {
-    let first = plan.place.attempt(1);
+    let first = plan.records.place.attempt(1);
     format!("case-{}", first.file_name().unwrap_or_default().to_string_lossy())
 }
 

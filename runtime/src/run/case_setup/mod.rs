@@ -38,12 +38,15 @@ impl<'a> CaseSetup<'a> {
     ///
     /// If a lock file cannot be made.
     pub(crate) fn begin(plan: &'a Plan<'a>) -> io::Result<Self> {
-        let needs =
-            WorkspaceNeeds::of(plan.suite_data.workspace.as_ref(), plan.case.workspace.as_ref(), plan.target_hooks());
+        let needs = WorkspaceNeeds::of(
+            plan.source.data.workspace.as_ref(),
+            plan.source.case.workspace.as_ref(),
+            plan.target_hooks(),
+        );
         let mut shared = None;
         if needs.source == WorkspaceSource::Suite(Isolation::Shared) {
             // For all trials of the case, and before a slot is taken: a test with a slot must not wait for one that needs it.
-            let key = Session::of(plan.suite, plan.settings, plan.run).key();
+            let key = Session::of(plan.source.suite, plan.settings, plan.run).key();
             shared = Some(FileLock::acquire(&plan.run.locks().join(format!("workspace-{key}.lock")))?);
         }
         Ok(Self { plan, needs, session: None, base: None, own_base: None, _shared: shared })
@@ -93,12 +96,12 @@ fn build(written: &Workspace, directory: &Path, plan: &Plan<'_>) -> Result<(), R
     let resolved = interpolation::resolve_workspace(
         // The variables of hooks are filled in when the hooks run.
         Workspace { hooks: Hooks::default(), ..written.clone() },
-        &plan.case.location,
+        &plan.source.case.location,
     );
     let resolved = resolved.map_err(|unresolved| {
         Reason::new(Stage::Workspace, ReasonCode::VariableUnset, unresolved.message).with_location(unresolved.location)
     })?;
-    workspace::build(Some(&resolved), directory, &plan.places, plan.settings.echo)
+    workspace::build(Some(&resolved), directory, &plan.source.places, plan.settings.echo)
 }
 
 fn run_hook(call: &HookCall, plan: &Plan<'_>) -> Result<(), Reason> {

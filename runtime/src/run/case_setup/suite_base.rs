@@ -20,13 +20,13 @@ impl CaseSetup<'_> {
     /// The base of the suite, or that of the target where the target has a hook that changes it.
     pub(crate) fn suite_base(&mut self) -> io::Result<Result<WorkspaceBase, Reason>> {
         let plan = self.plan;
-        let session = Session::of(plan.suite, plan.settings, plan.run);
+        let session = Session::of(plan.source.suite, plan.settings, plan.run);
         let entered = session
             .enter(plan.settings.keep_workspaces && self.needs.source == WorkspaceSource::Suite(Isolation::Shared))?;
         let epoch = entered.epoch;
         let (session, _) = self.session.insert((session, entered));
         let empty = Workspace::default();
-        let workspace = plan.suite_data.workspace.as_ref().unwrap_or(&empty);
+        let workspace = plan.source.data.workspace.as_ref().unwrap_or(&empty);
         let is_shared = workspace.isolation == Isolation::Shared;
         let directory = session.base().join("workspace");
         let pristine = session.base().join("pristine");
@@ -37,7 +37,7 @@ impl CaseSetup<'_> {
             hook: hook.clone(),
             facts: plan.hook_facts(&directory, test_id),
             log: session.log(name),
-            location: plan.suite_data.location.clone(),
+            location: plan.source.data.location.clone(),
         };
         let built = run_once(&plan.run.locks(), &name, &plan.redactor, || {
             build(workspace, &directory, plan)?;
@@ -73,16 +73,16 @@ impl CaseSetup<'_> {
         else {
             return Ok(Ok(None));
         };
-        let key = file_key(&plan.target);
+        let key = file_key(&plan.tested.target);
         let own = (!is_shared && hooks.before_all.is_some()).then(|| session.base().join("targets").join(&key));
         let directory = own.as_deref().unwrap_or(base);
         let call = |name: &str, hook: &Hook, test_id: &str| HookCall {
             name: name.to_owned(),
             scope: Scope::Target,
             hook: hook.clone(),
-            facts: HookFacts { target: Some(plan.target.clone()), ..plan.hook_facts(directory, test_id) },
+            facts: HookFacts { target: Some(plan.tested.target.clone()), ..plan.hook_facts(directory, test_id) },
             log: session.log(&format!("target.{key}.{name}")),
-            location: plan.suite_data.location.clone(),
+            location: plan.source.data.location.clone(),
         };
         let name = format!("target-{}-{key}.{}", session.key(), entered.epoch);
         let made = run_once(&plan.run.locks(), &name, &plan.redactor, || {

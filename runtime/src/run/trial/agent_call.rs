@@ -62,22 +62,22 @@ fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &RustAge
     let now = Instant::now();
     let facts = api::Facts {
         case_id: case.id.clone(),
-        agent_name: plan.suite.agent_name.map(str::to_owned),
-        target: plan.target.clone(),
+        agent_name: plan.source.suite.agent_name.map(str::to_owned),
+        target: plan.tested.target.clone(),
         index,
         turn: input.turn,
-        prompt: prompt(input.input, |file| plan.places.resolve(file)),
+        prompt: prompt(input.input, |file| plan.source.places.resolve(file)),
         input: input.input.clone(),
         files: prepared.files(input.input),
         metadata: case.metadata.clone(),
         workspace: trial.workspace.clone(),
-        suite_dir: plan.places.suite_dir.clone(),
-        case_dir: plan.places.join(&case.dir),
+        suite_dir: plan.source.places.suite_dir.clone(),
+        case_dir: plan.source.places.join(&case.dir),
         // A limit beyond what the clock can hold is no limit.
-        deadline: now.checked_add(plan.limit).unwrap_or_else(|| now + Duration::from_secs(u32::MAX.into())),
+        deadline: now.checked_add(plan.tested.limit).unwrap_or_else(|| now + Duration::from_secs(u32::MAX.into())),
         environment: environment.clone(),
         cassette: cassette.replies(),
-        dependencies: Arc::clone(&plan.dependencies),
+        dependencies: Arc::clone(&plan.dependencies.results),
     };
     let recorder = &prepared.recorder;
     recorder.open();
@@ -90,7 +90,7 @@ fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &RustAge
     let function = agent.clone();
     let inner_trace = trace.clone();
     let ended = call_within(
-        plan.limit,
+        plan.tested.limit,
         &cancel,
         agent.is_cooperative(),
         || shared.groups.end_all(TERMINATION_GRACE),
@@ -106,7 +106,7 @@ fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &RustAge
             Err(EarlyEnd::error(Stage::Agent, ReasonCode::AgentPanic, format!("the agent panicked: {message}")))
         }
         Ok(Ended::TimedOut) => {
-            let message = format!("the agent did not end within {} s", plan.limit.as_secs_f64());
+            let message = format!("the agent did not end within {} s", plan.tested.limit.as_secs_f64());
             Err(EarlyEnd::error(Stage::Agent, ReasonCode::Timeout, message))
         }
         Err(error) => Err(failed(format!("the agent's thread cannot be started: {error}"))),
@@ -133,9 +133,9 @@ fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &Resolv
     let plan = trial.plan;
     let directory = UntrustedDirectory::new(&trial.directory).join("agent");
     // For a case without a workspace, the target may say where the command runs.
-    let elsewhere = command.own_directory(&plan.places).filter(|_| case.workspace.is_none());
+    let elsewhere = command.own_directory(&plan.source.places).filter(|_| case.workspace.is_none());
     let answer = command.call(&CommandCall {
-        prompt: &prompt(input.input, |file| plan.places.resolve(file)),
+        prompt: &prompt(input.input, |file| plan.source.places.resolve(file)),
         files: &prepared.files(input.input),
         case_id: &case.id,
         trial: trial.index,
@@ -145,7 +145,7 @@ fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &Resolv
         },
         cwd: elsewhere.as_deref().unwrap_or(&trial.workspace),
         environment,
-        limit: plan.limit,
+        limit: plan.tested.limit,
         keep: plan.settings.keep_workspaces,
         redactor: &plan.redactor,
     });

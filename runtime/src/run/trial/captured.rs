@@ -12,8 +12,8 @@ use crate::model::evidence::Evidence;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::platform::excerpt::first_bytes;
-use crate::run::chosen_agent::ChosenAgent;
 use crate::run::limits;
+use crate::run::selection::chosen_agent::ChosenAgent;
 use crate::run::trial::called::Called;
 use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::evidence_file::write_evidence;
@@ -213,13 +213,17 @@ pub(crate) fn evidence_facts(
         criteria: case.criteria.clone(),
         input: Some(case.input.clone()),
         metadata: case.metadata.clone(),
-        tags: plan.tags(),
-        target: plan.target.clone(),
+        tags: plan.source.tags(),
+        target: plan.tested.target.clone(),
         trial: trial.index,
         expected_output: case.expected_output.clone(),
         reference_solution: case.reference_solution.clone(),
         answer,
-        unknown: reported_transcript::unknown_work(outcome, recording, matches!(plan.agent, ChosenAgent::Rust(_))),
+        unknown: reported_transcript::unknown_work(
+            outcome,
+            recording,
+            matches!(plan.tested.agent, ChosenAgent::Rust(_)),
+        ),
         usage: reported_transcript::usage(outcome, recording, transcript.as_deref()),
         cost_usd: reported_transcript::cost(outcome, recording, transcript.as_deref()),
         transcript,
@@ -234,7 +238,7 @@ pub(crate) fn evidence_facts(
         agent_metadata: outcome.metadata.clone(),
         changes: changes.files,
         diff: changes.diff,
-        dependencies: Arc::clone(&plan.dependencies),
+        dependencies: Arc::clone(&plan.dependencies.results),
     }
 }
 

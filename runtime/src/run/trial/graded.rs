@@ -43,7 +43,7 @@ pub(crate) fn grade(prepared: &Prepared<'_>, captured: &Captured) -> Graded {
     guarded(|| {
         let graders = run_graders(prepared, captured, graders);
         let plan = prepared.trial.plan;
-        let mut score = score_trial(plan.suite_data.layout, &graders, plan.threshold);
+        let mut score = score_trial(plan.source.data.layout, &graders, plan.standard.threshold);
         prepared.trial.log.add_notes(std::mem::take(&mut score.notes));
         add_judge_replies(prepared);
         Ok(Graded { graders, turns: None, score })
@@ -80,11 +80,11 @@ fn run(
     let accepted_answer = || if folder.is_none() { plan.accepted_answer() } else { Ok(None) };
     let context = GradingContext {
         evidence,
-        suite: plan.suite.name,
-        layout: plan.suite_data.layout,
-        threshold: plan.threshold,
+        suite: plan.source.suite.name,
+        layout: plan.source.data.layout,
+        threshold: plan.standard.threshold,
         registry: plan.evals.registry(),
-        places: &plan.places,
+        places: &plan.source.places,
         environment,
         trial_dir: &trial.directory,
         cassette,

@@ -19,9 +19,9 @@ use crate::platform::environment;
 use crate::record::cassette::{CassetteOptions, RecordedTrial, ReplayError, TrialCassette};
 use crate::record::run_directory::layout::EVIDENCE;
 use crate::run::case_setup::workspace_base::WorkspaceBase;
-use crate::run::chosen_agent::ChosenAgent;
-use crate::run::grader_configs;
 use crate::run::plan::Plan;
+use crate::run::selection::chosen_agent::ChosenAgent;
+use crate::run::selection::grader_configs;
 use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::trial_attempt::TrialAttempt;
 use crate::workspace;
@@ -64,10 +64,10 @@ impl<'a> Prepared<'a> {
         let case = resolve_case(plan)?;
         check_graders(&case, plan)?;
         let environment = CommandEnvironment::of(&Site {
-            places: &plan.places,
+            places: &plan.source.places,
             run_id: &plan.run.run_id,
             case: &case,
-            target: &plan.target,
+            target: &plan.tested.target,
             trial: trial.index,
             echo: plan.settings.echo,
             directory: &trial.directory,
@@ -87,7 +87,7 @@ impl<'a> Prepared<'a> {
         let Self { trial, case, .. } = self;
         let made = match trial.base {
             WorkspaceBase::Template => {
-                workspace::materialise(case.workspace.as_ref(), &trial.workspace, &trial.plan.places)
+                workspace::materialise(case.workspace.as_ref(), &trial.workspace, &trial.plan.source.places)
             }
             WorkspaceBase::Copied { directory, .. } => workspace::copy_to_trial(directory, &trial.workspace),
             WorkspaceBase::Shared { .. } => Ok(()),
@@ -100,14 +100,14 @@ impl<'a> Prepared<'a> {
         let (plan, Agent::Command(command)) = (self.trial.plan, &self.agent) else { return Ok(()) };
         let environment = CommandEnvironment::new(
             vec![
-                ("EVALSUITE_SUITE_DIR", plan.places.suite_dir.clone().into()),
+                ("EVALSUITE_SUITE_DIR", plan.source.places.suite_dir.clone().into()),
                 ("EVALSUITE_RUN_ID", plan.run.run_id.as_str().into()),
-                ("EVALSUITE_TARGET", plan.target.as_str().into()),
+                ("EVALSUITE_TARGET", plan.tested.target.as_str().into()),
             ],
             plan.settings.echo,
         );
         command
-            .check_health(&plan.run.locks(), &plan.places, &environment, &plan.redactor)
+            .check_health(&plan.run.locks(), &plan.source.places, &environment, &plan.redactor)
             .map_err(|error| EarlyEnd::error(Stage::Setup, ReasonCode::HealthcheckFailed, error.to_string()))
     }
 
@@ -137,7 +137,7 @@ impl<'a> Prepared<'a> {
         let turns = self.case.conversation.iter().flat_map(|conversation| &conversation.turns);
         let said = turns.flat_map(|turn| file_parts([&turn.input]));
         let mut input = self.files(&self.case.input);
-        input.extend(said.map(|file| self.trial.plan.places.resolve(file)));
+        input.extend(said.map(|file| self.trial.plan.source.places.resolve(file)));
         let TrialAttempt { workspace, directory, .. } = self.trial;
         AnswerFiles { workspace: workspace.clone(), trial: directory.clone(), input }
     }
@@ -146,7 +146,7 @@ impl<'a> Prepared<'a> {
     pub(crate) fn files(&self, input: &Input) -> Vec<PathBuf> {
         match input {
             Input::Messages(messages) => {
-                file_parts(messages).into_iter().map(|file| self.trial.plan.places.resolve(file)).collect()
+                file_parts(messages).into_iter().map(|file| self.trial.plan.source.places.resolve(file)).collect()
             }
             Input::Data(_) => Vec::new(),
         }
@@ -162,15 +162,15 @@ impl<'a> Prepared<'a> {
 fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
     let TrialAttempt { plan, index, directory, workspace, .. } = trial;
     let mode = plan.settings.mode;
-    let secrets = plan.secrets.iter().map(String::as_str);
-    let placeholders = Placeholders::of_trial(secrets, &plan.redactor, &plan.places, directory, workspace);
+    let secrets = plan.variables.secrets.iter().map(String::as_str);
+    let placeholders = Placeholders::of_trial(secrets, &plan.redactor, &plan.source.places, directory, workspace);
     let about = RecordedTrial {
-        suite: plan.suite.name.to_owned(),
-        case_id: plan.entry.id.to_owned(),
-        target: plan.target.clone(),
+        suite: plan.source.suite.name.to_owned(),
+        case_id: plan.source.entry.id.to_owned(),
+        target: plan.tested.target.clone(),
         trial: *index,
         seen: plan.seen.clone(),
-        input_digest: plan.digests.input.clone(),
+        input_digest: plan.records.digests.input.clone(),
     };
     let (path, hint) = match mode {
         Mode::Record | Mode::Replay => (Some(plan.recording(*index)?), plan.how_to_record()),
@@ -211,9 +211,9 @@ fn resolve_case<'a>(plan: &'a Plan<'_>) -> Result<Cow<'a, Case>, EarlyEnd> {
     // Where no agent is called, the recording says what it got. A variable that is not set stays as it is written.
     let is_live = calls_agent(plan);
     let lookup = |name: &str| environment::var(name).or_else(|| (!is_live).then(|| format!("${{{{ {name} }}}}")));
-    let case = match plan.has_variables {
-        true => Cow::Owned(interpolation::resolve(plan.case.clone(), plan.suite_data.layout, lookup)?),
-        false => Cow::Borrowed(&plan.case),
+    let case = match plan.variables.of_case {
+        true => Cow::Owned(interpolation::resolve(plan.source.case.clone(), plan.source.data.layout, lookup)?),
+        false => Cow::Borrowed(&plan.source.case),
     };
     let messages = match &case.input {
         Input::Messages(messages) => messages.as_slice(),
@@ -221,7 +221,7 @@ fn resolve_case<'a>(plan: &'a Plan<'_>) -> Result<Cow<'a, Case>, EarlyEnd> {
     };
     let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
     for file in file_parts(messages.iter().chain(turns.map(|turn| &turn.input))) {
-        let path = plan.places.resolve(file);
+        let path = plan.source.places.resolve(file);
         if !path.is_file() {
             let message = format!("the file `{}` does not exist ({})", file.written, path.display());
             return Err(EarlyEnd::error(Stage::Setup, ReasonCode::FileMissing, message));
@@ -252,7 +252,7 @@ fn calls_agent(plan: &Plan<'_>) -> bool {
 
 /// The agent, with the values of its variables.
 fn resolve_agent<'a>(plan: &'a Plan<'_>) -> Result<Agent<'a>, EarlyEnd> {
-    match &plan.agent {
+    match &plan.tested.agent {
         _ if !calls_agent(plan) => Ok(Agent::Recorded),
         ChosenAgent::Rust(agent) => Ok(Agent::Rust(agent)),
         ChosenAgent::Command(command) => {

@@ -42,10 +42,10 @@ pub(crate) fn write_trajectory(
     let trial_name = directory.file_name().unwrap_or_default().to_string_lossy();
     let document = trajectory::document(
         &DocumentParts {
-            session: format!("{}/{}", plan.run.run_id, plan.case_key),
+            session: format!("{}/{}", plan.run.run_id, plan.records.case_key),
             trial: &trial_name,
-            agent: &plan.agent_name,
-            agent_version: plan.suite.package_version,
+            agent: &plan.tested.agent_name,
+            agent_version: plan.source.suite.package_version,
             model: report.model.as_deref(),
             tools,
             transcript,

@@ -39,7 +39,7 @@ impl<'a> TrialAttempt<'a> {
     ///
     /// If the file cannot be written.
     pub(crate) fn begin(plan: &'a Plan<'a>, base: &'a WorkspaceBase, index: u32, number: u32) -> io::Result<Self> {
-        let directory = plan.directory.join(trial_directory_name(index, number));
+        let directory = plan.records.directory.join(trial_directory_name(index, number));
         workspace::remove_directory(&directory)?;
         let workspace = match base {
             WorkspaceBase::Shared { directory, .. } => directory.clone(),
@@ -54,7 +54,7 @@ impl<'a> TrialAttempt<'a> {
         (started.grader_digest, started.location) = (case.grader_digest, case.location);
         started.trial = index;
         started.pid = std::process::id();
-        started.lock = format!("locks/{}", plan.place.lock_file());
+        started.lock = format!("locks/{}", plan.records.place.lock_file());
         started.started_at = timestamp();
         UntrustedDirectory::new(&directory).write_json(TRIAL_STARTED, &started, &plan.redactor)?;
         let (started_at, clock) = (started.started_at, Instant::now());

@@ -1,7 +1,7 @@
 //! How a trial ended: graded, or early and after which phase.
 
 use crate::grade::scoring::TrialScore;
-use crate::run::requirements;
+use crate::run::selection::requirements;
 use crate::run::settings::Settings;
 use crate::run::trial::captured::{Captured, Interrupted};
 use crate::run::trial::early_end::EarlyEnd;

@@ -53,8 +53,8 @@ fn hook_of_case<'a>(
     pick: impl Fn(&'a Hooks) -> Option<&'a Hook>,
 ) -> Option<(&'a Hook, Scope)> {
     let plan = prepared.trial.plan;
-    let hook = pick(&plan.case.workspace.as_ref()?.hooks)?;
-    let suite = plan.suite_data.workspace.as_ref().and_then(|workspace| pick(&workspace.hooks));
+    let hook = pick(&plan.source.case.workspace.as_ref()?.hooks)?;
+    let suite = plan.source.data.workspace.as_ref().and_then(|workspace| pick(&workspace.hooks));
     Some((hook, if suite == Some(hook) { Scope::Suite } else { Scope::Case }))
 }
 
@@ -73,14 +73,14 @@ fn run(
         scope,
         hook: hook.clone(),
         facts: HookFacts {
-            target: Some(plan.target.clone()),
-            case: Some(CaseFacts::of(case, &plan.places)),
+            target: Some(plan.tested.target.clone()),
+            case: Some(CaseFacts::of(case, &plan.source.places)),
             trial: Some((trial.index, trial.directory.clone())),
             result,
             ..plan.hook_facts(&trial.workspace, &case.id)
         },
         log: trial.directory.join("hooks").join(file),
-        location: plan.case.location.clone(),
+        location: plan.source.case.location.clone(),
     };
     let (record, outcome) = call.resolve_and_run(&plan.redactor, plan.settings.echo);
     record.into_iter().for_each(|record| trial.log.add_hook(record));

@@ -78,13 +78,13 @@ pub(crate) fn write_record(trial: TrialAttempt<'_>, end: TrialEnd, score: TrialS
     record.hooks = hooks;
     record.notes = notes;
     record.trajectory = trajectory;
-    record.dependencies = plan.dependencies.outcomes();
-    record.metadata = plan.case.metadata.clone();
-    record.tags = plan.tags();
-    record.category = plan.suite_data.category.clone();
-    record.conversation_id = plan.case.conversation_id.clone();
-    record.failure_bucket = plan.case.metadata.get("failure_bucket").and_then(Value::as_str).map(str::to_owned);
-    record.versions = plan.versions();
+    record.dependencies = plan.dependencies.results.outcomes();
+    record.metadata = plan.source.case.metadata.clone();
+    record.tags = plan.source.tags();
+    record.category = plan.source.data.category.clone();
+    record.conversation_id = plan.source.case.conversation_id.clone();
+    record.failure_bucket = plan.source.case.metadata.get("failure_bucket").and_then(Value::as_str).map(str::to_owned);
+    record.versions = plan.source.versions();
 
     verbose::show_trial(&record, plan.settings.echo);
     let record = plan.redactor.redacted(record)?;

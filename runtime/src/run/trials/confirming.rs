@@ -10,9 +10,9 @@ use crate::record::baseline::{accepted_result, baseline_file};
 use crate::record::confirming::{add_repeated_case, repeated_cases};
 use crate::run::case_setup::CaseSetup;
 use crate::run::plan::Plan;
+use crate::run::trials::case_trials::{CaseTrials, TrialsEnd, results};
 use crate::run::trials::counted_trials::StopRule;
 use crate::run::trials::running_trials::RunningTrials;
-use crate::run::trials::{CaseTrials, TrialsEnd, results};
 
 /// Why a case is repeated.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,12 +34,12 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
         return Ok(());
     }
     // A baseline that is not valid is reported with the outcome of the case.
-    let file = baseline_file(&package_directory(plan.suite), &plan.suite.id());
+    let file = baseline_file(&package_directory(plan.source.suite), &plan.source.suite.id());
     let Ok(Some(accepted)) = accepted_result(&file, &plan.case_record()) else { return Ok(()) };
     let Some(repetition) = Repetition::of(plan, trials, &accepted) else { return Ok(()) };
     let locks = plan.run.locks();
-    let cases = u32::try_from(plan.suite.cases.len()).unwrap_or(u32::MAX);
-    let allowed = repeated_cases(&locks, &plan.suite.key())?.allowed(most, cases.saturating_mul(plan.planned));
+    let cases = u32::try_from(plan.source.suite.cases.len()).unwrap_or(u32::MAX);
+    let allowed = repeated_cases(&locks, &plan.source.suite.key())?.allowed(most, cases.saturating_mul(plan.planned));
     let (rule, allowed) = match repetition {
         Repetition::Failed => (Rule::Any, allowed),
         Repetition::Unflaky(missing) => (Rule::Every, allowed.min(missing)),
@@ -47,15 +47,15 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
     if allowed == 0 {
         return Ok(());
     }
-    let cost_limit_usd = plan.case.trials.cost_limit_usd;
-    let standard = CaseStandard { rule, tolerated_errors: 0, ..plan.standard() };
+    let cost_limit_usd = plan.source.case.trials.cost_limit_usd;
+    let standard = CaseStandard { rule, tolerated_errors: 0, ..plan.standard };
     let stop = StopRule { standard, planned: allowed, run_all: false, ends_with_error: true, cost_limit_usd };
     let running = RunningTrials::new(plan, setup, stop, plan.planned);
     running.work()?;
     trials.confirming = running.into_case_trials().counted;
     let count = u32::try_from(trials.confirming.len()).unwrap_or(u32::MAX);
     let all_failed = trials.confirming.iter().all(|trial| trial.outcome == Status::Failed);
-    add_repeated_case(&locks, &plan.suite.key(), count, count == most && all_failed)
+    add_repeated_case(&locks, &plan.source.suite.key(), count, count == most && all_failed)
 }
 
 impl Repetition {
@@ -66,7 +66,7 @@ impl Repetition {
         if passed + u32::try_from(count(Status::Failed)).unwrap_or(u32::MAX) < u32::try_from(points.len()).ok()? {
             return None;
         }
-        match decide_case(plan.standard(), &points).0 {
+        match decide_case(plan.standard, &points).0 {
             Status::Failed if passed == 0 && accepted.passed > 0 => Some(Self::Failed),
             Status::Passed if count(Status::Failed) == 0 && accepted.state() == PassState::Flaky => {
                 accepted.trials.checked_sub(passed).filter(|missing| *missing > 0).map(Self::Unflaky)

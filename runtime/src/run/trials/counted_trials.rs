@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evalsuite_records::record::{Reason, Status, TrialRecord};
 
 use crate::grade::scoring::{CaseStandard, is_settled};
-use crate::run::trials::{CaseTrials, TrialsEnd, results};
+use crate::run::trials::case_trials::{CaseTrials, TrialsEnd, results};
 
 /// When trials stop.
 #[derive(Debug, Clone, Copy)]

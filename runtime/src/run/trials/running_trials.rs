@@ -13,14 +13,14 @@ use evalsuite_records::record::{Mode, TrialRecord};
 use crate::model::progress::ProgressStep;
 use crate::platform::jitter::with_jitter;
 use crate::record::coordination::{Ledger, Slot, Spend};
-use crate::run::attempts::run_attempts;
 use crate::run::case_setup::CaseSetup;
 use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::limits;
 use crate::run::plan::Plan;
 use crate::run::trial::run_trial;
+use crate::run::trials::attempts::run_attempts;
+use crate::run::trials::case_trials::{CaseTrials, cost, mean_score, results};
 use crate::run::trials::counted_trials::{CountedTrials, EndedTrial, StopRule};
-use crate::run::trials::{CaseTrials, cost, mean_score, results};
 
 /// Pause before a trial that is not the next one tries again to get a slot.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -191,7 +191,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
 
     /// Waits for a slot, if there is a limit of trials that run in parallel.
     fn permission(&self, index: u32) -> io::Result<Permission> {
-        let name = self.plan.suite.key();
+        let name = self.plan.source.suite.key();
         let locks = self.plan.run.locks();
         loop {
             let progress = self.progress();
@@ -228,8 +228,8 @@ impl<'a, 's> RunningTrials<'a, 's> {
         }
         let plan = self.plan;
         let spend = Spend {
-            suite: plan.suite.key(),
-            case_key: plan.case_key.clone(),
+            suite: plan.source.suite.key(),
+            case_key: plan.records.case_key.clone(),
             trial: record.trial,
             attempt: record.attempt,
             runner_attempt: record.runner_attempt,

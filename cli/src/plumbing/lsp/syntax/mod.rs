@@ -1,6 +1,6 @@
 //! A reader of YAML and JSON that makes something of every text: a file is seldom valid while somebody types.
 //!
-//! `saphyr-parser` and `serde_json` stop at the first mistake. What this reader says about a file is used for completion and for what
+//! `granit-parser` and `serde_json` stop at the first mistake. What this reader says about a file is used for completion and for what
 //! is under the cursor, never for diagnostics.
 
 mod flow;

@@ -7,6 +7,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+use crate::platform::output::without_reader;
+
 /// The lines that a program writes.
 pub(super) struct ChildOutput(Receiver<OutputLine>);
 
@@ -51,10 +53,9 @@ impl OutputLine {
         match self {
             Self::Stdout(line) => {
                 let mut out = io::stdout().lock();
-                out.write_all(line)?;
-                out.flush()
+                out.write_all(line).and_then(|()| out.flush()).or_else(|error| without_reader(error, ()))
             }
-            Self::Stderr(line) => io::stderr().lock().write_all(line),
+            Self::Stderr(line) => io::stderr().lock().write_all(line).or_else(|error| without_reader(error, ())),
         }
     }
 }

@@ -19,6 +19,8 @@ use self::progress_file::ProgressFile;
 use self::run_state::RunState;
 pub(super) use self::run_state::TestKey;
 use crate::command_line::OutputFormat;
+use crate::platform::cli_error::Result;
+use crate::platform::output::say;
 use crate::platform::progress::is_live;
 use crate::running::run::cargo_commands::Colors;
 
@@ -37,7 +39,7 @@ pub(super) fn colors() -> Colors {
 /// # Errors
 ///
 /// If it cannot be started, or the file of the progress cannot be made.
-pub(super) fn run(mut command: Command, tests: BTreeSet<TestKey>, format: OutputFormat) -> io::Result<ExitStatus> {
+pub(super) fn run(mut command: Command, tests: BTreeSet<TestKey>, format: OutputFormat) -> Result<ExitStatus> {
     let directory = tempfile::tempdir()?;
     // A file that the user has named gets the lines, too.
     let path = env::var_os("EVALSUITE_PROGRESS").filter(|path| !path.is_empty());
@@ -53,14 +55,14 @@ pub(super) fn run(mut command: Command, tests: BTreeSet<TestKey>, format: Output
 }
 
 /// The output of the tests goes where that of this program goes.
-fn run_with_lines(mut command: Command, mut file: ProgressFile, mut state: RunState) -> io::Result<ExitStatus> {
+fn run_with_lines(mut command: Command, mut file: ProgressFile, mut state: RunState) -> Result<ExitStatus> {
     let mut child = command.spawn()?;
     let (start, mut long) = (Instant::now(), LongCases::new());
     let mut show = |events: Vec<ProgressEvent>| {
         for event in events {
             let line = long.line(&event, start.elapsed());
             if let Some(line) = state.add(&event).or(line) {
-                anstream::eprintln!("evalsuite: {line}");
+                say!("evalsuite: {line}");
             }
         }
     };
@@ -75,8 +77,8 @@ fn run_with_lines(mut command: Command, mut file: ProgressFile, mut state: RunSt
 }
 
 /// The output of the tests is shown above the progress.
-fn run_live(mut command: Command, mut file: ProgressFile, mut state: RunState) -> io::Result<ExitStatus> {
-    let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{msg}").map_err(io::Error::other)?);
+fn run_live(mut command: Command, mut file: ProgressFile, mut state: RunState) -> Result<ExitStatus> {
+    let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{msg}")?);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let output = ChildOutput::of(&mut child);
     let shown = loop {
@@ -98,7 +100,7 @@ fn run_live(mut command: Command, mut file: ProgressFile, mut state: RunState) -
 }
 
 /// Shows output for about as long as the interval, or all of it.
-fn show_output(output: &ChildOutput, bar: &ProgressBar, all: bool) -> io::Result<()> {
+fn show_output(output: &ChildOutput, bar: &ProgressBar, all: bool) -> Result<()> {
     let start = Instant::now();
     while let Some(line) = output.next_within(INTERVAL) {
         bar.suspend(|| line.write())?;

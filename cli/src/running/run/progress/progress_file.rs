@@ -7,6 +7,8 @@ use std::path::Path;
 
 use evalsuite::ProgressEvent;
 
+use crate::platform::output::say;
+
 /// Reads what is appended to a file of steps.
 pub(super) struct ProgressFile {
     file: File,
@@ -34,7 +36,7 @@ impl ProgressFile {
             return Vec::new();
         }
         self.try_read().unwrap_or_else(|error| {
-            anstream::eprintln!("warning: the progress is not shown any more: {error}");
+            say!("warning: the progress is not shown any more: {error}");
             self.is_readable = false;
             Vec::new()
         })

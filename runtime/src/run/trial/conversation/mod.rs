@@ -14,6 +14,7 @@ use crate::grade::scoring::{TrialScore, score_conversation, score_trial};
 use crate::model::evidence::{Evidence, Facts};
 use crate::model::messages::content_text;
 use crate::model::recording::Recording;
+use crate::run::selection::turn_graders::turn_graders;
 use crate::run::trial::agent_call::CallInput;
 use crate::run::trial::called::{Called, call_agent};
 use crate::run::trial::captured::{
@@ -25,7 +26,6 @@ use crate::run::trial::evidence_file::{add_judge_replies, write_evidence};
 use crate::run::trial::graded::{Graded, run_graders, run_turn_graders};
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_end::TrialEnd;
-use crate::run::turn_graders::turn_graders;
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::workspace_diff::WorkspaceDiff;
 
@@ -145,7 +145,7 @@ impl RunningConversation<'_> {
             let folder = format!("turn-{index:03}");
             record.graders = run_turn_graders(prepared, &Evidence::new(facts), &graders, &folder);
             let plan = prepared.trial.plan;
-            let mut score = score_trial(plan.suite_data.layout, &record.graders, plan.threshold);
+            let mut score = score_trial(plan.source.data.layout, &record.graders, plan.standard.threshold);
             (record.score, record.outcome) = shown(&score);
             if let Some(reason) = &mut score.reason {
                 reason.message = format!("turn {}: {}", index + 1, reason.message);
@@ -174,9 +174,9 @@ impl RunningConversation<'_> {
                 graders => run_graders(prepared, &captured, graders),
             };
             let whole = (!prepared.case.graders.is_empty())
-                .then(|| score_trial(plan.suite_data.layout, &graders, plan.threshold));
+                .then(|| score_trial(plan.source.data.layout, &graders, plan.standard.threshold));
             add_judge_replies(prepared);
-            let mut score = score_conversation(conversation.aggregation, &scores, whole, plan.threshold);
+            let mut score = score_conversation(conversation.aggregation, &scores, whole, plan.standard.threshold);
             prepared.trial.log.add_notes(std::mem::take(&mut score.notes));
             Ok((graders, score))
         });

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_records::summary::{SummaryText, summarize_run};
-use evalsuite_report::{RunData, junit, markdown};
+use evalsuite_report::{FORMATS, RunData};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{Input, Target};
@@ -40,8 +40,7 @@ impl Target for Records {
             summary.suites.iter().for_each(|suite| drop(SummaryText::new(suite).to_string()));
         }
         let data = data.map_err(|error| format!("one damaged record hides the run: {error}"))?;
-        drop(junit(&data));
-        drop(markdown(&data));
+        FORMATS.iter().for_each(|format| drop(format.text(&data)));
         Ok(())
     }
 }

@@ -1,0 +1,117 @@
+//! How commands end: with a status, or with an error that knows its status.
+
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::platform::output::say;
+
+/// How a command ends. The number is its exit status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Good = 0,
+    /// The command did its work and found problems.
+    Problems = 1,
+    /// The command could not do its work: the command line, a file or the environment is at fault.
+    CannotWork = 2,
+    /// Nothing can be said: too few cases in common, or too many without a result.
+    Undecided = 4,
+}
+
+impl Exit {
+    /// `Good` if a condition holds, else `Problems`.
+    pub(crate) fn good_if(is_good: bool) -> Self {
+        if is_good { Self::Good } else { Self::Problems }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// What a command ends with.
+pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
+
+/// Why a command ends early. Every other error becomes one with the causes of that error in its message; therefore this type
+/// is no [`Error`] itself.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    exit: Exit,
+    /// The problems. Without any, who found the problem has printed it, as cargo does.
+    messages: Vec<String>,
+}
+
+impl CliError {
+    /// The command cannot do its work.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { exit: Exit::CannotWork, messages: vec![message.into()] }
+    }
+
+    /// The same with what the user can do.
+    pub(crate) fn with_help(message: impl Display, help: impl Display) -> Self {
+        Self::new(format!("{message}\n  = help: {help}"))
+    }
+
+    /// The same with the name that was probably meant, if one is known.
+    pub(crate) fn with_suggestion(message: impl Display, suggestion: Option<String>) -> Self {
+        Self::new(format!("{message}{}", suggestion.map(|help| format!("\nhelp: {help}")).unwrap_or_default()))
+    }
+
+    /// Several problems.
+    pub(crate) fn of_all(exit: Exit, messages: Vec<String>) -> Self {
+        Self { exit, messages }
+    }
+
+    /// A problem that has been printed.
+    pub(crate) fn printed() -> Self {
+        Self::of_all(Exit::CannotWork, Vec::new())
+    }
+
+    /// Prints the problems, and says how the command ends.
+    pub(crate) fn print(&self) -> Exit {
+        self.messages.iter().for_each(|message| say!("error: {message}"));
+        self.exit
+    }
+}
+
+impl Display for CliError {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.messages.join("\n"))
+    }
+}
+
+impl<E: Error + 'static> From<E> for CliError {
+    fn from(error: E) -> Self {
+        let cause: &(dyn Error + 'static) = &error;
+        match cause.downcast_ref::<io::Error>() {
+            // Who reads the output of `watch` or `lsp` has gone, which is how they end.
+            Some(error) if error.kind() == io::ErrorKind::BrokenPipe => Self::of_all(Exit::Good, Vec::new()),
+            _ => Self::new(with_causes(&error)),
+        }
+    }
+}
+
+/// Names the path that an error is about.
+pub(crate) trait AtPath<T> {
+    fn at(self, path: &Path) -> Result<T>;
+}
+
+impl<T, E: Error> AtPath<T> for std::result::Result<T, E> {
+    fn at(self, path: &Path) -> Result<T> {
+        self.map_err(|error| CliError::new(format!("{}: {}", path.display(), with_causes(&error))))
+    }
+}
+
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,139 @@
+//! Test programs that run, and what they print about the tests.
+
+use std::io;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::thread;
+
+use evalsuite::tooling::run_id_or_new;
+
+use super::event::Event;
+use super::programs::Program;
+use super::suites::Touched;
+use super::verdicts::{TestId, Verdict};
+
+/// Starts tests; what happens to them is sent as events. `index` is that of the program.
+///
+/// # Errors
+///
+/// If the program cannot be started.
+pub(super) fn start(
+    program: &Program,
+    index: usize,
+    tests: &[(String, Touched)],
+    events: &Sender<Event>,
+) -> io::Result<Child> {
+    let names = tests.iter().map(|(test, _)| test.as_str());
+    let mut command = program.command(["--exact"].into_iter().chain(names));
+    command
+        .env("EVALSUITE_RELOAD", "1")
+        .env("EVALSUITE_RUN_ID", run_id_or_new(None))
+        .env("EVALSUITE_OUTPUT", &program.output)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let of_output = TestEvents { program: program.id().into(), events: events.clone() };
+    let of_errors = of_output.clone();
+    let errors = thread::spawn(move || stderr.into_iter().for_each(|stream| read_notices(stream, &of_errors)));
+    thread::spawn(move || {
+        stdout.into_iter().for_each(|stream| read_results(stream, &of_output));
+        // A panic there leaves verdicts out, which `end_all` notices.
+        let _ = errors.join();
+        let _ = of_output.events.send(Event::ProgramEnded(index));
+    });
+    Ok(child)
+}
+
+/// Where events about the tests of a program are sent. The receiver is gone when `watch` ends.
+#[derive(Debug, Clone)]
+struct TestEvents {
+    program: Arc<str>,
+    events: Sender<Event>,
+}
+
+impl TestEvents {
+    fn test(&self, test: &str) -> TestId {
+        TestId { test: test.to_owned(), program: Arc::clone(&self.program) }
+    }
+
+    fn ended(&self, test: &str, verdict: Verdict) {
+        let _ = self.events.send(Event::Ended(self.test(test), verdict));
+    }
+
+    fn failed(&self, failure: Option<(String, String)>) {
+        if let Some((test, text)) = failure {
+            let _ = self.events.send(Event::Failure(self.test(&test), text.trim_end().to_owned()));
+        }
+    }
+}
+
+/// Reads the lines that evalsuite prints past the test harness.
+fn read_notices(stream: impl Read, events: &TestEvents) {
+    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+        let skipped = line.strip_prefix("evalsuite: SKIPPED ").and_then(|rest| rest.split_once(": "));
+        if let Some((test, _)) = skipped {
+            events.ended(test, Verdict::Skipped);
+        }
+    }
+}
+
+/// Reads what libtest prints: a line per test, then the output of those that failed.
+fn read_results(stream: impl Read, events: &TestEvents) {
+    let mut failure: Option<(String, String)> = None;
+    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+        if let Some((test, verdict)) = result_of(&line) {
+            events.ended(test, verdict);
+        } else if let Some(test) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
+            events.failed(failure.replace((test.to_owned(), String::new())));
+        } else if line == "failures:" {
+            events.failed(failure.take());
+        } else if let Some((_, text)) = &mut failure {
+            text.push_str(&line);
+            text.push('\n');
+        }
+    }
+    events.failed(failure);
+}
+
+fn result_of(line: &str) -> Option<(&str, Verdict)> {
+    let (test, result) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+    match result {
+        "ok" => Some((test, Verdict::Passed)),
+        "FAILED" => Some((test, Verdict::Failed)),
+        _ if result.starts_with("ignored") => Some((test, Verdict::Skipped)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn verdicts_and_the_texts_of_failures_are_read() {
+        let output = "\nrunning 3 tests\ntest a::b ... ok\ntest c ... FAILED\ntest d ... ignored, slow\n\nfailures:\n\n\
+                      ---- c stdout ----\nevaluation failed: c\n  reason\n\n\nfailures:\n    c\n\ntest result: FAILED.\n";
+        let (sender, receiver) = mpsc::channel();
+        let events = TestEvents { program: "shop::evals".into(), events: sender };
+        read_results(output.as_bytes(), &events);
+        read_notices("evalsuite: SKIPPED e::f: needs a judge\nnoise\n".as_bytes(), &events);
+        drop(events);
+        let lines: Vec<String> = receiver
+            .into_iter()
+            .map(|event| match event {
+                Event::Ended(test, verdict) => format!("{} {}", test.test, verdict.word()),
+                Event::Failure(test, text) => format!("{}: {text}", test.test),
+                _ => panic!("another event"),
+            })
+            .collect();
+        assert_eq!(
+            lines,
+            ["a::b passed", "c FAILED", "d skipped", "c: evaluation failed: c\n  reason", "e::f skipped"]
+        );
+    }
+}

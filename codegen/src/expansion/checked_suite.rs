@@ -1,0 +1,100 @@
+//! The second phase: the binding checked against what the suite says.
+
+use std::path::PathBuf;
+
+use evalsuite_loader::{LoadedSuite, load_targets, registered_graders};
+use evalsuite_schema::diagnostic::SourceRange;
+
+use super::taken_suite::TakenSuite;
+use super::{FeatureErrors, Reports, SuiteCode, judges, module_name, targets, targets_file};
+use crate::binding::{Agent, Binding, Problem};
+use crate::embed;
+use crate::embed::Embedded;
+use crate::suite_facts::SuiteFacts;
+
+/// A suite and the files that its binding adds to it.
+pub(super) struct CheckedSuite {
+    /// Name of the module.
+    pub(super) module: String,
+    pub(super) code: SuiteCode,
+    /// The suite, if it does not come from the cache.
+    pub(super) loaded: Option<LoadedSuite>,
+    /// Every file that was read.
+    pub(super) files: Vec<PathBuf>,
+}
+
+/// Checks the binding against the suite that was taken.
+pub(super) fn check(taken: TakenSuite, reports: &mut Reports<'_>) -> CheckedSuite {
+    let TakenSuite { module, facts, body, mut embedded, loaded, mut files } = taken;
+    let binding = reports.binding;
+    let module = binding.name.as_ref().map_or(module, ToString::to_string);
+    if let Some(facts) = &facts {
+        check_names(facts, &module, reports);
+    }
+    let cli_agents = use_targets_file(facts.as_ref(), &mut embedded, &mut files, reports);
+    let checked = facts.as_ref().filter(|_| binding.has_tests());
+    let json_schema = checked.and_then(|facts| registered_graders::without_json_schema(&facts.json_schemas));
+    let json_schema = json_schema.map(|problem| Problem::diagnostic(binding.span(), problem));
+    let code = SuiteCode { facts, body, embedded, feature_errors: FeatureErrors { json_schema, cli_agents } };
+    CheckedSuite { module, code, loaded, files }
+}
+
+/// Checks the names in the binding. The judges and commands of an invalid binding are not known.
+fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
+    let (binding, context) = (reports.binding, reports.context);
+    let mut problems = targets::unknown(binding, facts);
+    let is_by_name = matches!(binding.agent, Agent::ByName) && !targets::all_have_agents(binding, facts);
+    if is_by_name && let Err(name) = targets::agent_function(facts) {
+        let message = format!(
+            "the suite's `agent_name` is `{name}`, which is not a valid function name; name the agent: `agent = my_agent`"
+        );
+        problems.push(Problem::argument(binding.span(), message));
+    }
+    problems.extend(module_name::hidden_paths(binding, module));
+    if reports.is_valid {
+        let targets_file = targets_file::missing(binding, context, facts);
+        reports.add_all(targets_file.into_iter().chain(judges::unknown(binding, context, facts)));
+    }
+    reports.problems.extend(problems);
+}
+
+/// Checks the targets file of agents and judges that are commands, and embeds it with their directories. Returns the error
+/// of a program without the feature `cli-agents`, if only judges are commands.
+fn use_targets_file(
+    facts: Option<&SuiteFacts>,
+    embedded: &mut Embedded,
+    files: &mut Vec<PathBuf>,
+    reports: &mut Reports<'_>,
+) -> Option<Problem> {
+    let (binding, context) = (reports.binding, reports.context);
+    let has_agents = targets_file::has_agents(binding, facts);
+    let has_judges = context.all_judges_listed && binding.has_tests() && judges::are_commands(binding, facts);
+    if !has_agents && !has_judges {
+        return None;
+    }
+    let file = targets_file::find(&context.request)??;
+    let loaded = load_targets(&file, &context.request);
+    if has_agents {
+        let place = SourceRange::whole(loaded.files.shown(&file));
+        let used: Vec<&str> = facts.map(|facts| targets_file::entries(facts).collect()).unwrap_or_default();
+        let undefined = match (&loaded.targets, facts) {
+            (Some(_), Some(facts)) => targets_file::undefined(&loaded, &place, binding, facts),
+            _ => Vec::new(),
+        };
+        reports.add_all(loaded.problems_of(used).grouped().into_iter().chain(undefined));
+    }
+    if binding.embed && !matches!(embedded, Embedded::Off) {
+        match embed::command_files(&file, &loaded, &context.request) {
+            Ok(contents) => embedded.add(contents),
+            Err(problem) => reports.add(*problem),
+        }
+    }
+    files.push(file);
+    (!has_agents).then(|| needs_cli_agents(binding, "judges"))
+}
+
+/// An error, for a build without that feature, about `agents` or `judges` of a targets file.
+pub(super) fn needs_cli_agents(binding: &Binding, who: &str) -> Problem {
+    let who = format!("{who} that are commands of a targets file");
+    Problem::diagnostic(binding.span(), registered_graders::missing_feature(&who, "cli-agents"))
+}

@@ -1,0 +1,164 @@
+//! Reads a run from its directory, for summaries and reports. A case that started and has no record is an error, unless its test is
+//! still running.
+
+#[cfg(feature = "reports")]
+mod history;
+mod lost_case;
+mod read_case;
+#[cfg(feature = "reports")]
+mod read_run;
+mod read_suite;
+#[cfg(feature = "reports")]
+mod suite_names;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "reports")]
+mod trial_files;
+
+use std::path::{Path, PathBuf};
+
+use crate::record::{CalibrationRecord, CaseRecord, Started, Status, SuiteId, SuiteRecord, TrialRecord};
+use crate::run_directory::CaseDirectoryName;
+
+pub use self::read_suite::{read_record, suites_of};
+
+#[cfg(feature = "reports")]
+pub use self::{
+    history::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes},
+    read_run::RunData,
+    suite_names::SuiteNames,
+    trial_files::{TextFile, TrialFiles},
+};
+
+/// A suite of a run.
+#[derive(Debug, Clone, Default)]
+pub struct SuiteData {
+    /// Displayed name of the suite, see [`SuiteId::labels`]; also in the records of its cases.
+    pub name: String,
+    /// Identity of the suite.
+    pub id: SuiteId,
+    /// Its directory.
+    pub directory: PathBuf,
+    /// `suite.json`; `None` if it is missing or cannot be read.
+    pub record: Option<SuiteRecord>,
+    /// `calibration.json`, if judges were calibrated in the run; only `RunData` reads it.
+    pub calibration: Option<CalibrationRecord>,
+    /// Its cases that ended or died, in the suite's order; of several runner attempts at a case, the last one.
+    pub cases: Vec<CaseData>,
+    /// The cases that are still running.
+    pub running: Vec<Started>,
+    /// What could not be read, in the order in which it was found.
+    pub problems: Vec<Problem>,
+}
+
+/// A case of a run, for one target and one test.
+#[derive(Debug, Clone)]
+pub struct CaseData {
+    /// Name of its directory.
+    pub name: CaseDirectoryName,
+    /// Its directory, relative to the run directory.
+    pub directory: PathBuf,
+    /// Its record; for an unfinished case, the data of its trials.
+    pub record: CaseRecord,
+    /// Its trials, in order; empty with [`ReadDepth::Cases`].
+    pub trials: Vec<TrialData>,
+    /// Earlier runner attempts, the first one first.
+    pub earlier: Vec<CaseRecord>,
+}
+
+/// A trial of a run.
+#[derive(Debug, Clone)]
+pub struct TrialData {
+    /// Its directory, relative to the run directory.
+    pub directory: PathBuf,
+    /// Its record; for an unfinished trial, the data of its case.
+    pub record: TrialRecord,
+}
+
+/// A file of a run that is missing or cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file, relative to the run directory, with `/` separators.
+    pub file: String,
+    /// What is wrong with it, or why it is missing.
+    pub message: String,
+    about: Affected,
+}
+
+/// What a problem is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Affected {
+    File,
+    /// A case whose process died, by its id and target.
+    Died(String, String),
+    /// A case whose test is running.
+    Running(String, String),
+}
+
+/// How much of the cases is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadDepth {
+    /// Their records.
+    Cases,
+    /// Their records and those of their trials.
+    Trials,
+}
+
+impl SuiteData {
+    /// Calls the suite by another name, in all its records.
+    fn rename(&mut self, name: &str) {
+        for case in &mut self.cases {
+            name.clone_into(&mut case.record.suite);
+            case.trials.iter_mut().for_each(|trial| name.clone_into(&mut trial.record.suite));
+            case.earlier.iter_mut().for_each(|record| name.clone_into(&mut record.suite));
+        }
+        name.clone_into(&mut self.name);
+    }
+
+    /// Its cases by target, in the order in which the targets first occur.
+    pub fn by_target(&self) -> Vec<(&str, Vec<&CaseData>)> {
+        let mut targets: Vec<(&str, Vec<&CaseData>)> = Vec::new();
+        for case in &self.cases {
+            let target = case.record.target.as_str();
+            match targets.iter_mut().find(|(name, _)| *name == target) {
+                Some((_, cases)) => cases.push(case),
+                None => targets.push((target, vec![case])),
+            }
+        }
+        targets
+    }
+}
+
+impl CaseData {
+    /// Whether it passed although a trial failed or ended in an error.
+    pub fn is_flaky(&self) -> bool {
+        let counts = &self.record;
+        counts.outcome == Status::Passed && (counts.passed < counts.completed || counts.errors > 0)
+    }
+}
+
+impl Problem {
+    /// A problem of a file in or below the directory `run`.
+    pub fn new(run: &Path, file: &Path, message: impl Into<String>) -> Self {
+        let names = file.strip_prefix(run).unwrap_or(file).iter().map(|name| name.to_string_lossy());
+        Self { file: names.collect::<Vec<_>>().join("/"), message: message.into(), about: Affected::File }
+    }
+
+    /// The problem as a sentence of a summary.
+    pub fn sentence(&self) -> String {
+        let Self { file, message, about } = self;
+        match about {
+            Affected::Died(case, target) => {
+                format!("evaluation error (agent/process_died): case `{case}` (target `{target}`)  {message}")
+            }
+            Affected::Running(case, target) => format!("case `{case}` (target `{target}`) {message}"),
+            Affected::File => {
+                let case = match file.split('/').collect::<Vec<_>>().as_slice() {
+                    [_, _, "cases", case, _, ..] => format!("case `{case}`  "),
+                    _ => String::new(),
+                };
+                format!("evaluation error (records): {case}{file}: {message}")
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Tests with cases that have no record.
+
+use std::fs;
+use std::path::Path;
+
+use super::{ReadDepth, SuiteData, suites_of};
+use crate::file_lock::FileLock;
+use crate::record::{CaseRecord, Started, Status, SuiteRecord, SuiteTest, TrialRecord};
+
+const CASE: &str = "suites/s/cases/c-12345678.attempt-2";
+
+fn started(trial: u32) -> Started {
+    let mut started = Started::new();
+    (started.run_id, started.suite, started.case_id) = ("r".to_owned(), "s".to_owned(), "c".to_owned());
+    (started.target, started.trial, started.pid) = ("default".to_owned(), trial, 1);
+    started.lock = "locks/c-12345678.lock".to_owned();
+    started
+}
+
+fn write(run: &Path, file: &str, record: &impl serde::Serialize) {
+    let file = run.join(file);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, serde_json::to_vec(record).unwrap()).unwrap();
+}
+
+fn suite(run: &Path) -> SuiteData {
+    suites_of(run, ReadDepth::Cases).unwrap().0.into_iter().next().unwrap()
+}
+
+#[test]
+fn a_trial_without_a_record_is_an_error_only_if_its_process_died() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path();
+    write(run, &format!("{CASE}/trial-000/started.json"), &started(0));
+    let lock = FileLock::acquire(&run.join("locks/c-12345678.lock")).unwrap();
+    let running = suite(run);
+    assert_eq!((running.name.as_str(), running.cases.len(), running.running.len()), ("s", 0, 1));
+    assert_eq!(running.problems[0].sentence(), "case `c` (target `default`) is still running in process 1");
+    drop(lock);
+    let dead = suite(run);
+    let sentence = "evaluation error (agent/process_died): case `c` (target `default`)  process 1 died in trial 0";
+    assert_eq!(dead.problems[0].sentence(), sentence);
+    let record = &dead.cases[0].record;
+    assert_eq!((record.outcome, record.errors, record.runner_attempt), (Status::Error, 1, 2));
+    assert_eq!(record.trials[0].path, "trial-000/result.json");
+    assert!(!run.join("locks/other.lock").exists(), "asking for a lock makes none");
+}
+
+#[test]
+fn trials_that_ended_before_the_process_died_keep_their_outcomes() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path();
+    let mut trial = TrialRecord::new();
+    (trial.suite, trial.case_id, trial.outcome) = ("s".to_owned(), "c".to_owned(), Status::Passed);
+    write(run, &format!("{CASE}/trial-000/started.json"), &started(0));
+    write(run, &format!("{CASE}/trial-000/result.json"), &trial);
+    assert_eq!(suite(run).problems[0].message, "process 1 died after trial 0");
+    write(run, &format!("{CASE}/trial-001/started.json"), &started(1));
+    let mut tests = SuiteRecord::new();
+    tests.name = "s".to_owned();
+    tests.tests = vec![SuiteTest::new("p", "evals::b", "b"), SuiteTest::new("p", "evals::c", "c")];
+    write(run, "suites/s/suite.json", &tests);
+    let case = suite(run).cases.remove(0);
+    let record = &case.record;
+    assert_eq!((record.outcome, record.passed, record.completed, record.errors), (Status::Error, 1, 1, 1));
+    assert_eq!((record.test_name.as_str(), case.trials.len()), ("evals::c", 2));
+}
+
+#[test]
+fn an_attempt_that_died_is_no_problem_once_another_one_has_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path();
+    let attempt = |number: u32| format!("suites/s/cases/c-12345678{}", if number > 1 { ".attempt-2" } else { "" });
+    write(run, &format!("{}/trial-000/started.json", attempt(1)), &started(0));
+    assert_eq!((suite(run).cases[0].record.outcome, suite(run).problems.len()), (Status::Error, 1));
+    let mut record = CaseRecord::new();
+    (record.suite, record.case_id, record.runner_attempt) = ("s".to_owned(), "c".to_owned(), 2);
+    record.outcome = Status::Passed;
+    write(run, &format!("{}/case.json", attempt(2)), &record);
+    let suite = suite(run);
+    assert_eq!((suite.cases.len(), suite.cases[0].record.outcome, suite.problems.len()), (1, Status::Passed, 0));
+    assert_eq!(suite.cases[0].earlier[0].outcome, Status::Error);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_record_that_cannot_be_read_is_a_case_that_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path();
+    let key = crate::digest::case_key("s", "default", "c");
+    let mut tests = SuiteRecord::new();
+    (tests.name, tests.tests) = ("s".to_owned(), vec![SuiteTest::new("p", "evals::c", "c")]);
+    write(run, "suites/s/suite.json", &tests);
+    fs::create_dir_all(run.join("suites/s/cases").join(&key)).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", run.join("suites/s/cases").join(&key).join("case.json")).unwrap();
+    let suite = suite(run);
+    let record = &suite.cases[0].record;
+    assert_eq!((record.case_id.as_str(), record.test_name.as_str(), record.outcome), ("c", "evals::c", Status::Error));
+    assert!(suite.problems[0].message.contains("is a symbolic link"), "{:?}", suite.problems);
+}

@@ -1,0 +1,31 @@
+//! The summary of a run as JSON.
+
+use std::io;
+use std::io::Write;
+
+use evalsuite_records::record::RunSummary;
+use evalsuite_records::summary::summarize_run;
+use serde::Serialize;
+
+use crate::judged_rates::{JudgedRate, judged_rates};
+use crate::run_data::{Problem, RunData};
+
+/// The summary of a run with what only its report says.
+#[derive(Serialize)]
+struct ReportedSummary {
+    #[serde(flatten)]
+    summary: RunSummary,
+    judged_rates: Vec<JudgedRate>,
+}
+
+/// The summary as one JSON object, like `summary.json`.
+///
+/// # Errors
+///
+/// If the records cannot be read, or the object cannot be written.
+pub(super) fn summary_json(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
+    let summary = ReportedSummary { summary: summarize_run(&run.directory)?, judged_rates: judged_rates(run) };
+    serde_json::to_writer_pretty(&mut *out, &summary)?;
+    writeln!(out)?;
+    Ok(Vec::new())
+}

@@ -1,0 +1,95 @@
+//! One case of a run: its dependencies, its trials, its record.
+
+pub(crate) mod case_record;
+pub(crate) mod earlier_records;
+pub(crate) mod reuse;
+
+use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
+
+use crate::model::evals::Evals;
+use crate::model::progress::ProgressStep;
+use crate::model::suite::EvalCase;
+use crate::platform::notice;
+use crate::record::run_directory::RunDirectory;
+use crate::record::run_record;
+use crate::run::case::case_record::{CaseEnd, write_record};
+use crate::run::case_error::CaseError;
+use crate::run::case_report::CaseReport;
+use crate::run::case_setup::CaseSetup;
+use crate::run::dependencies;
+use crate::run::dependencies::Unmet;
+use crate::run::plan::Plan;
+use crate::run::selection::requirements;
+use crate::run::settings::Settings;
+use crate::run::trials::case_trials::CaseTrials;
+use crate::run::trials::confirming::confirm;
+use crate::run::trials::run_trials;
+
+/// Runs a case with all its trials and writes its records.
+///
+/// # Errors
+///
+/// If the case cannot be decoded, or its records cannot be written.
+pub(crate) fn run_case(
+    evals: &Evals,
+    entry: &'static EvalCase,
+    settings: &Settings,
+    run: &RunDirectory,
+) -> Result<CaseReport, CaseError> {
+    let mut plan = Plan::new(evals, entry, settings, run)?;
+    let _git = run_record::register(&plan.suite_run()).map_err(|error| plan.unwritable(error))?;
+    let _lock = plan.records.place.lock().map_err(|error| plan.unwritable(error))?;
+    match dependencies::unreported_result(&mut plan).map_err(|error| plan.unwritable(error))? {
+        Some(report) => Ok(report),
+        None => run_locked_case(plan),
+    }
+}
+
+/// Runs a case whose lock is held, and before it the cases that it depends on.
+fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
+    let earlier = earlier_records::set_aside(&plan.records.directory).map_err(|error| plan.unwritable(error))?;
+    let prevented = match reason_to_skip(&plan) {
+        Some(reason) => Some(Unmet { outcome: Status::Skipped, reason }),
+        None => dependencies::run_dependencies(&mut plan, run_locked_case).unwrap_or_else(|error| {
+            let reason = Reason::new(Stage::Dependencies, ReasonCode::DependencyFailed, error.to_string());
+            Some(Unmet { outcome: Status::Error, reason })
+        }),
+    };
+    if prevented.is_none()
+        && let Some(report) = reuse::take_over(&plan).map_err(|error| plan.unwritable(error))?
+    {
+        earlier.remove().map_err(|error| plan.unwritable(error))?;
+        return Ok(report);
+    }
+    let (trials, end) = match prevented {
+        Some(Unmet { outcome, reason }) => (CaseTrials::none(), CaseEnd::prevented(outcome, reason)),
+        None => {
+            plan.report_progress(|| ProgressStep::CaseStarted {});
+            let mut setup = CaseSetup::begin(&plan).map_err(|error| plan.unwritable(error))?;
+            let mut trials = run_trials(&plan, &mut setup).map_err(|error| plan.unwritable(error))?;
+            confirm(&plan, &mut setup, &mut trials).map_err(|error| plan.unwritable(error))?;
+            let end = CaseEnd::of(&plan, &trials);
+            let is_last = !end.fails_test(&plan) || plan.settings.runner.is_last_attempt();
+            for problem in setup.end(is_last) {
+                notice::say(&problem);
+            }
+            (trials, end)
+        }
+    };
+    let conditions = reuse::conditions(&plan).map_err(|error| plan.unwritable(error))?;
+    let report = write_record(&plan, trials, end, conditions).map_err(|error| plan.unwritable(error))?;
+    earlier.remove().map_err(|error| plan.unwritable(error))?;
+    Ok(report)
+}
+
+/// Why a case is skipped before anything of it runs.
+fn reason_to_skip(plan: &Plan<'_>) -> Option<Reason> {
+    if let (Some(target), Some(chosen)) = (plan.source.entry.target, &plan.settings.targets)
+        && !chosen.iter().any(|name| name == target)
+    {
+        let message = format!("target `{target}` is not selected by EVALSUITE_TARGET");
+        return Some(Reason::new(Stage::Select, ReasonCode::Filtered, message));
+    }
+    let missing = requirements::missing(&plan.source.case, plan.evals.registry(), plan.judges(), plan.settings.mode)?;
+    Some(missing.reason(plan.source.suite, plan.recording(0).is_ok_and(|path| path.is_file())))
+}

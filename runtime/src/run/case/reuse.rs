@@ -1,0 +1,225 @@
+//! Reuses results of earlier runs for cases whose conditions have not changed.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use evalsuite_records::record::{CaseRecord, Conditions, Mode, Status, TrialRecord};
+use evalsuite_schema::json::json;
+
+use crate::model::suite::{EvalCase, EvalSuite};
+use crate::model::suite_location::{SuiteLocation, program};
+use crate::platform::digest::{sha256, sha256_of};
+use crate::platform::environment;
+use crate::platform::files::{read_json, write_json};
+use crate::platform::notice;
+use crate::platform::redaction::Redactor;
+use crate::platform::untrusted::read_to_limit;
+use crate::platform::untrusted::{EntryKind, OpenError, UntrustedDirectory};
+use crate::platform::url::without_credentials;
+use crate::record::run_directory::digest_key::keyed_digest;
+use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
+use crate::record::run_directory::{OutputDirectory, RunDirectory, StoredRun};
+use crate::run::case::case_record::CaseEnd;
+use crate::run::case_report::CaseReport;
+use crate::run::dependencies;
+use crate::run::plan::Plan;
+use crate::run::plan::regrade;
+use crate::run::selection::requirements;
+use crate::workspace::tree_walk::{is_ignored, walk};
+
+/// Largest file that is taken over, in bytes. No record is larger.
+const LARGEST_COPY: u64 = 64 << 20;
+
+/// Directory of a trial's workspace, whose files no record needs.
+const WORKSPACE: &str = "workspace";
+
+/// The directory that belongs to one case only: that of its file, unless it is the suite's or other cases are in it, too.
+pub(crate) fn own_directory(
+    suite: &EvalSuite,
+    entry: &EvalCase,
+    case_dir: &str,
+    places: &SuiteLocation,
+) -> Option<PathBuf> {
+    let directory = places.join(case_dir);
+    let parent = |file: &'static str| Path::new(file).parent();
+    let is_shared = suite.cases.iter().any(|other| other.id != entry.id && parent(other.file) == parent(entry.file));
+    (!is_shared && directory != places.suite_dir && directory.is_dir()).then_some(directory)
+}
+
+/// What the result of a case depends on besides the case; `None` if the digest of the agent is not known, or agents or judges are not
+/// called.
+///
+/// # Errors
+///
+/// If the key for digests of values cannot be read or written.
+pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
+    let agent = plan.settings.agent_digest.clone().filter(|_| plan.settings.mode == Mode::Live);
+    let (Some(agent), false) = (agent, plan.judges_are_recorded()) else { return Ok(None) };
+    let mut conditions = Conditions::default();
+    conditions.agent = sha256(agent);
+    if let Some(directory) =
+        own_directory(plan.source.suite, plan.source.entry, &plan.source.case.dir, &plan.source.places)
+    {
+        let files: BTreeMap<String, String> = walk(&directory, is_ignored)
+            .filter_map(Result::ok)
+            .filter(|found| found.kind == EntryKind::File)
+            // What counts in it is in the digest of the case.
+            .filter(|found| Path::new(plan.source.entry.file).file_name() != Some(found.relative_path.as_os_str()))
+            .map(|found| {
+                let digest = found.open().map_err(io::Error::from).and_then(sha256_of);
+                (found.name(), digest.unwrap_or_else(|error| error.to_string()))
+            })
+            .collect();
+        conditions.files = sha256(json!(files).to_string());
+    }
+    let mut variables = plan.variables.names.clone();
+    if requirements::asks_judge(&plan.source.case, plan.evals.registry()) {
+        let judge = &plan.settings.judge;
+        let endpoint = judge.endpoint.as_ref().map(|endpoint| (without_credentials(&endpoint.url), &endpoint.model));
+        conditions.judge = sha256(json!([endpoint, judge.targets, judge.temperature, judge.confirm]).to_string());
+        variables.extend(plan.judges().variables());
+    }
+    let settings = json!([
+        plan.standard.threshold,
+        plan.planned,
+        plan.standard.rule,
+        plan.tested.limit.as_secs_f64(),
+        plan.settings.run_all
+    ]);
+    conditions.settings = sha256(settings.to_string());
+    if requirements::compares_with_baseline(&plan.source.case) {
+        conditions.judge = sha256(json!([conditions.judge, plan.accepted_answer()?]).to_string());
+    }
+    if let (false, Some(output)) = (variables.is_empty(), plan.run.output()) {
+        let values: BTreeMap<&String, Option<String>> =
+            variables.iter().map(|name| (name, environment::var(name))).collect();
+        conditions.variables = keyed_digest(output, &json!(values).to_string())?;
+    }
+    Ok(Some(conditions))
+}
+
+/// The result of a case from the newest run with the same conditions, taken over into this run; `None` if the case has to run.
+///
+/// # Errors
+///
+/// If records cannot be read or written.
+pub(crate) fn take_over(plan: &Plan<'_>) -> io::Result<Option<CaseReport>> {
+    if !(plan.settings.only_changed && plan.dependencies.are_reused) {
+        return Ok(None);
+    }
+    let Some(conditions) = conditions(plan)? else { return Ok(None) };
+    let Some((earlier, record)) = newest_with(plan, &conditions)? else { return Ok(None) };
+    let is_result = matches!(record.outcome, Status::Passed | Status::Failed);
+    if !is_result || record.errors > 0 || record.cost_limited {
+        return Ok(None);
+    }
+    copy(&earlier, &plan.records.directory)?;
+    let run = record.reused_run.clone().unwrap_or_else(|| record.run_id.clone());
+    let trials = own_trials(plan, &record, &run)?;
+    let record = own_record(plan, record, run);
+    dependencies::mark_unreported(plan)?;
+    write_json(&plan.records.directory.join(CASE_RECORD), &record, &Redactor::default())?;
+    plan.report_case_end(&record, None);
+    Ok(Some(plan.report(record, trials)))
+}
+
+/// The case's directory and record in the newest other run that has it with these conditions.
+fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(PathBuf, CaseRecord)>> {
+    let test = plan.source.test_name();
+    for run in other_runs(plan.run)?.iter() {
+        let cases = run.path().join(SUITES).join(plan.source.suite.key()).join(CASES);
+        let Some(case) = regrade::newest_of_case(&cases, &plan.records.case_key, &test) else { continue };
+        let file = case.directory.join(CASE_RECORD);
+        let record = match read_json::<CaseRecord>(&file) {
+            Ok(Some(record)) => record,
+            Ok(None) => continue,
+            // A damaged record of another run says nothing about this one: the case runs.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                notice::say(&format!("{test} is not taken over from run {}: {error}", run.id()));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let digests = [&record.case_digest, &record.input_digest, &record.grader_digest];
+        let is_same =
+            digests == [&plan.records.digests.case, &plan.records.digests.input, &plan.records.digests.graders];
+        if !is_same || record.conditions.as_ref() != Some(conditions) {
+            continue;
+        }
+        let mut trials = record.trials.iter().chain(&record.surplus).map(|trial| case.directory.join(&trial.path));
+        match trials.find_map(|file| {
+            read_json::<TrialRecord>(&file).map(|found| found.is_none()).unwrap_or(true).then_some(file)
+        }) {
+            None => return Ok(Some((case.directory, record))),
+            Some(file) => notice::say(&format!("{test} is not taken over: {} is missing or damaged", file.display())),
+        }
+    }
+    Ok(None)
+}
+
+/// The other runs of the output directory, the newest first. All cases of a run in this process share the list: it takes reading the
+/// record of every run.
+fn other_runs(run: &RunDirectory) -> io::Result<Arc<[StoredRun]>> {
+    static LISTS: Mutex<BTreeMap<PathBuf, Arc<[StoredRun]>>> = Mutex::new(BTreeMap::new());
+    let mut lists = LISTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(list) = lists.get(run.path()) {
+        return Ok(Arc::clone(list));
+    }
+    let mut runs = match run.output() {
+        Some(output) => OutputDirectory::new(output).runs_newest_first()?,
+        None => Vec::new(),
+    };
+    runs.retain(|other| other.path() != run.path());
+    Ok(Arc::clone(lists.entry(run.path().to_owned()).or_insert_with(|| runs.into())))
+}
+
+/// Copies the files of a case, without links and workspaces.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let target = UntrustedDirectory::new(to);
+    for found in walk(from, |name| name == WORKSPACE) {
+        let found = found?;
+        let (Some(parent), Some(name)) = (found.relative_path.parent(), found.relative_path.file_name()) else {
+            continue;
+        };
+        if found.kind == EntryKind::File {
+            match read_to_limit(found.open().map_err(io::Error::from)?, LARGEST_COPY) {
+                Ok(bytes) => target.join(parent).write(&name.to_string_lossy(), &bytes)?,
+                Err(OpenError::TooLarge { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The copied records of trials as records of this run; returns those that count.
+fn own_trials(plan: &Plan<'_>, record: &CaseRecord, run: &str) -> io::Result<Vec<TrialRecord>> {
+    let mut counted = Vec::new();
+    for (index, summary) in record.trials.iter().chain(record.uncounted_trials()).enumerate() {
+        let file = plan.records.directory.join(&summary.path);
+        let mut trial: TrialRecord = read_json(&file)?
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{} is gone", file.display())))?;
+        trial.run_id.clone_from(&plan.run.run_id);
+        trial.reused_run = Some(run.to_owned());
+        trial.suite_digest.clone_from(&plan.source.data.digest);
+        write_json(&file, &trial, &Redactor::default())?;
+        if index < record.trials.len() {
+            counted.push(trial);
+        }
+    }
+    Ok(counted)
+}
+
+/// A record of another run as one of this run, in view of the baseline now.
+fn own_record(plan: &Plan<'_>, mut record: CaseRecord, run: String) -> CaseRecord {
+    let end = CaseEnd::of_record(plan, &record);
+    (record.outcome, record.reason, record.baseline) = (end.outcome, end.reason, end.baseline);
+    let own = plan.case_record();
+    (record.run_id, record.suite_digest, record.location) = (own.run_id, own.suite_digest, own.location);
+    (record.runner_attempt, record.requested_by) = (own.runner_attempt, own.requested_by);
+    record.program = program();
+    record.reused_run = Some(run);
+    record
+}

@@ -1,0 +1,255 @@
+//! The data of a case that all its trials share.
+
+mod case_records;
+mod case_source;
+mod case_variables;
+mod progress;
+pub(crate) mod regrade;
+mod tested_agent;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use evalsuite_records::record::{CaseRecord, Mode, Reason, ReasonCode, Stage, TrialRecord};
+use evalsuite_schema::{Hooks, Location};
+
+use crate::grade::scoring::CaseStandard;
+use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
+use crate::model::dependency::Dependencies;
+use crate::model::evals::Evals;
+use crate::model::suite::EvalCase;
+use crate::model::suite_location::package_directory;
+use crate::platform::redaction::Redactor;
+use crate::record::baseline::{accepted_answer, accepted_answers_file};
+use crate::record::cassette::{AgentInput, ReplayError, cassette_path};
+use crate::record::run_directory::RunDirectory;
+use crate::record::run_record::SuiteOfRun;
+use crate::run::case_error::CaseError;
+use crate::run::case_report::CaseReport;
+use crate::run::hooks::HookFacts;
+use crate::run::plan::case_records::CaseRecords;
+use crate::run::plan::case_source::CaseSource;
+use crate::run::plan::case_variables::CaseVariables;
+use crate::run::plan::regrade::EarlierTrials;
+use crate::run::plan::tested_agent::TestedAgent;
+use crate::run::selection::chosen_agent::ChosenAgent;
+use crate::run::selection::{requirements, rerun};
+use crate::run::settings::Settings;
+
+/// The data of a case that all its trials share, each part from the phase that makes it.
+pub(crate) struct Plan<'a> {
+    pub(crate) evals: &'a Evals,
+    pub(crate) settings: &'a Settings,
+    pub(crate) run: &'a RunDirectory,
+    pub(crate) source: CaseSource,
+    pub(crate) tested: TestedAgent,
+    /// What the trials of the case are measured by.
+    pub(crate) standard: CaseStandard,
+    pub(crate) planned: u32,
+    pub(crate) records: CaseRecords,
+    pub(crate) dependencies: DependencyResults,
+    pub(crate) variables: CaseVariables,
+    pub(crate) redactor: Redactor,
+    /// What the agent sees of the case.
+    pub(crate) seen: AgentInput,
+    /// The earlier trials that are graded again, or why there are none.
+    pub(crate) regraded: Option<Result<EarlierTrials, ReplayError>>,
+}
+
+/// Results of the cases that a case depends on.
+pub(crate) struct DependencyResults {
+    pub(crate) results: Arc<Dependencies>,
+    /// Whether all of them are results of earlier runs.
+    pub(crate) are_reused: bool,
+    /// The case that made this one run.
+    pub(crate) requested_by: Option<&'static str>,
+}
+
+impl<'a> Plan<'a> {
+    /// # Errors
+    ///
+    /// If the compiled suite cannot be decoded, a setting does not fit it, or its records cannot be written.
+    pub(crate) fn new(
+        evals: &'a Evals,
+        entry: &'static EvalCase,
+        settings: &'a Settings,
+        run: &'a RunDirectory,
+    ) -> Result<Self, CaseError> {
+        let source = CaseSource::decode(evals, entry, settings, run)?;
+        let tested = TestedAgent::of(&source, evals, settings)?;
+        let seen = AgentInput::new(&source.case, &tested.target, tested.agent.command(), &source.places);
+        let records = CaseRecords::claim(&source, &tested.target, &seen, &settings.runner, run)?;
+        let variables = CaseVariables::of(&source, &tested);
+        let regraded = settings.regrade.as_deref().map(|wanted| {
+            regrade::find_trials(run, wanted, source.suite, &records.case_key, &source.suite.test_path(entry))
+        });
+        let planned = match &regraded {
+            Some(Ok(earlier)) => earlier.trials,
+            _ => settings.trials.unwrap_or(source.case.trials.count),
+        };
+        Ok(Self {
+            standard: source.standard(settings.threshold),
+            planned: planned.max(1),
+            redactor: Redactor::of(variables.secrets.iter().map(String::as_str)).and_values(settings.judge.secrets()),
+            dependencies: DependencyResults { results: Arc::default(), are_reused: true, requested_by: None },
+            evals,
+            settings,
+            run,
+            source,
+            tested,
+            records,
+            variables,
+            seen,
+            regraded,
+        })
+    }
+
+    /// The suite in the run.
+    pub(crate) fn suite_run(&self) -> SuiteOfRun<'_> {
+        SuiteOfRun {
+            suite: self.source.suite,
+            data: &self.source.data,
+            location: &self.source.places,
+            run: self.run,
+            redactor: &self.redactor,
+            echo: self.settings.echo,
+        }
+    }
+
+    /// The report of the case.
+    pub(crate) fn report(&self, record: CaseRecord, trials: Vec<TrialRecord>) -> CaseReport {
+        CaseReport::new(
+            self.source.suite,
+            self.source.entry,
+            record,
+            trials,
+            self.records.directory.clone(),
+            self.redactor.clone(),
+        )
+    }
+
+    /// The error that the case's records cannot be written or read.
+    pub(crate) fn unwritable(&self, error: io::Error) -> CaseError {
+        CaseError::unwritable_case(self.source.entry, &self.records.directory, error)
+    }
+
+    /// Where the case's judges come from.
+    pub(crate) fn judges(&self) -> JudgeChoice<'_> {
+        let under_test = match &self.tested.agent {
+            ChosenAgent::Command(agent) => Some(agent.name.as_str()),
+            // `default` is the target of cases without one: an entry of this name in the targets file may be unrelated.
+            ChosenAgent::Rust(_) => Some(self.tested.target.as_str()).filter(|target| *target != "default"),
+            ChosenAgent::Unusable(_) => None,
+        };
+        let file = self.settings.targets_file.as_deref();
+        let commands =
+            self.evals.commands().map(|load| JudgeCommands { load, places: &self.source.places, file, under_test });
+        JudgeChoice {
+            judges: self.evals.judges(),
+            options: &self.settings.judge,
+            is_recorded: self.judges_are_recorded(),
+            commands,
+        }
+    }
+
+    /// Whether judges that are not configured reply from a recording: in a replay, and in a live run without a judge of a
+    /// case that was recorded with one. There the agent is called, and its answer has to be the recorded one.
+    pub(crate) fn judges_are_recorded(&self) -> bool {
+        match self.settings.mode {
+            Mode::Replay => true,
+            Mode::Live => {
+                let has_judge = self.settings.judge.names_one() || self.evals.judges().has_default();
+                !has_judge
+                    && requirements::needs_judge(&self.source.case, self.evals.registry())
+                    && self.recording(0).is_ok_and(|path| path.is_file())
+            }
+            _ => false,
+        }
+    }
+
+    /// The file of a trial's recording.
+    ///
+    /// # Errors
+    ///
+    /// If it would be inside the suite.
+    pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, Reason> {
+        cassette_path(
+            self.source.suite,
+            &self.records.case_key,
+            trial,
+            self.settings.cassettes.as_deref(),
+            &self.source.places,
+        )
+        .map_err(|error| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()))
+    }
+
+    /// The accepted answer to the case, of its target.
+    ///
+    /// # Errors
+    ///
+    /// If the accepted answers of the suite cannot be read.
+    pub(crate) fn accepted_answer(&self) -> io::Result<Option<String>> {
+        let file = accepted_answers_file(&package_directory(self.source.suite), &self.source.suite.id());
+        accepted_answer(&file, &self.case_record())
+    }
+
+    /// The record of the case before any of its trials. The records of trials start from it.
+    pub(crate) fn case_record(&self) -> CaseRecord {
+        let mut record = CaseRecord::new();
+        record.run_id = self.run.run_id.clone();
+        record.suite = self.source.suite.name.to_owned();
+        record.module = self.source.suite.module_path.to_owned();
+        record.suite_digest = self.source.data.digest.clone();
+        record.layout = self.source.data.layout;
+        record.kind = self.source.data.kind;
+        record.case_id = self.source.entry.id.to_owned();
+        record.case_key = self.records.case_key.clone();
+        record.case_digest = self.records.digests.case.clone();
+        record.input_digest = self.records.digests.input.clone();
+        record.grader_digest = self.records.digests.graders.clone();
+        record.test_name = self.source.test_name();
+        record.target = self.tested.target.clone();
+        record.agent = self.tested.agent_name.clone();
+        record.location = Location::new(self.source.entry.file, self.source.entry.line, self.source.entry.column);
+        record.runner_attempt = self.settings.runner.attempt;
+        record.requested_by = self.dependencies.requested_by.map(str::to_owned);
+        record.threshold = self.standard.threshold;
+        record
+    }
+
+    /// Number of trials of the suite that may run in parallel, if there is a limit.
+    pub(crate) fn workers(&self) -> Option<u32> {
+        self.settings.workers.or(self.source.data.workers)
+    }
+
+    /// The hooks of the case's target.
+    pub(crate) fn target_hooks(&self) -> Option<&Hooks> {
+        self.source.data.targets.iter().find(|target| target.name == self.tested.target).map(|target| &target.hooks)
+    }
+
+    /// What every hook of the case gets; `test_id` is the case's id, or a name in underscores for a hook around all cases.
+    pub(crate) fn hook_facts(&self, workspace: &Path, test_id: &str) -> HookFacts {
+        HookFacts {
+            run_id: self.run.run_id.clone(),
+            package_root: self.source.places.package_root.clone(),
+            suite_dir: self.source.places.suite_dir.clone(),
+            workspace: workspace.to_owned(),
+            test_id: test_id.to_owned(),
+            target: None,
+            case: None,
+            trial: None,
+            result: None,
+        }
+    }
+
+    /// The command line that runs the case's test again.
+    pub(crate) fn rerun(&self) -> String {
+        rerun::command(self.source.suite.package, &self.source.test_name())
+    }
+
+    /// Help for errors about a recording.
+    pub(crate) fn how_to_record(&self) -> String {
+        format!("to record it: `EVALSUITE_MODE=record {}`", self.rerun())
+    }
+}

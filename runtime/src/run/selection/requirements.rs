@@ -1,0 +1,245 @@
+//! The requirements of a case: variables, programs and judges without which it is skipped.
+
+use std::path::Path;
+
+use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage, Status};
+use evalsuite_schema::grader::{AskedJudge, ComparedWith};
+use evalsuite_schema::{Case, Grader, GraderConfig};
+
+use crate::judge::judge_choice::JudgeChoice;
+use crate::model::evals::Registry;
+use crate::model::suite::EvalSuite;
+use crate::platform::environment;
+use crate::run::selection::rerun;
+use crate::run::selection::turn_graders::turn_graders;
+use crate::run::settings::Settings;
+
+/// A requirement that is not met.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Requirement<'c> {
+    NoDocker,
+    Variable(&'c str),
+    Program(&'c str),
+    Judge,
+    Grader,
+}
+
+/// The requirement of a case that is not met, if there is one.
+pub(crate) fn missing<'c>(
+    case: &'c Case,
+    registry: &Registry,
+    judges: JudgeChoice<'_>,
+    mode: Mode,
+) -> Option<Requirement<'c>> {
+    if case.workspace.as_ref().is_some_and(|workspace| workspace.docker) {
+        return Some(Requirement::NoDocker);
+    }
+    if is_ungraded(case) {
+        return Some(Requirement::Grader);
+    }
+    // A replay needs neither the agent's keys nor a judge.
+    let is_unset = |name: &&String| environment::var_os(name).is_none_or(|value| value.is_empty());
+    if !matches!(mode, Mode::Replay | Mode::Regrade)
+        && let Some(name) = case.requires.env.iter().find(is_unset)
+    {
+        return Some(Requirement::Variable(name));
+    }
+    if let Some(program) = case.requires.commands.iter().find(|program| !is_on_path(program)) {
+        return Some(Requirement::Program(program));
+    }
+    (!judges.is_recorded && !judges.has_default() && needs_judge(case, registry)).then_some(Requirement::Judge)
+}
+
+impl Requirement<'_> {
+    /// Why the case is skipped, and how to meet the requirement. `is_recorded` says whether there is a recording of the case.
+    pub(crate) fn reason(&self, suite: &EvalSuite, is_recorded: bool) -> Reason {
+        let reason = |message: String| Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, message);
+        match self {
+            Self::NoDocker => {
+                let message = "docker workspaces are not supported";
+                Reason::new(Stage::Requirements, ReasonCode::DockerUnsupported, message)
+            }
+            Self::Variable(name) => {
+                let replay =
+                    format!(", or replay the recording: `EVALSUITE_MODE=replay {}`", rerun::suite_command(suite));
+                let replay = if is_recorded { replay.as_str() } else { "" };
+                reason(format!("environment variable {name} is not set")).with_help(format!("set {name}{replay}"))
+            }
+            Self::Program(program) => reason(format!("program `{program}` is not on PATH"))
+                .with_help(format!("install `{program}`, or add its directory to PATH")),
+            Self::Judge => reason("needs a judge".to_owned()).with_help(judge_help(suite)),
+            Self::Grader => {
+                reason("nothing grades the case".to_owned()).with_help("add a grader to `assertions`, or `criteria`")
+            }
+        }
+    }
+}
+
+/// How to supply a judge.
+fn judge_help(suite: &EvalSuite) -> String {
+    let feature = if cfg!(feature = "judge") { "" } else { " (with the feature `judge` of `evalsuite`)" };
+    format!(
+        "add `judge = …` to the suite's macro, or set EVALSUITE_JUDGE_URL, EVALSUITE_JUDGE_MODEL and \
+         EVALSUITE_JUDGE_API_KEY{feature}; with a judge, `EVALSUITE_MODE=record {}` records its replies for runs without one",
+        rerun::suite_command(suite)
+    )
+}
+
+/// Turns a skip into an error where EVALSUITE_REQUIRE is set, unless the case was not selected.
+pub(crate) fn refuse_skip(settings: &Settings, outcome: &mut Status, reason: &mut Option<Reason>) {
+    let Some(reason) = reason else { return };
+    if settings.require && *outcome == Status::Skipped && reason.code != ReasonCode::Filtered {
+        *outcome = Status::Error;
+        reason.code = ReasonCode::Required;
+        let help = reason.help.take().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+        reason.message = format!("{}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors{help}", reason.message);
+    }
+}
+
+/// Whether a grader asks the default judge. A named judge that does not exist is an error of the grader that names it.
+pub(crate) fn needs_judge(case: &Case, registry: &Registry) -> bool {
+    any_asks(case, registry, |judge| judge == AskedJudge::Default)
+}
+
+/// Whether a grader asks a judge, the default one or one that it names.
+pub(crate) fn asks_judge(case: &Case, registry: &Registry) -> bool {
+    any_asks(case, registry, |_| true)
+}
+
+/// Whether a grader compares the answer with the accepted one.
+pub(crate) fn compares_with_baseline(case: &Case) -> bool {
+    let is_one = |grader: &Grader| match &grader.config {
+        GraderConfig::Compare(config) => config.against == ComparedWith::Baseline,
+        _ => false,
+    };
+    case.graders.iter().any(|grader| grader.with_members().any(is_one))
+}
+
+/// Whether there is neither a grader nor anything that a judge could grade by.
+fn is_ungraded(case: &Case) -> bool {
+    case.graders.is_empty() && case.conversation.is_none() && case.criteria.is_none() && case.expected_output.is_empty()
+}
+
+fn any_asks(case: &Case, registry: &Registry, is_wanted: fn(AskedJudge<'_>) -> bool) -> bool {
+    let implicit = case.graders.is_empty() && case.conversation.is_none();
+    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
+    let mut of_turns = turns.flat_map(|turn| turn_graders(turn, case));
+    let asks = |grader: &Grader| {
+        grader.with_members().any(|grader| match &grader.config {
+            GraderConfig::User { grader, .. } => registry.grader(grader).is_some_and(|grader| grader.needs_judge),
+            config => config.asked_judge().is_some_and(is_wanted),
+        })
+    };
+    implicit || case.graders.iter().any(asks) || of_turns.any(|grader| asks(&grader))
+}
+
+/// Whether a program with this name can be started.
+fn is_on_path(program: &str) -> bool {
+    if program.contains(std::path::MAIN_SEPARATOR) {
+        return is_executable(Path::new(program));
+    }
+    let Some(path) = environment::var_os("PATH") else { return false };
+    std::env::split_paths(&path).any(|directory| {
+        let file = directory.join(program);
+        is_executable(&file)
+            || cfg!(windows) && ["exe", "cmd", "bat"].iter().any(|e| is_executable(&file.with_extension(e)))
+    })
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(file: &Path) -> bool {
+    file.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::Location;
+    use evalsuite_schema::grader::{Aggregator, Composite, JudgeSettings, Rubrics};
+
+    use super::*;
+    use crate::judge::judge_options::JudgeOptions;
+    use crate::model::judge::{IntoJudge, JudgeRequest, Judges};
+
+    fn case(change: impl FnOnce(&mut Case)) -> Case {
+        let mut case = Case::new("c", Location::new("f", 1, 1));
+        case.graders.push(grader(GraderConfig::IsJson));
+        change(&mut case);
+        case
+    }
+
+    fn grader(config: GraderConfig) -> Grader {
+        Grader::new("g", Location::new("f", 1, 1), config)
+    }
+
+    fn in_mode(case: &Case, mode: Mode) -> Option<Requirement<'_>> {
+        let (judges, options) = (Judges::default(), JudgeOptions::default());
+        missing(
+            case,
+            &Registry::default(),
+            JudgeChoice { judges: &judges, options: &options, is_recorded: mode == Mode::Replay, commands: None },
+            mode,
+        )
+    }
+
+    fn in_live_mode(case: &Case) -> Option<Requirement<'_>> {
+        in_mode(case, Mode::Live)
+    }
+
+    #[test]
+    fn a_case_without_its_variable_or_program_is_skipped() {
+        assert_eq!(in_live_mode(&case(|_| ())), None);
+        let variable = case(|case| case.requires.env.push("EVALSUITE_NO_SUCH_VARIABLE".into()));
+        assert_eq!(in_live_mode(&variable), Some(Requirement::Variable("EVALSUITE_NO_SUCH_VARIABLE")));
+        for mode in [Mode::Replay, Mode::Regrade] {
+            assert_eq!(in_mode(&variable, mode), None, "no agent is called");
+        }
+        let program = case(|case| case.requires.commands.push("no-such-program".into()));
+        assert_eq!(in_live_mode(&program), Some(Requirement::Program("no-such-program")));
+        assert_eq!(in_live_mode(&case(|case| case.requires.commands.push("cargo".into()))), None);
+    }
+
+    #[test]
+    fn a_judge_may_be_needed_by_a_member_of_a_composite() {
+        let judge = grader(GraderConfig::Rubrics(Rubrics::default()));
+        let composite = GraderConfig::Composite(Composite {
+            members: vec![grader(GraderConfig::IsJson), judge],
+            aggregator: Aggregator::Threshold { threshold: 0.5 },
+        });
+        assert_eq!(in_live_mode(&case(|case| case.graders.push(grader(composite)))), Some(Requirement::Judge));
+        let criteria = case(|case| {
+            case.graders.clear();
+            case.criteria = Some("Answers politely.".into());
+        });
+        assert_eq!(in_live_mode(&criteria), Some(Requirement::Judge));
+        assert_eq!(in_mode(&criteria, Mode::Replay), None);
+    }
+
+    #[test]
+    fn a_case_that_nothing_grades_is_skipped_in_every_mode() {
+        let nothing = case(|case| case.graders.clear());
+        for mode in [Mode::Live, Mode::Record, Mode::Replay, Mode::Regrade] {
+            assert_eq!(in_mode(&nothing, mode), Some(Requirement::Grader));
+        }
+    }
+
+    #[test]
+    fn a_default_judge_is_enough_and_a_named_one_is_not_required() {
+        let judged = case(|case| case.graders.push(grader(GraderConfig::Rubrics(Rubrics::default()))));
+        let judges = Judges {
+            default: Some((|_: JudgeRequest| Ok::<_, std::fmt::Error>("")).into_judge()),
+            ..Judges::default()
+        };
+        let choice =
+            JudgeChoice { judges: &judges, options: &JudgeOptions::default(), is_recorded: false, commands: None };
+        assert!(missing(&judged, &Registry::default(), choice, Mode::Live).is_none());
+        let settings = JudgeSettings { target: Some("strict".into()), ..JudgeSettings::default() };
+        let named = Rubrics { judge: settings, ..Rubrics::default() };
+        assert_eq!(in_live_mode(&case(|case| case.graders.push(grader(GraderConfig::Rubrics(named))))), None);
+    }
+}
