@@ -50,7 +50,8 @@ fn commands(block: &Block) -> Vec<&str> {
 #[test]
 fn the_readme_shows_parts_of_the_walk() {
     let (readme, walk) = (read("README.md"), read("docs/walk.md"));
-    let (_, parts) = readme.split_once("shows whole:\n\n```text\n").expect("the parts");
+    let (_, below) = readme.split_once("(docs/walk.md)").expect("a link to the walk");
+    let (_, parts) = below.split_once("```text\n").expect("the parts");
     let (parts, _) = parts.split_once("\n```").expect("the end of the block");
     let mut rest = walk.as_str();
     for part in parts.split("\n…\n").flat_map(|part| part.split("\n$ ")) {

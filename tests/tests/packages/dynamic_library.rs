@@ -45,7 +45,7 @@ fn tests_have_the_same_results_with_the_dynamic_library() {
     ran.says("test echo::bad ... FAILED").says("Output does not contain \"goodbye\"");
     let program = package.build(["--tests"]).executable("test", "evals");
     let size = std::fs::metadata(&program).expect("the test program").len();
-    assert!(size < 40_000_000, "the test program has {size} bytes; expected evalsuite not to be linked into it");
+    assert!(size < 10_000_000, "the test program has {size} bytes; expected evalsuite not to be linked into it");
     #[cfg(target_os = "linux")]
     binds_its_own_symbols(&program);
     let ran = package.cargo(["nextest", "run", "--no-fail-fast"]).run().fails("one case fails");
