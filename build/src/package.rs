@@ -13,9 +13,6 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    /// # Errors
-    ///
-    /// What is missing, if this is not a build script.
     pub(crate) fn of_build_script() -> Result<Self, String> {
         Ok(Self { root: variable("CARGO_MANIFEST_DIR")?.into(), out_dir: variable("OUT_DIR")?.into() })
     }

@@ -26,10 +26,6 @@ pub(crate) struct CallSite {
 
 impl CallSite {
     /// The call with a token at `span`.
-    ///
-    /// # Errors
-    ///
-    /// If cargo's environment is missing or a variable has an invalid value.
     pub(crate) fn of(span: Span) -> Result<Self, EnvironmentError> {
         Ok(Self {
             package_root: cargo_environment::variable("CARGO_MANIFEST_DIR")?.into(),

@@ -84,10 +84,6 @@ impl EndedSuite {
 
 impl EndedRun {
     /// Finishes a run.
-    ///
-    /// # Errors
-    ///
-    /// If the run's files cannot be read or written.
     pub(crate) fn of(run: &Path) -> Result<(Self, RunEnd)> {
         let finished = finish(run)?;
         warn_of_skips(&finished.summary);
@@ -138,10 +134,6 @@ const SHOWN: usize = 10;
 
 /// Finishes a run and prints its summary. `is_asked`: the user asked for it, and not for a run; prints that no hooks were left, and the
 /// tests that were not started, too.
-///
-/// # Errors
-///
-/// If the run's files cannot be read or written.
 pub(crate) fn finish_and_summarize(run: &Path, is_asked: bool) -> Result<RunEnd> {
     let finished = finish(run)?;
     let mut out = stdout();

@@ -17,10 +17,6 @@ pub(crate) struct BaselineFile<'a> {
 }
 
 /// The files for the baselines of a run's suites: each is in the package that the suite belongs to.
-///
-/// # Errors
-///
-/// If a package is not in the workspace of the current directory.
 pub(crate) fn files(run: &RunData) -> Result<Vec<BaselineFile<'_>>> {
     let metadata = cargo_process::metadata(Path::new("."), &["--no-deps"])?;
     let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -58,10 +54,6 @@ pub(crate) fn files(run: &RunData) -> Result<Vec<BaselineFile<'_>>> {
 }
 
 /// The baselines of a run's suites, as far as there are any. Each names its suite as the run does.
-///
-/// # Errors
-///
-/// If a package is not in the workspace of the current directory, or a file is not valid.
 pub(crate) fn read(run: &RunData) -> Result<Vec<Baseline>> {
     existing(files(run)?.into_iter().map(|file| {
         Ok(read_baseline(&file.path)?.map(|mut baseline| {
@@ -72,10 +64,6 @@ pub(crate) fn read(run: &RunData) -> Result<Vec<Baseline>> {
 }
 
 /// The accepted answers of a run's suites, as far as there are any.
-///
-/// # Errors
-///
-/// Those of [`read`].
 pub(crate) fn read_answers(run: &RunData) -> Result<Vec<AcceptedAnswers>> {
     existing(files(run)?.into_iter().map(|file| {
         Ok(read_accepted_answers(&file.answers)?.map(|mut answers| {

@@ -8,10 +8,6 @@ use evalsuite_records::run_directory::{LATEST, OutputDirectory, StoredRun};
 use crate::platform::cli_error::{CliError, Result};
 
 /// The run with this id or path.
-///
-/// # Errors
-///
-/// If there is none, or the directory of runs is not known.
 pub(crate) fn find(run: &str) -> Result<StoredRun> {
     // An id is not a path, and a path of one component is more likely an id.
     if Path::new(run).components().count() > 1
@@ -47,10 +43,6 @@ fn newest(output: &OutputDirectory) -> Result<Option<String>> {
 }
 
 /// The run at a path: the path itself, or the newest run of an output directory.
-///
-/// # Errors
-///
-/// If it cannot be read.
 pub(crate) fn run_or_newest(path: &Path) -> Result<Option<StoredRun>> {
     if let Some(run) = open(path) {
         return Ok(Some(run));
@@ -60,19 +52,11 @@ pub(crate) fn run_or_newest(path: &Path) -> Result<Option<StoredRun>> {
 }
 
 /// Path of the output directory of the workspace here.
-///
-/// # Errors
-///
-/// If the current directory is gone.
 pub(crate) fn output_path() -> Result<PathBuf> {
     output_path_of(&env::current_dir()?)
 }
 
 /// The same for the workspace around a directory.
-///
-/// # Errors
-///
-/// If the path in `EVALSUITE_OUTPUT` is not valid.
 pub(crate) fn output_path_of(directory: &Path) -> Result<PathBuf> {
     let setting = env::var_os("EVALSUITE_OUTPUT").filter(|output| !output.is_empty()).map(PathBuf::from);
     Ok(OutputDirectory::of_workspace(directory, setting.as_deref())?.path().to_owned())

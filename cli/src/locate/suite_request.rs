@@ -9,10 +9,6 @@ use evalsuite_loader::{Request, workspace_root};
 use super::suite_search;
 
 /// A request for the suite at `path`.
-///
-/// # Errors
-///
-/// If the path is not UTF-8, or the current directory is gone.
 pub(crate) fn request(path: &Path) -> io::Result<Request> {
     Request::of_suite(&absolute(path)?, &std::env::current_dir()?)
 }
@@ -64,10 +60,6 @@ fn all_below(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// The absolute path without `.` and `..`. Symbolic links stay, so that files are shown as the user named them.
-///
-/// # Errors
-///
-/// If the current directory is gone.
 pub(crate) fn absolute(path: &Path) -> io::Result<PathBuf> {
     let mut absolute = PathBuf::new();
     for component in std::path::absolute(path)?.components() {

@@ -68,10 +68,6 @@ pub(crate) fn run(command: &Diff) -> Result<Exit> {
 }
 
 /// The answers of a run with those that were accepted.
-///
-/// # Errors
-///
-/// If no accepted answer can be compared.
 fn accepted_pairs(
     command: &Diff,
     baselines: &[Baseline],
@@ -128,10 +124,6 @@ pub(crate) enum Standard<'a> {
 }
 
 /// The comparison.
-///
-/// # Errors
-///
-/// If a run or a baseline cannot be read, or no suite of the run has one.
 pub(crate) fn compare(run: &StoredRun, standard: Standard<'_>, arguments: &ComparisonArguments) -> Result<Comparison> {
     compare_with(run, standard, &options(arguments)?)
 }
@@ -218,10 +210,6 @@ fn options(arguments: &ComparisonArguments) -> Result<CompareOptions> {
 
 /// How a run of chosen cases compares with the accepted results, or without any with the newest run that has cases in common;
 /// `None` if there is neither.
-///
-/// # Errors
-///
-/// If a baseline or an earlier run cannot be read.
 pub(crate) fn after_run(run: &StoredRun) -> Result<Option<Comparison>> {
     let options = CompareOptions::new().with_only_cases_of_run();
     let data = RunData::read_cases(run.path())?;

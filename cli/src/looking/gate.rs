@@ -76,9 +76,6 @@ impl GatesAfterRun {
         self.report.as_ref().map(|report| exit(Some(report.verdict()), None))
     }
 
-    /// # Errors
-    ///
-    /// If they cannot be printed.
     pub(crate) fn print(&self, out: &mut impl Write) -> io::Result<()> {
         if self.report.is_some() || !self.unchecked.is_empty() {
             writeln!(out)?;
@@ -91,10 +88,6 @@ impl GatesAfterRun {
 }
 
 /// Checks the gates of a run's suites. `names` is what the suites are called. `is_complete`: whether all tests of a suite were to run; the gates of others are not checked.
-///
-/// # Errors
-///
-/// If the run cannot be read.
 pub(crate) fn after_run(
     run: &StoredRun,
     names: &[(SuiteId, String)],

@@ -12,10 +12,6 @@ pub(crate) fn cargo() -> Command {
 }
 
 /// What cargo says about packages, as JSON.
-///
-/// # Errors
-///
-/// What cargo says if it cannot tell.
 pub(crate) fn metadata(directory: &Path, arguments: &[&str]) -> Result<evalsuite_schema::Value> {
     let mut metadata = cargo();
     metadata.args(["metadata", "--offline", "--format-version", "1"]).args(arguments).current_dir(directory);

@@ -14,10 +14,6 @@ const DEFAULT: &str = "less";
 const LESS: &str = "FRX";
 
 /// Prints lines without what could disturb a terminal, through `PAGER` if the output is a terminal. An empty `PAGER` is none.
-///
-/// # Errors
-///
-/// If the output cannot be written.
 pub(crate) fn print(text: &str) -> Result<Exit> {
     let lines: Vec<String> =
         text.lines().map(|line| evalsuite_schema::terminal::lines(line).trim_end().to_owned() + "\n").collect();

@@ -65,10 +65,6 @@ fn kinds() -> impl Iterator<Item = &'static str> {
 }
 
 /// The schema of a kind of output as JSON; `None` if there is no such kind.
-///
-/// # Errors
-///
-/// If it cannot be written as JSON.
 fn schema_of(kind: &str) -> serde_json::Result<Option<String>> {
     if kind == "gate" {
         return gate_schema().and_then(|schema| text(&schema)).map(Some);

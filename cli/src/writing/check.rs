@@ -154,10 +154,6 @@ fn drop_beside(data: impl Send + 'static) {
 }
 
 /// The suites of the package or workspace around a directory, with their includes.
-///
-/// # Errors
-///
-/// If the current directory is gone.
 pub(crate) fn suites_of(directory: &Path) -> Result<(Vec<PathBuf>, Includes)> {
     let found = suite_request::suites_around(directory);
     let around: Vec<PathBuf> = std::iter::once(directory.to_path_buf()).chain(found.iter().cloned()).collect();

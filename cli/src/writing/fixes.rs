@@ -17,10 +17,6 @@ pub(crate) struct Edit {
 }
 
 /// Applies the fixes of problems, which are shown relative to one of `roots`, and prints each. Returns their number.
-///
-/// # Errors
-///
-/// If a file cannot be read or written.
 pub(crate) fn apply(diagnostics: &Diagnostics, roots: &BTreeSet<PathBuf>) -> Result<usize> {
     let mut files: BTreeMap<PathBuf, Vec<&Diagnostic>> = BTreeMap::new();
     for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.fix.is_some()) {

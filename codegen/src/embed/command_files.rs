@@ -11,10 +11,6 @@ use super::references::{Need, Reference};
 use super::{Contents, checked};
 
 /// The targets file at a path in the package, with the directories of its commands; nothing for a file outside of the package.
-///
-/// # Errors
-///
-/// If this is too much to embed.
 pub(crate) fn command_files(
     file: &Path,
     loaded: &LoadedTargets,

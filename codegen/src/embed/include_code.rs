@@ -43,10 +43,6 @@ impl Embedded {
     }
 
     /// With an archive at `name` in OUT_DIR in place of single files.
-    ///
-    /// # Errors
-    ///
-    /// If a file cannot be read, or the archive not written.
     pub(crate) fn into_archive(self, out_dir: &Path, name: &str) -> std::io::Result<Self> {
         let Self::Files(contents) = self else { return Ok(self) };
         let is_written = contents.write_archive(&out_dir.join(name))?;

@@ -13,10 +13,6 @@ pub(super) fn all_have_agents(binding: &Binding, facts: &SuiteFacts) -> bool {
 }
 
 /// The function that is the agent where a binding names none: it is called like the suite's agent, or `agent`.
-///
-/// # Errors
-///
-/// The suite's `agent_name`, if no function can be called so.
 pub(super) fn agent_function(facts: &SuiteFacts) -> Result<String, &str> {
     let Some(name) = &facts.agent_name else { return Ok("agent".to_owned()) };
     let function = name.replace('-', "_");

@@ -23,10 +23,6 @@ pub(crate) struct Body {
 
 impl Body {
     /// The code of a checked suite.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the suite cannot be written as JSON.
     pub(crate) fn new(suite: &LoadedSuite) -> serde_json::Result<Self> {
         // Growing in steps would copy the text several times.
         let statics = String::with_capacity(512 * (suite.tests.len() + 1));

@@ -81,9 +81,6 @@ pub(crate) struct SourceFiles {
 }
 
 impl SourceFiles {
-    /// # Errors
-    ///
-    /// If `root` or a directory that is allowed does not exist.
     pub(crate) fn new(root: &Path, source: &Source) -> Result<Self, ConvertError> {
         let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let real = |path: &Path| path.canonicalize().map_err(|error| ConvertError::io(path, error));
@@ -217,10 +214,6 @@ impl SourceFiles {
     }
 
     /// The files that were read from outside of the directory of the source.
-    ///
-    /// # Errors
-    ///
-    /// Every problem that was reported.
     pub(crate) fn finish(self) -> Result<Vec<PathBuf>, ConvertError> {
         if self.problems.borrow().is_empty() {
             Ok(self.copied.into_inner().into_iter().collect())

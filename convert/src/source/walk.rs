@@ -30,10 +30,6 @@ impl SourceFiles {
     }
 
     /// The files that a path or pattern of `reference` leads to from `directory`, in the order of their names.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the pattern.
     pub(crate) fn matching(
         &self,
         pattern: &str,

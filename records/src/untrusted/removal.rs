@@ -57,10 +57,6 @@ pub fn remove_directory_within(path: &Path, limit: Duration) -> io::Result<()> {
 }
 
 /// Removes an entry of a directory with its content.
-///
-/// # Errors
-///
-/// If something cannot be removed.
 pub(super) fn remove_tree(parent: &Handle, name: &OsStr) -> io::Result<()> {
     remove_tree_within(parent, name, LIMIT)
 }

@@ -12,10 +12,6 @@ use crate::run_data::{CaseData, Problem, RunData};
 
 /// The failed cases as workflow commands of GitHub Actions, one per line, at the file and line of the first grader that did not
 /// pass: errors first, at most nine of them and one that says how many more there are. Flaky cases are warnings, likewise.
-///
-/// # Errors
-///
-/// If they cannot be written.
 pub(super) fn annotations(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     let mut failed: Vec<&CaseData> =

@@ -33,10 +33,6 @@ const COLUMNS: [&str; 22] = [
 
 /// The run as CSV with a header: a row per trial, and one for each case without trials. Values that are not known are empty, tags
 /// are separated by spaces, `record` is relative to the run directory.
-///
-/// # Errors
-///
-/// If the rows cannot be written.
 pub(super) fn csv(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(COLUMNS)?;

@@ -17,10 +17,6 @@ use crate::run_data::{CaseData, Problem, RunData, TrialData};
 /// Trials that did not pass of a case that passed are `flakyFailure`s and `flakyError`s, further ones of a case that did not are
 /// `rerunFailure`s and `rerunError`s. Scores, cost and tags are properties. `time` is that of agent, changes of the workspace, and graders,
 /// without setup and hooks.
-///
-/// # Errors
-///
-/// If the XML cannot be written.
 pub(super) fn junit(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let mut report = Report::new("evalsuite");
     for suite in &run.suites {

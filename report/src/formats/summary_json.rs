@@ -19,10 +19,6 @@ struct ReportedSummary {
 }
 
 /// The summary as one JSON object, like `summary.json`.
-///
-/// # Errors
-///
-/// If the records cannot be read, or the object cannot be written.
 pub(super) fn summary_json(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let summary = ReportedSummary { summary: summarize_run(&run.directory)?, judged_rates: judged_rates(run) };
     serde_json::to_writer_pretty(&mut *out, &summary)?;

@@ -15,10 +15,6 @@ use crate::run_data::{CaseData, Problem, RunData, TrialData, TrialFiles};
 /// that ran at the same time as others, and in it trials, their phases, calls of tools, graders and judges as nested slices. Times are
 /// microseconds since the first trial started. Trials that did not start are left out. Returns the files of the run that could not
 /// be read.
-///
-/// # Errors
-///
-/// If it cannot be written.
 pub(super) fn trace(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let mut problems = Vec::new();
     let groups: Vec<(String, Vec<Slice<'_>>)> = suites_and_targets(run)

@@ -101,10 +101,6 @@ impl RunOptions {
     }
 
     /// The settings of the environment, overridden by these options.
-    ///
-    /// # Errors
-    ///
-    /// If an option is invalid.
     pub(crate) fn apply(&self, settings: &Settings) -> Result<Settings, RunError> {
         let mut settings = settings.clone();
         if let Some(trials) = self.trials {

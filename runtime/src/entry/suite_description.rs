@@ -82,10 +82,6 @@ pub(crate) fn is_wanted() -> bool {
 }
 
 /// Writes the description of a suite into the directory that the variable names.
-///
-/// # Errors
-///
-/// If a case cannot be decoded, or the file cannot be written.
 pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
     let Some(directory) = std::env::var_os(DESCRIBE_VARIABLE) else { return Ok(()) };
     let undecodable = |what: &str| {

@@ -16,10 +16,6 @@ pub(crate) struct TooLong;
 ///
 /// The work grows with the product of their lengths, each without the beginning and the end both have in common; a
 /// product above `limit` is refused. Memory grows with the sum of the lengths.
-///
-/// # Errors
-///
-/// [`TooLong`] above the limit.
 pub(crate) fn edit_distance(left: &[char], right: &[char], limit: u64) -> Result<usize, TooLong> {
     let (short, long) = if left.len() <= right.len() { (left, right) } else { (right, left) };
     let head = short.iter().zip(long).take_while(|(short, long)| short == long).count();

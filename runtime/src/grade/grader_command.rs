@@ -60,10 +60,6 @@ impl GraderCommand {
     }
 
     /// Runs the command with a value on its standard input.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be started.
     pub(crate) fn run(
         &self,
         input: &Value,
@@ -84,10 +80,6 @@ impl GraderCommand {
 }
 
 /// Runs a command within [`COMMAND_LIMIT`] and returns its standard output without surrounding white space.
-///
-/// # Errors
-///
-/// If the command cannot be started, does not end in time, or fails.
 pub(crate) fn output(
     prepared: &PreparedCommand,
     input: &Value,

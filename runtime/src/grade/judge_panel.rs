@@ -67,10 +67,6 @@ pub(crate) fn record(grader: &Grader, result: impl Into<GraderResult>, context: 
 }
 
 /// The answer of the trial as the judges of a grader are shown it.
-///
-/// # Errors
-///
-/// If a file of the answer cannot be shown.
 pub(crate) fn answer(settings: &JudgeSettings, context: &GradingContext<'_>) -> Result<ShownAnswer, NoQuestion> {
     // The first one that takes the file applies: the grader's own come before the suite's.
     let own = settings.preprocessors.as_deref().unwrap_or_default();

@@ -40,10 +40,6 @@ impl AskingGrader {
     }
 
     /// Sends a request to a judge, or takes the reply from the cassette. `options` apply where the request sets nothing.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`judge_call::ask`].
     pub(crate) fn ask(
         &self,
         judge: &ChosenJudge,
@@ -58,10 +54,6 @@ impl AskingGrader {
     }
 
     /// Writes a text to a file of the grader, in `folder` of its directory; returns the path relative to the trial's directory.
-    ///
-    /// # Errors
-    ///
-    /// A note that the file cannot be written.
     pub(crate) fn write(&self, folder: &str, file: &str, text: &str) -> Result<String, Note> {
         self.files.write(&self.directory.join(folder), file, text)
     }

@@ -40,10 +40,6 @@ impl fmt::Display for JudgeFeatureMissing {
 }
 
 /// The judge at a service. All cases share it, so that what the service does not support is found out once.
-///
-/// # Errors
-///
-/// If the feature `judge` is off.
 #[cfg(feature = "judge")]
 #[allow(clippy::unnecessary_wraps, reason = "the same signature as without the feature")]
 pub(crate) fn endpoint_judge(endpoint: &Endpoint) -> Result<BoundJudge, JudgeFeatureMissing> {

@@ -12,10 +12,6 @@ use crate::record::cassette::diff;
 
 /// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here; `grader` tells the requests of
 /// graders apart.
-///
-/// # Errors
-///
-/// The judge's; and if the cassette has no reply for the request, or cannot be written.
 pub(crate) fn ask(
     judge: &ChosenJudge,
     grader: &str,
@@ -72,10 +68,6 @@ fn changed(now: &Value, recorded: &[Value]) -> Option<String> {
 }
 
 /// Asks a judge once, within the request's limit.
-///
-/// # Errors
-///
-/// The judge's; a panic, and a call that does not end in time.
 fn call(judge: &BoundJudge, request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
     let limit = request.limit();
     let cancel = judge.new_cancel();

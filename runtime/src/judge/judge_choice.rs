@@ -160,10 +160,6 @@ impl JudgeChoice<'_> {
     }
 
     /// The judges of a grader, at least one.
-    ///
-    /// # Errors
-    ///
-    /// If one of them does not exist, or is the agent under test.
     pub(crate) fn of(
         &self,
         settings: &JudgeSettings,

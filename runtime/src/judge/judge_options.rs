@@ -96,10 +96,6 @@ impl fmt::Display for InvalidEndpoint {
 impl Endpoint {
     /// The service that judges; a model has to be set. `OPENAI_*` fills in what `EVALSUITE_JUDGE_*` does not set, but a key is only sent
     /// to the service it belongs to.
-    ///
-    /// # Errors
-    ///
-    /// If only some of the variables are set, or the URL cannot be used.
     pub(crate) fn from_variables(variables: EndpointVariables) -> Result<Option<Self>, InvalidEndpoint> {
         let EndpointVariables { url, model, key, openai_url, openai_key, price } = variables;
         let Some(model) = model else {

@@ -26,10 +26,6 @@ pub(crate) struct Check<T> {
 }
 
 /// Reads a reply.
-///
-/// # Errors
-///
-/// What is wrong with it.
 pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidReply> {
     let document = document(reply);
     let text = match shape {
@@ -58,10 +54,6 @@ pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidR
 }
 
 /// The object that a reply is, or the reason why the judge is undecided.
-///
-/// # Errors
-///
-/// If the reply is not an object.
 pub(crate) fn decided(document: &str) -> Result<Result<Object, String>, InvalidReply> {
     if document.is_empty() {
         return Err("the reply is empty".into());

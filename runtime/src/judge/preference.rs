@@ -80,10 +80,6 @@ pub(crate) fn better([one, other]: &[OrderedReply; 2]) -> Option<usize> {
 }
 
 /// Asks a judge about two answers in both orders. A judge that is undecided is not asked again.
-///
-/// # Errors
-///
-/// Why a reply is missing.
 pub(crate) fn ask(
     calls: &mut QuestionCalls<'_>,
     judge: &ChosenJudge,
@@ -101,10 +97,6 @@ pub(crate) fn ask(
 }
 
 /// Reads a reply to the question that shows the answer at index `first` first, or the reason why the judge is undecided.
-///
-/// # Errors
-///
-/// What is wrong with it.
 fn read(first: usize, reply: &str) -> Result<Result<OrderedReply, String>, InvalidReply> {
     let mut object = match decided(document(reply))? {
         Ok(object) => object,

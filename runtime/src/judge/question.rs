@@ -84,10 +84,6 @@ impl<'a> QuestionCalls<'a> {
     }
 
     /// Asks until a reply can be read, and in the end to repair one that cannot.
-    ///
-    /// # Errors
-    ///
-    /// Why there is no reply that can be read.
     pub(crate) fn answer<T>(
         &mut self,
         judge: &ChosenJudge,

@@ -30,10 +30,6 @@ pub(crate) struct JudgeFailure {
 
 /// Calls a judge until its reply can be read; after the last attempt, asks it once to repair a reply that cannot. `read` returns
 /// what is wrong with a reply. `limit` is the time limit of a call, and of all waits between calls.
-///
-/// # Errors
-///
-/// Why there is no reply that can be read.
 pub(crate) fn until_readable<T, E: Display>(
     judge: &str,
     limit: Duration,

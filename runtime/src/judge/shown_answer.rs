@@ -65,10 +65,6 @@ impl fmt::Display for UnshownAnswer {
 
 /// The answer of a trial with its files as text, each where the agent put it. `preprocess` runs a preprocessor on a file: it
 /// gets the name of the file and the input of the command, and returns the command's output.
-///
-/// # Errors
-///
-/// If a file cannot be read, and those of `preprocess`.
 pub(crate) fn shown_answer<E: From<UnshownAnswer>>(
     preprocessors: &[Preprocessor],
     evidence: &Evidence<'_>,

@@ -12,10 +12,6 @@ use crate::model::judge::fenced;
 use crate::platform::excerpt::trim;
 
 /// The user prompt of a grader. `run` returns the output of a command that writes a prompt.
-///
-/// # Errors
-///
-/// Those of `run`.
 pub(crate) fn user_prompt<E>(
     prompt: Option<&Prompt>,
     (shape, criteria): (ReplyShape, &[Criterion]),

@@ -25,19 +25,11 @@ impl AnswerFiles {
     }
 
     /// Reads a file of at most `limit` bytes.
-    ///
-    /// # Errors
-    ///
-    /// If it may not be part of an answer, is not a regular file, is larger, or cannot be read.
     pub(crate) fn read(&self, file: &PathRef, limit: u64) -> Result<Vec<u8>, OpenError> {
         read_to_limit(self.open(file)?, limit)
     }
 
     /// Whether a file may be part of an answer. A file that does not exist may.
-    ///
-    /// # Errors
-    ///
-    /// If it is neither in the workspace nor in the directory of the trial, or is not a regular file.
     pub(crate) fn check(&self, file: &PathRef) -> Result<(), OpenError> {
         match self.open(file) {
             Ok(_) | Err(OpenError::Missing | OpenError::Io(_)) => Ok(()),

@@ -37,10 +37,6 @@ pub(crate) trait ReplyStore: fmt::Debug + Send + Sync {
     fn look_up(&self, asker: Asker, request: Value) -> LookUp;
 
     /// Records a reply.
-    ///
-    /// # Errors
-    ///
-    /// If the cassette cannot be written.
     fn keep(&self, request: Request, reply: Value) -> Result<(), CassetteError>;
 
     /// The requests in the replayed cassette.
@@ -146,10 +142,6 @@ impl Cassette {
     }
 
     /// The reply to a request in the current mode: from the cassette, or from `call`, which is recorded in record mode.
-    ///
-    /// # Errors
-    ///
-    /// See [`NoReply`].
     pub(crate) fn reply<E>(
         &self,
         asker: Asker,

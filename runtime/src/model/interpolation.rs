@@ -16,10 +16,6 @@ pub(crate) struct Unresolved {
 }
 
 /// The case with every variable replaced.
-///
-/// # Errors
-///
-/// If a variable is not set, or leaves a text blank that must not be blank: the first one.
 pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Option<String>) -> Result<Case, Unresolved> {
     if !has_variables(layout) {
         return Ok(case);
@@ -50,10 +46,6 @@ fn has_variables(layout: Layout) -> bool {
 }
 
 /// A workspace that belongs to no case, with every variable replaced.
-///
-/// # Errors
-///
-/// As [`resolve`].
 pub(crate) fn resolve_workspace(workspace: Workspace, location: &Location) -> Result<Workspace, Unresolved> {
     let resolved = resolve(case_around(workspace, location), Layout::Cases, environment::var)?;
     Ok(resolved.workspace.unwrap_or_default())
@@ -142,10 +134,6 @@ fn fill(
 }
 
 /// A text outside of a case with its variables replaced; `key` is the key of the text.
-///
-/// # Errors
-///
-/// The first variable that is not set.
 pub(crate) fn fill_text(
     text: &str,
     key: &str,

@@ -77,10 +77,6 @@ impl EvalSuite {
     }
 
     /// The settings of the suite, decoded once per process.
-    ///
-    /// # Errors
-    ///
-    /// As [`decode`](Self::decode).
     pub(crate) fn data(&self) -> serde_json::Result<Arc<Suite>> {
         /// By the address of the text, which stays where it is as long as the program runs.
         static DECODED: Mutex<BTreeMap<usize, Arc<Suite>>> = Mutex::new(BTreeMap::new());

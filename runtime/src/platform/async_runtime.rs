@@ -21,9 +21,6 @@ impl AsyncRuntime {
         Self(Some(handle))
     }
 
-    /// # Errors
-    ///
-    /// If the runtime cannot be created, or does nothing by itself.
     pub(crate) fn handle(&self) -> io::Result<Handle> {
         let handle = match &self.0 {
             Some(handle) => handle.clone(),

@@ -61,10 +61,6 @@ impl Cancel {
     }
 
     /// Runs a future until it has finished, or until cancellation, when it is dropped and the result is `None`.
-    ///
-    /// # Errors
-    ///
-    /// If there is no runtime for it.
     pub(crate) fn block_on<F: Future>(&self, future: F) -> io::Result<Option<F::Output>> {
         let handle = self.runtime.handle()?;
         let mut cancelled = pin!(self.shared.wake.notified());

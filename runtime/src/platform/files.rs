@@ -17,29 +17,17 @@ pub(crate) use evalsuite_records::file_replacement::{
 pub(crate) use evalsuite_records::run_directory::{read_json, read_json_below, read_text, sorted_directories};
 
 /// Writes JSON with secrets hidden. Readers see the old file or the new one. Flushed to disk with `EVALSUITE_DURABLE=1`.
-///
-/// # Errors
-///
-/// If the file cannot be written.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
     write_bytes(path, &encode(value, redactor)?)
 }
 
 /// Writes bytes as [`write_json`] does.
-///
-/// # Errors
-///
-/// If the file cannot be written.
 pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_file(path, bytes, is_durable())
 }
 
 /// Writes JSON with secrets hidden. Readers see the old file or the new one. Not flushed to disk: a crash of the machine
 /// may lose it.
-///
-/// # Errors
-///
-/// If the file cannot be written.
 pub(crate) fn replace_json(path: &Path, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
     write_file(path, &encode(value, redactor)?, false)
 }
@@ -60,25 +48,13 @@ pub(crate) fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json:
 /// Files in which secrets are hidden, in a directory that programs under test may change.
 pub(crate) trait RedactedFiles {
     /// Writes JSON with secrets hidden, as [`UntrustedDirectory::write`].
-    ///
-    /// # Errors
-    ///
-    /// As for [`UntrustedDirectory::write`].
     fn write_json(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()>;
 
     /// Writes JSON with secrets hidden. Flushed to disk with `EVALSUITE_DURABLE=1`.
-    ///
-    /// # Errors
-    ///
-    /// As for [`UntrustedDirectory::write`].
     fn write_record(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()>;
 
     /// Hides the secrets in a file of at most `limit` bytes that a program may have written, also the beginning of one at the
     /// end of a file that the program may not have written to the end. What cannot be searched for them is removed.
-    ///
-    /// # Errors
-    ///
-    /// If it can be neither written nor removed.
     fn redact(&self, name: &str, limit: u64, redactor: &Redactor, is_cut: bool) -> io::Result<()>;
 }
 

@@ -18,10 +18,6 @@ pub(crate) fn mode(_: &Metadata) -> Option<u32> {
 }
 
 /// Sets permission bits, where the system has them.
-///
-/// # Errors
-///
-/// If they cannot be changed.
 #[cfg(unix)]
 pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -29,10 +25,6 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
 }
 
 /// Sets permission bits, where the system has them.
-///
-/// # Errors
-///
-/// If they cannot be changed.
 #[cfg(not(unix))]
 pub(crate) fn set_mode(_: &Path, _: u32) -> io::Result<()> {
     Ok(())

@@ -10,19 +10,11 @@ use crate::platform::redaction::Redactor;
 pub(crate) use evalsuite_records::repeated_cases::{DEFAULT_CONFIRMING, RepeatedCases};
 
 /// What the tests of a run have written; nothing if none did.
-///
-/// # Errors
-///
-/// If the file exists and cannot be read.
 pub(crate) fn repeated_cases(locks: &Path, suite: &str) -> io::Result<RepeatedCases> {
     Ok(read_json(&locks.join(format!("repeated-{suite}.json")))?.unwrap_or_default())
 }
 
 /// Adds a case to what the tests of a run have written.
-///
-/// # Errors
-///
-/// If the file cannot be read or written.
 pub(crate) fn add_repeated_case(locks: &Path, suite: &str, trials: u32, is_confirmed: bool) -> io::Result<()> {
     let _lock = FileLock::acquire(&locks.join(format!("repeated-{suite}.lock")))?;
     let mut repeated = repeated_cases(locks, suite)?;

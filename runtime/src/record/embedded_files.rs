@@ -18,10 +18,6 @@ use crate::record::run_directory::RunDirectory;
 
 /// The location of a suite's files: where they were at compile time, or, if they do not exist there, in the run directory,
 /// where the first test that needs them extracts them.
-///
-/// # Errors
-///
-/// If they cannot be extracted.
 pub(crate) fn suite_location(suite: &EvalSuite, run: &RunDirectory, case_dir: &str) -> io::Result<SuiteLocation> {
     let location = SuiteLocation::of(suite);
     let Some(pairs) = suite.embedded.filter(|_| !location.suite_dir.exists()) else { return Ok(location) };

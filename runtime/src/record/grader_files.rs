@@ -30,10 +30,6 @@ impl GraderFiles {
     }
 
     /// Writes a text; returns its path relative to the trial's directory.
-    ///
-    /// # Errors
-    ///
-    /// A note that the file cannot be written.
     pub(crate) fn write(&self, directory: &Path, file: &str, text: &str) -> Result<String, Note> {
         let path = directory.join(file);
         self.directory(directory)

@@ -33,10 +33,6 @@ pub(crate) struct Unmet {
 type RunLocked = fn(Plan<'_>) -> Result<CaseReport, CaseError>;
 
 /// Runs the dependencies of a case that have no record in this run. Returns how the case ends if it must not run.
-///
-/// # Errors
-///
-/// If a dependency cannot run, or its records cannot be read or written.
 pub(crate) fn run_dependencies(plan: &mut Plan<'_>, run_locked: RunLocked) -> Result<Option<Unmet>, CaseError> {
     if plan.source.case.depends_on.is_empty() {
         return Ok(None);
@@ -71,10 +67,6 @@ pub(crate) fn run_dependencies(plan: &mut Plan<'_>, run_locked: RunLocked) -> Re
 }
 
 /// The case's result, if it ran as a dependency and its own test has not reported it yet.
-///
-/// # Errors
-///
-/// If it cannot be read.
 pub(crate) fn unreported_result(plan: &mut Plan<'_>) -> io::Result<Option<CaseReport>> {
     let mark = plan.records.place.unreported_mark();
     if plan.settings.runner.attempt > 1 || !mark.exists() {
@@ -88,10 +80,6 @@ pub(crate) fn unreported_result(plan: &mut Plan<'_>) -> io::Result<Option<CaseRe
 }
 
 /// Marks whether the case's own test still has to report the record that is about to be written.
-///
-/// # Errors
-///
-/// If the mark cannot be written or removed.
 pub(crate) fn mark_unreported(plan: &Plan<'_>) -> io::Result<()> {
     let mark = plan.records.place.unreported_mark();
     if plan.dependencies.requested_by.is_some() { replace_file(&mark, b"") } else { remove_if_exists(&mark) }

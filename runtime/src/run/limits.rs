@@ -11,10 +11,6 @@ use crate::run::plan::Plan;
 
 /// The limit that prevents an attempt at a trial. `not_counted` is the part of what was spent, in US dollars, that does not
 /// count: the cost of trials that would not have run yet if trials ran one after another.
-///
-/// # Errors
-///
-/// If the files that the tests of the run share cannot be read.
 pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32, not_counted: f64) -> io::Result<Option<Reason>> {
     if (trial, attempt, plan.settings.runner.attempt) == (0, 0, 1)
         && let Some(reason) = FirstError::of(plan).reason()?
@@ -61,10 +57,6 @@ struct FirstError<'a> {
 }
 
 /// Records for the other cases of a suite with `fail_on_error` whether this one ended in an error.
-///
-/// # Errors
-///
-/// If the file cannot be written or removed.
 pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: Status, reason: Option<&Reason>) -> io::Result<()> {
     // An attempt that the test runner will repeat is not final, and a case that was prevented is not the first.
     let is_last = plan.settings.runner.is_last_attempt();

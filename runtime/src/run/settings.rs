@@ -103,10 +103,6 @@ impl Settings {
     }
 
     /// The environment of this process, read once.
-    ///
-    /// # Errors
-    ///
-    /// Every variable with an invalid value.
     pub(crate) fn from_environment() -> Result<&'static Self, &'static SettingError> {
         static SETTINGS: OnceLock<Result<Settings, SettingError>> = OnceLock::new();
         SETTINGS.get_or_init(|| Self::read(environment::var_os, &environment::names())).as_ref()

@@ -28,10 +28,6 @@ pub(crate) struct BaseRepo {
 }
 
 /// Makes a base workspace from nothing: copies of the template, then the repositories.
-///
-/// # Errors
-///
-/// If something cannot be copied or cloned.
 pub(crate) fn build(
     workspace: Option<&Workspace>,
     directory: &Path,
@@ -58,10 +54,6 @@ impl BaseFacts {
 }
 
 /// Makes a trial's own copy of a base, with the `.git` of its repositories.
-///
-/// # Errors
-///
-/// If something cannot be copied.
 pub(crate) fn copy_to_trial(base: &Path, target: &Path) -> io::Result<()> {
     remove_directory(target).map_err(|error| error_at(target, &error))?;
     fs::create_dir_all(target).map_err(|error| error_at(target, &error))?;

@@ -24,10 +24,6 @@ pub(crate) enum CopyMode {
 
 impl CopyMode {
     /// Copies a directory's content over what is in `to`.
-    ///
-    /// # Errors
-    ///
-    /// If something cannot be copied.
     pub(crate) fn run(self, from: &Path, to: &Path) -> io::Result<()> {
         TreeCopy { mode: self, from, to }.run()
     }
@@ -116,10 +112,6 @@ impl TreeCopy<'_> {
 ///
 /// Where the file system can, the copy shares the blocks of the file until one of them is written: the standard library
 /// copies with `copy_file_range` on Linux and `clonefile` on macOS, which do so on Btrfs, XFS and APFS.
-///
-/// # Errors
-///
-/// If something cannot be copied.
 pub(crate) fn file(source: &Path, metadata: &Metadata, target: &Path) -> io::Result<()> {
     remove_entry(target).map_err(|error| error_at(target, &error))?;
     fs::copy(source, target).map_err(|error| error_at(source, &error))?;

@@ -17,10 +17,6 @@ const LIMIT: Duration = Duration::from_secs(300);
 const SHOWN: usize = 2_000;
 
 /// Runs git in a directory and returns its trimmed output.
-///
-/// # Errors
-///
-/// If git cannot be run or fails. The message has the command and git's own message.
 pub(crate) fn git<S: AsRef<OsStr>>(
     directory: &Path,
     arguments: impl IntoIterator<Item = S>,

@@ -6,10 +6,6 @@ use std::{fs, io};
 use crate::platform::untrusted::remove_directory;
 
 /// Removes a file, link or directory if it exists, even if directories in it are read-only.
-///
-/// # Errors
-///
-/// If something cannot be removed.
 pub(crate) fn remove_entry(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => remove_directory(path),

@@ -55,10 +55,6 @@ enum Content {
 
 impl ReplayableChanges {
     /// Compares two snapshots of a directory and reads the changed files from it.
-    ///
-    /// # Errors
-    ///
-    /// If something cannot be read, or a binary file contains a secret.
     pub(crate) fn between(
         before: &Snapshot,
         after: &Snapshot,
@@ -114,10 +110,6 @@ impl ReplayableChanges {
     }
 
     /// Makes these changes in a directory.
-    ///
-    /// # Errors
-    ///
-    /// If a path leads out of the directory, or something cannot be written.
     pub(crate) fn apply(&self, directory: &Path) -> io::Result<()> {
         // The content of a directory before the directory.
         for path in self.deleted.iter().rev() {

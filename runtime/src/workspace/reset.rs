@@ -20,10 +20,6 @@ use crate::workspace::tree_walk::CACHES;
 use crate::workspace::{copy, repos};
 
 /// Returns the repositories of a workspace to their commits.
-///
-/// # Errors
-///
-/// If git fails.
 pub(crate) fn git_reset(workspace: &Path, facts: &BaseFacts, reset: Reset, echo: Echo) -> io::Result<()> {
     facts
         .repos
@@ -44,10 +40,6 @@ fn reset_repo(directory: &Path, commit: &str, reset: Reset, echo: Echo) -> io::R
 }
 
 /// Returns a shared workspace to its base: repositories by git, everything else from an unchanged copy.
-///
-/// # Errors
-///
-/// If something cannot be restored.
 pub(crate) fn restore(
     workspace: &Path,
     pristine: &Path,

@@ -119,20 +119,12 @@ enum FileContent {
 
 impl Snapshot {
     /// Takes a snapshot of a directory.
-    ///
-    /// # Errors
-    ///
-    /// If something cannot be read. The message names it. A file that is deleted meanwhile is not an error.
     pub(crate) fn take(directory: &Path) -> io::Result<Self> {
         Self::read(directory, None, Budget::new())
     }
 
     /// Takes a later snapshot of the same directory, which shares unchanged texts with this one. Large files that this
     /// one does not have with the same size are not read.
-    ///
-    /// # Errors
-    ///
-    /// As for [`take`](Self::take).
     pub(crate) fn take_later(&self, directory: &Path) -> io::Result<Self> {
         Self::read(directory, Some(self), Budget::new())
     }

@@ -10,10 +10,6 @@ use crate::platform::files::error_at;
 use crate::workspace::copy::CopyMode;
 
 /// Makes a directory with copies of a workspace's base fixture and template, in this order.
-///
-/// # Errors
-///
-/// If something cannot be copied.
 pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, location: &SuiteLocation) -> io::Result<()> {
     fs::create_dir_all(target).map_err(|error| error_at(target, &error))?;
     let Some(workspace) = workspace else { return Ok(()) };

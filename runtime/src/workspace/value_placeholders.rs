@@ -141,19 +141,11 @@ impl Placeholders {
     }
 
     /// JSON in one line with values hidden in every text, including keys of maps.
-    ///
-    /// # Errors
-    ///
-    /// If the data is not JSON.
     pub(crate) fn hide_in(&self, data: &impl Serialize) -> serde_json::Result<String> {
         json::compact(data, Some(&|text| self.hide(text)))
     }
 
     /// The reverse of [`hide_in`](Self::hide_in).
-    ///
-    /// # Errors
-    ///
-    /// If it is not JSON, or not of this type.
     pub(crate) fn decode<T: DeserializeOwned>(&self, hidden: &[u8]) -> serde_json::Result<T> {
         if !String::from_utf8_lossy(hidden).contains("${{") {
             return json::decode(hidden);

@@ -20,10 +20,6 @@ const LIFE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 250 } e
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Kills at least `kills` processes. Returns how many, and in how many runs.
-///
-/// # Errors
-///
-/// If a process cannot be started.
 pub(crate) fn run(program: &Path, kills: usize, seed: u64, findings: &mut Findings) -> io::Result<(usize, usize)> {
     let mut rng = Rng::with_seed(seed);
     let (mut killed, mut runs) = (0, 0);

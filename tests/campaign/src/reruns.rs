@@ -11,10 +11,6 @@ use crate::kills::{PATIENCE, start_all, wait};
 use crate::victim::{CASES, Package};
 
 /// Starts at least so many processes. Returns how many.
-///
-/// # Errors
-///
-/// If a process cannot be started.
 pub(crate) fn run(program: &Path, reruns: usize, seed: u64, findings: &mut Findings) -> io::Result<usize> {
     let (mut rng, package, id) = (Rng::with_seed(seed), Package::new()?, "reruns");
     let run = package.run(id);

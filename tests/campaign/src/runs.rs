@@ -32,10 +32,6 @@ const SECRET: &str = "of somebody else 5d1c";
 const ATTACKS: [&str; 6] = ["pipe", "link to /dev/zero", "link to a victim", "directory", "100 MB", "many values"];
 
 /// Attacks every kind of file of a run, or one of `every`.
-///
-/// # Errors
-///
-/// If a process cannot be started.
 pub(crate) fn run(program: &Path, every: usize, findings: &mut Findings) -> io::Result<Attacked> {
     let mut attacked = Attacked::default();
     let package = Package::new()?;

@@ -38,9 +38,6 @@ struct CaseSource {
 }
 
 impl MergePlan {
-    /// # Errors
-    ///
-    /// If a part cannot be read. The inner error lists all contradictions between the parts.
     pub(super) fn new(parts: &[PathBuf]) -> io::Result<Result<Self, Vec<String>>> {
         let mut runs = Vec::new();
         let mut problems = Vec::new();

@@ -19,10 +19,6 @@ pub(super) struct Call {
 }
 
 /// The calls in a source file, also under a name that `use … as` gives the macro.
-///
-/// # Errors
-///
-/// If the text is not made of Rust tokens.
 pub(super) fn in_source(text: &str) -> Result<Vec<Call>, LexError> {
     let tokens: TokenStream = text.parse()?;
     let mut names = vec!["include_eval_suite".to_owned()];

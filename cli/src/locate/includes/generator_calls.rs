@@ -15,10 +15,6 @@ enum Argument {
 }
 
 /// The generator of `generate(arguments)` with the methods that are called on it.
-///
-/// # Errors
-///
-/// Why it could not be read.
 pub(super) fn generator(arguments: &Group, mut methods: &[TokenTree]) -> Result<Generator, String> {
     let arguments = literals(arguments).unwrap_or_default();
     let [Argument::Text(entry)] = arguments.as_slice() else { return Err(not_literal("generate")) };

@@ -68,10 +68,6 @@ pub(crate) struct Include {
 
 impl Includes {
     /// Reads the sources of the packages at `roots`.
-    ///
-    /// # Errors
-    ///
-    /// If the current directory is gone.
     pub(crate) fn of_packages(roots: &[PathBuf]) -> io::Result<Self> {
         let mut includes = Self::default();
         for root in roots {

@@ -12,10 +12,6 @@ use evalsuite_schema::{Content, Input, Value};
 use super::{add_indented, steps};
 
 /// Adds a trial, by default the first that did not pass; with `step` only that step of its transcript.
-///
-/// # Errors
-///
-/// If the case has no such trial, or the trial no such step.
 pub(super) fn add(
     text: &mut String,
     run: &RunData,

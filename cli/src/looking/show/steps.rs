@@ -6,10 +6,6 @@ use evalsuite_schema::Value;
 use super::add_indented;
 
 /// Adds all steps, or the one with this number, counted from 1.
-///
-/// # Errors
-///
-/// If there is no step with this number.
 pub(super) fn add(text: &mut String, document: &Value, only: Option<usize>) -> Result<(), String> {
     let steps = document["steps"].as_array().map_or(&[][..], Vec::as_slice);
     if let Some(step) = only.filter(|step| !(1..=steps.len()).contains(step)) {

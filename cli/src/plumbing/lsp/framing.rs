@@ -22,10 +22,6 @@ pub(super) enum Received {
 }
 
 /// Reads the next message; `None` at the end of the input.
-///
-/// # Errors
-///
-/// If the input cannot be read, or no further message can be found in it.
 pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Received>> {
     let Some(length) = content_length(input)? else { return Ok(None) };
     if length > MAX_BYTES {

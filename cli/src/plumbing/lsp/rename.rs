@@ -30,10 +30,6 @@ fn inner(text: &str, range: Range<usize>) -> Range<usize> {
 }
 
 /// What has to be changed to call the case `id` of these suites `new`.
-///
-/// # Errors
-///
-/// Why that cannot be done.
 pub(super) fn edits(
     id: &str,
     new: &str,

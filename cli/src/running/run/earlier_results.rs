@@ -12,10 +12,6 @@ use super::suite_descriptions::names;
 use crate::command_line::Run;
 
 /// The suites with only those tests that the results of earlier runs choose; without such a choice, all of them.
-///
-/// # Errors
-///
-/// If a run cannot be read.
 pub(super) fn chosen_by_results(
     command: &Run,
     output: &Path,

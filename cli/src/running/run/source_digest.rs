@@ -20,10 +20,6 @@ const TARGETS: [&str; 2] = [".evalsuite/targets.yaml", ".evalsuite/targets.yml"]
 
 /// SHA-256 over the local packages that the tests are built from, their suites, and the lock file. Left out are the files that describe
 /// cases, which have digests of their own, hidden files, cargo's output, and records.
-///
-/// # Errors
-///
-/// If cargo does not know the packages, or a file cannot be read.
 pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription], output: &Path) -> Result<String> {
     let metadata = cargo_process::metadata(Path::new("."), &["--no-deps"])?;
     let root = Path::new(metadata["workspace_root"].as_str().unwrap_or_default());

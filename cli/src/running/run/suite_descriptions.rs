@@ -17,10 +17,6 @@ use crate::platform::cli_error::{AtPath, CliError, Result};
 const CHECK: &str = "suite_check";
 
 /// Builds the tests and gets the description of every suite in them.
-///
-/// # Errors
-///
-/// If cargo cannot be run, or a description cannot be read.
 pub(super) fn describe_suites(command: &Run) -> Result<Vec<SuiteDescription>> {
     // The output of the build is shown while it runs.
     let listed = cargo_test(command)
@@ -66,10 +62,6 @@ pub(crate) fn names(suites: &[SuiteDescription]) -> Vec<(SuiteId, String)> {
 }
 
 /// The suites that test programs have described in a directory of ours.
-///
-/// # Errors
-///
-/// If a file cannot be read, or is not a description.
 pub(crate) fn described_in(directory: &Path) -> Result<Vec<SuiteDescription>> {
     let mut suites = Vec::new();
     for entry in fs::read_dir(directory)? {

@@ -23,10 +23,6 @@ pub(super) struct FileWatcher {
 
 impl FileWatcher {
     /// `output` is the directory of runs.
-    ///
-    /// # Errors
-    ///
-    /// If the operating system cannot watch the directories.
     pub(super) fn start(directories: &BTreeSet<PathBuf>, output: &Path, events: Sender<Event>) -> notify::Result<Self> {
         let report = move |found: notify::Result<notify::Event>| {
             let event = match found {

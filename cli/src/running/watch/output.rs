@@ -12,18 +12,11 @@ use super::verdicts::Verdict;
 const BEGIN: &str = "evalsuite: begin";
 const END: &str = "evalsuite: end";
 
-/// # Errors
-///
-/// If standard output is closed.
 pub(super) fn begin() -> io::Result<()> {
     line(BEGIN)
 }
 
 /// Prints a line per problem that there is now, also of suites that did not change: a matcher forgets those of the change before.
-///
-/// # Errors
-///
-/// As [`begin`].
 pub(super) fn end(state: &State) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let mut problems = state.suites.diagnostics().ungrouped();

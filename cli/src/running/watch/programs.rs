@@ -44,10 +44,6 @@ pub(super) struct BuildProblems {
 }
 
 /// The feature `reload` of evalsuite, as cargo names it for these packages.
-///
-/// # Errors
-///
-/// If a manifest cannot be read, or none of them depends on evalsuite.
 pub(super) fn reload_features(packages: &BTreeSet<&Path>) -> Result<Vec<String>> {
     let mut features = BTreeSet::new();
     for package in packages {
@@ -90,10 +86,6 @@ impl TestBuild {
     }
 
     /// Builds the tests, and asks them for their suites.
-    ///
-    /// # Errors
-    ///
-    /// If cargo or a test program cannot be run.
     pub(super) fn run(&self) -> Result<Result<Vec<Program>, BuildProblems>> {
         let mut run = Run { build: self.options.clone(), ..Run::default() };
         run.build.features.extend(self.features.iter().cloned());

@@ -28,10 +28,6 @@ impl RunningCargo {
     }
 
     /// Runs cargo to its end.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be started, or `watch` ends.
     pub(super) fn output(&self, mut cargo: Command) -> Result<Output> {
         cargo.stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]

@@ -64,17 +64,11 @@ fn has_colors() -> bool {
 }
 
 impl Screen {
-    /// # Errors
-    ///
-    /// If there is no terminal.
     pub(super) fn open() -> io::Result<Self> {
         enter()?;
         Ok(Self { chosen: 0, typed: None, notice: String::new(), shown: Vec::new() })
     }
 
-    /// # Errors
-    ///
-    /// If the terminal is gone.
     pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
         let (width, height) = terminal::size()?;
         let lines = self.lines(state, usize::from(height));
@@ -141,10 +135,6 @@ impl Screen {
     }
 
     /// Acts on the keys that were pressed.
-    ///
-    /// # Errors
-    ///
-    /// If the terminal is gone.
     pub(super) fn keys(&mut self, state: &mut State) -> io::Result<Wish> {
         while event::poll(Duration::ZERO)? {
             match event::read()? {

@@ -90,10 +90,6 @@ impl State {
     }
 
     /// Checks what files changed.
-    ///
-    /// # Errors
-    ///
-    /// If the current directory is gone.
     pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> Result<()> {
         if files.iter().any(|file| needs_build(file)) {
             self.suites = Suites::find()?;
@@ -127,10 +123,6 @@ impl State {
     }
 
     /// Starts what there is to do, if nothing is under way: first a build, then tests.
-    ///
-    /// # Errors
-    ///
-    /// If a test program cannot be started.
     pub(super) fn start(&mut self) -> Result<()> {
         if !self.is_idle() {
             return Ok(());
@@ -174,9 +166,6 @@ impl State {
         Ok(())
     }
 
-    /// # Errors
-    ///
-    /// If cargo or a test program could not be run.
     pub(super) fn built(&mut self, built: Result<Result<Vec<Program>, BuildProblems>>) -> Result<()> {
         self.activity = Activity::Nothing;
         match built? {
@@ -211,9 +200,6 @@ impl State {
         self.wanted.extend(self.verdicts.failed().filter(|case| !unchanged.contains(*case)).cloned());
     }
 
-    /// # Errors
-    ///
-    /// If the operating system does not know the program any more.
     pub(super) fn program_ended(&mut self, index: usize) -> Result<()> {
         let Activity::Tests(children) = &mut self.activity else { return Ok(()) };
         if let Some(at) = children.iter().position(|(known, _)| *known == index) {
@@ -227,10 +213,6 @@ impl State {
     }
 
     /// Ends the test programs that run.
-    ///
-    /// # Errors
-    ///
-    /// As [`program_ended`](Self::program_ended).
     pub(super) fn stop(&mut self) -> Result<()> {
         self.build.stop();
         if let Activity::Tests(children) = &mut self.activity {

@@ -51,10 +51,6 @@ pub(super) struct CasePlace {
 
 impl Suites {
     /// Finds the suites, and checks them.
-    ///
-    /// # Errors
-    ///
-    /// If the current directory is gone, or a path is not UTF-8.
     pub(super) fn find() -> io::Result<Self> {
         let here = std::env::current_dir()?;
         let includes = Includes::of_packages(&suite_request::packages_around(&[here]))?;

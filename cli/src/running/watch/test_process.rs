@@ -15,10 +15,6 @@ use super::suites::Touched;
 use super::verdicts::{TestId, Verdict};
 
 /// Starts tests; what happens to them is sent as events. `index` is that of the program.
-///
-/// # Errors
-///
-/// If the program cannot be started.
 pub(super) fn start(
     program: &Program,
     index: usize,

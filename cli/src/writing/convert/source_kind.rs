@@ -8,9 +8,6 @@ use crate::command_line::SourceKind;
 use crate::platform::cli_error::{CliError, Result};
 
 impl SourceKind {
-    /// # Errors
-    ///
-    /// If it does not exist, or is nothing that can be converted.
     pub(super) fn of(path: &Path) -> Result<Self> {
         if path.is_dir() {
             let has = |name: &str| path.join(name).is_file();

@@ -19,10 +19,6 @@ pub(super) fn call(directory: &str) -> String {
 }
 
 /// The text of a build script with a call that tracks `directory` as the first statement of `main`; `None` if it is tracked.
-///
-/// # Errors
-///
-/// If it is not valid Rust, or has no function `main`: then the message names the line to add.
 pub(super) fn with_tracking(text: &str, directory: &str) -> Result<Option<String>> {
     let by_hand = |why: &str| CliError::with_help(why, format_args!("add `{}` to it", call(directory)));
     let invalid = |error: &dyn std::fmt::Display| by_hand(&format!("the build script is not valid Rust: {error}"));

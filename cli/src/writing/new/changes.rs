@@ -41,10 +41,6 @@ impl Changes {
     }
 
     /// Writes all files and prints what was done.
-    ///
-    /// # Errors
-    ///
-    /// If a new file exists already, unless `force` is set: then nothing is written. If a file cannot be written.
     pub(super) fn write(self, force: bool) -> Result<()> {
         let is_taken = |change: &&Change| change.edit.is_none() && change.path.symlink_metadata().is_ok();
         let taken: Vec<String> = self.list.iter().filter(is_taken).map(|change| self.shown(change)).collect();

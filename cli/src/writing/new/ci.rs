@@ -9,10 +9,6 @@ use super::manifest;
 use crate::platform::cli_error::Result;
 
 /// Adds the profile `ci` to `.config/nextest.toml`, unless it is there.
-///
-/// # Errors
-///
-/// If the file cannot be read or is not TOML.
 pub(super) fn add_nextest_profile(changes: &mut Changes, workspace_root: &Path) -> Result<()> {
     let path = workspace_root.join(".config/nextest.toml");
     let is_there = path.is_file();

@@ -49,10 +49,6 @@ pub(super) fn write(arguments: &NewEditor) -> Result<()> {
 }
 
 /// Adds the schemas and the settings to what is written. A note where the settings have to be changed by hand.
-///
-/// # Errors
-///
-/// If the settings cannot be read.
 pub(super) fn add(changes: &mut Changes, root: &Path, force: bool) -> Result<Option<String>> {
     for (kind, _) in YAML.iter().chain(JSON) {
         let path = root.join(DIRECTORY).join(format!("{kind}.json"));

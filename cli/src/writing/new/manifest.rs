@@ -33,9 +33,6 @@ impl CrateSource {
 }
 
 impl Manifest {
-    /// # Errors
-    ///
-    /// If the file cannot be read or is not TOML.
     pub(super) fn read(path: PathBuf) -> Result<Self> {
         let document = read(&path)?;
         Ok(Self { path, document, added: Vec::new() })
@@ -46,10 +43,6 @@ impl Manifest {
     }
 
     /// The path of the build script relative to the package.
-    ///
-    /// # Errors
-    ///
-    /// If the manifest says that there is none.
     pub(super) fn build_script(&self) -> Result<&str> {
         match self.document.get("package").and_then(|package| package.get("build")).map(Item::as_value) {
             Some(Some(Value::String(path))) => Ok(path.value()),
@@ -62,10 +55,6 @@ impl Manifest {
     }
 
     /// Adds what tests of suites need, unless it is there under any name.
-    ///
-    /// # Errors
-    ///
-    /// If the manifest of the workspace cannot be read.
     pub(super) fn add_evalsuite(&mut self, source: &CrateSource, workspace_root: &Path) -> Result<()> {
         let root = workspace_root.join("Cargo.toml");
         let workspace = if root == self.path { self.document.clone() } else { read(&root).unwrap_or_default() };
@@ -138,9 +127,6 @@ fn inline(key: &str, value: impl Into<Value>) -> Value {
     Value::InlineTable(table)
 }
 
-/// # Errors
-///
-/// If the file cannot be read or is not TOML.
 pub(super) fn read(path: &Path) -> Result<DocumentMut> {
     fs::read_to_string(path).at(path)?.parse().at(path)
 }

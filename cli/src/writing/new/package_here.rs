@@ -17,10 +17,6 @@ pub(super) struct PackageHere {
 
 impl PackageHere {
     /// The package around the current directory.
-    ///
-    /// # Errors
-    ///
-    /// If there is none, or its manifest cannot be read.
     pub(super) fn find() -> Result<Self> {
         let here = std::env::current_dir()?;
         let root = here.ancestors().find(|directory| directory.join("Cargo.toml").is_file());
@@ -40,10 +36,6 @@ impl PackageHere {
     }
 
     /// The suite at a path, or the only one of the package.
-    ///
-    /// # Errors
-    ///
-    /// If it is not a suite in a directory, or there are none or several.
     pub(super) fn suite(&self, given: Option<&Path>) -> Result<Suite> {
         let found = suite_search::below(&self.root).suites;
         let path = match (given, found.as_slice()) {
@@ -87,10 +79,6 @@ impl Suite {
 }
 
 /// Refuses a name that cannot be a file and part of a test's name.
-///
-/// # Errors
-///
-/// If it does not start with a letter, or has other characters than ASCII letters, digits, `-` and `_`.
 pub(super) fn check_name(name: &str) -> Result<()> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_allowed) {

@@ -17,10 +17,6 @@ pub(super) struct Question<'q> {
 
 impl Question<'_> {
     /// The given answer, else that of the user.
-    ///
-    /// # Errors
-    ///
-    /// If there is no answer: there is no terminal and no default, or the input has ended.
     pub(super) fn answer(&self, given: Option<&str>) -> Result<String> {
         if let Some(given) = given {
             return Ok(given.to_owned());

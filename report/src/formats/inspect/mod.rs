@@ -69,10 +69,6 @@ impl InspectFormat {
 }
 
 /// Writes one log to a file, whose extension is that of a format, or the logs of all suites and targets to a directory.
-///
-/// # Errors
-///
-/// If a file cannot be written, or would have to hold several logs.
 pub(super) fn files(run: &RunData, path: &Path) -> io::Result<Exported> {
     let logs = inspect_logs(run);
     let Some(format) = InspectFormat::of_file(path) else {

@@ -49,10 +49,6 @@ pub fn otel(run: &RunData, traces: &mut dyn Write, logs: &mut dyn Write) -> io::
 }
 
 /// Writes the files `run.traces.jsonl` and `run.logs.jsonl` in a directory.
-///
-/// # Errors
-///
-/// If a file cannot be written.
 pub(super) fn files(run: &RunData, directory: &Path) -> io::Result<Exported> {
     fs::create_dir_all(directory).map_err(|error| error_at(directory, &error))?;
     let [traces, logs] = ["run.traces.jsonl", "run.logs.jsonl"].map(|name| directory.join(name));

@@ -22,10 +22,6 @@ pub(crate) struct CliAgent {
 
 impl CliAgent {
     /// The command of the entry with a name, or of the one it is an alias of. The name may contain variables.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such entry, it has problems, it is not a command, or a variable in a name is not set.
     pub(crate) fn select(
         targets: Targets,
         name: &str,

@@ -52,10 +52,6 @@ pub(crate) struct Values<'a> {
 
 impl CommandLine {
     /// Reads a command, with the values of its variables.
-    ///
-    /// # Errors
-    ///
-    /// That of `variable`.
     pub(crate) fn read<E>(command: &str, variable: impl Fn(&str) -> Result<String, E>) -> Result<Self, E> {
         let mut parts = Vec::new();
         for piece in pieces(command) {

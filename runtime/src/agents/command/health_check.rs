@@ -69,10 +69,6 @@ impl fmt::Display for ProbeError {
 impl ResolvedCommand<'_> {
     /// Checks the health of the target, unless another trial of this run has. `locks` is where the run records what is done
     /// once.
-    ///
-    /// # Errors
-    ///
-    /// Why the check failed.
     pub(crate) fn check_health(
         &self,
         locks: &Path,

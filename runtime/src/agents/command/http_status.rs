@@ -11,10 +11,6 @@ use std::{fmt, io};
 const STATUS_LINE_LIMIT: usize = 1024;
 
 /// Returns the status that a URL answers with. Redirects are not followed.
-///
-/// # Errors
-///
-/// If the URL is not valid or not `http://`, there is no answer within `limit`, or the answer is not HTTP.
 pub(crate) fn status_of(url: &str, limit: Duration) -> Result<u16, HttpError> {
     let target = Target::read(url)?;
     target.ask(limit).map_err(|error| match error.kind() {

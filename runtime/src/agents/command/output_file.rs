@@ -20,10 +20,6 @@ pub(crate) struct OutputFile {
 }
 
 /// Reads an output file: a structured reply, or the plain answer. Paths in it are relative to `directory`.
-///
-/// # Errors
-///
-/// What is wrong with a structured reply.
 pub(crate) fn read(text: &str, directory: &Path) -> Result<OutputFile, InvalidOutput> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match evalsuite_schema::json::from_str(text) {

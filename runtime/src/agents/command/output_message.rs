@@ -8,10 +8,6 @@ use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall, 
 use crate::agents::command::invalid_output::InvalidOutput;
 
 /// Reads a message; paths of files are relative to `directory`. Unknown keys are ignored.
-///
-/// # Errors
-///
-/// What is wrong with it.
 pub(crate) fn read(value: &Value, directory: &Path) -> Result<Message, InvalidOutput> {
     let object = value.as_object().ok_or_else(|| format!("a message is an object, found {value}"))?;
     let role = match get(object, "role") {

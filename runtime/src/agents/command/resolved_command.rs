@@ -45,10 +45,6 @@ impl CliAgent {
     }
 
     /// Replaces the variables by their values.
-    ///
-    /// # Errors
-    ///
-    /// The first variable that is not set.
     pub(crate) fn resolve(&self, lookup: &impl Fn(&str) -> Option<String>) -> Result<ResolvedCommand<'_>, Unresolved> {
         let fill = |text: &str, key: &str| fill_text(text, key, &self.location, lookup);
         let directory = |cwd: &Option<PathRef>, key: &str| match cwd {

@@ -9,11 +9,6 @@ use crate::model::agent::{Targets, UnusableTarget};
 use crate::model::suite_location::SuiteLocation;
 
 /// Finds and reads the targets file.
-///
-/// # Errors
-///
-/// If there is no file, or it cannot be read: its problems, as a build prints those of a suite. Those of an entry concern the
-/// targets that need it.
 pub(crate) fn load(places: &SuiteLocation, named: Option<&Path>) -> Result<Targets, UnusableTarget> {
     let path = match named {
         Some(named) => at(named)?,

@@ -22,10 +22,6 @@ pub(super) struct CheckedPart {
 }
 
 /// The suite as its files are now.
-///
-/// # Errors
-///
-/// Its problems.
 pub(super) fn whole(evals: &Evals, origin: &Origin) -> Result<CheckedSuite, ReloadError> {
     let loaded = evalsuite_loader::load(&request(evals.suite(), origin));
     let unused = registered_graders::unused(&evals.registry().names(), &loaded.user_graders, origin.entry);
@@ -34,10 +30,6 @@ pub(super) fn whole(evals: &Evals, origin: &Origin) -> Result<CheckedSuite, Relo
 }
 
 /// The part of the suite as its files are now.
-///
-/// # Errors
-///
-/// Its problems.
 pub(super) fn part(evals: &Evals, origin: &Origin, part: Part) -> Result<CheckedPart, ReloadError> {
     let part = evalsuite_loader::load_part(&request(evals.suite(), origin), part);
     let checked = check(&part.loaded, None, evals, origin)?;

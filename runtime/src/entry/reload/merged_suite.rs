@@ -11,10 +11,6 @@ use crate::model::suite::{EvalCase, EvalSuite};
 use crate::platform::digest::retain_entries;
 
 /// The suite, whose cases keep their order: generated tests know them by it. A case that was not loaded is the compiled one.
-///
-/// # Errors
-///
-/// If a part of the suite cannot be written as JSON.
 pub(super) fn merge(
     built: &'static EvalSuite,
     loaded: &LoadedSuite,

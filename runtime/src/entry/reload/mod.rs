@@ -17,10 +17,6 @@ use crate::record::run_directory::RunDirectory;
 use crate::run::settings::Settings;
 
 /// The suite with a case as its files are now, if `EVALSUITE_RELOAD` asks for that.
-///
-/// # Errors
-///
-/// The problems of the files as the compiler shows them, or why they cannot be read again.
 pub(crate) fn for_case(
     evals: Evals,
     case: &'static EvalCase,
@@ -31,10 +27,6 @@ pub(crate) fn for_case(
 }
 
 /// The suite with all its cases as their files are now, if `EVALSUITE_RELOAD` asks for that.
-///
-/// # Errors
-///
-/// As [`for_case`].
 pub(crate) fn whole_suite(evals: Evals, settings: &Settings) -> Result<Evals, ReloadError> {
     if settings.reload { reloaded::whole_suite(evals) } else { Ok(evals) }
 }

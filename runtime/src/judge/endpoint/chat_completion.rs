@@ -67,9 +67,6 @@ fn without_lengths(schema: &Value) -> Value {
     }
 }
 
-/// # Errors
-///
-/// If the text is not a chat completion.
 pub(crate) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply, InvalidReply> {
     let value: Value = evalsuite_schema::json::from_str_with_unique_keys(text)
         .map_err(|error| format!("the service's reply is not JSON: {error}"))?;

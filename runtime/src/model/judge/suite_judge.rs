@@ -12,10 +12,6 @@ use crate::model::judge::{InvalidReply, JudgeError, JudgeReply, JudgeRequest};
 /// The requests of one grader.
 pub(crate) trait Inquiry: fmt::Debug + Send + Sync {
     /// Asks a judge, and asks again if `read` rejects the reply with a reason.
-    ///
-    /// # Errors
-    ///
-    /// If there is no reply that can be read.
     fn ask(
         &self,
         judge: Option<&str>,

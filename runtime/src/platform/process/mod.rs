@@ -83,28 +83,16 @@ pub(crate) enum Detached {
 }
 
 /// Runs a program with `input` on its standard input. Its processes are ended when it ends, and after `limit`.
-///
-/// # Errors
-///
-/// If the program cannot be started or waited for.
 pub(crate) fn run(command: Command, input: Vec<u8>, limit: Duration, echo: Echo) -> io::Result<Finished> {
     run_as(command, input, limit, echo, Some(Detached::End))
 }
 
 /// Runs a program that changes nothing and ends by itself, as [`run`]. If this process dies, it continues to run.
-///
-/// # Errors
-///
-/// As for [`run`].
 pub(crate) fn run_unwatched(command: Command, limit: Duration, echo: Echo) -> io::Result<Finished> {
     run_as(command, Vec::new(), limit, echo, None)
 }
 
 /// As [`run`], where the program may leave detached processes behind.
-///
-/// # Errors
-///
-/// As for [`run`].
 pub(crate) fn run_with(
     command: Command,
     input: Vec<u8>,
@@ -148,10 +136,6 @@ fn run_as(
 }
 
 /// Starts a program as the leader of a new process group. Every program of a trial starts here.
-///
-/// # Errors
-///
-/// If it cannot be started.
 pub(crate) fn spawn(command: &mut Command, echo: Echo, detached: Detached) -> io::Result<(Child, RunningGroup)> {
     #[cfg(unix)]
     let starting = watchdog::Starting::new(command, detached);

@@ -132,19 +132,11 @@ impl Redactor {
     }
 
     /// JSON with line breaks, with secrets hidden in all texts, also in the keys of maps. Names of fields and variants stay.
-    ///
-    /// # Errors
-    ///
-    /// If the data is not JSON.
     pub(crate) fn to_pretty_json(&self, data: &impl Serialize) -> serde_json::Result<String> {
         json::pretty(data, (!self.is_empty()).then_some(&|text| self.apply(text)))
     }
 
     /// The data with secrets hidden in all texts.
-    ///
-    /// # Errors
-    ///
-    /// If the data is not JSON, or a text in it has to be one of a few.
     pub(crate) fn redacted<T: Serialize + DeserializeOwned>(&self, data: T) -> serde_json::Result<T> {
         if self.is_empty() {
             return Ok(data);

@@ -113,10 +113,6 @@ impl CassetteFile {
     pub(crate) const SCHEMA: &'static str = "evalsuite.cassette/1";
 
     /// Reads a cassette, with the values of this machine for placeholders; `None` if the file does not exist.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, or is not a cassette of this version.
     pub(crate) fn read(path: &Path, placeholders: &Placeholders) -> io::Result<Option<StoredCassette>> {
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, format!("{}{what}", path.display()));
         let broken = |error: serde_json::Error| invalid(format!(" is not a recording: {error}"));
@@ -145,10 +141,6 @@ impl CassetteFile {
     }
 
     /// Writes it, flushed to disk with `EVALSUITE_DURABLE=1`. Readers see the old file or the new one.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
     pub(crate) fn write(&self, path: &Path, placeholders: &Placeholders) -> io::Result<()> {
         let hidden: Value = evalsuite_schema::json::from_str(&placeholders.hide_in(self)?)?;
         let json = encode(&hidden, &Redactor::default())?;
@@ -160,10 +152,6 @@ impl CassetteFile {
     }
 
     /// Its JSON without line breaks, for a file next to the record.
-    ///
-    /// # Errors
-    ///
-    /// If it is not JSON.
     pub(crate) fn to_bytes(&self, placeholders: &Placeholders) -> io::Result<Vec<u8>> {
         Ok(placeholders.hide_in(self)?.into_bytes())
     }

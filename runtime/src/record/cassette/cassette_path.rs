@@ -9,10 +9,6 @@ use crate::platform::setting_error::SettingError;
 use crate::record::run_directory::layout::trial_directory_name;
 
 /// The file of a trial's cassette.
-///
-/// # Errors
-///
-/// If it would be in the suite or another directory in which every new file causes a rebuild.
 pub(crate) fn cassette_path(
     suite: &EvalSuite,
     case_key: &str,
@@ -25,10 +21,6 @@ pub(crate) fn cassette_path(
 }
 
 /// The directory of all cassettes: the one that is named, else that of the package.
-///
-/// # Errors
-///
-/// If every new file in it causes a rebuild.
 pub(crate) fn cassette_directory(
     package: &Path,
     named: Option<&Path>,

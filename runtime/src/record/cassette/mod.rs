@@ -106,10 +106,6 @@ impl TrialCassette {
     }
 
     /// Opens the cassette of a trial.
-    ///
-    /// # Errors
-    ///
-    /// If the trial is to be replayed, and there is no recording or its input was different.
     pub(crate) fn open(options: CassetteOptions) -> Result<Self, ReplayError> {
         let CassetteOptions { mode, path, placeholders, about, hint, has_agent } = options;
         let earlier = match path.as_ref().map_or(Ok(None), |path| CassetteFile::read(path, &placeholders)) {
@@ -172,10 +168,6 @@ impl TrialCassette {
     }
 
     /// Adds a call of the agent.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be recorded.
     pub(crate) fn keep_call(&self, call: AgentCall) -> Result<(), CassetteError> {
         if self.0.mode == Mode::Record
             && let Some(reason) = &call.workspace.left_out
@@ -203,10 +195,6 @@ impl TrialCassette {
     }
 
     /// Everything recorded so far, in the format of a cassette; `None` without a trial.
-    ///
-    /// # Errors
-    ///
-    /// If it is not JSON.
     pub(crate) fn evidence(&self) -> io::Result<Option<Vec<u8>>> {
         let recorded = self.0.recorded();
         if let Some(unchanged) = self.0.earlier_evidence(&recorded) {

@@ -7,10 +7,6 @@ use crate::platform::file_lock::FileLock;
 
 /// Makes `owner`, which is not empty, the owner of a file unless it has one; returns whether `owner` owns it. Whoever locks the
 /// file finds its owner in it. An empty file, which a killed process may leave, has none.
-///
-/// # Errors
-///
-/// If the file cannot be locked, read or written.
 pub(crate) fn claim(file: &Path, owner: &str) -> io::Result<bool> {
     let lock = FileLock::acquire(file)?;
     let found = lock.read()?;

@@ -82,10 +82,6 @@ impl Ledger {
     }
 
     /// Adds a line.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
     pub(crate) fn append(&self, spend: &Spend) -> io::Result<()> {
         let line = json::compact(spend, None)? + "\n";
         let _lock = FileLock::acquire(&self.lock)?;
@@ -96,10 +92,6 @@ impl Ledger {
     }
 
     /// What has been spent so far.
-    ///
-    /// # Errors
-    ///
-    /// If the ledger cannot be read.
     pub(crate) fn spent(&self) -> io::Result<Spent> {
         let _lock = FileLock::acquire(&self.lock)?;
         let directory = UntrustedDirectory::new(self.file.parent().unwrap_or(Path::new("")));

@@ -22,10 +22,6 @@ enum StoredResult<T, E> {
 /// wait while another one works. If its process dies, there is no result, and the next call does the work again.
 ///
 /// `name` is a part of file names: `once-NAME.lock`, `once-NAME.json` in `locks`.
-///
-/// # Errors
-///
-/// If the lock or the result cannot be written or read. The inner result is that of the work.
 pub(crate) fn run_once<T, E>(
     locks: &Path,
     name: &str,

@@ -20,10 +20,6 @@ impl Slot {
     /// Waits until fewer than `limit` trials of the suite run in all processes of the run.
     ///
     /// `name` is a part of file names: `slot-NAME-N.lock`, `slots-NAME.queue` in `locks`.
-    ///
-    /// # Errors
-    ///
-    /// If a lock file cannot be made.
     pub(crate) fn take(locks: &Path, name: &str, limit: u32) -> io::Result<Self> {
         if limit <= 1 {
             return FileLock::acquire(&lock_file(locks, name, 0)).map(|lock| Self { _lock: lock });
@@ -42,10 +38,6 @@ impl Slot {
     }
 
     /// A slot that is free and has no waiting tests.
-    ///
-    /// # Errors
-    ///
-    /// As [`take`](Self::take).
     pub(crate) fn try_take(locks: &Path, name: &str, limit: u32) -> io::Result<Option<Self>> {
         let Some(_queue) = FileLock::try_acquire(&queue_file(locks, name))? else { return Ok(None) };
         Self::free_one(locks, name, limit)

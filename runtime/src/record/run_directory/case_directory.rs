@@ -24,10 +24,6 @@ impl RunDirectory {
     /// The directory of a case for the test `owner` only: a suite can be included several times, with different agents or in
     /// different test programs, and their tests run at the same time. The first test gets the directory named after the
     /// case's key. The names of the others' directories end in a digest of the test.
-    ///
-    /// # Errors
-    ///
-    /// If the claim to the directory cannot be written.
     pub(crate) fn claim_case(
         &self,
         suite: &str,
@@ -75,10 +71,6 @@ impl CaseDirectory {
     }
 
     /// Waits until no test runs the case.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be locked.
     pub(crate) fn lock(&self) -> io::Result<FileLock> {
         FileLock::acquire(&self.locks.join(self.lock_file()))
     }

@@ -16,10 +16,6 @@ const LENGTH: usize = 64;
 
 /// HMAC-SHA-256 of a text with the key of an output directory, in hexadecimal. The key is made when it is first needed. Digests of two
 /// output directories cannot be compared.
-///
-/// # Errors
-///
-/// If the key cannot be read or written.
 pub(crate) fn keyed_digest(output: &Path, text: &str) -> io::Result<String> {
     fs::create_dir_all(output)?;
     // The output directory belongs to the user, and may be a link.

@@ -28,10 +28,6 @@ pub(crate) struct RunDirectory {
 
 impl RunDirectory {
     /// The directory of this run. It is made when the first file in it is written.
-    ///
-    /// # Errors
-    ///
-    /// If it would be in the suite or another directory in which every new file causes a rebuild.
     pub(crate) fn new(output: Option<&Path>, suite: &SuiteLocation, run_id: String) -> Result<Self, SettingError> {
         let output = output_directory(output, suite)?;
         check_output(output.path(), suite)?;
@@ -75,10 +71,6 @@ impl RunDirectory {
     }
 
     /// Makes this run the newest one of its output directory.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub(crate) fn mark_latest(&self) -> io::Result<()> {
         match self.output() {
             Some(root) => OutputDirectory::new(root).set_latest(Some(&self.run_id)),

@@ -41,10 +41,6 @@ pub(crate) struct SuiteOfRun<'a> {
 }
 
 /// Adds a suite to the records of its run, and makes a new run the newest one. The answer is a question to git in a new run.
-///
-/// # Errors
-///
-/// If the records cannot be written or read.
 pub(crate) fn register(suite: &SuiteOfRun<'_>) -> io::Result<Option<GitQuery>> {
     static REGISTERED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let mark = suite.mark();
@@ -58,10 +54,6 @@ pub(crate) fn register(suite: &SuiteOfRun<'_>) -> io::Result<Option<GitQuery>> {
 }
 
 /// Changes the entry of a registered suite, given by its directory, in `run.json`.
-///
-/// # Errors
-///
-/// If the record cannot be read or written.
 pub(crate) fn update(
     run: &RunDirectory,
     suite: &str,

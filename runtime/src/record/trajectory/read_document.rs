@@ -20,10 +20,6 @@ pub(crate) struct ReadTrajectory {
 }
 
 /// Reads a document of any version up to the one that is written.
-///
-/// # Errors
-///
-/// If it is not such a document. The error names the invalid value.
 pub(crate) fn read(json: &[u8]) -> Result<ReadTrajectory, TrajectoryError> {
     let value: Value = evalsuite_schema::json::from_slice(json).map_err(TrajectoryError::json)?;
     let root = Node::root(&value);

@@ -63,10 +63,6 @@ pub(crate) fn begin(evals: &Evals, settings: &Settings, repeat: &str) -> Result<
 }
 
 /// Measures the judges of a suite, or reads what was measured in this run before; `None` for a suite without calibration.
-///
-/// # Errors
-///
-/// If the record cannot be written, or the compiled suite cannot be decoded.
 pub(crate) fn measured(
     evals: &Evals,
     settings: &Settings,

@@ -51,10 +51,6 @@ pub(crate) struct JudgeMeasurement<'a> {
 
 impl JudgeMeasurement<'_> {
     /// Asks about all samples.
-    ///
-    /// # Errors
-    ///
-    /// If there is no judge.
     pub(crate) fn measure(&self) -> Result<CalibrationRecord, Reason> {
         let (clock, started_at) = (Instant::now(), timestamp());
         let is_recorded = self.is_recorded();

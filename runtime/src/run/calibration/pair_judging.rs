@@ -47,10 +47,6 @@ pub(crate) struct PairJudging<'a> {
 
 impl PairJudging<'_> {
     /// Looks for the judges before any is asked.
-    ///
-    /// # Errors
-    ///
-    /// If there is none, or its files cannot be written.
     pub(crate) fn check(&self, pair: &AnswerPair) -> io::Result<Result<(), NoJudge>> {
         let asking = self.asking(pair, &TrialCassette::none())?;
         Ok(self.choice(None).of(&JudgeSettings::default(), &asking.command_site()).map(drop))

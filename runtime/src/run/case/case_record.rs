@@ -105,10 +105,6 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Optio
 }
 
 /// Writes the case's record.
-///
-/// # Errors
-///
-/// If it cannot be written, or another file that tells other tests how the case ended.
 pub(crate) fn write_record(
     plan: &Plan<'_>,
     trials: CaseTrials,

@@ -13,10 +13,6 @@ pub(crate) struct EarlierRecords(PathBuf);
 
 /// Makes room for the records of a case: moves those of a case that ended to a directory next to all cases, and removes those of
 /// one whose process died.
-///
-/// # Errors
-///
-/// If something cannot be moved or removed.
 pub(crate) fn set_aside(directory: &Path) -> io::Result<EarlierRecords> {
     let suite = directory.parent().and_then(Path::parent).unwrap_or(directory);
     let earlier = suite.join(EARLIER_CASES).join(directory.file_name().unwrap_or_default());
@@ -41,10 +37,6 @@ pub(crate) fn set_aside(directory: &Path) -> io::Result<EarlierRecords> {
 
 /// Removes the earlier records of cases whose new ones are whole: their process was killed before it did so. `suite` is the
 /// directory of a suite in which no test is running.
-///
-/// # Errors
-///
-/// If something cannot be removed.
 pub(crate) fn remove_replaced(suite: &Path) -> io::Result<()> {
     for earlier in sorted_entries(&suite.join(EARLIER_CASES))? {
         let case = suite.join(CASES).join(earlier.file_name().unwrap_or_default());
@@ -57,10 +49,6 @@ pub(crate) fn remove_replaced(suite: &Path) -> io::Result<()> {
 
 impl EarlierRecords {
     /// Removes them: the new ones are whole.
-    ///
-    /// # Errors
-    ///
-    /// If something cannot be removed.
     pub(crate) fn remove(self) -> io::Result<()> {
         remove_directory(&self.0)?;
         // Another test may have records in it.

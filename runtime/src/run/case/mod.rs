@@ -26,10 +26,6 @@ use crate::run::trials::confirming::confirm;
 use crate::run::trials::run_trials;
 
 /// Runs a case with all its trials and writes its records.
-///
-/// # Errors
-///
-/// If the case cannot be decoded, or its records cannot be written.
 pub(crate) fn run_case(
     evals: &Evals,
     entry: &'static EvalCase,

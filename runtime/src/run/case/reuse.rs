@@ -50,10 +50,6 @@ pub(crate) fn own_directory(
 
 /// What the result of a case depends on besides the case; `None` if the digest of the agent is not known, or agents or judges are not
 /// called.
-///
-/// # Errors
-///
-/// If the key for digests of values cannot be read or written.
 pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
     let agent = plan.settings.agent_digest.clone().filter(|_| plan.settings.mode == Mode::Live);
     let (Some(agent), false) = (agent, plan.judges_are_recorded()) else { return Ok(None) };
@@ -101,10 +97,6 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
 }
 
 /// The result of a case from the newest run with the same conditions, taken over into this run; `None` if the case has to run.
-///
-/// # Errors
-///
-/// If records cannot be read or written.
 pub(crate) fn take_over(plan: &Plan<'_>) -> io::Result<Option<CaseReport>> {
     if !(plan.settings.only_changed && plan.dependencies.are_reused) {
         return Ok(None);

@@ -33,10 +33,6 @@ pub(crate) struct CaseSetup<'a> {
 
 impl<'a> CaseSetup<'a> {
     /// Waits for a shared workspace. Nothing is made yet.
-    ///
-    /// # Errors
-    ///
-    /// If a lock file cannot be made.
     pub(crate) fn begin(plan: &'a Plan<'a>) -> io::Result<Self> {
         let needs = WorkspaceNeeds::of(
             plan.source.data.workspace.as_ref(),
@@ -61,10 +57,6 @@ impl<'a> CaseSetup<'a> {
     }
 
     /// The base of the trials' workspaces, made by the first trial; what another test of the run has made is used.
-    ///
-    /// # Errors
-    ///
-    /// If the run's directory cannot be written; the inner error is why no trial can start.
     pub(crate) fn base(&mut self) -> io::Result<Result<&WorkspaceBase, Reason>> {
         let base = match self.base.take() {
             Some(base) => base,

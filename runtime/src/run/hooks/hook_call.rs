@@ -76,10 +76,6 @@ impl HookFailure {
 
 impl HookCall {
     /// Fills in the variables of the command and runs it. Their values are removed from everything that is written.
-    ///
-    /// # Errors
-    ///
-    /// If a variable is not set, or as [`run`](Self::run).
     pub(crate) fn resolve_and_run(
         &self,
         redactor: &Redactor,
@@ -102,10 +98,6 @@ impl HookCall {
     }
 
     /// Runs the command. There is no record if there is no command, or it could not be started.
-    ///
-    /// # Errors
-    ///
-    /// If it could not be started, did not end in time, or ended with another exit code than 0.
     fn run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), HookFailure>) {
         let Some(command) = &self.hook.command else { return (None, Ok(())) };
         let command = FilledCommand::new(command, &self.facts);

@@ -67,9 +67,6 @@ pub(crate) struct DependencyResults {
 }
 
 impl<'a> Plan<'a> {
-    /// # Errors
-    ///
-    /// If the compiled suite cannot be decoded, a setting does not fit it, or its records cannot be written.
     pub(crate) fn new(
         evals: &'a Evals,
         entry: &'static EvalCase,
@@ -169,10 +166,6 @@ impl<'a> Plan<'a> {
     }
 
     /// The file of a trial's recording.
-    ///
-    /// # Errors
-    ///
-    /// If it would be inside the suite.
     pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, Reason> {
         cassette_path(
             self.source.suite,
@@ -185,10 +178,6 @@ impl<'a> Plan<'a> {
     }
 
     /// The accepted answer to the case, of its target.
-    ///
-    /// # Errors
-    ///
-    /// If the accepted answers of the suite cannot be read.
     pub(crate) fn accepted_answer(&self) -> io::Result<Option<String>> {
         let file = accepted_answers_file(&package_directory(self.source.suite), &self.source.suite.id());
         accepted_answer(&file, &self.case_record())

@@ -72,10 +72,6 @@ impl EarlierTrials {
 }
 
 /// The trials of a case in the wanted run; for `latest` those of the newest run that has any.
-///
-/// # Errors
-///
-/// If there are none.
 pub(crate) fn find_trials(
     run: &RunDirectory,
     wanted: &str,
@@ -166,10 +162,6 @@ fn last_runner_attempt(cases: &Path, case_key: &str) -> Option<CaseTrials> {
 
 impl CaseTrials {
     /// Reads the directory of a case; `None` if its first trial has not ended.
-    ///
-    /// # Errors
-    ///
-    /// If there is no directory, or it cannot be read.
     fn read(directory: PathBuf) -> io::Result<Option<Self>> {
         let mut attempts = Vec::new();
         for entry in fs::read_dir(&directory)?.flatten() {

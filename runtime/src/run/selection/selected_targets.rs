@@ -13,10 +13,6 @@ pub(crate) const DEFAULT_TARGET: &str = "default";
 
 /// Checks that every selected target exists: a name that nothing has would select nothing, and all cases would be skipped.
 /// Where agents are commands, the targets file decides.
-///
-/// # Errors
-///
-/// If one does not exist, or a case cannot be decoded.
 pub(crate) fn check(selected: &[String], evals: &Evals, suite: &Suite) -> Result<(), CaseError> {
     let is_matrix = evals.suite().cases.iter().any(|case| case.target.is_some());
     let unknown = |known: &BTreeSet<String>| {

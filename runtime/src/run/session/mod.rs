@@ -111,10 +111,6 @@ impl Session {
     }
 
     /// Enters the session; one that was ended begins again.
-    ///
-    /// # Errors
-    ///
-    /// If its state cannot be read or written.
     pub(crate) fn enter(&self, keep: bool) -> io::Result<EnteredSession> {
         let _lock = self.lock()?;
         let mut state = SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
@@ -127,20 +123,12 @@ impl Session {
     }
 
     /// Records, before a hook before all tests runs, the hook that undoes it.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
     pub(crate) fn note_pending(&self, after_all: Option<HookCall>) -> io::Result<()> {
         let Some(after_all) = after_all else { return Ok(()) };
         self.change(|state| state.add_pending(after_all))
     }
 
     /// Records how a hook before all tests ended.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
     pub(crate) fn before_all_ended(&self, well: bool) -> io::Result<()> {
         self.change(|state| {
             state.before_all =
@@ -170,10 +158,6 @@ impl Session {
     }
 
     /// All sessions of a run, also of processes that have ended, and why others cannot be read.
-    ///
-    /// # Errors
-    ///
-    /// If a directory cannot be read.
     pub(crate) fn all(run: &RunDirectory) -> io::Result<(Vec<Self>, Vec<String>)> {
         let (mut sessions, mut problems) = (Vec::new(), Vec::new());
         for suite in sorted_directories(&run.suites())? {

@@ -62,10 +62,6 @@ pub(crate) struct EndedSession {
 
 impl Session {
     /// Runs the pending hooks after all tests and removes the bases. Does nothing if the session has ended before.
-    ///
-    /// # Errors
-    ///
-    /// If its state cannot be read or written.
     pub(crate) fn end(&self, echo: Echo) -> io::Result<EndedSession> {
         let _lock = self.lock()?;
         self.end_locked(echo)

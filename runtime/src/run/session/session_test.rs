@@ -38,10 +38,6 @@ pub(crate) struct SessionTest {
 
 impl SessionTest {
     /// Begins a test. Most suites need no session.
-    ///
-    /// # Errors
-    ///
-    /// If the suite cannot be decoded, or the run's directory cannot be written.
     pub(crate) fn begin(
         evals: &Evals,
         case: &EvalCase,

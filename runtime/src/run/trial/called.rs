@@ -34,10 +34,6 @@ pub(crate) struct Called {
 }
 
 /// Calls the agent and records what it did, or replays a recorded call. `before` is the workspace before the call.
-///
-/// # Errors
-///
-/// If the call cannot be replayed.
 pub(crate) fn call_agent(
     prepared: &Prepared<'_>,
     input: &CallInput<'_>,

@@ -100,10 +100,6 @@ pub(crate) fn first_of_answer(answer: &str) -> (String, bool) {
 }
 
 /// Captures what one call of the agent left.
-///
-/// # Errors
-///
-/// If the agent returned no outcome, or the workspace cannot be read.
 pub(crate) fn capture(
     prepared: &Prepared<'_>,
     before: &Snapshot,
@@ -181,10 +177,6 @@ pub(crate) fn captured_workspace(
 }
 
 /// What changed in the workspace.
-///
-/// # Errors
-///
-/// If it could not be read.
 pub(crate) fn changes_between(before: &Snapshot, after: &io::Result<Snapshot>) -> Result<WorkspaceDiff, EarlyEnd> {
     match after {
         Ok(after) => Ok(WorkspaceDiff::between(before, after)),

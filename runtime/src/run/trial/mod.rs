@@ -36,10 +36,6 @@ use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::plan::Plan;
 
 /// Makes one attempt at a trial and writes its record.
-///
-/// # Errors
-///
-/// If the record cannot be written.
 pub(crate) fn run_trial(plan: &Plan<'_>, base: &WorkspaceBase, index: u32, attempt: u32) -> io::Result<TrialRecord> {
     let trial = TrialAttempt::begin(plan, base, index, attempt)?;
     let (end, score) = run_phases(&trial);

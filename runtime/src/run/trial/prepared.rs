@@ -53,11 +53,6 @@ pub(crate) struct Prepared<'a> {
 
 impl<'a> Prepared<'a> {
     /// Opens the recording and fills in variables.
-    ///
-    /// # Errors
-    ///
-    /// If there is no recording to replay, a variable is not set, a file is missing, a grader rejects its config, or the target has no
-    /// usable agent.
     pub(crate) fn new(trial: &'a TrialAttempt<'a>) -> Result<Self, EarlyEnd> {
         let plan = trial.plan;
         let cassette = open_cassette(trial)?;
@@ -79,10 +74,6 @@ impl<'a> Prepared<'a> {
     }
 
     /// Makes the workspace, then checks the health of the target, once per run.
-    ///
-    /// # Errors
-    ///
-    /// If the workspace cannot be made, or the health check fails.
     pub(crate) fn make_workspace(&self) -> Result<(), EarlyEnd> {
         let Self { trial, case, .. } = self;
         let made = match trial.base {
@@ -112,10 +103,6 @@ impl<'a> Prepared<'a> {
     }
 
     /// The workspace before the agent is called.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read.
     pub(crate) fn snapshot(&self) -> Result<Snapshot, EarlyEnd> {
         if self.has_empty_workspace() {
             return Ok(Snapshot::default());

@@ -14,10 +14,6 @@ use crate::run::trial::trial_end::TrialEnd;
 const FILE: &str = "trajectory.json";
 
 /// Writes the trajectory of a trial whose agent was called; gives the name of the file.
-///
-/// # Errors
-///
-/// If the file cannot be written.
 pub(crate) fn write_trajectory(
     trial: &TrialAttempt<'_>,
     end: &TrialEnd,

@@ -34,10 +34,6 @@ pub(crate) struct TrialAttempt<'a> {
 
 impl<'a> TrialAttempt<'a> {
     /// Makes the directory of the attempt, with `started.json` in it.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub(crate) fn begin(plan: &'a Plan<'a>, base: &'a WorkspaceBase, index: u32, number: u32) -> io::Result<Self> {
         let directory = plan.records.directory.join(trial_directory_name(index, number));
         workspace::remove_directory(&directory)?;

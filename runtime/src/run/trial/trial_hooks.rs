@@ -11,10 +11,6 @@ use crate::run::trial::prepared::Prepared;
 use crate::workspace;
 
 /// Runs the hooks before the agent.
-///
-/// # Errors
-///
-/// If a hook fails, or the workspace cannot be reset.
 pub(crate) fn run_before_each(prepared: &Prepared<'_>) -> Result<(), EarlyEnd> {
     let own = hook_of_case(prepared, |hooks| hooks.before_each.as_ref());
     if let Some((hook, _)) = own {

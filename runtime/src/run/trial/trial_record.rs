@@ -25,10 +25,6 @@ use crate::workspace;
 const REMOVAL_LIMIT: Duration = Duration::from_secs(10);
 
 /// Removes the workspace of a trial that needs no attention, and writes the trajectory and the record.
-///
-/// # Errors
-///
-/// If a file cannot be written.
 pub(crate) fn write_record(trial: TrialAttempt<'_>, end: TrialEnd, score: TrialScore) -> io::Result<TrialRecord> {
     let total_ms = whole_millis(trial.clock.elapsed());
     let ended_at = timestamp();

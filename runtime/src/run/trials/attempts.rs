@@ -10,10 +10,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// Makes attempts, numbered from 0, until one has a result other than an infrastructure error, `retries` are used up, or the next
 /// one does not start. Returns the record of the last one.
-///
-/// # Errors
-///
-/// Those of the attempts.
 pub(crate) fn run_attempts(
     retries: u32,
     mut pause: impl FnMut(Duration),

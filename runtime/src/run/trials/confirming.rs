@@ -24,10 +24,6 @@ enum Repetition {
 }
 
 /// Repeats the case if its trials differ from its baseline, and if there is room for it in the run.
-///
-/// # Errors
-///
-/// If a record or a file that the tests of the run share cannot be written.
 pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials: &mut CaseTrials) -> io::Result<()> {
     let most = plan.settings.confirm;
     if plan.settings.mode != Mode::Live || most == 0 || trials.end != TrialsEnd::Decided {

@@ -17,10 +17,6 @@ use crate::run::case_setup::CaseSetup;
 use crate::run::plan::Plan;
 
 /// Runs trials until the case is decided or a limit is reached.
-///
-/// # Errors
-///
-/// If a record or a file that the tests of the run share cannot be written.
 pub(crate) fn run_trials<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>) -> io::Result<CaseTrials> {
     let parallel = most_in_parallel(plan, setup);
     let stop = StopRule {

@@ -75,10 +75,6 @@ impl<'a, 's> RunningTrials<'a, 's> {
     }
 
     /// Runs trials until none is left to start.
-    ///
-    /// # Errors
-    ///
-    /// If a record or a file that the tests of the run share cannot be written. The other threads start no further trial.
     pub(crate) fn work(&self) -> io::Result<()> {
         let mut stop_others = StopOthers { trials: self, is_armed: true };
         while let Some(start) = self.start_next()? {

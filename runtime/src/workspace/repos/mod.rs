@@ -16,10 +16,6 @@ use crate::platform::process::echo::Echo;
 use crate::workspace::git::git;
 
 /// Clones a repository to its path in the workspace.
-///
-/// # Errors
-///
-/// If git fails.
 pub(crate) fn clone(repo: &Repo, workspace: &Path, location: &SuiteLocation, echo: Echo) -> Result<(), Reason> {
     RepoClone { repo, directory: workspace.join(relative(&repo.path)), location, echo }.clone_and_check_out().map_err(
         |error| {
@@ -30,10 +26,6 @@ pub(crate) fn clone(repo: &Repo, workspace: &Path, location: &SuiteLocation, ech
 }
 
 /// The commit that is checked out in a repository.
-///
-/// # Errors
-///
-/// If git fails.
 pub(crate) fn head(directory: &Path, echo: Echo) -> io::Result<String> {
     git(directory, ["rev-parse", "HEAD"], echo)
 }

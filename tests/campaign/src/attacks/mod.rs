@@ -39,10 +39,6 @@ pub(crate) struct Attacked {
 }
 
 /// Runs every attack, or one of `every`.
-///
-/// # Errors
-///
-/// If a process cannot be started.
 pub(crate) fn run(program: &Path, every: usize, findings: &mut Findings) -> io::Result<Attacked> {
     let mut attacked = Attacked::default();
     for (index, attack) in ATTACKS.iter().enumerate().step_by(every.max(1)) {

@@ -28,10 +28,6 @@ const INTERRUPTED: i32 = 4;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Lets at least `faults` calls fail, each in a run of its own, and returns how many did.
-///
-/// # Errors
-///
-/// If there is no C compiler, or a process cannot be started.
 pub(crate) fn run(program: &Path, faults: usize, seed: u64, findings: &mut Findings) -> io::Result<usize> {
     let directory = tempfile::tempdir()?;
     let shim = compile(directory.path())?;

@@ -27,10 +27,6 @@ impl Seed {
     }
 
     /// The files below a directory for which `is_wanted` holds.
-    ///
-    /// # Errors
-    ///
-    /// If a file cannot be read.
     pub(crate) fn directory(directory: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Result<Self> {
         let mut files = Vec::new();
         let mut directories = vec![directory.to_owned()];
@@ -50,10 +46,6 @@ impl Seed {
     }
 
     /// Writes its files into a directory.
-    ///
-    /// # Errors
-    ///
-    /// If a file cannot be written.
     pub(crate) fn write(&self, directory: &Path) -> io::Result<()> {
         for file in &self.files {
             let path = directory.join(&file.path);
@@ -70,10 +62,6 @@ pub(crate) fn of(name: &str) -> PathBuf {
 }
 
 /// The files of a directory of the corpus, one seed each.
-///
-/// # Errors
-///
-/// If a file cannot be read.
 pub(crate) fn files_of(name: &str) -> io::Result<Vec<Seed>> {
     let seed = |path: PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -83,10 +71,6 @@ pub(crate) fn files_of(name: &str) -> io::Result<Vec<Seed>> {
 }
 
 /// The suites of the corpus, and those that the examples of diagnostics have.
-///
-/// # Errors
-///
-/// If a file cannot be read.
 pub(crate) fn suites() -> io::Result<Vec<Seed>> {
     let is_read =
         |path: &str| [".yaml", ".yml", ".json", ".jsonl", ".md", ".txt"].iter().any(|end| path.ends_with(end));

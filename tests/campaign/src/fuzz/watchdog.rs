@@ -17,10 +17,6 @@ const MEMORY: u64 = 4 << 20;
 const DEATHS: usize = 20;
 
 /// Runs a job with the worker program.
-///
-/// # Errors
-///
-/// If no worker can be started.
 pub(crate) fn run(program: &Path, job: &Job) -> io::Result<Measured> {
     let directory = tempfile::tempdir()?;
     let file = directory.path().join("state");

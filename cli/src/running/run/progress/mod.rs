@@ -35,10 +35,6 @@ pub(super) fn colors() -> Colors {
 
 /// Runs the command of a test runner to its end. `tests` are those of the chosen cases. Where standard output is for JSON, the output of the
 /// tests goes to standard error.
-///
-/// # Errors
-///
-/// If it cannot be started, or the file of the progress cannot be made.
 pub(super) fn run(mut command: Command, tests: BTreeSet<TestKey>, format: OutputFormat) -> Result<ExitStatus> {
     let directory = tempfile::tempdir()?;
     // A file that the user has named gets the lines, too.

@@ -19,10 +19,6 @@ pub(super) struct ProgressFile {
 
 impl ProgressFile {
     /// What is appended from now on; the file is created if it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be created or read.
     pub(super) fn after(path: &Path) -> io::Result<Self> {
         let error = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         let mut file = File::options().create(true).append(true).read(true).open(path).map_err(error)?;

@@ -39,19 +39,11 @@ pub(crate) trait Target {
     }
 
     /// Writes what an execution reads, which counts for nothing.
-    ///
-    /// # Errors
-    ///
-    /// If a file cannot be written.
     fn prepare(&mut self, _input: &Input) -> io::Result<()> {
         Ok(())
     }
 
     /// Reads an input.
-    ///
-    /// # Errors
-    ///
-    /// What must not happen, apart from panics.
     fn run(&mut self, input: &Input) -> Result<(), String>;
 }
 
@@ -102,10 +94,6 @@ pub(crate) const TARGETS: &[(&str, u64)] = &[
 pub(crate) const LARGE: &str = "large-suites";
 
 /// Opens a target, which may use the directory `scratch`.
-///
-/// # Errors
-///
-/// If it is not known, or its corpus cannot be read.
 pub(crate) fn open(name: &str, scratch: &Path) -> io::Result<Box<dyn Target>> {
     Ok(match name {
         "suites" => Box::new(suites::Suites::open(scratch)?),

@@ -35,10 +35,6 @@ impl OneCase {
     }
 
     /// Runs the case in the run `id`.
-    ///
-    /// # Errors
-    ///
-    /// If there is no result of the case, or its records contradict themselves.
     pub(crate) fn run(&self, id: &str, options: RunOptions) -> Result<CaseReport, String> {
         let options = options.with_output(&self.output).with_cassettes(&self.cassettes).with_run_id(id);
         let report = self.runtime.block_on(self.evals.run(&options)).map_err(|error| error.to_string())?;
