@@ -16,6 +16,8 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod calibration;
 mod case;
 mod counted;
