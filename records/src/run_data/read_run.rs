@@ -31,7 +31,7 @@ pub struct RunData {
 
 impl RunData {
     /// Whether a text that a person wrote names a suite of the run: the one with exactly this name, else each that may be meant, see
-    /// [`SuiteId::is_called`].
+    /// [`is_called`](crate::record::SuiteId::is_called).
     pub fn is_called(&self, suite: &SuiteData, text: &str) -> bool {
         if self.suites.iter().any(|suite| suite.name == text) { suite.name == text } else { suite.id.is_called(text) }
     }
@@ -47,7 +47,7 @@ impl RunData {
         read_run(directory.into(), ReadDepth::Trials)
     }
 
-    /// Reads a run without the records of its trials: its [`CaseData::trials`] are empty.
+    /// Reads a run without the records of its trials: its [trials](super::CaseData::trials) are empty.
     ///
     /// # Errors
     ///
