@@ -34,6 +34,7 @@ fn types_decide_as_in_promptfoo() {
     compare("types.yaml", TYPES);
 }
 
+#[needs(node)]
 #[test]
 fn sources_decide_as_in_promptfoo() {
     compare("sources.yaml", SOURCES);

@@ -51,6 +51,11 @@ pub fn lines(path: &Path) -> Result<Vec<Line>, String> {
 }
 
 impl Line {
+    /// Whether the record starts `program`.
+    pub fn starts(&self, program: &str) -> bool {
+        self.text.contains(program)
+    }
+
     /// The kind: the id without its number.
     pub fn kind(&self) -> &str {
         kind(&self.id)

@@ -16,6 +16,9 @@ const RECORD_ID_VARIABLE: &str = "EVALSUITE_GRADING_RECORD";
 
 const MANIFEST_DIR_VARIABLE: &str = "CARGO_MANIFEST_DIR";
 
+/// A program that some records start.
+const PYTHON: &str = "python3";
+
 type Check = fn(&Record) -> Result<RecordCheck, String>;
 
 const FILES: &[(&str, Check)] = &[
@@ -54,13 +57,23 @@ fn failed(reason: &str) -> ExitCode {
 /// A test per kind of record, and one for the table.
 fn tests(vectors: &Vectors) -> Result<Vec<Trial>, String> {
     let is_other = vectors.is_other;
+    // On a CI server, the records that start it fail without it.
+    let lacks_python = std::env::var_os("CI").is_none() && Command::new(PYTHON).arg("--version").output().is_err();
     let mut tests = Vec::new();
     for (file, check) in FILES {
         let mut kinds: BTreeMap<String, Vec<Line>> = BTreeMap::new();
         for line in vectors.lines(file)? {
             kinds.entry(line.kind().to_owned()).or_default().push(line);
         }
-        for (kind, lines) in kinds {
+        for (kind, mut lines) in kinds {
+            if lacks_python {
+                let all = lines.len();
+                lines.retain(|line| !line.starts(PYTHON));
+                if lines.len() < all {
+                    let ignored = Trial::test(format!("{file}::{kind}: needs {PYTHON}"), || Ok(()));
+                    tests.push(ignored.with_ignored_flag(true));
+                }
+            }
             tests.push(Trial::test(format!("{file}::{kind}"), move || check_lines(&lines, *check, is_other)));
         }
     }
