@@ -1,4 +1,4 @@
-//! What every command stands on: processes, the terminal, JSON, and how commands end.
+//! What all commands share: processes, the terminal, JSON, and how commands end.
 
 pub(crate) mod cargo_process;
 pub(crate) mod cli_error;

@@ -26,7 +26,7 @@ impl Write for Stdout {
     }
 }
 
-/// The result of writing where nobody reads any more; another error stays one.
+/// The result of writing to a closed reader is success; any other error is kept.
 pub(crate) fn without_reader<T>(error: io::Error, written: T) -> io::Result<T> {
     if error.kind() == io::ErrorKind::BrokenPipe { Ok(written) } else { Err(error) }
 }
