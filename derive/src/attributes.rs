@@ -7,13 +7,13 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Result, Token, parenthesized};
 
-/// `key: TYPE, "example", "doc", option, …`; attributes of fields have neither the name nor the doc.
-pub(crate) struct Key {
-    pub(crate) name: Option<Ident>,
-    /// `None`: the keys of the field's type are keys of the object.
-    pub(crate) statement: Option<Statement>,
-}
+/// The attribute `key`: a statement; `None`: the keys of the field's type are keys of the object.
+pub(crate) struct Key(pub(crate) Option<Statement>);
 
+/// The attribute `also`: the name of a key without a field, and its statement.
+pub(crate) struct Also(pub(crate) Ident, pub(crate) Statement);
+
+/// `TYPE, "example", option, …`, in `also` with the doc after the example.
 pub(crate) struct Statement {
     value: Expr,
     example: LitStr,
@@ -31,7 +31,7 @@ impl Statement {
     /// The expression of type `keys::Key`.
     pub(crate) fn key(&self, name: &str, doc: &str) -> TokenStream {
         let Self { value, example, options, .. } = self;
-        let name = self.renamed.as_ref().map_or_else(|| name.to_owned(), LitStr::value);
+        let name = self.name(name);
         let doc = self.doc.as_ref().map_or_else(|| doc.to_owned(), LitStr::value);
         quote!(Key::new(#name, #value, #doc, #example) #(#options)*)
     }
@@ -42,15 +42,11 @@ impl Statement {
     }
 }
 
-/// The attribute `also`.
-pub(crate) struct Also(pub(crate) Key);
-
 impl Parse for Also {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let name = input.call(Ident::parse_any)?;
         input.parse::<Token![:]>()?;
-        let statement = statement(input, true)?;
-        Ok(Self(Key { name: Some(name), statement: Some(statement) }))
+        Ok(Self(name, statement(input, true)?))
     }
 }
 
@@ -58,9 +54,9 @@ impl Parse for Key {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         if input.fork().parse::<Ident>().is_ok_and(|word| word == "flatten") {
             input.parse::<Ident>()?;
-            return Ok(Self { name: None, statement: None });
+            return Ok(Self(None));
         }
-        Ok(Self { name: None, statement: Some(statement(input, false)?) })
+        Ok(Self(Some(statement(input, false)?)))
     }
 }
 

@@ -26,10 +26,8 @@ impl Table {
 
     fn add(&mut self, attributes: &[Attribute]) -> Result<()> {
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("also")) {
-            let Also(key) = attribute.parse_args()?;
-            if let (Some(name), Some(statement)) = (key.name, key.statement) {
-                self.open.push(statement.key(&name.to_string(), ""));
-            }
+            let Also(name, statement) = attribute.parse_args()?;
+            self.open.push(statement.key(&name.to_string(), ""));
         }
         Ok(())
     }
@@ -122,8 +120,8 @@ fn key_of<'f>(field: &'f Field, name: &'f Ident, table: &mut Table) -> Result<Op
     let Some(attribute) = field.attrs.iter().find(|attribute| attribute.path().is_ident("key")) else {
         return Ok(None);
     };
-    let key: Key = attribute.parse_args()?;
-    let Some(statement) = key.statement else {
+    let Key(statement) = attribute.parse_args()?;
+    let Some(statement) = statement else {
         table.close_piece();
         table.pieces.push(quote!(<#of_type as Keys>::TABLE.keys));
         return Ok(Some(Keyed { field: name, of_type, key: None, init: None, by_hand: false }));

@@ -5,29 +5,12 @@
 
 use std::path::PathBuf;
 
-use evalsuite_tests::source::{count_code_lines, read_source_files, workspace_root};
-
-/// Folders of the published crates; `build` is the former name of `codegen`.
-const CRATES: &[&str] = &[
-    "derive",
-    "schema",
-    "discovery",
-    "loader",
-    "build",
-    "codegen",
-    "macros",
-    "records",
-    "runtime",
-    "report",
-    "convert",
-    "dynamic",
-    "cli",
-];
+use evalsuite_tests::source::{PRODUCT_FOLDERS, count_code_lines, read_source_files, workspace_root};
 
 fn main() {
     let root = std::env::args().nth(1).map_or_else(|| workspace_root().to_owned(), PathBuf::from);
     let (mut files, mut lines) = (0, 0);
-    for name in CRATES.iter().filter(|name| root.join(name).is_dir()) {
+    for name in PRODUCT_FOLDERS.iter().filter(|name| root.join(name).is_dir()) {
         let mut sources = read_source_files(&root, &format!("{name}/src"));
         sources.retain(|path, _| !path.ends_with("/tests.rs") && !path.contains("/tests/"));
         let count: usize = sources.iter().map(|(path, text)| count_code_lines(path, text)).sum();

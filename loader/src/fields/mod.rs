@@ -79,7 +79,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The line of the table for `name`.
-    fn key(&self, name: &str) -> &'static Key {
+    pub(crate) fn key(&self, name: &str) -> &'static Key {
         let keys = self.common.iter().chain(self.keys);
         let found = keys.into_iter().find(|key| key.name == name);
         found.expect("keys are read with the table of their object")
@@ -202,10 +202,10 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Whether `key` is written, in whichever spelling.
-    pub(crate) fn is_written(&self, key: &Key) -> bool {
+    /// The entry of `key` in whichever spelling; nothing is reported.
+    pub(crate) fn written(&self, key: &Key) -> Option<&'n Entry> {
         let mut spellings = std::iter::once(key.name).chain(key.or).chain(key.old.iter().copied());
-        spellings.any(|spelling| self.peek(spelling).is_some())
+        spellings.find_map(|spelling| self.peek(spelling))
     }
 
     /// The object's own keys.

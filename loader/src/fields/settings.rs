@@ -27,7 +27,7 @@ impl<'n> Fields<'n> {
                 Status::Current => self.entry(key, d),
                 Status::NoEffect(_) => {
                     if let Some(entry) = self.no_effect(key.name, d) {
-                        value(&entry.value, &label(entry), &key.value, key, scope, d);
+                        value_at(entry, key, scope, d);
                     }
                     continue;
                 }
@@ -38,7 +38,7 @@ impl<'n> Fields<'n> {
                 Status::Replaced(_) => continue,
             };
             match entry {
-                Some(entry) => match value(&entry.value, &label(entry), &key.value, key, scope, d) {
+                Some(entry) => match value_at(entry, key, scope, d) {
                     Some(value) => parts.set(key.name, value),
                     None => parts.mark_broken(),
                 },
@@ -56,13 +56,17 @@ impl<'n> Fields<'n> {
     pub(crate) fn value_of(&mut self, key: &'static str, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
         let key = self.key(key);
         let entry = self.entry(key, d)?;
-        value(&entry.value, &label(entry), &key.value, key, scope, d)
+        value_at(entry, key, scope, d)
     }
 
     /// The entry of a key, in whichever spelling.
     fn entry(&mut self, key: &'static Key, d: &mut Diagnostics) -> Option<&'n Entry> {
         if key.or.is_some() { self.get_either(key.name, d) } else { self.get_renamed(key.name, d) }
     }
+}
+
+fn value_at(entry: &Entry, key: &Key, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+    value(&entry.value, &label(entry), &key.value, key, scope, d)
 }
 
 /// The value of `key`, or of an element of its list: `what` is the name of it.

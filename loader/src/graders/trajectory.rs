@@ -94,7 +94,7 @@ fn call(node: &Node, mode: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) 
     let args = args_entry.and_then(|entry| args(&entry.value, d));
     let is_broken = args_entry.is_some() && args.is_none();
     let matching = fields.get_renamed("args_match", d).map(|entry| args_match(entry, d));
-    let limit = fields.get_renamed("max_duration_ms", &mut Diagnostics::new());
+    let limit = fields.written(fields.key("max_duration_ms"));
     let ignored = fields.get("ignore_args").filter(|_| parts.get("ignore_args").is_some());
     fields.finish(d);
     if let Some(entry) = ignored.filter(|_| !is_broken && !matches!(args, Some(Args::Object(_)))) {

@@ -17,6 +17,23 @@ pub use imports::{Import, imports};
 
 pub use crate::throwaway::workspace as workspace_root;
 
+/// Folders of the published crates.
+pub const PRODUCT_FOLDERS: &[&str] = &[
+    "derive",
+    "schema",
+    "discovery",
+    "loader",
+    "build",
+    "codegen",
+    "macros",
+    "records",
+    "runtime",
+    "report",
+    "convert",
+    "dynamic",
+    "cli",
+];
+
 /// Texts of Rust files by their paths, relative to the workspace root with `/` separators.
 pub type SourceFiles = BTreeMap<String, String>;
 

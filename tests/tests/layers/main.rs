@@ -8,7 +8,7 @@ mod order;
 mod references;
 mod untrusted_files;
 
-use evalsuite_tests::source::{CrateSource, read_source_files, workspace_root};
+use evalsuite_tests::source::{CrateSource, PRODUCT_FOLDERS, read_source_files, workspace_root};
 
 /// The order of the modules in one folder: that of a crate, or of a module with children.
 struct FloorPlan {
@@ -45,23 +45,6 @@ const FLOOR_PLANS: &[FloorPlan] = &[
 
 /// The largest number of lines that `lib.rs` or `main.rs` of a crate may have.
 const LONGEST_ROOT: usize = 120;
-
-/// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
-const TIDY: &[&str] = &[
-    "derive",
-    "schema",
-    "discovery",
-    "loader",
-    "codegen",
-    "build",
-    "macros",
-    "records",
-    "runtime",
-    "report",
-    "convert",
-    "dynamic",
-    "cli",
-];
 
 const LOADER: &[&str] = &[
     "names",
@@ -323,7 +306,7 @@ fn root_files_are_tables_of_contents() {
 #[test]
 fn files_say_what_they_hold_and_modules_have_one_style() {
     let mut problems = Vec::new();
-    for krate in TIDY {
+    for krate in PRODUCT_FOLDERS {
         let files = read_source_files(workspace_root(), krate);
         problems.extend(files::without_header(&files));
         problems.extend(files::of_two_styles(&files));
