@@ -60,6 +60,17 @@ fn the_report_is_one_json_object() {
 }
 
 #[test]
+fn problems_in_json_have_no_escape_sequences() {
+    let suite = "name: shop\ntests:\n  - id: a\n    input: hi\n    critera: Greets\n";
+    let package = Package::new(&[("suites/shop/EVAL.yaml", suite)]);
+    let arguments = ["convert", "suites/shop", "suites/copy", "--layout", "directories", "--format", "json"];
+    let output = package.run(&arguments);
+    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
+    let problems = package.json("convert", &output.out)["problems"].to_string();
+    assert!(problems.contains("critera") && !problems.contains("\\u001b"), "{problems}");
+}
+
+#[test]
 fn a_suite_moves_its_cases_in_place_or_in_a_copy() {
     let package = Package::new(&[("suites/shop/EVAL.yaml", SUITE), ("suites/shop/notes.txt", "x")]);
     let read = |path: &str| std::fs::read_to_string(package.root().join(path)).unwrap();
