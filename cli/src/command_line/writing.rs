@@ -92,7 +92,7 @@ pub(crate) struct Explain {
 
 /// Convert a suite to another layout, or a promptfoo configuration or Harbor tasks to a suite
 ///
-/// Prints what became of every entry of the source: mapped, approximated with the reason, or dropped with the reason. Comments of YAML files
+/// Prints what became of every entry of the source: mapped, or approximated, different or dropped with the reason. Comments of YAML files
 /// are kept. A suite that is converted to another layout stays where it is, unless DIR is given. Programs of the source are not run.
 /// Exit status: 0 on success, 1 if an entry was dropped, unless `--lossy`, or the new suite has errors, 2 if the source cannot be read or a
 /// file would be overwritten.

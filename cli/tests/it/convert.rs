@@ -17,7 +17,7 @@ fn a_configuration_becomes_a_suite_that_is_checked() {
          approximated promptfooconfig.yaml:2: providers[0]: `echo` is the name of a target: the agent decides what it means\n\
          mapped       promptfooconfig.yaml:5: tests[0].vars\n\
          mapped       promptfooconfig.yaml:6: tests[0].assert[0]\n\
-         3 mapped, 1 approximated, 0 dropped\n"
+         3 mapped, 1 approximated, 0 different, 0 dropped\n"
     );
     let suite = std::fs::read_to_string(package.root().join("suites/words/EVAL.yaml")).unwrap();
     assert!(suite.contains("# Tea.") && suite.contains("input: Say tea"), "{suite}");
@@ -162,7 +162,7 @@ fn other_sources_become_tasks_and_what_they_cannot_express_is_named() {
         "approximated suite.json: comments: JSON has none\n",
         "approximated tasks/test-1.json: case: without `criteria`, its description is its id\n",
         "dropped      suite.json: execution.target: the tasks layout has nothing like it\n",
-        "3 mapped, 3 approximated, 1 dropped\n",
+        "3 mapped, 3 approximated, 0 different, 1 dropped\n",
     ] {
         assert!(output.out.contains(line), "{line}{}", output.out);
     }

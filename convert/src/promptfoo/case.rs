@@ -37,14 +37,14 @@ impl Case<'_> {
             .concat();
         let input = filled_in(&text, variables);
         if let Some(doubt) = input.doubt {
-            report.approximated(&prompt.place, doubt);
+            report.different(&prompt.place, doubt);
         }
         if input.text.trim().is_empty() {
             report.dropped(&test.place, "its prompt is empty");
             return None;
         }
         if text.contains("${{") {
-            report.approximated(&prompt.place, "`${{ NAME }}` is filled in from the environment");
+            report.different(&prompt.place, "`${{ NAME }}` is filled in from the environment");
         }
         let mut context = CaseContext {
             variables,
@@ -60,8 +60,11 @@ impl Case<'_> {
             report.dropped(&test.place, "nothing is left that grades it");
             return None;
         }
-        if graders.is_empty() {
-            report.approximated(&test.place, "nothing grades it: it passes always there, and is skipped here");
+        if test.assertions.is_empty() {
+            report
+                .different(&test.place, "nothing grades it: every answer passes in promptfoo, and the case is skipped");
+        } else if graders.is_empty() {
+            report.different(&test.place, "nothing grades it: the case is skipped");
         }
         let (assertions, threshold) = decide(graders, test, report);
         let mut entries = vec![("input".to_owned(), prompts::input(&input.text, &prompt.place, report))];
@@ -139,7 +142,7 @@ fn decide(graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Va
         // Whatever fails, the score decides.
         Some(threshold) => {
             if threshold > 1.0 {
-                report.approximated(&test.place, "its threshold is above 1, and 1 here");
+                report.different(&test.place, "its threshold is above 1, and 1 here");
             }
             let (is_empty, passes_always) = (graders.is_empty(), threshold <= 0.0);
             let mut written: Vec<Value> = graders.into_iter().map(|grader| names.write(grader, false, false)).collect();

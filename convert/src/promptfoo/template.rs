@@ -145,7 +145,15 @@ fn javascript_number(number: &serde_json::Number) -> serde_json::Number {
     }
 }
 
-/// The text that JavaScript makes of a value.
+/// The text of `String(value)` in JavaScript.
+pub(super) fn string(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        other => joined(other),
+    }
+}
+
+/// The text that JavaScript makes of a value, as JSON if it has parts.
 pub(super) fn javascript_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

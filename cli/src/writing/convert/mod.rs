@@ -28,8 +28,10 @@ pub(crate) struct ConvertedSuite {
     schema: &'static str,
     /// Number of entries that the suite has, too.
     mapped: usize,
-    /// Number of entries for which the suite has something that is not quite the same.
+    /// Number of entries for which the suite has something that is not quite the same. No verdict changes by it.
     approximated: usize,
+    /// Number of entries for which the suite has something whose verdict may be another one.
+    different: usize,
     /// Number of entries that the suite does not have.
     dropped: usize,
     /// The entries, in the order in which they were met.
@@ -51,7 +53,7 @@ struct ConvertedEntry {
     line: u32,
     /// Which it is: keys and indices, with its type.
     entry: String,
-    /// `mapped`, `approximated` or `dropped`.
+    /// `mapped`, `approximated`, `different` or `dropped`.
     outcome: &'static str,
     /// Why it is not mapped as it is.
     reasons: Vec<String>,
@@ -71,6 +73,7 @@ impl ConvertedSuite {
             schema: "evalsuite.convert/1",
             mapped: report.count(Outcome::Mapped),
             approximated: report.count(Outcome::Approximated),
+            different: report.count(Outcome::Different),
             dropped: report.count(Outcome::Dropped),
             entries: report.entries().iter().map(entry).collect(),
             files: output.files().keys().map(|file| file.to_string_lossy().replace('\\', "/")).collect(),
