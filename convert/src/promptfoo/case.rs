@@ -7,6 +7,7 @@ use super::assertions::{self, Assertion, CaseContext, Grader, Mapped, Names};
 use super::prompts::{self, Prompt};
 use super::suite_settings::SuiteSettings;
 use super::template;
+use super::template::Rendered;
 use super::test_case::TestCase;
 use crate::output::Output;
 use crate::report::Report;
@@ -35,10 +36,15 @@ impl Case<'_> {
         let Self { test, prompt, variables, is_first, settings } = self;
         let text = [test.option("prefix").unwrap_or_default(), &prompt.text, test.option("suffix").unwrap_or_default()]
             .concat();
-        let input = filled_in(&text, variables);
-        if let Some(doubt) = input.doubt {
-            report.different(&prompt.place, doubt);
-        }
+        let input = match filled_in(&text, variables) {
+            Ok(input) => input,
+            Err(reason) => {
+                report.dropped(&prompt.place, reason);
+                report.dropped(&test.place, "it has no case with a prompt that cannot be filled in");
+                return None;
+            }
+        };
+        input.report(&prompt.place, report);
         if input.text.trim().is_empty() {
             report.dropped(&test.place, "its prompt is empty");
             return None;
@@ -81,28 +87,30 @@ impl Case<'_> {
 }
 
 /// A prompt with its variables filled in. In a chat, each text of it is a template of its own.
-fn filled_in(text: &str, variables: &Object) -> template::Rendered {
+fn filled_in(text: &str, variables: &Object) -> Result<Rendered, String> {
     match evalsuite_schema::json::from_str::<Json>(text) {
         Ok(mut chat @ (Json::Array(_) | Json::Object(_))) => {
-            let mut doubt = None;
-            fill_in(&mut chat, variables, &mut doubt);
-            template::Rendered { text: serde_json::to_string_pretty(&chat).unwrap_or_default(), doubt }
+            let mut chat_rendered = Rendered::default();
+            fill_in(&mut chat, variables, &mut chat_rendered)?;
+            Ok(Rendered { text: serde_json::to_string_pretty(&chat).unwrap_or_default(), ..chat_rendered })
         }
-        _ => template::render(text, variables),
+        _ => template::render_or_keep(text, variables),
     }
 }
 
-fn fill_in(json: &mut Json, variables: &Object, doubt: &mut Option<String>) {
+fn fill_in(json: &mut Json, variables: &Object, chat: &mut Rendered) -> Result<(), String> {
     match json {
         Json::String(text) => {
-            let rendered = template::render(text, variables);
+            let rendered = template::render(text, variables)?;
             *text = rendered.text;
-            *doubt = doubt.take().or(rendered.doubt);
+            chat.doubt = chat.doubt.or(rendered.doubt);
+            chat.undefined = chat.undefined.take().or(rendered.undefined);
         }
-        Json::Array(items) => items.iter_mut().for_each(|item| fill_in(item, variables, doubt)),
-        Json::Object(entries) => entries.values_mut().for_each(|value| fill_in(value, variables, doubt)),
+        Json::Array(items) => items.iter_mut().try_for_each(|item| fill_in(item, variables, chat))?,
+        Json::Object(entries) => entries.values_mut().try_for_each(|value| fill_in(value, variables, chat))?,
         _ => {}
     }
+    Ok(())
 }
 
 /// The graders of a case, and whether an assertion was dropped.

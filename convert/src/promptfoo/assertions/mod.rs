@@ -199,8 +199,11 @@ pub(super) fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mappe
         context.report.different(place, "its weight is negative, and 0 here");
         grader.weight = 0.0;
     }
-    grader.name =
-        value.get("metric").and_then(Value::as_text).map(|name| template::render(name, context.variables).text);
+    let name = value.get("metric").and_then(Value::as_text);
+    grader.name = name.map(|name| match template::render(name, context.variables) {
+        Ok(rendered) => rendered.text,
+        Err(_) => name.to_owned(),
+    });
     grader.comments = Comments { above: value.above.clone(), beside: value.beside.clone() };
     Mapped::Grader(grader)
 }
@@ -282,15 +285,18 @@ fn fill_in(written: &Value, check: &mut Check<'_>, context: &mut CaseContext<'_>
         context.report.dropped(&place, format!("`{text}` is a program of a package"));
         return None;
     }
-    let fill = |text: &str, context: &mut CaseContext<'_>| {
-        let rendered = template::render(text, context.variables);
-        if let Some(doubt) = rendered.doubt {
-            context.report.different(&place, doubt);
+    let fill = |text: &str, context: &mut CaseContext<'_>| match template::render(text, context.variables) {
+        Ok(rendered) => {
+            rendered.report(&place, context.report);
+            Some(Value::text(rendered.text))
         }
-        Value::text(rendered.text)
+        Err(reason) => {
+            context.report.dropped(&place, reason);
+            None
+        }
     };
     check.value = Some(match &written.data {
-        Data::Text(text) => fill(text, context),
+        Data::Text(text) => fill(text, context)?,
         Data::List(items) => {
             let mut filled = Vec::new();
             for item in items {
@@ -307,7 +313,7 @@ fn fill_in(written: &Value, check: &mut Check<'_>, context: &mut CaseContext<'_>
                             return None;
                         }
                     },
-                    Some((text, None)) => fill(text, context),
+                    Some((text, None)) => fill(text, context)?,
                     None => item.clone(),
                 });
             }

@@ -103,7 +103,8 @@ fn arguments(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) ->
     if value.get("defaults").is_some() {
         context.report.different(check.place(), "an argument with its default value counts as given");
     }
-    let args: Object = entries.iter().map(|(key, value)| (key.clone(), filled(value, context))).collect();
+    let filled = entries.iter().map(|(key, value)| Ok((key.clone(), filled(value, context)?)));
+    let args: Object = filled.collect::<Result<_, String>>()?;
     let mut call = json!({"tool": tool, "args": args, "args_match": if is_exact { "exact" } else { "superset" }});
     if let Some(ignored) = value.get("ignore").and_then(texts) {
         call["ignore_args"] = json!(ignored);
@@ -111,10 +112,10 @@ fn arguments(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) ->
     Ok(share(json!({"type": "tool-trajectory", "mode": "superset", "expected": [call]}), check.is_negated))
 }
 
-fn filled(value: &Json, context: &CaseContext<'_>) -> Json {
+fn filled(value: &Json, context: &CaseContext<'_>) -> Result<Json, String> {
     match value {
-        Json::String(text) => json!(template::render(text, context.variables).text),
-        other => other.clone(),
+        Json::String(text) => Ok(json!(template::render(text, context.variables)?.text)),
+        other => Ok(other.clone()),
     }
 }
 
