@@ -127,7 +127,8 @@ impl Task<'_> {
         let docker =
             self.source.text(&self.directory.join(docker), docker, &self.file_place(docker)).unwrap_or_default();
         let docker = dockerfile::read(&docker, environment.get("workdir").and_then(Json::as_str));
-        let image = self.image(&environment, &files)?;
+        let image = self.image(&environment, &files);
+        let container = Container { docker: &docker, image: image.as_ref().and_then(Option::as_deref), files: &files };
         let has_workspace = self.workspace(&docker, draft);
         self.settings();
         let steps = self.document.root.get("steps").and_then(Json::as_array).cloned().unwrap_or_default();
@@ -135,7 +136,6 @@ impl Task<'_> {
         if steps.is_empty() {
             let instruction = self.instruction("instruction.md")?;
             entries.push(("input".to_owned(), Value::text(instruction)));
-            let container = Container { docker: &docker, image: image.as_deref(), files: &files };
             match self.grader(&["tests"], "verifier", &container) {
                 Some(grader) => entries.push(entry("assertions", json!([grader]))),
                 None => {
@@ -144,9 +144,10 @@ impl Task<'_> {
                 }
             }
         } else {
-            let container = Container { docker: &docker, image: image.as_deref(), files: &files };
             entries.extend(self.turns(&steps, &container)?);
         }
+        // Without a container there is no case, but everything else is reported.
+        image.as_ref()?;
         let seconds = self.seconds("agent", &steps);
         if let Some(seconds) = seconds {
             entries.push(entry("execution", json!({"timeout_seconds": seconds})));
