@@ -42,8 +42,8 @@ fn main() {
         let prompt = texts(&case["input"]);
         let same_prompt = |result: &&Value| texts(&prompt_of(result)) == prompt;
         let same_variables = |result: &&Value| result["vars"] == case["metadata"]["vars"];
-        let found = results.iter().position(|result| same_prompt(&result) && same_variables(&result));
-        let Some(index) = found.or_else(|| results.iter().position(|result| same_prompt(&result))) else { continue };
+        let found = results.iter().position(|result| same_prompt(result) && same_variables(result));
+        let Some(index) = found.or_else(|| results.iter().position(same_prompt)) else { continue };
         let result = results.remove(index);
         let answer = match &result["response"]["output"] {
             Value::String(text) => text.clone(),

@@ -65,7 +65,7 @@ for config in configs:
         print(f"{config.relative_to(examples)}: {report['problems'][0].splitlines()[0]}")
         continue
     count["valid suites"] += 1
-    for answers in ("values", "echo"):
+    for answers in ("values", "padded", "echo"):
         results = verdicts(name, config, answers)
         if not results:
             count[f"promptfoo does not run ({answers})"] += 1

@@ -1,4 +1,5 @@
-// A provider of promptfoo that costs nothing: it answers with its prompt, or, if ANSWER is `values`, with what the assertions look for.
+// A provider of promptfoo that costs nothing: it answers with its prompt, or, if ANSWER is `values`, with what the assertions look for, or, if
+// it is `padded`, with the same in the form in which models answer: with empty lines around it, and with fences around JSON.
 const text = (value) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 const filled = (value, vars) => text(value).replace(/\{\{\s*(\w+)\s*\}\}/g, (braces, name) => vars[name] ?? braces);
 
@@ -16,7 +17,9 @@ module.exports = class {
 
   async callApi(prompt, { test = {}, vars = {} } = {}) {
     const all = (asserts = []) => asserts.flatMap((assert) => (assert.type === 'assert-set' ? all(assert.assert) : [assert]));
-    const parts = process.env.ANSWER === 'values' ? all(test.assert).map((assert) => wanted(assert, vars)) : [];
-    return { output: parts.filter(Boolean).join(' ') || prompt, cost: 0.0001 };
+    const parts = process.env.ANSWER === 'echo' ? [] : all(test.assert).map((assert) => wanted(assert, vars));
+    const answer = parts.filter(Boolean).join(' ') || prompt;
+    const fence = answer.startsWith('{') ? '```' : '';
+    return { output: process.env.ANSWER === 'padded' ? `\n${fence}\n${answer}\n${fence}\n` : answer, cost: 0.0001 };
   }
 };
