@@ -153,6 +153,7 @@ const PROMPTFOO: &[&str] = &[
     "values",
     "template",
     "source_files",
+    "javascript_regex",
     "references",
     "assertions",
     "csv_tests",
