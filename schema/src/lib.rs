@@ -35,6 +35,7 @@ pub mod json_writer;
 #[cfg(feature = "keys")]
 #[doc(hidden)]
 pub mod keys;
+mod layout;
 mod location;
 pub mod media_type;
 mod message;
@@ -64,6 +65,7 @@ pub use execution::{CaseExecution, CommonExecution, SuiteExecution};
 pub use execution::{Strategy, Target, Trials};
 pub use grader::{Grader, GraderConfig, GraderKind};
 pub use json::{Object, Value};
+pub use layout::{Layout, LayoutRules, Scoring};
 pub use location::{Location, PathRef};
 #[cfg(feature = "keys")]
 pub use message::ContentPart;
@@ -71,7 +73,7 @@ pub use message::{Content, Message, Part, Role, ToolCall};
 #[doc(hidden)]
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
-pub use suite::{Kind, Layout, Requires, Suite};
+pub use suite::{Kind, Requires, Suite};
 #[cfg(feature = "keys")]
 pub use suite::{SuiteJson, SuiteRequires};
 pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
