@@ -24,7 +24,7 @@ use crate::output::Conversion;
 use crate::report::{Place, Report};
 use crate::source;
 use crate::source::{Source, SourceFiles};
-use crate::suite_draft::Layout;
+use crate::suite_draft::CasePlacement;
 use crate::suite_draft::{CaseDraft, SuiteDraft};
 
 pub use self::copy::copy_suite;
@@ -41,11 +41,11 @@ const LONGEST_NAME: usize = 200;
 /// # Errors
 ///
 /// If the suite cannot be read, is of another kind, or has no cases.
-pub fn between_layouts(source: impl Into<Source>, layout: Layout) -> Result<Conversion, ConvertError> {
+pub fn between_layouts(source: impl Into<Source>, layout: CasePlacement) -> Result<Conversion, ConvertError> {
     let SuiteSource { mut report, copied_from_outside, mut draft, cases, eval_file, tests, place, .. } =
         SuiteSource::read(&source.into(), layout)?;
     let is_sorted = cases.iter().zip(cases.iter().skip(1)).all(|(one, next)| one.id <= next.id);
-    if layout == Layout::Directories && !is_sorted {
+    if layout == CasePlacement::Directories && !is_sorted {
         let line = tests.as_ref().map_or(0, |tests| tests.position.line);
         report.approximated(&Place::new(place.file, line, "tests"), "cases are in the order of their names");
     }
@@ -53,8 +53,8 @@ pub fn between_layouts(source: impl Into<Source>, layout: Layout) -> Result<Conv
     for ReadCase { id, draft: mut draft_of_case, place } in cases {
         report.mapped(&place);
         let name = match layout {
-            Layout::File => id,
-            Layout::Directories => {
+            CasePlacement::File => id,
+            CasePlacement::Directories => {
                 let directory = directories.name(&id);
                 if directory != id {
                     report.approximated(&place, format!("the directory is called `{directory}`"));
@@ -83,7 +83,7 @@ pub fn to_tasks(source: impl Into<Source>) -> Result<Conversion, ConvertError> {
         return Err(ConvertError::unsupported(format!("{} is in the tasks layout", path.display())));
     }
     // Paths of tasks are relative to the directory of the suite, as those of an eval file.
-    let mut source = SuiteSource::read(&source, Layout::File)?;
+    let mut source = SuiteSource::read(&source, CasePlacement::File)?;
     if !source.place.file.is_empty() {
         source.draft.output.remove(&source.place.file);
     }
@@ -117,7 +117,7 @@ struct ReadCase {
 
 impl SuiteSource {
     /// `layout`: where its cases are going to be.
-    fn read(source: &Source, layout: Layout) -> Result<Self, ConvertError> {
+    fn read(source: &Source, layout: CasePlacement) -> Result<Self, ConvertError> {
         let path = &*source.path;
         let files = suite_files(path)?;
         let root = &files.root;
@@ -237,7 +237,7 @@ fn suite_files(path: &Path) -> Result<SuiteFiles, ConvertError> {
 }
 
 /// The case as another file of the suite has it.
-fn moved_case(case: &CaseSource, root: &Path, layout: Layout) -> CaseDraft {
+fn moved_case(case: &CaseSource, root: &Path, layout: CasePlacement) -> CaseDraft {
     let mut entries: Vec<(String, Value)> = case.value.entries().to_vec();
     let mut above = case.value.above.clone();
     if let Some(index) = entries.iter().position(|(key, _)| key == "id") {
@@ -252,8 +252,8 @@ fn moved_case(case: &CaseSource, root: &Path, layout: Layout) -> CaseDraft {
     }
     let directory = case.file.parent().unwrap_or(root);
     // A directory that stays the same needs no other paths.
-    let stays = case.is_own_file && layout == Layout::Directories;
-    let way = Move { from: directory, root, to_directory: layout == Layout::Directories };
+    let stays = case.is_own_file && layout == CasePlacement::Directories;
+    let way = Move { from: directory, root, to_directory: layout == CasePlacement::Directories };
     for (key, value) in entries.iter_mut().filter(|_| !stays) {
         case_paths::rebase(key, value, way);
     }

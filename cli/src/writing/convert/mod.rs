@@ -7,8 +7,8 @@ use std::io::Write;
 use std::path::Path;
 
 use evalsuite_convert::{
-    Conversion, Entry, Layout, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor, from_promptfoo,
-    to_tasks,
+    CasePlacement, Conversion, Entry, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor,
+    from_promptfoo, to_tasks,
 };
 use evalsuite_loader::{load, render};
 use evalsuite_schema::diagnostic::Severity;
@@ -120,15 +120,15 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
 }
 
 /// The layout of an eval file; `None` for tasks.
-fn layout(layout: Option<CaseLayout>) -> Option<Layout> {
+fn layout(layout: Option<CaseLayout>) -> Option<CasePlacement> {
     match layout {
-        None | Some(CaseLayout::File) => Some(Layout::File),
-        Some(CaseLayout::Directories) => Some(Layout::Directories),
+        None | Some(CaseLayout::File) => Some(CasePlacement::File),
+        Some(CaseLayout::Directories) => Some(CasePlacement::Directories),
         Some(CaseLayout::Tasks) => None,
     }
 }
 
-fn written(suite: NewSuite, layout: Option<Layout>) -> Conversion {
+fn written(suite: NewSuite, layout: Option<CasePlacement>) -> Conversion {
     match layout {
         Some(layout) => suite.in_layout(layout),
         None => suite.as_tasks(),
