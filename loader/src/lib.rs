@@ -37,6 +37,8 @@ mod cases;
 
 mod suite;
 
+mod layouts;
+
 mod calibration;
 mod targets_file;
 

@@ -9,9 +9,9 @@ mod task_writer;
 mod tasks_reader;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::SuiteFile;
 use evalsuite_loader::document;
 use evalsuite_loader::document::{Data, Document, Value};
 
@@ -206,34 +206,21 @@ impl SuiteFiles {
 }
 
 fn suite_files(path: &Path) -> Result<SuiteFiles, ConvertError> {
-    let is_suite_json = |file: &Path| file.file_name().is_some_and(|name| name.eq_ignore_ascii_case("suite.json"));
     if path.is_file() {
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        let has_suite_json = is_suite_json(path);
+        let has_suite_json = SuiteFile::named(&name) == Some(SuiteFile::Json);
         if !(has_suite_json || name.ends_with(".yaml") || name.ends_with(".yml")) {
             return Err(ConvertError::unsupported(format!("{} is not the file of a suite", path.display())));
         }
         let root = path.parent().unwrap_or(path).to_owned();
         return Ok(SuiteFiles { root, suite_file: Some(path.to_owned()), has_suite_json });
     }
-    let listing = fs::read_dir(path).map_err(|error| ConvertError::io(path, error))?;
-    let mut found = BTreeSet::new();
-    for entry in listing {
-        let entry = entry.map_err(|error| ConvertError::io(path, error))?;
-        let name = entry.file_name().to_string_lossy().to_lowercase();
-        let is_suite_file = matches!(name.as_str(), "suite.json" | "eval.yaml" | "eval.yml")
-            || name.ends_with(".eval.yaml")
-            || name.ends_with(".eval.yml");
-        if is_suite_file {
-            found.insert(entry.path());
-        }
-    }
+    let mut found = evalsuite_discovery::suite_files(path).map_err(|error| ConvertError::io(path, error))?;
     if found.len() > 1 {
         return Err(ConvertError::unsupported(format!("{} has several suite files: name one of them", path.display())));
     }
-    let suite_file = found.pop_first();
-    let has_suite_json = suite_file.as_deref().is_some_and(is_suite_json);
-    Ok(SuiteFiles { root: path.to_owned(), suite_file, has_suite_json })
+    let (suite_file, kind) = found.pop().unzip();
+    Ok(SuiteFiles { root: path.to_owned(), suite_file, has_suite_json: kind == Some(SuiteFile::Json) })
 }
 
 /// The case as another file of the suite has it.

@@ -58,6 +58,7 @@ const LOADER: &[&str] = &[
     "graders",
     "cases",
     "suite",
+    "layouts",
     "calibration",
     "targets_file",
     "load",
@@ -122,6 +123,7 @@ const CLI: &[&str] = &["command_line", "platform", "locate", "writing", "looking
 const DISCOVERY: &[&str] = &[
     "cargo_workspace",
     "calibration",
+    "suite_files",
     "pattern",
     "listing",
     "link",

@@ -10,6 +10,7 @@ use evalsuite_convert::{
     CasePlacement, Conversion, Entry, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor,
     from_promptfoo, to_tasks,
 };
+use evalsuite_discovery::SuiteFile;
 use evalsuite_loader::{load, render};
 use evalsuite_schema::diagnostic::Severity;
 use schemars::JsonSchema;
@@ -161,8 +162,7 @@ fn copied_from_outside(conversion: &Conversion) -> Vec<String> {
 
 /// Whether a written file is that of the suite.
 fn is_eval_file(file: &Path) -> bool {
-    let name = file.to_string_lossy().to_lowercase();
-    !name.contains('/') && (name.ends_with("eval.yaml") || name.ends_with("eval.yml"))
+    file.components().count() == 1 && file.to_str().and_then(SuiteFile::named) == Some(SuiteFile::Eval)
 }
 
 fn print(conversion: &Conversion, format: OutputFormat, problems: &[String]) -> io::Result<()> {

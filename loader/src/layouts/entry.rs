@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::SuiteFile;
+use evalsuite_schema::Layout;
+
+use super::{bare, suite_json};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths;
 use crate::fields::paths::Roots;
@@ -9,42 +13,12 @@ use crate::request::Request;
 use crate::source::{Files, Span};
 use crate::suggest;
 
-/// The directory of cases; the case of its letters matters.
-const TASKS: &str = "tasks";
-const CASES: &str = "cases";
-
-/// What was found at the entry path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// `suite.json` with `tasks/`.
-    Tasks { suite_json: PathBuf },
-    /// `suite.json` with `cases/`.
-    Combined { suite_json: PathBuf },
-    /// An eval file.
-    Cases { eval_file: PathBuf },
-    /// Case directories without a suite file.
-    Directories,
-    /// A JSONL file.
-    Lines { file: PathBuf },
-}
-
-impl Layout {
-    /// The file of the suite, if it has one.
-    fn file(&self) -> Option<&Path> {
-        match self {
-            Layout::Tasks { suite_json: file }
-            | Layout::Combined { suite_json: file }
-            | Layout::Cases { eval_file: file }
-            | Layout::Lines { file } => Some(file),
-            Layout::Directories => None,
-        }
-    }
-}
-
 /// An entry that was found.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) layout: Layout,
+    /// The file of the suite, if it has one.
+    pub(crate) file: Option<PathBuf>,
     pub(crate) roots: Roots,
     /// Last component of the entry path; for files the stem.
     pub(crate) stem: String,
@@ -55,7 +29,7 @@ pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Opt
     let path = locate(request, files, d)?;
     let is_file = path.is_file();
     let root = if is_file { path.parent().unwrap_or(&path).to_path_buf() } else { path.clone() };
-    let layout = if is_file { file_layout(&path, files, d) } else { directory_layout(&root, files, d) };
+    let found = if is_file { in_file(&path, files, d) } else { in_directory(&root, files, d) };
     let inside = path.starts_with(&request.package_root);
     if !inside {
         let shown = files.shown(&path);
@@ -65,25 +39,25 @@ pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Opt
                 .help("move the suite into the package: `cargo package` will not contain it"),
         );
     }
-    let layout = layout?;
-    let boundary =
-        if inside && !matches!(layout, Layout::Tasks { .. }) { request.package_root.clone() } else { root.clone() };
+    let (layout, file) = found?;
+    let is_closed = layout.rules().is_closed;
+    let boundary = if inside && !is_closed { request.package_root.clone() } else { root.clone() };
     let stem = if is_file { paths::file_stem(&path) } else { paths::file_name(&path) };
     let roots = Roots {
         real_boundary: boundary.canonicalize().unwrap_or_else(|_| boundary.clone()),
         boundary,
         package_root: request.package_root.clone(),
         eval_dir: root.clone(),
-        only_root: matches!(layout, Layout::Tasks { .. }),
+        only_root: is_closed,
         suite_root: root,
     };
-    if let Some(file) = layout.file().filter(|file| file.is_symlink())
+    if let Some(file) = file.as_deref().filter(|file| file.is_symlink())
         && let Some(reason) = roots.escape(file, &files.shown(file))
     {
         d.report(Code::PathEscape, Span::whole(files.add(file)), reason, "copy the file into the suite");
         return None;
     }
-    Some(Entry { layout, roots, stem })
+    Some(Entry { layout, file, roots, stem })
 }
 
 fn locate(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<PathBuf> {
@@ -136,19 +110,22 @@ fn nearest_existing(path: &Path) -> Option<PathBuf> {
     Some(if whole.exists() { whole } else { near })
 }
 
-fn file_layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Layout> {
+/// A layout, with the file of the suite if it has one.
+type Found = (Layout, Option<PathBuf>);
+
+fn in_file(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
     let lower = paths::file_name(path).to_ascii_lowercase();
-    if lower == "suite.json" {
-        return suite_json_layout(path, files, d);
+    if let Some(file) = SuiteFile::named(&lower) {
+        return suite_file(path, file, files, d);
     }
     // A name that is only an extension does not name a suite.
     let ends_with = |ending: &str| lower.len() > ending.len() && lower.ends_with(ending);
     if ends_with(".jsonl") {
-        warn_of_sidecar(path, files, d);
-        return Some(Layout::Lines { file: path.to_path_buf() });
+        bare::warn_of_sidecar(path, files, d);
+        return Some((Layout::Bare, Some(path.to_path_buf())));
     }
     if ends_with(".yaml") || ends_with(".yml") {
-        return Some(Layout::Cases { eval_file: path.to_path_buf() });
+        return Some((Layout::Cases, Some(path.to_path_buf())));
     }
     let shown = files.shown(path);
     d.report(
@@ -160,48 +137,28 @@ fn file_layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Layout
     None
 }
 
-/// YAML next to a JSONL entry looks as if it were read with it.
-fn warn_of_sidecar(path: &Path, files: &Files, d: &mut Diagnostics) {
-    for ending in ["yaml", "yml", "eval.yaml", "eval.yml"] {
-        let sidecar = path.with_extension(ending);
-        if sidecar.is_file() {
-            let shown = files.shown(&sidecar);
-            d.push(
-                Diagnostic::new(
-                    Code::NoEffect,
-                    format!("`{shown}` has no effect: the entry path names the `.jsonl` file next to it"),
-                )
-                .at(Span::whole(files.add(&sidecar)))
-                .help("name the YAML file in the macro, and the `.jsonl` file in its `tests`"),
-            );
-        }
-    }
+fn suite_file(path: &Path, file: SuiteFile, files: &Files, d: &mut Diagnostics) -> Option<Found> {
+    let layout = match file {
+        SuiteFile::Json => suite_json::layout(path, files, d)?,
+        SuiteFile::Eval => Layout::Cases,
+    };
+    Some((layout, Some(path.to_path_buf())))
 }
 
-fn directory_layout(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Layout> {
-    let mut found: Vec<String> = match std::fs::read_dir(root) {
-        Ok(entries) => entries
-            .flatten()
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .filter(|name| is_suite_file(name) && root.join(name).is_file())
-            .collect(),
+fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
+    let shown = files.shown(root);
+    let found = match evalsuite_discovery::suite_files(root) {
+        Ok(found) => found,
         Err(error) => {
-            let shown = files.shown(root);
-            d.report(
-                Code::UnreadableFile,
-                Span::whole(files.add(root)),
-                format!("`{shown}`: {error}"),
-                "fix its permissions",
-            );
+            let message = format!("`{shown}`: {error}");
+            d.report(Code::UnreadableFile, Span::whole(files.add(root)), message, "fix its permissions");
             return None;
         }
     };
-    found.sort();
-    let shown = files.shown(root);
     match found.as_slice() {
-        [] if has_case_directories(root) => Some(Layout::Directories),
+        [] if bare::has_case_directories(root) => Some((Layout::Bare, None)),
         [] => {
-            let help = if has_case_directories(&root.join(CASES)) {
+            let help = if bare::has_case_directories(&root.join("cases")) {
                 "add an `EVAL.yaml` with a `name` beside `cases/`"
             } else {
                 "looked for `suite.json`, `EVAL.yaml`, `*.eval.yaml` (or `.yml`) and sub-directories with `case.yaml`"
@@ -210,16 +167,10 @@ fn directory_layout(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<L
             d.report(Code::NoSuiteFile, Span::whole(files.add(root)), message, help);
             None
         }
-        [only] => {
-            let path = root.join(only);
-            if only.eq_ignore_ascii_case("suite.json") {
-                suite_json_layout(&path, files, d)
-            } else {
-                Some(Layout::Cases { eval_file: path })
-            }
-        }
+        [(path, file)] => suite_file(path, *file, files, d),
         several => {
-            let names: Vec<&str> = several.iter().map(String::as_str).collect();
+            let names: Vec<String> = several.iter().map(|(path, _)| paths::file_name(path)).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
             d.report(
                 Code::SeveralSuiteFiles,
                 Span::whole(files.add(root)),
@@ -229,44 +180,4 @@ fn directory_layout(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<L
             None
         }
     }
-}
-
-/// Whether a name is that of a suite file, in upper or lower case.
-pub(crate) fn is_suite_file(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    lower == "suite.json" || is_eval_file(&lower)
-}
-
-fn is_eval_file(lower: &str) -> bool {
-    matches!(lower, "eval.yaml" | "eval.yml") || lower.ends_with(".eval.yaml") || lower.ends_with(".eval.yml")
-}
-
-fn has_case_directories(root: &Path) -> bool {
-    let Ok(entries) = std::fs::read_dir(root) else { return false };
-    entries.flatten().any(|entry| {
-        let hidden = entry.file_name().to_string_lossy().starts_with(['.', '_']);
-        let path = entry.path();
-        !hidden && (path.join("case.yaml").exists() || path.join("case.yml").exists())
-    })
-}
-
-fn suite_json_layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Layout> {
-    let root = path.parent().unwrap_or(path);
-    // Exact names, also where the file system does not care.
-    let exists = |wanted: &str| {
-        std::fs::read_dir(root)
-            .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name() == wanted && entry.path().is_dir()))
-    };
-    let suite_json = path.to_path_buf();
-    let (message, help) = match (exists(TASKS), exists(CASES)) {
-        (true, false) => return Some(Layout::Tasks { suite_json }),
-        (false, true) => return Some(Layout::Combined { suite_json }),
-        (true, true) => ("both `tasks/` and `cases/` exist next to `suite.json`", "keep one of them"),
-        (false, false) => (
-            "neither `tasks/` nor `cases/` exists next to `suite.json`",
-            "create `tasks/` with one JSON file per task, or `cases/` with one directory per case",
-        ),
-    };
-    d.report(Code::AmbiguousLayout, Span::whole(files.add(path)), message, help);
-    None
 }
