@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_diagnostics::suggest;
 use evalsuite_discovery::SuiteFile;
 use evalsuite_schema::Layout;
 
@@ -11,7 +12,6 @@ use crate::fields::paths;
 use crate::fields::paths::Roots;
 use crate::request::Request;
 use crate::source::{Files, Span};
-use crate::suggest;
 
 /// An entry that was found.
 #[derive(Debug, Clone)]

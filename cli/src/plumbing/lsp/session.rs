@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
+use evalsuite_diagnostics::counted;
 use evalsuite_discovery::SuiteFile;
-use evalsuite_schema::counted;
 use gen_lsp_types::{
     ClientCapabilities, CodeActionKind, CodeActionOptions, CodeLensOptions, CompletionOptions,
     DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,

@@ -10,9 +10,9 @@ use evalsuite_convert::{
     CasePlacement, Conversion, Entry, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor,
     from_promptfoo, to_tasks,
 };
+use evalsuite_diagnostics::{Severity, render};
 use evalsuite_discovery::SuiteFile;
-use evalsuite_loader::{load, render};
-use evalsuite_schema::diagnostic::Severity;
+use evalsuite_loader::load;
 use schemars::JsonSchema;
 use serde::Serialize;
 

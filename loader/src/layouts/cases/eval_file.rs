@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path};
 
+use evalsuite_diagnostics::suggest;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Layout, Suite};
 
@@ -16,7 +17,7 @@ use crate::layouts::new_suite;
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use crate::suite::gates;
-use crate::{fields, graders, read, suggest};
+use crate::{fields, graders, read};
 
 /// The key of the cases, and its old spellings.
 const TESTS: &str = "tests";
