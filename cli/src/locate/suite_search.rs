@@ -6,6 +6,8 @@ use std::fs;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::SuiteFile;
+
 /// What is below a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FoundSuites {
@@ -47,10 +49,12 @@ fn search(directory: &Path, found: &mut FoundSuites) {
             directories.push(name);
         } else if kind.is_symlink() && directory.join(&name).is_dir() {
             linked_directories.push(name);
-        } else if name.eq_ignore_ascii_case("suite.json") {
-            has_suite_json = true;
-        } else if is_eval_file(&name) {
-            eval_files.push(name);
+        } else {
+            match SuiteFile::named(&name) {
+                Some(SuiteFile::Json) => has_suite_json = true,
+                Some(SuiteFile::Eval) => eval_files.push(name),
+                _ => {}
+            }
         }
     }
     let is_bare =
@@ -80,11 +84,6 @@ fn search(directory: &Path, found: &mut FoundSuites) {
             search(&path, found);
         }
     }
-}
-
-fn is_eval_file(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["eval.yaml", "eval.yml"].contains(&name.as_str()) || name.ends_with(".eval.yaml") || name.ends_with(".eval.yml")
 }
 
 /// Names and kinds of the files, directories and links, sorted.

@@ -38,7 +38,7 @@ use serde::de::{Deserialize, DeserializeOwned};
 use serde::ser::Serialize;
 use serde_json::Result;
 
-use self::writer::{Layout, written};
+use self::writer::{Spacing, written};
 
 /// Decodes JSON.
 ///
@@ -95,7 +95,7 @@ pub fn to_value<T: Serialize>(data: T) -> Result<Value> {
 ///
 /// If the data is not JSON.
 pub fn to_string<T: Serialize + ?Sized>(data: &T) -> Result<String> {
-    written(data, Layout::Compact, None)
+    written(data, Spacing::Compact, None)
 }
 
 /// Data as JSON with line breaks.
@@ -104,5 +104,5 @@ pub fn to_string<T: Serialize + ?Sized>(data: &T) -> Result<String> {
 ///
 /// If the data is not JSON.
 pub fn to_string_pretty<T: Serialize + ?Sized>(data: &T) -> Result<String> {
-    written(data, Layout::Pretty(0), None)
+    written(data, Spacing::Pretty(0), None)
 }

@@ -75,6 +75,7 @@ const LOADER: &[&str] = &[
     "graders",
     "cases",
     "suite",
+    "layouts",
     "calibration",
     "targets_file",
     "load",
@@ -138,6 +139,7 @@ const CLI: &[&str] = &["command_line", "platform", "locate", "writing", "looking
 const DISCOVERY: &[&str] = &[
     "cargo_workspace",
     "calibration",
+    "suite_files",
     "pattern",
     "listing",
     "link",
