@@ -41,13 +41,13 @@ pub struct Workspace {
     #[also(mode: Choice(&["temp", "pooled"]), "temp", "Where the copies come from; both words have the same effect.",
         default = "`temp`", codes(NoEffect, UnsupportedWorkspace), by_hand)]
     #[also(path: Any, "./repo", "Working in place is not supported: every trial gets a copy of `template`.", refused(UnsupportedWorkspace,
-        "`path`: working in place is not supported", "use `template`: every trial gets its own copy"), codes(UnsupportedWorkspace))]
+        "`path`: working in place is not supported", "use `template`: every trial gets its own copy"))]
     #[also(static_path: Any, "./repo", "Working in place is not supported: every trial gets a copy of `template`.", refused(UnsupportedWorkspace,
-        "`static_path`: working in place is not supported", "use `template`: every trial gets its own copy"), codes(UnsupportedWorkspace))]
+        "`static_path`: working in place is not supported", "use `template`: every trial gets its own copy"))]
     #[also(pool: Any, "./repo", "Working in place is not supported: every trial gets a copy of `template`.", refused(UnsupportedWorkspace,
-        "`pool`: working in place is not supported", "use `template`: every trial gets its own copy"), codes(UnsupportedWorkspace))]
+        "`pool`: working in place is not supported", "use `template`: every trial gets its own copy"))]
     #[also(static: Any, "./repo", "Working in place is not supported: every trial gets a copy of `template`.", refused(UnsupportedWorkspace,
-        "`static`: working in place is not supported", "use `template`: every trial gets its own copy"), codes(UnsupportedWorkspace))]
+        "`static`: working in place is not supported", "use `template`: every trial gets its own copy"))]
     #[key(
         List(&Object(Repo::TABLE)),
         "[{path: shop, source: {type: git, url: https://example.com/shop.git}}]",
