@@ -26,8 +26,8 @@ pub use config::AskedJudge;
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 pub use json_schema::{ContainsJson, JsonSchema};
 pub use judge::{
-    Compare, ComparedWith, Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, ReferenceAnswer, Rubrics,
-    ScoreRange,
+    Compare, ComparedWith, Criterion, JudgeSettings, LlmGrader, Operator, Preprocessor, Prompt, ReferenceAnswer,
+    Rubrics, ScoreRange,
 };
 #[cfg(feature = "keys")]
 pub use judge::{OldRubric, PromptCommand};
