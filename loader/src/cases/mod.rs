@@ -11,6 +11,7 @@ mod repos;
 pub(crate) mod requires;
 pub(crate) mod sources;
 pub(crate) mod task;
+mod vars;
 pub(crate) mod workspace;
 
 use std::path::{Path, PathBuf};

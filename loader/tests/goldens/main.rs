@@ -112,8 +112,11 @@ fn what_other_tools_write_and_nobody_needs_is_a_warning() {
 }
 
 #[test]
-fn the_vars_of_a_case_are_refused() {
-    let eval = "tests:\n- id: a\n  vars: {order: 1182}\n  input: Where is order {{ order }}?\n  criteria: Says where\n";
+fn problems_of_vars_are_shown_where_they_are() {
+    let eval = "tests:\n\
+                - {id: list, vars: [1], input: Hello, criteria: Greets}\n\
+                - id: path\n  vars: {order: {id: 1182}}\n  input: Where is {{ order.number }}, {{ oder }}?\n  criteria: Says where\n\
+                - id: type\n  vars:\n    wanted: 12\n  input: Hello\n  criteria: '{{ wanted }}'\n";
     shows("vars-of-a-case", &Package::new(&[("suite/EVAL.yaml", eval)]).report());
 }
 
