@@ -7,6 +7,7 @@ use std::path::Path;
 
 use evalsuite_loader::render::Style;
 use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets, render};
+use evalsuite_schema::RepoSource;
 use evalsuite_schema::json::{Value, json};
 use tempfile::TempDir;
 
@@ -109,6 +110,29 @@ fn what_other_tools_write_and_nobody_needs_is_a_warning() {
     let package = Package::new(&[("suite/EVAL.yaml", eval), ("suite/t/a.txt", "a")]);
     shows("warnings-for-keys-of-other-tools", &package.report());
     assert!(package.load().suite.is_some());
+}
+
+#[test]
+fn a_repo_has_one_of_two_forms() {
+    let eval = "workspace:\n  repos:\n\
+                \x20 - {path: a, repo: shop/orders, commit: main, base_commit: v1, ancestor: 1, sparse: [src]}\n\
+                \x20 - {path: b, repo: shop/orders, checkout: {ref: main}}\n\
+                \x20 - {path: c, repo: ./orders}\n\
+                \x20 - {path: d, commit: main}\n\
+                tests: [{id: a, input: Hello, criteria: Greets}]\n";
+    shows("forms-of-repos", &Package::new(&[("suite/EVAL.yaml", eval)]).report());
+    let valid = "workspace: {repos: [{path: a, repo: shop/orders, commit: v1, base_commit: v1, ancestor: 1, sparse: [src]}, \
+                 {path: b, repo: 'git@example.com:shop.git', base_commit: v2}]}\n\
+                 tests: [{id: a, input: Hello, criteria: Greets}]\n";
+    let loaded = Package::new(&[("suite/EVAL.yaml", valid)]).load();
+    assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+    let repos = loaded.suite.unwrap().cases[0].case.workspace.as_ref().unwrap().repos.clone();
+    let [first, second] = repos.as_slice() else { panic!("{repos:?}") };
+    assert_eq!(first.source, RepoSource::Git("https://github.com/shop/orders.git".to_owned()));
+    assert_eq!((first.checkout.reference.as_deref(), first.checkout.ancestor), (Some("v1"), 1));
+    assert_eq!(first.sparse, ["src"]);
+    assert_eq!(second.source, RepoSource::Git("git@example.com:shop.git".to_owned()));
+    assert_eq!(second.checkout.reference.as_deref(), Some("v2"));
 }
 
 #[test]
