@@ -23,10 +23,11 @@ pub(crate) enum Writing {
 /// named. Exit status: 0 if there are no problems, 1 if there are, 2 if there is no suite or a file cannot be written.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite check\n  cargo evalsuite check suites/shop --deny-warnings\n  cargo evalsuite check --fix\n  cargo evalsuite check --format sarif > evals.sarif"
+    after_help = "Examples:\n  cargo evalsuite check\n  cargo evalsuite check suites/shop --deny-warnings\n  cargo evalsuite check suites/shop/cases/refund-large\n  cargo evalsuite check --fix\n  cargo evalsuite check --format sarif > evals.sarif"
 )]
 pub(crate) struct Check {
-    /// Suites, or directories to search for suites [default: the package or workspace of the current directory]
+    /// Suites, cases, or directories to search for suites [default: the case in the current directory, or the suites of its package or
+    /// workspace]
     pub(crate) paths: Vec<PathBuf>,
     /// Format of the problems
     #[arg(long, value_enum, default_value_t = Format::Human)]
