@@ -5,7 +5,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Fix, Position};
+use evalsuite_diagnostics::{Diagnostic, Diagnostics, Fix, Position};
 
 use crate::platform::cli_error::{AtPath, Result};
 use crate::platform::output::say;
@@ -91,7 +91,7 @@ fn offset(text: &str, position: Position) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::diagnostic::{Code, SourceRange};
+    use evalsuite_diagnostics::{Code, SourceRange};
 
     use super::*;
 
