@@ -16,7 +16,7 @@ pub(crate) use self::looking::{
     Show,
 };
 pub(crate) use self::new::{
-    LayoutName, New, NewAgentCli, NewCalibration, NewCase, NewEditor, NewGrader, NewItem, NewSuite,
+    LayoutName, New, NewAgentCli, NewCalibration, NewCase, NewCi, NewEditor, NewGrader, NewItem, NewSuite,
 };
 pub(crate) use self::plumbing::{Completions, Man, Plumbing, Schema};
 pub(crate) use self::running::{Build, Calibrate, Regrade, Run, Running, Watch, WatchFormat};
@@ -89,7 +89,7 @@ mod tests {
     fn every_command_has_its_exit_codes_and_examples_that_are_valid() {
         let mut commands: Vec<clap::Command> = CommandLine::command().get_subcommands().cloned().collect();
         let kinds: Vec<clap::Command> = commands.iter().flat_map(clap::Command::get_subcommands).cloned().collect();
-        assert!(commands.len() > 15 && kinds.len() == 6, "expected all commands");
+        assert!(commands.len() > 15 && kinds.len() == 7, "expected all commands");
         for command in &commands {
             let about = command.get_long_about().map(ToString::to_string).unwrap_or_default();
             let about = about.to_lowercase();

@@ -24,6 +24,7 @@ pub(crate) enum NewItem {
     Grader(NewGrader),
     AgentCli(NewAgentCli),
     Calibration(NewCalibration),
+    Ci(NewCi),
     Editor(NewEditor),
 }
 
@@ -41,7 +42,7 @@ pub(crate) struct NewSuite {
     /// Add the profile `ci` to .config/nextest.toml
     #[arg(long)]
     pub(crate) nextest: bool,
-    /// Add a workflow of GitHub Actions, and the profile of nextest that it uses
+    /// Add a GitHub Actions workflow and its nextest profile, as `new ci` does
     #[arg(long)]
     pub(crate) ci: bool,
     /// Add JSON Schemas, and the settings of VS Code that name them
@@ -122,6 +123,17 @@ pub(crate) struct NewCalibration {
     #[arg(long, value_name = "DIR")]
     pub(crate) suite: Option<PathBuf>,
     /// Overwrite files
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// A GitHub Actions workflow that checks and runs the suites, and the nextest profile `ci`
+///
+/// The workflow is for the whole workspace. An existing profile `ci` is not changed.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo evalsuite new ci")]
+pub(crate) struct NewCi {
+    /// Overwrite an existing workflow
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use evalsuite_loader::suggest::did_you_mean;
+use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_loader::{Request, workspace_root};
 
 use super::suite_search;
