@@ -45,7 +45,7 @@ fn no_run(output: &OutputDirectory, id: &str) -> Result<CliError> {
         _ if open(Path::new(id)).is_some() => Some(format!("for the directory, write `./{id}`")),
         ([_, ..], _) => Some(format!("did you mean {}?", quoted(&parts[..parts.len().min(3)], "or"))),
         ([], Some(newest)) => did_you_mean(id, ids.iter().map(String::as_str))
-            .or_else(|| Some(format!("the newest run is `{newest}`; `cargo evalsuite list` shows the others"))),
+            .or_else(|| Some(format!("the newest run is `{newest}`; `cargo evalsuite list --runs` shows the others"))),
         ([], None) => None,
     };
     let runs = output.runs_directory();

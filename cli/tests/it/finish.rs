@@ -28,7 +28,7 @@ fn runs_that_were_probably_meant_are_named() {
         ("4be1f0", "did you mean `20260104T091500Z-4be1f0`?"),
         ("20260104", "did you mean `20260104T091500Z-4be1f0`?"),
         ("20260105T101500Z-77aa21", "did you mean `20260105T101500Z-77aa12`?"),
-        ("lates", "the newest run is `20260105T101500Z-77aa12`; `cargo evalsuite list` shows the others"),
+        ("lates", "the newest run is `20260105T101500Z-77aa12`; `cargo evalsuite list --runs` shows the others"),
         ("elsewhere", "for the directory, write `./elsewhere`"),
     ] {
         let output = package.run_in_output(&["report", named]);

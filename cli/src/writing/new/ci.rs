@@ -1,13 +1,12 @@
 //! `cargo evalsuite new ci`: the profile of nextest and the workflow for a CI server.
 
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 use evalsuite_loader::workspace_root;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value, value};
 
-use super::changes::Changes;
+use super::changes::{Changes, read_if_there};
 use super::manifest;
 use super::package_here::manifest_directory;
 use crate::command_line::NewCi;
@@ -28,8 +27,7 @@ pub(super) fn write(arguments: &NewCi) -> Result<()> {
 /// Adds the workflow, and the profile of nextest that it uses.
 pub(super) fn add(changes: &mut Changes, workspace_root: &Path) -> Result<()> {
     add_nextest_profile(changes, workspace_root)?;
-    add_workflow(changes, workspace_root);
-    Ok(())
+    add_workflow(changes, workspace_root)
 }
 
 /// Adds the profile `ci` to `.config/nextest.toml`, unless it is there.
@@ -62,7 +60,7 @@ pub(super) fn add_nextest_profile(changes: &mut Changes, workspace_root: &Path) 
 }
 
 /// Writes a workflow of GitHub Actions into the repository around the workspace, unless it is there.
-fn add_workflow(changes: &mut Changes, workspace_root: &Path) {
+fn add_workflow(changes: &mut Changes, workspace_root: &Path) -> Result<()> {
     let repository = workspace_root.ancestors().find(|directory| directory.join(".git").exists());
     let repository = repository.unwrap_or(workspace_root);
     let text = match workspace_root.strip_prefix(repository).unwrap_or(Path::new("")).to_string_lossy() {
@@ -72,9 +70,10 @@ fn add_workflow(changes: &mut Changes, workspace_root: &Path) {
             .replace("path: target/", &format!("path: {below}/target/")),
     };
     let path = repository.join(".github/workflows/evals.yml");
-    if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
+    if read_if_there(&path)?.as_ref() != Some(&text) {
         changes.create(path, text);
     }
+    Ok(())
 }
 
 const WORKFLOW: &str = r#"name: evals
