@@ -9,7 +9,7 @@ use evalsuite_schema::terminal;
 
 use crate::source::{FileId, Files, LineIndex, Span};
 
-pub(crate) use evalsuite_schema::diagnostic::{Code, Fix};
+pub(crate) use evalsuite_schema::diagnostic::{Code, Edit, Fix};
 
 pub(crate) type Diagnostic = diagnostic::Diagnostic<Span>;
 pub(crate) type Diagnostics = diagnostic::Diagnostics<Span>;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::no_suite_file;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths;
 use crate::fields::paths::Roots;
@@ -130,7 +131,7 @@ fn base_of(request: &Request) -> &'static str {
 /// The path with its first missing component replaced by the nearest name that exists, if all of it exists then.
 fn nearest_existing(path: &Path) -> Option<PathBuf> {
     let missing = path.ancestors().take_while(|part| !part.exists()).last()?;
-    let near = missing.with_file_name(paths::nearest_entry(missing)?);
+    let near = missing.with_file_name(paths::nearest_entry(missing, |_| true)?);
     let rest = path.strip_prefix(missing).ok()?;
     let whole = if rest.as_os_str().is_empty() { near.clone() } else { near.join(rest) };
     Some(if whole.exists() { whole } else { near })
@@ -201,13 +202,7 @@ fn directory_layout(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<L
     match found.as_slice() {
         [] if has_case_directories(root) => Some(Layout::Directories),
         [] => {
-            let help = if has_case_directories(&root.join(CASES)) {
-                "add an `EVAL.yaml` with a `name` beside `cases/`"
-            } else {
-                "looked for `suite.json`, `EVAL.yaml`, `*.eval.yaml` (or `.yml`) and sub-directories with `case.yaml`"
-            };
-            let message = format!("no suite file and no case directories in `{shown}`");
-            d.report(Code::NoSuiteFile, Span::whole(files.add(root)), message, help);
+            d.push(no_suite_file::problem(root, files));
             None
         }
         [only] => {
@@ -245,9 +240,12 @@ fn has_case_directories(root: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(root) else { return false };
     entries.flatten().any(|entry| {
         let hidden = entry.file_name().to_string_lossy().starts_with(['.', '_']);
-        let path = entry.path();
-        !hidden && (path.join("case.yaml").exists() || path.join("case.yml").exists())
+        !hidden && is_case_directory(&entry.path())
     })
+}
+
+pub(super) fn is_case_directory(path: &Path) -> bool {
+    path.join("case.yaml").exists() || path.join("case.yml").exists()
 }
 
 fn suite_json_layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Layout> {

@@ -62,6 +62,8 @@ struct CaseEntry {
     file: String,
     /// Its line, counted from 1.
     line: u32,
+    /// Its tags, with those of the suite.
+    tags: Vec<String>,
     /// Its tests.
     tests: Vec<String>,
     /// Its graders.
@@ -180,6 +182,7 @@ fn suite_entry(path: String, loaded: Loaded) -> SuiteEntry {
         id: loaded.case.id.clone(),
         file: loaded.case.location.file.clone(),
         line: loaded.case.location.line,
+        tags: loaded.case.tags.clone(),
         tests: tests.remove(&index).unwrap_or_default(),
         graders: graders(&loaded.case),
     };
