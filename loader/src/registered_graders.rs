@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_diagnostics::{Code, Diagnostic, Diagnostics, Fix};
 use evalsuite_schema::Location;
-use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use evalsuite_schema::grader::BUILT_IN;
 
 use crate::graders::Replacement;
 use crate::load::GraderUse;
+use crate::names;
 use crate::source::Files;
-use crate::{names, suggest};
+use evalsuite_diagnostics::suggest;
 
 /// A grader's or judge's name as it is compared: `-` and `_` are the same.
 pub fn folded(name: &str) -> String {

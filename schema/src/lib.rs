@@ -20,8 +20,6 @@
 
 mod calibration;
 mod case;
-mod counted;
-pub mod diagnostic;
 #[doc(hidden)]
 pub mod digest;
 #[doc(hidden)]
@@ -35,20 +33,17 @@ pub mod json_writer;
 #[cfg(feature = "keys")]
 #[doc(hidden)]
 pub mod keys;
-mod location;
 pub mod media_type;
 mod message;
 mod milliseconds;
+mod path_ref;
 pub mod placeholder;
 #[doc(hidden)]
 pub mod rfc3339;
-pub mod suggest;
 mod suite;
 mod targets_file;
-pub mod terminal;
 mod usage;
 pub mod variable;
-pub mod workflow_command;
 mod workspace;
 
 pub use calibration::{Bar, Calibration, Sample};
@@ -58,19 +53,19 @@ pub use case::{
     Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
     Turn,
 };
-pub use counted::counted;
+pub use evalsuite_diagnostics::Location;
 #[cfg(feature = "keys")]
 pub use execution::{CaseExecution, CommonExecution, SuiteExecution};
 pub use execution::{Strategy, Target, Trials};
 pub use grader::{Grader, GraderConfig, GraderKind};
 pub use json::{Object, Value};
-pub use location::{Location, PathRef};
 #[cfg(feature = "keys")]
 pub use message::ContentPart;
 pub use message::{Content, Message, Part, Role, ToolCall};
 #[doc(hidden)]
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
+pub use path_ref::PathRef;
 pub use suite::{Kind, Layout, Requires, Suite};
 #[cfg(feature = "keys")]
 pub use suite::{SuiteJson, SuiteRequires};

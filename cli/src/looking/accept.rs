@@ -9,7 +9,7 @@ use evalsuite_report::{
     write_baseline,
 };
 
-use evalsuite_schema::counted;
+use evalsuite_diagnostics::counted;
 
 use crate::command_line::Accept;
 use crate::locate::{baselines, stored_runs};

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use evalsuite::RunOptions;
 use evalsuite::tooling::RatedSamples;
-use evalsuite_loader::{load, load_calibration, render};
-use evalsuite_schema::diagnostic::{Code, Diagnostics};
+use evalsuite_diagnostics::{Code, Diagnostics, render};
+use evalsuite_loader::{load, load_calibration};
 use evalsuite_schema::{Calibration, Kind, Layout, Suite};
 
 use crate::command_line::{Calibrate, OutputFormat};

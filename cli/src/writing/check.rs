@@ -6,11 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use evalsuite_codegen::expansion;
-use evalsuite_loader::{
-    Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, registered_graders, render,
-};
-use evalsuite_schema::counted;
-use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
+use evalsuite_diagnostics::{Diagnostic, Diagnostics, Severity, counted, render};
+use evalsuite_loader::{Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, registered_graders};
+use evalsuite_schema::json;
 
 use crate::command_line::{Check, Format};
 use crate::locate::includes::Includes;
@@ -227,9 +225,11 @@ fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, roots:
             diagnostics.iter().try_for_each(|it| writeln!(out, "{}\n", render::text(it, render::Style::Colored)))
         }
         Format::Short => each_place().iter().try_for_each(|it| writeln!(out, "{}", render::one_line(it))),
-        Format::Json => diagnostics.iter().try_for_each(|it| writeln!(out, "{}", render::json(it))),
+        Format::Json => diagnostics.iter().try_for_each(|it| writeln!(out, "{}", json::to_string(&render::json(it))?)),
         Format::Sarif => {
-            writeln!(out, "{}", render::sarif(&each_place(), &path_in_repository(roots), explain::sarif_help))
+            let places = each_place();
+            let log = render::sarif(&places, &path_in_repository(roots), explain::sarif_help);
+            writeln!(out, "{}", json::to_string(&log)?)
         }
         Format::Github => write!(out, "{}", render::github_annotations(diagnostics)),
     }

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use evalsuite_build::Generator;
 use evalsuite_codegen::expansion::Context;
-use evalsuite_loader::render;
-use evalsuite_schema::json::{Value, json};
+use evalsuite_diagnostics::render;
+use evalsuite_schema::json::{self, Value, json};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -38,13 +38,15 @@ pub(crate) fn run(command: &Expand) -> Result<Exit> {
     let (expansion, code) = generator(command, &context.request.entry).expand(&context);
     if command.format == OutputFormat::Json {
         let problems = expansion.problems().iter();
-        let problems =
-            problems.map(|it| it.as_diagnostic().map_or_else(|| json!({"message": it.text()}), render::json));
+        let problems = problems.map(|it| match it.as_diagnostic() {
+            Some(diagnostic) => json::to_value(render::json(diagnostic)),
+            None => Ok(json!({"message": it.text()})),
+        });
         let expanded = ExpandedSuite {
             schema: "evalsuite.expand/1",
             suite: context.request.entry.clone(),
             code: (!expansion.has_errors()).then_some(code),
-            problems: problems.collect(),
+            problems: problems.collect::<Result<_, _>>()?,
         };
         print_json(&mut stdout(), &expanded)?;
         return Ok(Exit::good_if(!expansion.has_errors()));

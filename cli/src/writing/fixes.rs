@@ -5,8 +5,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::diagnostic;
-use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Fix, Position};
+use evalsuite_diagnostics::{Diagnostic, Diagnostics, Fix, Position};
 
 use crate::platform::cli_error::{AtPath, Result};
 use crate::platform::output::say;
@@ -122,7 +121,7 @@ fn of_word(old: &str, fix: &Fix) -> Option<String> {
     }
 }
 
-fn of_positions(text: &str, edit: &diagnostic::Edit) -> Option<Edit> {
+fn of_positions(text: &str, edit: &evalsuite_diagnostics::Edit) -> Option<Edit> {
     let mut range = offset(text, edit.start)?..offset(text, edit.end)?;
     if range.start > range.end {
         return None;
@@ -148,7 +147,7 @@ fn offset(text: &str, position: Position) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::diagnostic::{Code, SourceRange};
+    use evalsuite_diagnostics::{Code, SourceRange};
 
     use super::*;
 
@@ -175,7 +174,8 @@ mod tests {
     fn changes_of_several_places_remove_lines_on_which_nothing_is_left() {
         let position = |line, column| Position { line, column };
         let edits = |edits: &[((u32, u32), (u32, u32), &str)]| {
-            let edit = |&((a, b), (c, d), text): &_| diagnostic::Edit::new(position(a, b), position(c, d), text);
+            let edit =
+                |&((a, b), (c, d), text): &_| evalsuite_diagnostics::Edit::new(position(a, b), position(c, d), text);
             Fix::Edits(edits.iter().map(edit).collect())
         };
         let moved = [((2, 1), (2, 5), ""), ((3, 4), (3, 4), "a: 1, ")];

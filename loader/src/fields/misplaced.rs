@@ -1,6 +1,7 @@
 //! Keys that are written above the object they belong to, such as `threshold` next to `execution`: where they belong, and the changes
 //! that move them there.
 
+use evalsuite_diagnostics::suggest;
 use evalsuite_schema::keys::WrittenHooks;
 use evalsuite_schema::{Case, CaseExecution, Suite, SuiteExecution, Workspace};
 
@@ -8,7 +9,6 @@ use crate::diagnostic::{Edit, Fix};
 use crate::keys::{Key, Keys, Status, Table, Type};
 use crate::read::node::{Entry, Node};
 use crate::source::Position;
-use crate::suggest;
 
 /// Objects that are searched below the one in which the key is written.
 const DEPTH: usize = 2;
@@ -44,11 +44,13 @@ fn below(written: &str, keys: &[&'static Key], depth: usize) -> Option<Home> {
     })
 }
 
+const A_CASE: &str = "a case";
+
 /// The objects whose keys are taken for each other's, as messages name them.
 const RELATED: &[(&Table, &str)] = &[
     (Suite::TABLE, "the eval file"),
     (SuiteExecution::TABLE, "`execution` of the eval file"),
-    (Case::TABLE, "a case"),
+    (Case::TABLE, A_CASE),
     (CaseExecution::TABLE, "`execution` of a case"),
     (Workspace::TABLE, "`workspace`"),
     (WrittenHooks::TABLE, "`workspace.hooks`"),
@@ -59,8 +61,11 @@ pub(super) fn elsewhere(written: &str, keys: &'static [Key]) -> Option<String> {
     if RELATED.iter().all(|(table, _)| !std::ptr::eq(table.keys, keys)) {
         return None;
     }
+    // What is written in a part of a case belongs in the case.
+    let is_of_case = std::ptr::eq(CaseExecution::TABLE.keys, keys);
     let has_key = |table: &Table| table.keys.iter().any(|key| key.name == written && key.status == Status::Current);
-    let (_, place) = RELATED.iter().find(|(table, _)| has_key(table))?;
+    let own = RELATED.iter().filter(|(_, place)| is_of_case && *place == A_CASE);
+    let (_, place) = own.chain(RELATED).find(|(table, _)| has_key(table))?;
     Some(format!("`{written}` belongs in {place}"))
 }
 
@@ -110,11 +115,9 @@ impl Home {
             (inside, missing) = (&found.value, rest);
         }
         if missing.len() == self.path.len() {
-            let is_quoted = mapping.is_flow();
-            let quoted = |key: &str| if is_quoted { format!("\"{key}\"") } else { key.to_owned() };
-            let outer: String = missing.iter().map(|key| format!("{}: {{ ", quoted(key))).collect();
+            let outer: String = missing.iter().map(|key| format!("{}: {{ ", entry.quoted_alike(key))).collect();
             return Some(Fix::Edits(vec![
-                Edit::new(key_start, key_end, format!("{outer}{}", quoted(name))),
+                Edit::new(key_start, key_end, format!("{outer}{}", entry.quoted_alike(name))),
                 Edit::new(value_end, value_end, " }".repeat(missing.len())),
             ]));
         }

@@ -13,7 +13,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::keys::{Key, Status, Table};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
-use crate::suggest;
+use evalsuite_diagnostics::suggest;
 
 pub(crate) use values::{
     boolean, count, fraction, integer, list, literal, literal_text, number_in, object, string, text, texts, word,

@@ -7,10 +7,11 @@ use evalsuite_schema::PathRef;
 
 use super::shared_files::SharedFiles;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::fields;
 use crate::read::node::Node;
 use crate::request::Request;
 use crate::source::{Files, relative_to};
-use crate::{fields, suggest};
+use evalsuite_diagnostics::suggest;
 
 /// Maximum number of directories that a help text lists.
 const MAX_PLACES: usize = 6;

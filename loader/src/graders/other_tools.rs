@@ -143,15 +143,14 @@ impl Replacement {
     pub(crate) fn fix(&self, grader: &Node) -> Option<Fix> {
         let (type_entry, value) = (grader.entry("type")?, grader.entry("value"));
         let (start, end) = type_entry.value.span.range?;
-        let is_flow = grader.is_flow();
-        let mut kind = if is_flow { format!("\"{}\"", self.type_name) } else { self.type_name.to_owned() };
+        let mut kind = type_entry.quoted_alike(self.type_name);
         if self.is_negated && grader.entry("negate").is_none() {
             let column = usize::try_from(type_entry.key_span.range?.0.column).ok()?;
-            kind.push_str(&if is_flow {
-                ", \"negate\": true".to_owned()
-            } else {
-                format!("\n{}negate: true", " ".repeat(column.checked_sub(1)?))
-            });
+            let separator = match grader.is_flow() {
+                true => ", ".to_owned(),
+                false => format!("\n{}", " ".repeat(column.checked_sub(1)?)),
+            };
+            kind.push_str(&format!("{separator}{}: true", type_entry.quoted_alike("negate")));
         }
         let mut edits = vec![Edit::new(start, end, kind)];
         let key = match self.text {
@@ -162,7 +161,7 @@ impl Replacement {
         };
         let value = value.filter(|entry| entry.value.as_str().is_some() && grader.entry(key).is_none())?;
         let (key_start, key_end) = value.key_span.range?;
-        edits.push(Edit::new(key_start, key_end, if is_flow { format!("\"{key}\"") } else { key.to_owned() }));
+        edits.push(Edit::new(key_start, key_end, type_entry.quoted_alike(key)));
         if self.text == Text::Criterion {
             let ((start, end), text) = (value.value.span.range?, value.value.to_json());
             edits.push(Edit::new(start, end, format!("[{text}]")));

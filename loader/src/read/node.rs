@@ -32,6 +32,15 @@ pub(crate) struct Entry {
     pub(crate) value: Node,
 }
 
+impl Entry {
+    /// The text of a key next to this one, in quotes if this one has them, as in JSON.
+    pub(crate) fn quoted_alike(&self, key: &str) -> String {
+        let (start, end) = (self.key_span.start(), self.key_span.end());
+        let is_quoted = end.line != start.line || (end.column - start.column) as usize != self.key.chars().count();
+        if is_quoted { format!("\"{key}\"") } else { key.to_owned() }
+    }
+}
+
 impl Node {
     /// What kind of value this is, for messages: "a list", "a number".
     pub(crate) fn kind(&self) -> &'static str {

@@ -7,11 +7,11 @@ mod texts;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use evalsuite_diagnostics::SourceRange;
 use evalsuite_schema::Location;
-use evalsuite_schema::diagnostic::SourceRange;
 use hmac_sha256::Hash;
 
-pub use evalsuite_schema::diagnostic::Position;
+pub use evalsuite_diagnostics::Position;
 pub use plain_file::plain_text;
 pub use texts::Texts;
 

@@ -8,7 +8,7 @@ use crate::fields::paths;
 use crate::fields::paths::Roots;
 use crate::request::Request;
 use crate::source::{Files, Span};
-use crate::suggest;
+use evalsuite_diagnostics::suggest;
 
 /// The directory of cases; the case of its letters matters.
 const TASKS: &str = "tasks";

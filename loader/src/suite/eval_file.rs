@@ -15,7 +15,8 @@ use crate::fields::{Fields, paths};
 use crate::graders::assertions;
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
-use crate::{fields, graders, read, suggest};
+use crate::{fields, graders, read};
+use evalsuite_diagnostics::suggest;
 
 /// The key of the cases, and its old spellings.
 pub(crate) const TESTS: &str = "tests";

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use evalsuite_diagnostics::suggest;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::fields::paths;
 use crate::source::{Files, Span};
-use crate::suggest;
 
 /// Names that are listed, at most.
 const LISTED: usize = 5;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
+use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_discovery::ProblemKind;
-use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::{Case, Layout, Suite};
 
 use crate::model::evals::Evals;

@@ -1,8 +1,8 @@
 //! Data of an agent's call that was captured from its spans.
 
+use evalsuite_diagnostics::counted;
+use evalsuite_diagnostics::suggest::listed;
 use evalsuite_records::record::Usage;
-use evalsuite_schema::counted;
-use evalsuite_schema::suggest::listed;
 use evalsuite_schema::{Message, Value};
 use serde::{Deserialize, Serialize};
 

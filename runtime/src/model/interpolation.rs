@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
+use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::grader::BUILT_IN;
 use evalsuite_schema::{Case, Layout, Location, Value, Workspace};
 

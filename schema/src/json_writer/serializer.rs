@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use evalsuite_diagnostics::Location;
 use serde::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
@@ -10,7 +11,6 @@ use serde_json::{Error, Number, Result};
 
 use crate::json::number;
 use crate::json_writer::{JsonWriter, Layout, Parts, Texts, json_of};
-use crate::location::Location;
 
 macro_rules! display {
     ($($method:ident: $type:ty),* $(,)?) => {

@@ -19,6 +19,7 @@ struct FloorPlan {
 }
 
 const FLOOR_PLANS: &[FloorPlan] = &[
+    FloorPlan { folder: "diagnostics/src", order: DIAGNOSTICS },
     FloorPlan { folder: "loader/src", order: LOADER },
     FloorPlan { folder: "codegen/src", order: CODEGEN },
     FloorPlan { folder: "build/src", order: BUILD },
@@ -46,6 +47,22 @@ const FLOOR_PLANS: &[FloorPlan] = &[
 /// The largest number of lines that `lib.rs` or `main.rs` of a crate may have.
 const LONGEST_ROOT: usize = 120;
 
+/// From places and codes to problems, then how they are shown.
+const DIAGNOSTICS: &[&str] = &[
+    "counted",
+    "terminal",
+    "suggest",
+    "location",
+    "source_range",
+    "code",
+    "diagnostic",
+    "list",
+    "groups",
+    "text",
+    "workflow_command",
+    "render",
+];
+
 const LOADER: &[&str] = &[
     "names",
     "source",
@@ -62,7 +79,6 @@ const LOADER: &[&str] = &[
     "targets_file",
     "load",
     "registered_graders",
-    "render",
 ];
 
 const CODEGEN: &[&str] = &[

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use evalsuite_diagnostics::Severity;
 use evalsuite_loader::{Loaded, load};
 use evalsuite_records::record::{OutcomeCounts, SuiteId};
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::RunData;
-use evalsuite_schema::diagnostic::Severity;
 use evalsuite_schema::grader::LlmGrader;
 use evalsuite_schema::{Case, Grader, GraderConfig};
 use schemars::JsonSchema;

@@ -6,7 +6,7 @@ use std::io::Write;
 use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 
-use evalsuite_schema::counted;
+use evalsuite_diagnostics::counted;
 
 use super::{CaseEntry, Listing, SuiteEntry};
 use crate::platform::output;

@@ -14,10 +14,9 @@ use std::io::Write;
 use std::path::Path;
 
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
-use evalsuite_loader::render;
+use evalsuite_diagnostics::{Diagnostics, render};
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::{Comparison, GateReport};
-use evalsuite_schema::diagnostic::Diagnostics;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ use std::process::Child;
 use std::sync::mpsc::Sender;
 use std::thread;
 
-use evalsuite_schema::counted;
+use evalsuite_diagnostics::counted;
 
 use super::changes::needs_build;
 use super::event::Event;

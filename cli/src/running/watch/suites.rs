@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use evalsuite_codegen::binding::Agent;
 use evalsuite_codegen::expansion;
+use evalsuite_diagnostics::{Diagnostic, Diagnostics};
 use evalsuite_loader::source::Texts;
 use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session};
-use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics};
 use evalsuite_schema::{Case, Location, Value};
 
 use crate::locate::includes::Includes;

@@ -10,8 +10,8 @@ use evalsuite_convert::{
     Conversion, Entry, Layout, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor, from_promptfoo,
     to_tasks,
 };
-use evalsuite_loader::{load, render};
-use evalsuite_schema::diagnostic::Severity;
+use evalsuite_diagnostics::{Severity, render};
+use evalsuite_loader::load;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -8,7 +8,8 @@ use crate::fields::Fields;
 use crate::graders::{GraderContext, GraderNotes, Replacement};
 use crate::keys::{RUBRIC, RUST_GRADER};
 use crate::read::node::{Data, Entry, Node};
-use crate::{fields, graders, suggest};
+use crate::{fields, graders};
+use evalsuite_diagnostics::suggest;
 
 /// Types that are now called otherwise.
 const REMOVED: &[(&str, &str)] = &[("code-judge", "code-grader"), ("llm-judge", "llm-grader")];

@@ -1,6 +1,6 @@
 //! A case of the cases, combined and bare layouts.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::Generator;
 use crate::tree::{Node, Rule, UNBOUNDED, any_text, choice, integer, keys, list, name};

@@ -1,6 +1,6 @@
 //! `suite.json` and task files.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::Generator;
 use super::graders::TYPES;

@@ -1,6 +1,6 @@
 //! A diagnostic in one line.
 
-use evalsuite_schema::diagnostic::Diagnostic;
+use crate::Diagnostic;
 
 /// A problem in one line: `FILE:LINE:COLUMN: MESSAGE [E019 unknown-key] (help: HELP)`, without the parts that it does not have.
 pub fn short(diagnostic: &Diagnostic) -> String {

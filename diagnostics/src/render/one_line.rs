@@ -1,6 +1,6 @@
 //! A diagnostic in one line, as compilers print theirs.
 
-use evalsuite_schema::diagnostic::{Diagnostic, Position};
+use crate::{Diagnostic, Position};
 
 /// A problem in one line for editors and problem matchers: `FILE:LINE:COLUMN: error[E019]: MESSAGE (help: HELP)`.
 ///

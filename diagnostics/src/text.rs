@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::{Diagnostic, notes};
 use crate::terminal;
+use crate::{Diagnostic, notes};
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

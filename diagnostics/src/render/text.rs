@@ -1,8 +1,8 @@
 //! A diagnostic as text with source lines, as rustc shows its own.
 
+use crate::terminal;
+use crate::{Diagnostic, Excerpt, Severity, SourceRange, notes};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
-use evalsuite_schema::diagnostic::{Diagnostic, Excerpt, Severity, SourceRange, notes};
-use evalsuite_schema::terminal;
 
 use super::Style;
 

@@ -3,21 +3,16 @@
 mod github;
 mod json;
 mod one_line;
-#[cfg(feature = "documents")]
 mod sarif;
 mod short;
 mod text;
 
-#[cfg(test)]
-mod tests;
-
-use evalsuite_schema::diagnostic::{Diagnostics, Severity};
+use crate::{Diagnostics, Severity};
 
 pub use github::{github, github_annotations};
-pub use json::json;
+pub use json::{JsonDiagnostic, json};
 pub use one_line::one_line;
-#[cfg(feature = "documents")]
-pub use sarif::{SarifHelp, sarif};
+pub use sarif::{SarifHelp, SarifLog, sarif};
 pub use short::short;
 pub use text::{text, text_without_severity};
 

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics, SourceRange};
-
-use super::{Style, github, github_annotations, json, one_line, report, short, summary, text, text_without_severity};
-use crate::source::{FileId, Files, Position, Span};
+use evalsuite_diagnostics::render::{
+    Style, github, github_annotations, json, one_line, report, short, summary, text, text_without_severity,
+};
+use evalsuite_diagnostics::{Code, Diagnostic, Diagnostics, SourceRange};
+use evalsuite_loader::source::{FileId, Files, Position, Span};
 
 struct Fixture {
     files: Files,
@@ -371,13 +372,13 @@ fn programs_get_json() {
     let file = fixture.file("a.yaml", "a: 1\na: 2\n");
     let directory = fixture.files.add(Path::new("/w/cases/a"));
     assert_eq!(
-        json(
+        serde_json::to_string(&json(
             &Diagnostic::new(Code::DuplicateKey, "key `a` given twice")
                 .at(fixture.range(file, (2, 1), (2, 2)))
                 .related(fixture.range(file, (1, 1), (1, 2)), "first given here")
                 .related(fixture.whole(directory), "there")
-        )
-        .to_string(),
+        ))
+        .unwrap(),
         r#"{"code":"E005","name":"duplicate-key","severity":"error","message":"key `a` given twice","file":"a.yaml","line":2,"column":1,"end_line":2,"end_column":2,"help":null,"related":[{"file":"a.yaml","line":1,"column":1,"message":"first given here"},{"file":"cases/a","line":null,"column":null,"message":"there"}]}"#
     );
 }

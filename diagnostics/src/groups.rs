@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Code, Diagnostic, Diagnostics, Related, SourceRange};
 use crate::counted;
+use crate::{Code, Diagnostic, Diagnostics, Related, SourceRange};
 
 /// What is said about the places of a group after the first one.
 const ALSO_HERE: &str = "also here";

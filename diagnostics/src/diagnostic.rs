@@ -1,20 +1,8 @@
-//! Problems with a suite as data: what is wrong, where, and what to do about it.
-//!
-//! [`Display`](std::fmt::Display) prints a diagnostic without source lines; the loader's `render` module prints it with
-//! them, and in the other formats.
-
-mod code;
-mod groups;
-mod list;
-mod source_range;
-mod text;
+//! A problem with a suite as data: what is wrong, where, and what to do about it.
 
 use serde::{Deserialize, Serialize};
 
-pub use code::{Code, Severity};
-pub use groups::notes;
-pub use list::Diagnostics;
-pub use source_range::{Excerpt, Position, SourceRange};
+use crate::{Code, Position, Severity, SourceRange};
 
 /// One problem with a suite.
 ///
@@ -22,8 +10,8 @@ pub use source_range::{Excerpt, Position, SourceRange};
 /// open, and turns them into [`SourceRange`]s at the end of a load.
 ///
 /// ```
-/// use evalsuite_schema::Location;
-/// use evalsuite_schema::diagnostic::{Code, Diagnostic};
+/// use evalsuite_diagnostics::Location;
+/// use evalsuite_diagnostics::{Code, Diagnostic};
 ///
 /// let diagnostic = Diagnostic::new(Code::UnknownKey, "unknown key `asserts` in a case")
 ///     .at(Location::new("suites/shop/cases/refund/case.yaml", 4, 1))

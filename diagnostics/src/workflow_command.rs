@@ -1,7 +1,6 @@
 //! Workflow commands of GitHub Actions, which show problems at lines of files.
 
-use crate::Location;
-use crate::diagnostic::Severity;
+use crate::{Location, Severity};
 
 /// Most commands of one kind that are printed by themselves: GitHub shows ten of a step, and drops the others without a word.
 const SHOWN: usize = 9;
@@ -9,9 +8,9 @@ const SHOWN: usize = 9;
 /// One command: `::error file=FILE,line=LINE,col=COLUMN,title=TITLE::MESSAGE`.
 ///
 /// ```
-/// use evalsuite_schema::Location;
-/// use evalsuite_schema::diagnostic::Severity;
-/// use evalsuite_schema::workflow_command::command;
+/// use evalsuite_diagnostics::Location;
+/// use evalsuite_diagnostics::Severity;
+/// use evalsuite_diagnostics::workflow_command::command;
 ///
 /// let location = Location::new("cases/refund/case.yaml", 4, 1);
 /// assert_eq!(
