@@ -173,16 +173,15 @@ mod tests {
     #[test]
     fn changes_of_several_places_remove_lines_on_which_nothing_is_left() {
         let position = |line, column| Position { line, column };
-        let edits = |edits: &[((u32, u32), (u32, u32), &str)]| {
-            let edit =
-                |&((a, b), (c, d), text): &_| evalsuite_diagnostics::Edit::new(position(a, b), position(c, d), text);
-            Fix::Edits(edits.iter().map(edit).collect())
+        let edit = |line, (start, end), text: &str| {
+            evalsuite_diagnostics::Edit::new(position(line, start), position(line, end), text)
         };
-        let moved = [((2, 1), (2, 5), ""), ((3, 4), (3, 4), "a: 1, ")];
-        assert_eq!(fixed("x: 1\na: 1\nb: {c: 2}", (1, 2), edits(&moved)).as_deref(), Some("x: 1\nb: {a: 1, c: 2}"));
-        let with_comment = [((2, 1), (2, 5), "")];
-        assert_eq!(fixed("x: 1\na: 1 # one\n", (1, 2), edits(&with_comment)).as_deref(), Some("x: 1\n # one\n"));
-        assert_eq!(fixed("x: 1\na: 1", (1, 2), edits(&[((7, 1), (7, 2), "")])), None, "the text has changed");
+        let moved = Fix::Edits(vec![edit(2, (1, 5), ""), edit(3, (5, 5), "a: 1, ")]);
+        assert_eq!(fixed("x: 1\na: 1\nb: {c: 2}", (1, 2), moved).as_deref(), Some("x: 1\nb: {a: 1, c: 2}"));
+        let with_comment = Fix::Edits(vec![edit(2, (1, 5), "")]);
+        assert_eq!(fixed("x: 1\na: 1 # one\n", (1, 2), with_comment).as_deref(), Some("x: 1\n # one\n"));
+        let gone = Fix::Edits(vec![edit(7, (1, 2), "")]);
+        assert_eq!(fixed("x: 1\na: 1", (1, 2), gone), None, "the text has changed");
     }
 
     #[test]
