@@ -172,6 +172,7 @@ const CONVERT: &[&str] = &[
 const PROMPTFOO: &[&str] = &[
     "values",
     "template",
+    "javascript_regex",
     "source_files",
     "references",
     "assertions",
