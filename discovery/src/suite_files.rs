@@ -26,6 +26,12 @@ impl SuiteFile {
     }
 }
 
+/// Name of the file of an Agent Skill, of which the directory is a suite if it has [`SKILL_EVALS`] and no suite file.
+pub const SKILL_FILE: &str = "SKILL.md";
+
+/// The evals of an Agent Skill, relative to its directory.
+pub const SKILL_EVALS: &str = "evals/evals.json";
+
 /// The suite files of a directory, in the order of their names.
 ///
 /// # Errors

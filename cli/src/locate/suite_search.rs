@@ -6,7 +6,7 @@ use std::fs;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::SuiteFile;
+use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE, SuiteFile};
 
 /// What is below a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,14 +20,17 @@ pub(crate) struct FoundSuites {
 /// Directories in which there are no suites.
 const NEVER_SEARCHED: &[&str] = &["target", "node_modules", "workspace"];
 
+/// Hidden directories in which agents look for skills.
+const SKILL_HOMES: &[&str] = &[".agents", ".claude", ".codex", ".github"];
+
 /// A directory with this file has the records of a run, which have a `suite.json` too.
 const RUN_RECORD: &str = "run.json";
 
 /// Directories with the cases of the suite beside them.
 const CASE_DIRECTORIES: &[&str] = &["tasks", "cases"];
 
-/// Searches `directory` and everything below it, in the order of names. Hidden directories, links to directories, `target`,
-/// `node_modules` and `workspace` are left out, as are records of runs and JSON Lines files: a suite cannot be told from data there. What
+/// Searches `directory` and everything below it, in the order of names. Hidden directories other than `skills` of agents, links to
+/// directories, `target`, `node_modules` and `workspace` are left out, as are files of the evals of skills, as are records of runs and JSON Lines files: a suite cannot be told from data there. What
 /// cannot be read is left out too; loading a suite reports it, as it does a suite file that is a bad link.
 pub(crate) fn below(directory: &Path) -> FoundSuites {
     let mut found = FoundSuites::default();
@@ -59,8 +62,10 @@ fn search(directory: &Path, found: &mut FoundSuites) {
     }
     let is_bare =
         |name: &String| ["case.yaml", "case.yml"].iter().any(|file| directory.join(name).join(file).is_file());
+    let is_skill = directory.join(SKILL_FILE).is_file() && directory.join(SKILL_EVALS).is_file();
     match eval_files.len() {
         _ if has_suite_json => found.suites.push(directory.to_path_buf()),
+        0 if is_skill => found.suites.push(directory.to_path_buf()),
         0 if directories.iter().chain(&linked_directories).any(is_bare) => {
             found.suites.push(directory.to_path_buf());
             return;
@@ -70,8 +75,13 @@ fn search(directory: &Path, found: &mut FoundSuites) {
         _ => found.suites.extend(eval_files.iter().map(|name| directory.join(name))),
     }
     let is_suite = has_suite_json || !eval_files.is_empty();
+    let has_evals = directory.ends_with("evals") && directory.join("evals.json").is_file();
     for name in directories {
+        if SKILL_HOMES.contains(&name.as_str()) {
+            search(&directory.join(&name).join("skills"), found);
+        }
         let skipped = name.starts_with('.')
+            || has_evals && name == "files"
             || NEVER_SEARCHED.contains(&name.as_str())
             || (is_suite && CASE_DIRECTORIES.contains(&name.as_str()));
         let path = directory.join(&name);
@@ -139,6 +149,13 @@ mod tests {
             "other/data.jsonl",
             "records/runs/1/run.json",
             "records/runs/1/suites/eval/suite.json",
+            "skills/pdf-forms/SKILL.md",
+            "skills/pdf-forms/evals/evals.json",
+            "skills/pdf-forms/evals/files/EVAL.yaml",
+            "skills/without-evals/SKILL.md",
+            ".claude/skills/csv/SKILL.md",
+            ".claude/skills/csv/evals/evals.json",
+            ".claude/EVAL.yaml",
             "nested/Cargo.toml",
             "nested/EVAL.yaml",
         ]);
@@ -146,6 +163,8 @@ mod tests {
         assert_eq!(
             names(root.path(), &found.suites),
             [
+                ".claude/skills/csv",
+                "skills/pdf-forms",
                 "suites/bare",
                 "suites/eval",
                 "suites/eval/more",

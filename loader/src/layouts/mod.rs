@@ -7,6 +7,7 @@ mod bare;
 mod cases;
 mod combined;
 mod entry;
+mod skill;
 mod suite_json;
 mod tasks;
 
@@ -40,6 +41,7 @@ pub(crate) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
         Layout::Combined => combined::outline(entry, scope, d),
         Layout::Cases => cases::outline(entry, scope, d),
         Layout::Bare => bare::outline(entry, scope, d),
+        Layout::Skill => skill::outline(entry, scope, d),
     }
 }
 

@@ -29,8 +29,11 @@ const YAML: &[(&str, &[&str])] = &[
 ];
 
 /// Kinds of files in JSON, and the names of such files.
-const JSON: &[(&str, &[&str])] =
-    &[("suite", &["**/suites/**/suite.json"]), ("task", &["**/suites/**/tasks/**/*.json"])];
+const JSON: &[(&str, &[&str])] = &[
+    ("suite", &["**/suites/**/suite.json"]),
+    ("task", &["**/suites/**/tasks/**/*.json"]),
+    ("evals", &["**/evals/evals.json"]),
+];
 
 pub(super) fn write(arguments: &NewEditor) -> Result<()> {
     let package = PackageHere::find()?;
