@@ -19,6 +19,28 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("dataset", "name"),
     ("timeout", "timeout_seconds"),
     ("repeat", "trials"),
+    ("epochs", "trials"),
+    ("runs", "trials"),
+    ("threshold", "min_score"),
+    ("metric", "name"),
+    ("name", "id"),
+    ("name", "tool"),
+    ("tool_name", "tool"),
+    ("function", "tool"),
+    ("arguments", "args"),
+    ("parameters", "args"),
+    ("values", "value"),
+    ("text", "value"),
+    ("pattern", "value"),
+    ("ideal", "expected_output"),
+    ("target", "expected_output"),
+    ("expected_result", "expected_output"),
+    ("query", "input"),
+    ("inputs", "input"),
+    ("scorer", "assertions"),
+    ("scorers", "assertions"),
+    ("metrics", "assertions"),
+    ("evaluation", "assertions"),
 ];
 
 /// Keys that mean what no file says, and where it is said.
@@ -36,24 +58,34 @@ const MOST: usize = 10_000;
 /// Maximum number of known names that are all listed.
 const LISTED: usize = 20;
 
+/// The keys with the meaning that `written` has in other tools.
+pub fn synonyms(written: &str) -> impl Iterator<Item = &'static str> {
+    SYNONYMS.iter().filter(move |(from, _)| *from == written).map(|(_, to)| *to)
+}
+
 /// The known names closest to `written`: its synonym, then names by edit distance, at most three.
 pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     let length = written.chars().count();
     if length > LONGEST {
         return Vec::new();
     }
-    let limit = (length / 3).max(1);
-    let synonym = SYNONYMS.iter().find(|(from, _)| *from == written).map(|(_, to)| *to);
+    // Of one or two letters, any other ones are one or two edits away.
+    let (limit, most) = ((length / 3).max(1), length / 3);
+    let synonyms: Vec<&str> = synonyms(written).collect();
     let folded = fold(written);
     let mut found: Vec<(usize, &str)> = Vec::new();
     for name in known.into_iter().take(MOST) {
-        let distance = if Some(name) == synonym {
+        let distance = if synonyms.contains(&name) {
             0
         } else if name.len().abs_diff(written.len()) > 4 * limit {
             continue;
         } else {
             // Case is the most common mistake, and `-` and `_` are the same in many names: these cost nothing.
-            strsim::osa_distance(&folded, &fold(name)).max(1)
+            let edits = strsim::osa_distance(&folded, &fold(name));
+            if edits > most {
+                continue;
+            }
+            edits.max(1)
         };
         if distance <= limit {
             found.push((distance, name));
@@ -147,6 +179,12 @@ mod tests {
     #[test]
     fn a_transposition_costs_one() {
         assert_eq!(nearest("tiemout", ["timeout", "threshold"]), ["timeout"]);
+    }
+
+    #[test]
+    fn other_short_names_are_not_near() {
+        assert_eq!(nearest("b", ["a", "B"]), ["B"]);
+        assert_eq!(nearest("ws", ["s", "us"]), Vec::<&str>::new());
     }
 
     #[test]

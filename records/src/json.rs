@@ -1,7 +1,7 @@
 //! Reading and writing of JSON.
 
 use evalsuite_schema::Value;
-use evalsuite_schema::json_writer::{Change, Spacing, written};
+use evalsuite_schema::json::writer::{Change, Spacing, written};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

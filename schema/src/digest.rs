@@ -6,7 +6,7 @@ use hmac_sha256::Hash;
 use serde::Serialize;
 
 use crate::Case;
-use crate::json_writer::{Spacing, written};
+use crate::json::writer::{Spacing, written};
 
 /// SHA-256 of a case, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -28,8 +28,6 @@ mod execution;
 pub mod gate;
 pub mod grader;
 pub mod json;
-#[doc(hidden)]
-pub mod json_writer;
 #[cfg(feature = "keys")]
 #[doc(hidden)]
 pub mod keys;

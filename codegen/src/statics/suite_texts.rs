@@ -6,7 +6,7 @@
 use evalsuite_loader::{LoadedCase, LoadedSuite, SuiteFiles};
 use evalsuite_schema::Case;
 use evalsuite_schema::digest::{CaseDigests, hexadecimal};
-use evalsuite_schema::json_writer::{Spacing, written};
+use evalsuite_schema::json::writer::{Spacing, written};
 
 use crate::rust_literals::escape_bidirectional;
 use crate::rust_literals::{push_lines, push_number, push_raw};

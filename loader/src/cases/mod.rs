@@ -10,6 +10,7 @@ pub(crate) mod metadata;
 mod repos;
 pub(crate) mod requires;
 pub(crate) mod sources;
+mod vars;
 pub(crate) mod workspace;
 
 use std::fmt::Debug;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use evalsuite_diagnostics::suggest;
-use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE, SuiteFile};
+use evalsuite_discovery::{SKILL_EVALS, SuiteFile};
 use evalsuite_schema::{Layout, LayoutRules};
 
-use super::{bare, skill, suite_json};
+use super::{bare, no_suite_file, suite_json};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths;
 use crate::fields::paths::Roots;
@@ -104,7 +104,7 @@ fn base_of(request: &Request) -> &'static str {
 /// The path with its first missing component replaced by the nearest name that exists, if all of it exists then.
 fn nearest_existing(path: &Path) -> Option<PathBuf> {
     let missing = path.ancestors().take_while(|part| !part.exists()).last()?;
-    let near = missing.with_file_name(paths::nearest_entry(missing)?);
+    let near = missing.with_file_name(paths::nearest_entry(missing, |_| true)?);
     let rest = path.strip_prefix(missing).ok()?;
     let whole = if rest.as_os_str().is_empty() { near.clone() } else { near.join(rest) };
     Some(if whole.exists() { whole } else { near })
@@ -134,7 +134,7 @@ fn in_file(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
     if let Some(file) = SuiteFile::named(&lower) {
         return suite_file(path, file, files, d);
     }
-    if let Some(root) = skill::directory_of(path) {
+    if let Some(root) = evalsuite_discovery::skill_directory(path) {
         return Some(Found::skill(root));
     }
     // A name that is only an extension does not name a suite.
@@ -175,20 +175,12 @@ fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found
         }
     };
     match found.as_slice() {
-        [] if root.join(SKILL_FILE).is_file() && root.join(SKILL_EVALS).is_file() => Some(Found::skill(root)),
+        [] if evalsuite_discovery::is_skill(root) => Some(Found::skill(root)),
         [] if bare::has_case_directories(root) => {
             Some(Found { layout: Layout::Bare, root: root.to_path_buf(), file: None })
         }
         [] => {
-            let help = if bare::has_case_directories(&root.join("cases")) {
-                "add an `EVAL.yaml` with a `name` beside `cases/`"
-            } else if root.join(SKILL_FILE).is_file() {
-                "add the evals of the skill: `evals/evals.json`"
-            } else {
-                "looked for `suite.json`, `EVAL.yaml`, `*.eval.yaml` (or `.yml`) and sub-directories with `case.yaml`"
-            };
-            let message = format!("no suite file and no case directories in `{shown}`");
-            d.report(Code::NoSuiteFile, Span::whole(files.add(root)), message, help);
+            d.push(no_suite_file::problem(root, files));
             None
         }
         [(path, file)] => suite_file(path, *file, files, d),

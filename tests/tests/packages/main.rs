@@ -17,6 +17,7 @@ mod generated;
 mod hooks;
 mod judging;
 mod macro_placement;
+mod new_grader;
 mod outcomes;
 mod published_crates;
 #[cfg(unix)]

@@ -94,6 +94,7 @@ pub(super) fn read<'n>(
     if let Some(entry) = fields.get("preprocessors") {
         defaults.preprocessors = graders::preprocessors(entry, scope, d);
     }
+    defaults.tags.clone_from(&suite.tags);
     defaults.metadata = metadata::of_suite(&mut fields, d);
     let gates = fields.get("gates");
     let tests = fields.get_renamed(TESTS, d);

@@ -25,16 +25,6 @@ const SKILLS: &str = ".agents/skills";
 /// The directory of the evals, which the agent does not get.
 const EVALS: &str = "evals";
 
-/// The directory of the skill that a file belongs to, by its name and place.
-pub(super) fn directory_of(file: &Path) -> Option<&Path> {
-    let directory = file.parent()?;
-    match file.file_name()?.to_str()? {
-        SKILL_FILE => Some(directory),
-        "evals.json" if directory.ends_with(EVALS) => directory.parent(),
-        _ => None,
-    }
-}
-
 pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     let root = &scope.roots.suite_root;
     let (skill_file, evals_file) = (root.join(SKILL_FILE), entry.file.clone()?);

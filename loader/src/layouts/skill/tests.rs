@@ -155,7 +155,7 @@ fn a_skill_without_one_of_its_files_is_reported() {
     assert_eq!(
         load("skills/pdf-forms"),
         [
-            "pdf-forms:1:1 E011 no suite file and no case directories in `skills/pdf-forms`; add the evals of the skill: `evals/evals.json`"
+            "pdf-forms:1:1 E011 no suite file in `skills/pdf-forms`, which has a skill; write the evals of the skill: `skills/pdf-forms/evals/evals.json`"
         ]
     );
     let help = "an Agent Skill has `SKILL.md` in its directory, and its evals in `evals/evals.json`";

@@ -62,6 +62,8 @@ fn typed(site: &Site<'_>, breaks: &mut Breaks<'_>) {
         Rule::Path(_, Code::MissingFixture) => Vec::new(),
         Rule::Path(..) if tag == "samples file" => vec![number("1"), flag, map],
         Rule::Path(..) if tag == "workspace file" => vec![number("1"), flag],
+        // A schema may be written in place of its path.
+        Rule::Path(Wanted::File, Code::MissingPath) => vec![number("1"), list],
         Rule::Path(..) => vec![number("1"), list, map],
         Rule::Weight => Vec::new(),
         Rule::Command => vec![number("1"), map],

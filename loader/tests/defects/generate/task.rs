@@ -68,7 +68,7 @@ impl Generator {
             node = node.put("input", input);
         }
         if self.has() {
-            node = node.put("metadata", self.facts());
+            node = node.put("metadata", self.facts()).put("tags", list([text("refunds"), text("Größe")]));
         }
         if self.has() {
             node = node.put("trials_per_run", integer(2, 1, UNBOUNDED));

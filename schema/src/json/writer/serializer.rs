@@ -10,7 +10,7 @@ use serde::ser::{
 use serde_json::{Error, Number, Result};
 
 use crate::json::number;
-use crate::json_writer::{JsonWriter, Parts, Spacing, Texts, json_of};
+use crate::json::writer::{JsonWriter, Parts, Spacing, Texts, json_of};
 
 macro_rules! display {
     ($($method:ident: $type:ty),* $(,)?) => {
