@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use evalsuite_diagnostics::suggest;
+use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::fields::paths;
@@ -35,6 +36,12 @@ pub(super) fn problem(root: &Path, files: &Files) -> Diagnostic {
 /// Something in `root` that is nearly a suite: the message and the help.
 fn found(root: &Path, shown: &str) -> Option<(String, String)> {
     let write = format!("write `{shown}/EVAL.yaml` with `name: {}`", suite_name(root));
+    if root.join(SKILL_FILE).is_file() {
+        return Some((
+            format!("no suite file in `{shown}`, which has a skill"),
+            format!("write the evals of the skill: `{shown}/{SKILL_EVALS}`"),
+        ));
+    }
     let cases = root.join("cases");
     let directories = names(&cases, super::bare::is_case_directory);
     if let Some(first) = directories.first() {
@@ -85,11 +92,9 @@ fn is_yaml(path: &Path) -> bool {
 
 /// Whether a directory has a suite file.
 fn is_suite(path: &Path) -> bool {
-    path.is_dir()
-        && !names(path, |file| {
-            evalsuite_discovery::SuiteFile::named(&paths::file_name(file)).is_some() && file.is_file()
-        })
-        .is_empty()
+    let is_suite_file =
+        |file: &Path| evalsuite_discovery::SuiteFile::named(&paths::file_name(file)).is_some() && file.is_file();
+    evalsuite_discovery::is_skill(path) || path.is_dir() && !names(path, is_suite_file).is_empty()
 }
 
 /// A valid name of a suite, made of the directory's.
