@@ -8,14 +8,9 @@ use crate::entry::reload;
 use crate::entry::report::Report;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
+use crate::entry::suite_description::NEW_CASES_VARIABLE;
 use crate::model::evals::Evals;
 use crate::platform::redaction::without_secrets;
-
-/// Environment variable with the paths of tests that the build does not have, one per line.
-///
-/// While it is set, each test `suite_check` runs those that are of its suite, with the feature `reload`, and prints their results as the
-/// test harness does. It does not check the suite.
-pub const NEW_CASES_VARIABLE: &str = "EVALSUITE_NEW_CASES";
 
 /// The tests that the variable names.
 pub(crate) fn wanted() -> Option<Vec<String>> {
