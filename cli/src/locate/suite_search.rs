@@ -6,6 +6,8 @@ use std::fs;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::SuiteFile;
+
 /// What is below a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FoundSuites {
@@ -46,7 +48,7 @@ pub(crate) fn has_suite_file(directory: &Path) -> bool {
 /// Whether a path is the file of a suite.
 pub(crate) fn is_suite_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.is_file() && (is_suite_json(&name) || is_eval_file(&name))
+    path.is_file() && SuiteFile::named(&name).is_some()
 }
 
 /// Whether a path, relative to its suite, is in the directory of the suite's cases.
@@ -99,10 +101,12 @@ impl Contents {
                 contents.directories.push(name);
             } else if kind.is_symlink() && directory.join(&name).is_dir() {
                 contents.linked_directories.push(name);
-            } else if is_suite_json(&name) {
-                contents.has_suite_json = true;
-            } else if is_eval_file(&name) {
-                contents.eval_files.push(name);
+            } else {
+                match SuiteFile::named(&name) {
+                    Some(SuiteFile::Json) => contents.has_suite_json = true,
+                    Some(SuiteFile::Eval) => contents.eval_files.push(name),
+                    _ => {}
+                }
             }
         }
         contents
@@ -128,15 +132,6 @@ impl Contents {
 /// Whether a directory is that of a case.
 pub(crate) fn has_case_file(directory: &Path) -> bool {
     ["case.yaml", "case.yml"].iter().any(|file| directory.join(file).is_file())
-}
-
-fn is_suite_json(name: &str) -> bool {
-    name.eq_ignore_ascii_case("suite.json")
-}
-
-fn is_eval_file(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["eval.yaml", "eval.yml"].contains(&name.as_str()) || name.ends_with(".eval.yaml") || name.ends_with(".eval.yml")
 }
 
 /// Names and kinds of the files, directories and links, sorted.

@@ -76,6 +76,7 @@ const LOADER: &[&str] = &[
     "graders",
     "cases",
     "suite",
+    "layouts",
     "calibration",
     "targets_file",
     "load",
@@ -140,6 +141,7 @@ const CLI: &[&str] =
 const DISCOVERY: &[&str] = &[
     "cargo_workspace",
     "calibration",
+    "suite_files",
     "pattern",
     "listing",
     "link",
