@@ -9,7 +9,7 @@ use std::path::Path;
 use evalsuite::__private::CompiledJson;
 use evalsuite::record::Status;
 use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Outcome, RunOptions, Trial};
-use evalsuite_convert::{Conversion, Entry, Layout, from_promptfoo};
+use evalsuite_convert::{CasePlacement, Conversion, Entry, from_promptfoo};
 use evalsuite_loader::{LoadedSuite, Request, load};
 use evalsuite_needs::needs;
 use evalsuite_schema::Value;
@@ -48,7 +48,7 @@ fn a_test_without_assertions_is_skipped() {
     let config = "prompts: ['Say {{word}}']\nproviders: [echo]\ntests:\n  - vars: {word: hello}\n  - vars: {word: bye}\n    \
                   assert: [{type: contains, value: bye}]\n";
     std::fs::write(&source, config).unwrap();
-    for layout in [Layout::File, Layout::Directories] {
+    for layout in [CasePlacement::File, CasePlacement::Directories] {
         let outcomes = outcomes(&from_promptfoo(&source).unwrap().in_layout(layout));
         let mut shown: Vec<char> = outcomes.iter().map(|(_, outcome, _)| *outcome).collect();
         shown.sort_unstable();
@@ -62,10 +62,10 @@ fn a_test_without_assertions_is_skipped() {
 /// Converts a configuration in every layout, and compares the outcomes of its cases with recorded verdicts.
 fn compare(file: &str, recorded: &str) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo").join(file);
-    for layout in [Layout::File, Layout::Directories] {
+    for layout in [CasePlacement::File, CasePlacement::Directories] {
         let outcomes = outcomes(&from_promptfoo(&source).unwrap().in_layout(layout));
         let shown: String = outcomes.iter().map(|(_, outcome, _)| *outcome).collect();
-        if layout == Layout::File {
+        if layout == CasePlacement::File {
             let details: Vec<String> = outcomes
                 .iter()
                 .zip(recorded.chars())
@@ -89,7 +89,7 @@ fn compare(file: &str, recorded: &str) {
 /// A task whose graders are as in the eval file has the recorded verdict; the report names those that are not.
 fn compare_tasks(source: &Path, recorded: &str) {
     let read = || from_promptfoo(source).unwrap();
-    let ids = outcomes(&read().in_layout(Layout::File)).into_iter().map(|(id, _, _)| id);
+    let ids = outcomes(&read().in_layout(CasePlacement::File)).into_iter().map(|(id, _, _)| id);
     let recorded: BTreeMap<String, char> = ids.zip(recorded.chars()).collect();
     let conversion = read().as_tasks();
     // What is said of a case as a whole is about its description.

@@ -38,6 +38,8 @@ mod cases;
 
 mod suite;
 
+mod layouts;
+
 mod calibration;
 mod targets_file;
 

@@ -35,9 +35,9 @@ use crate::{Grader, Location, Message, Object, Requires, Trials, Workspace, is_d
 #[also(evaluator: Choice(&["llm-grader"]), "llm-grader", "How the case is graded.", replaced = "assertions", by_hand)]
 #[also(suite: AnyText, "shop", "Suite of the case.", no_effect = "delete it: a case belongs to the suite it is found in")]
 #[also(reference_answer: Any, "Refund approved.", "The reference answer.", no_effect = "write `expected_output`")]
-#[also(vars: Any, "{order: 1182}", "Values of template variables.",
-    refused(UnsupportedKey, "`vars` of a case is not supported: they are not filled in where `{{ name }}` stands", "write the values where they are used"),
-    codes(UnsupportedKey))]
+#[also(vars: Data, "{order: {id: 1182}}",
+    "Values of `{{ name }}` and `{{ a.b }}` in `input`, `input_files`, `criteria` and `expected_output`, also in those of turns. A text that is one reference and nothing else becomes the value itself, of any type; in other text, text is inserted as it is, and other values as JSON. An unknown name stays as written.",
+    codes(UnknownTemplateVariable, LimitExceeded))]
 #[non_exhaustive]
 pub struct Case {
     /// Id, unique in the suite.

@@ -28,11 +28,10 @@ mod execution;
 pub mod gate;
 pub mod grader;
 pub mod json;
-#[doc(hidden)]
-pub mod json_writer;
 #[cfg(feature = "keys")]
 #[doc(hidden)]
 pub mod keys;
+mod layout;
 pub mod media_type;
 mod message;
 mod milliseconds;
@@ -59,6 +58,7 @@ pub use execution::{CaseExecution, CommonExecution, SuiteExecution};
 pub use execution::{Strategy, Target, Trials};
 pub use grader::{Grader, GraderConfig, GraderKind};
 pub use json::{Object, Value};
+pub use layout::{Layout, LayoutRules, Scoring};
 #[cfg(feature = "keys")]
 pub use message::ContentPart;
 pub use message::{Content, Message, Part, Role, ToolCall};
@@ -66,7 +66,7 @@ pub use message::{Content, Message, Part, Role, ToolCall};
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
-pub use suite::{Kind, Layout, Requires, Suite};
+pub use suite::{Kind, Requires, Suite};
 #[cfg(feature = "keys")]
 pub use suite::{SuiteJson, SuiteRequires};
 pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};

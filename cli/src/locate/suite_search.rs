@@ -6,6 +6,8 @@ use std::fs;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::SuiteFile;
+
 /// What is below a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FoundSuites {
@@ -33,44 +35,40 @@ pub(crate) fn below(directory: &Path) -> FoundSuites {
     found
 }
 
+/// Entry paths of the suites in `directory` itself.
+pub(crate) fn suites_in(directory: &Path) -> Vec<PathBuf> {
+    Contents::read(directory).suites(directory)
+}
+
+/// Whether `directory` has the file of a suite, and not only directories of cases.
+pub(crate) fn has_suite_file(directory: &Path) -> bool {
+    Contents::read(directory).has_suite_file()
+}
+
+/// Whether a path is the file of a suite.
+pub(crate) fn is_suite_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.is_file() && SuiteFile::named(&name).is_some()
+}
+
+/// Whether a path, relative to its suite, is in the directory of the suite's cases.
+pub(crate) fn is_of_cases(path: &Path) -> bool {
+    path.components().next().is_some_and(|first| CASE_DIRECTORIES.iter().any(|known| first.as_os_str() == *known))
+}
+
 fn search(directory: &Path, found: &mut FoundSuites) {
-    // Whatever is in place of the record.
-    if directory.join(RUN_RECORD).symlink_metadata().is_ok() {
+    let contents = Contents::read(directory);
+    let suites = contents.suites(directory);
+    let has_only_cases = !suites.is_empty() && !contents.has_suite_file();
+    found.suites.extend(suites);
+    if has_only_cases {
         return;
     }
-    let mut eval_files = Vec::new();
-    let mut has_suite_json = false;
-    let mut directories = Vec::new();
-    let mut linked_directories = Vec::new();
-    for (name, kind) in entries(directory) {
-        if kind.is_dir() {
-            directories.push(name);
-        } else if kind.is_symlink() && directory.join(&name).is_dir() {
-            linked_directories.push(name);
-        } else if name.eq_ignore_ascii_case("suite.json") {
-            has_suite_json = true;
-        } else if is_eval_file(&name) {
-            eval_files.push(name);
-        }
-    }
-    let is_bare =
-        |name: &String| ["case.yaml", "case.yml"].iter().any(|file| directory.join(name).join(file).is_file());
-    match eval_files.len() {
-        _ if has_suite_json => found.suites.push(directory.to_path_buf()),
-        0 if directories.iter().chain(&linked_directories).any(is_bare) => {
-            found.suites.push(directory.to_path_buf());
-            return;
-        }
-        0 => {}
-        1 => found.suites.push(directory.to_path_buf()),
-        _ => found.suites.extend(eval_files.iter().map(|name| directory.join(name))),
-    }
-    let is_suite = has_suite_json || !eval_files.is_empty();
-    for name in directories {
+    for name in &contents.directories {
         let skipped = name.starts_with('.')
             || NEVER_SEARCHED.contains(&name.as_str())
-            || (is_suite && CASE_DIRECTORIES.contains(&name.as_str()));
-        let path = directory.join(&name);
+            || (contents.has_suite_file() && CASE_DIRECTORIES.contains(&name.as_str()));
+        let path = directory.join(name);
         if skipped {
             continue;
         }
@@ -82,9 +80,58 @@ fn search(directory: &Path, found: &mut FoundSuites) {
     }
 }
 
-fn is_eval_file(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["eval.yaml", "eval.yml"].contains(&name.as_str()) || name.ends_with(".eval.yaml") || name.ends_with(".eval.yml")
+/// The names in a directory that tell whether it is a suite.
+#[derive(Default)]
+struct Contents {
+    eval_files: Vec<String>,
+    has_suite_json: bool,
+    directories: Vec<String>,
+    linked_directories: Vec<String>,
+}
+
+impl Contents {
+    fn read(directory: &Path) -> Self {
+        let mut contents = Self::default();
+        // Whatever is in place of the record.
+        if directory.join(RUN_RECORD).symlink_metadata().is_ok() {
+            return contents;
+        }
+        for (name, kind) in entries(directory) {
+            if kind.is_dir() {
+                contents.directories.push(name);
+            } else if kind.is_symlink() && directory.join(&name).is_dir() {
+                contents.linked_directories.push(name);
+            } else {
+                match SuiteFile::named(&name) {
+                    Some(SuiteFile::Json) => contents.has_suite_json = true,
+                    Some(SuiteFile::Eval) => contents.eval_files.push(name),
+                    _ => {}
+                }
+            }
+        }
+        contents
+    }
+
+    fn has_suite_file(&self) -> bool {
+        self.has_suite_json || !self.eval_files.is_empty()
+    }
+
+    /// The entry paths of the suites in `directory`, which has these contents. Without a suite file, its cases are one.
+    fn suites(&self, directory: &Path) -> Vec<PathBuf> {
+        let has_case = |name: &String| has_case_file(&directory.join(name));
+        match self.eval_files.len() {
+            0 if !self.has_suite_json && !self.directories.iter().chain(&self.linked_directories).any(has_case) => {
+                Vec::new()
+            }
+            2.. if !self.has_suite_json => self.eval_files.iter().map(|name| directory.join(name)).collect(),
+            _ => vec![directory.to_path_buf()],
+        }
+    }
+}
+
+/// Whether a directory is that of a case.
+pub(crate) fn has_case_file(directory: &Path) -> bool {
+    ["case.yaml", "case.yml"].iter().any(|file| directory.join(file).is_file())
 }
 
 /// Names and kinds of the files, directories and links, sorted.

@@ -49,7 +49,7 @@ pub(crate) fn run(command: &Calibrate) -> Result<Exit> {
 
 /// The samples at a path; their problems are printed.
 fn samples(path: &Path) -> Result<RatedSamples> {
-    let request = suite_request::request(path)?;
+    let request = suite_request::request(&suite_request::existing(path)?)?;
     let (found, diagnostics) = if path.is_dir() {
         let loaded = load(&request);
         let found = loaded.suite.map(|suite| (suite.suite, suite.calibration));

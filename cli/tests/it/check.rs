@@ -114,11 +114,82 @@ fn warnings_count_only_when_denied() {
 }
 
 #[test]
-fn a_missing_path_is_a_problem() {
-    let package = Package::new(&[]);
-    let output = package.run(&["check", "suites/card_agnt"]);
+fn a_path_that_does_not_exist_is_named_as_it_was_given_with_the_one_that_was_meant() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
+    for (given, meant) in [
+        ("suites/card_agnt", "did you mean `suites/card_agent`?"),
+        ("./suits", "did you mean `suites`?"),
+        ("card_agent", "did you mean `suites/card_agent`?"),
+        ("nowhere/at/all", "the path is relative to /"),
+    ] {
+        for command in ["check", "list", "expand", "calibrate"] {
+            let output = package.run(&[command, given]);
+            let expected = format!("error: `{given}` does not exist\n  = help: {meant}");
+            assert_eq!((output.code, output.out.as_str()), (2, ""), "{command}: {}", output.err);
+            assert!(output.err.starts_with(&expected), "{command}: {}", output.err);
+        }
+    }
+}
+
+#[test]
+fn a_case_is_checked_in_its_suite_by_its_file_its_directory_and_the_current_directory() {
+    let case = |word: &str| format!("input: hello\nassertions:\n  - {{ type: contains, {word}: hello }}\n");
+    let package = Package::new(&[
+        ("suites/shop/EVAL.yaml", "name: shop\n"),
+        ("suites/shop/cases/bad/case.yaml", &case("valeu")),
+        ("suites/shop/cases/other/case.yaml", &case("vlue")),
+        ("suites/shop/cases/good/case.yaml", &case("value")),
+        ("suites/card_agent/tasks/a.json", TASK),
+        ("suites/card_agent/tasks/group/b.json", "{}"),
+    ]);
+    let note = "note: 2 problems in other cases of this suite; `cargo evalsuite check suites/shop` shows all of them\n";
+    for path in ["suites/shop/cases/bad", "suites/shop/cases/bad/case.yaml", "./suites/shop/cases/bad/"] {
+        let output = package.run(&["check", path]);
+        assert_eq!(output.code, 1, "{}", output.out);
+        assert!(output.out.contains("--> suites/shop/cases/bad/case.yaml:3:"), "{}", output.out);
+        assert!(output.out.contains("unknown key `valeu` in `contains`"), "{}", output.out);
+        assert!(!output.out.contains("cases/other"), "{}", output.out);
+        assert!(output.out.ends_with("2 errors in `suites/shop/cases/bad`\n"), "{}", output.out);
+        assert!(output.err.contains(note), "{}", output.err);
+    }
+    let output = package.run(&["check", "suites/shop/cases/good/case.yaml"]);
+    assert_eq!((output.code, output.out.as_str()), (0, "no problems in `suites/shop/cases/good`\n"));
+    let output = package.run_in("suites/shop/cases/bad", &["check"]);
     assert_eq!(output.code, 1);
-    assert!(output.out.contains("E010 entry-not-found"), "{}", output.out);
+    assert!(output.out.ends_with("2 errors in `.`\n"), "{}", output.out);
+    assert!(!output.out.contains("cases/other"), "{}", output.out);
+
+    let output = package.run(&["check", "suites/card_agent/tasks/a.json"]);
+    assert_eq!((output.code, output.out.as_str()), (0, "no problems in `suites/card_agent/tasks/a.json`\n"));
+    let output = package.run(&["check", "suites/card_agent/tasks/group"]);
+    assert!(output.code == 1 && output.out.ends_with(" in `suites/card_agent/tasks/group`\n"), "{}", output.out);
+
+    package.write("suites/shop/EVAL.yaml", "nmae: shop\n");
+    let output = package.run(&["check", "suites/shop/cases/good"]);
+    assert_eq!(output.code, 1, "what is wrong with the suite concerns its cases: {}", output.out);
+    assert!(output.out.contains("--> suites/shop/EVAL.yaml:1:1"), "{}", output.out);
+}
+
+#[test]
+fn outside_of_a_package_only_the_usual_directories_are_searched_unless_others_are_named() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK), ("deep/below/x/EVAL.yaml", "tests: 1\n")]);
+    std::fs::remove_file(package.root().join("Cargo.toml")).expect("no package");
+    let output = package.run(&["check"]);
+    assert_eq!((output.code, output.out.as_str()), (0, "no problems in 1 suite with 1 test\n"));
+    let output = package.run(&["check", "."]);
+    assert!(output.code == 1 && output.out.contains("--> deep/below/x/EVAL.yaml:1:"), "{}", output.out);
+    let output = package.run_in("deep/below", &["check"]);
+    assert_eq!(output.code, 2);
+    assert!(
+        output
+            .err
+            .starts_with("error: no suite found: outside of a package, only `suites` and `evals` are searched in ")
+            && output.err.contains("help: name a suite or a directory to search, such as `cargo evalsuite check .`"),
+        "{}",
+        output.err
+    );
+    let output = package.run_in("deep/below/x", &["check"]);
+    assert_eq!(output.code, 1, "a suite in the current directory itself: {}", output.err);
 }
 
 #[test]
@@ -196,7 +267,7 @@ fn without_a_package_a_suite_may_use_the_whole_repository() {
     let output = package.run(&["check", suite]);
     assert_eq!(output.out, "no problems in 1 suite with 1 test\n");
     let missing = package.run(&["check", "repository/zzz"]);
-    assert!(missing.out.contains("the path is relative to the current directory"), "{}", missing.out);
+    assert!(missing.err.contains("error: `repository/zzz` does not exist"), "{}", missing.err);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use evalsuite_schema::keys::lists::{CASE, CASE_FILE};
 use evalsuite_schema::{Case, Conversation, Input, Kind, Message, Object, PathRef, Requires, Strategy, Trials};
 
 use super::workspace::SettingsOwner;
-use super::{conversation, execution, expected_output, input, metadata, requires, workspace};
+use super::{conversation, execution, expected_output, input, metadata, requires, vars, workspace};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::paths::Scope;
@@ -92,6 +92,7 @@ pub(crate) fn read(
     d: &mut Diagnostics,
 ) -> Option<CheckedCase> {
     let scope = around.scope;
+    let node = &*vars::fill(node, scope, d);
     let object = if around.directory.is_some() { &CASE_FILE } else { &CASE };
     let mut fields = Fields::new(node, object, d)?;
     if defaults.size.is_some_and(|(bytes, span)| !scope.shared.may_copy(bytes, span, d)) {

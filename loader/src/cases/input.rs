@@ -230,7 +230,7 @@ fn check_text(text: &str, node: &Node, d: &mut Diagnostics) -> Option<()> {
             Code::UnknownTemplateVariable,
             node.span,
             format!("`{{{{ {name} }}}}` is not filled in: the agent gets the text as it is written"),
-            "write the value where it is used; `${{ NAME }}` is filled in from the environment",
+            "write the value where it is used, or in `vars` of the case; `${{ NAME }}` is filled in from the environment",
         );
     }
     let Some(path) = text.trim().strip_prefix("file://") else { return Some(()) };

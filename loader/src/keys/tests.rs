@@ -25,7 +25,7 @@ requires: {}
 input: [{role: user, content: [{type: text, value: x}], tool_calls: [{tool: x}]}]
 execution: {trials: {}, targets: [{name: a, hooks: {before_all: {command: x}}}]}
 preprocessors: [{}]
-workspace: {repos: [{source: {}, clone: {}, checkout: {}}], hooks: {before_each: {}}}
+workspace: {repos: [{source: {}, clone: {}, checkout: {}}, {repo: x}], hooks: {before_each: {}}}
 tests:
   - id: a
     execution: {}

@@ -54,7 +54,7 @@ const PAGES: &[Page] = &[
         title: "Workspaces and hooks",
         intro: "The directory an agent works in, and the commands that run around its trials. \
                 [How cases run](../runs.md#workspaces) explains them.",
-        tables: &["workspace", "repo", "repo-source", "clone", "checkout", "hooks", "hook"],
+        tables: &["workspace", "repo", "short-repo", "repo-source", "clone", "checkout", "hooks", "hook"],
     },
     Page {
         file: "calibration.md",

@@ -42,6 +42,7 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "cli/src/locate", order: LOCATE },
     FloorPlan { folder: "cli/src/writing", order: WRITING },
     FloorPlan { folder: "cli/src/looking", order: LOOKING },
+    FloorPlan { folder: "cli/src/comparing", order: COMPARING },
     FloorPlan { folder: "cli/src/running", order: &["calibrate", "regrade", "run", "watch"] },
     FloorPlan { folder: "cli/src/running/watch", order: WATCH },
     FloorPlan { folder: "cli/src/plumbing/lsp", order: LSP },
@@ -78,6 +79,7 @@ const LOADER: &[&str] = &[
     "graders",
     "cases",
     "suite",
+    "layouts",
     "calibration",
     "targets_file",
     "load",
@@ -135,12 +137,14 @@ const REPORT: &[&str] = &[
 ];
 
 /// What all commands share, then the commands by what people do with them.
-const CLI: &[&str] = &["command_line", "platform", "locate", "writing", "looking", "keeping", "running", "plumbing"];
+const CLI: &[&str] =
+    &["command_line", "platform", "locate", "writing", "looking", "comparing", "keeping", "running", "plumbing"];
 
 /// What listings share, then the kinds of sources, then what they make.
 const DISCOVERY: &[&str] = &[
     "cargo_workspace",
     "calibration",
+    "suite_files",
     "pattern",
     "listing",
     "link",
@@ -187,10 +191,12 @@ const PROMPTFOO: &[&str] = &[
 const LOCATE: &[&str] = &["suite_search", "suite_request", "includes", "stored_runs", "baselines", "merge_base"];
 
 /// `check` uses what repairs files.
-const WRITING: &[&str] = &["new", "convert", "expand", "explain", "fixes", "check"];
+const WRITING: &[&str] = &["new", "convert", "explain", "fixes", "check"];
+
+const LOOKING: &[&str] = &["list", "show", "health", "report"];
 
 /// `gate` compares as `diff` does.
-const LOOKING: &[&str] = &["list", "show", "accept", "health", "diff", "gate", "report"];
+const COMPARING: &[&str] = &["accept", "diff", "gate"];
 
 /// From programs and verdicts to what is shown.
 const WATCH: &[&str] = &[

@@ -16,6 +16,7 @@ mod generated;
 mod hooks;
 mod judging;
 mod macro_placement;
+mod new_grader;
 mod outcomes;
 mod published_crates;
 #[cfg(unix)]

@@ -27,7 +27,7 @@ use self::screen::{Screen, Wish};
 use self::state::State;
 use self::suites::Suites;
 use crate::command_line::{Watch, WatchFormat};
-use crate::locate::stored_runs;
+use crate::locate::{stored_runs, suite_request};
 use crate::platform::cli_error::{CliError, Exit, Result};
 
 /// How long no file changes before changes are looked at: one save is several of them.
@@ -39,7 +39,7 @@ const KEYS: Duration = Duration::from_millis(40);
 pub(crate) fn run(command: &Watch) -> Result<Exit> {
     let suites = Suites::find()?;
     if suites.is_empty() {
-        return Err(CliError::with_help("no suite found", "write one: `cargo evalsuite new suite`"));
+        return Err(suite_request::no_suite_here()?);
     }
     let features = programs::reload_features(&suites.packages())?;
     let output = stored_runs::output_path()?;

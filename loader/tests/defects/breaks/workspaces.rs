@@ -143,6 +143,21 @@ fn repos(breaks: &mut Breaks<'_>) {
             (path.clone(), Part::Value)
         });
     }
+    for site in breaks.tagged("repo name") {
+        for bad in ["./shop", "shop", "a/b/c", "../shop/orders"] {
+            breaks.replace(Code::InvalidRepo, format!("the repo {bad}"), &site, text(bad));
+        }
+    }
+    for site in breaks.tagged("base commit") {
+        if breaks.around(&site).is_some_and(|repo| repo.node.get("commit").is_some()) {
+            breaks.replace(Code::ConflictingKeys, "another `base_commit`", &site, text("main"));
+        }
+    }
+    for site in breaks.tagged("repo") {
+        for (key, value) in [("repo", any_text("shop/orders")), ("ancestor", crate::tree::number(1))] {
+            breaks.insert(Code::ConflictingKeys, "a repo in two ways", &site, key, value);
+        }
+    }
     for site in breaks.tagged("source type") {
         for bad in ["svn", "Git", ""] {
             breaks.replace(Code::InvalidRepo, format!("a source of type {bad:?}"), &site, text(bad));

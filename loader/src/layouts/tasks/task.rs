@@ -1,4 +1,4 @@
-//! A task file of the tasks layout.
+//! A task file.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use evalsuite_schema::{
     Case, Content, Input, Message, PathRef, ReferenceSolution, Role, Task, Trials, Value, Workspace,
 };
 
-use super::case::CheckedCase;
-use super::workspace;
+use crate::cases::case::CheckedCase;
+use crate::cases::workspace;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, id};
@@ -18,12 +18,12 @@ use crate::read::node::{Entry, Node};
 
 /// What `suite.json` asks of its tasks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TaskRules {
-    pub(crate) needs_reference: bool,
-    pub(crate) threshold: Option<f64>,
+pub(super) struct TaskRules {
+    pub(super) needs_reference: bool,
+    pub(super) threshold: Option<f64>,
 }
 
-pub(crate) fn read(
+pub(super) fn read(
     node: &Node,
     path: &Path,
     rules: TaskRules,

@@ -36,7 +36,7 @@ pub(super) fn problem(root: &Path, files: &Files) -> Diagnostic {
 fn found(root: &Path, shown: &str) -> Option<(String, String)> {
     let write = format!("write `{shown}/EVAL.yaml` with `name: {}`", suite_name(root));
     let cases = root.join("cases");
-    let directories = names(&cases, super::entry::is_case_directory);
+    let directories = names(&cases, super::bare::is_case_directory);
     if let Some(first) = directories.first() {
         return Some((
             format!("no suite file in `{shown}`, which has cases such as `cases/{first}`"),
@@ -85,8 +85,7 @@ fn is_yaml(path: &Path) -> bool {
 
 /// Whether a directory has a suite file.
 fn is_suite(path: &Path) -> bool {
-    path.is_dir()
-        && !names(path, |file| super::entry::is_suite_file(&paths::file_name(file)) && file.is_file()).is_empty()
+    path.is_dir() && evalsuite_discovery::suite_files(path).is_ok_and(|files| !files.is_empty())
 }
 
 /// A valid name of a suite, made of the directory's.

@@ -29,8 +29,8 @@ struct Everything {
 }
 
 fn same_as_serde_json(data: &impl Serialize) {
-    assert_eq!(written(data, Layout::Compact, None).unwrap(), serde_json::to_string(data).unwrap());
-    assert_eq!(written(data, Layout::Pretty(0), None).unwrap(), serde_json::to_string_pretty(data).unwrap());
+    assert_eq!(written(data, Spacing::Compact, None).unwrap(), serde_json::to_string(data).unwrap());
+    assert_eq!(written(data, Spacing::Pretty(0), None).unwrap(), serde_json::to_string_pretty(data).unwrap());
 }
 
 fn values() -> impl Strategy<Value = Value> {
@@ -56,7 +56,7 @@ proptest! {
         same_as_serde_json(&value);
         let mut sorted = value.clone();
         sorted.sort_all_objects();
-        assert_eq!(written(&value, Layout::Canonical, None).unwrap(), sorted.to_string());
+        assert_eq!(written(&value, Spacing::Canonical, None).unwrap(), sorted.to_string());
     }
 }
 
@@ -74,7 +74,7 @@ fn every_shape_is_written_as_serde_json_does() {
         empty: BTreeMap::new(),
     });
     let list_as_key = BTreeMap::from([(vec![1], 2)]);
-    assert!(written(&list_as_key, Layout::Compact, None).is_err());
+    assert!(written(&list_as_key, Spacing::Compact, None).is_err());
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_number_of_any_length_is_written_as_it_is() {
         Cow::Borrowed("hidden")
     }
     let number = Digits { digits: "1e999" };
-    let written = written(&(number, "text"), Layout::Compact, Some(&hidden)).unwrap();
+    let written = written(&(number, "text"), Spacing::Compact, Some(&hidden)).unwrap();
     assert_eq!(written, r#"[1e999,"hidden"]"#);
 }
 
@@ -102,7 +102,7 @@ fn places_in_files_are_not_canonical() {
     }
     let data = json!({"location": {"file": "f", "line": 1, "column": 1}, "a": 1});
     let located = Located { location: Location::new("f", 1, 1), data };
-    let canonical = written(&located, Layout::Canonical, None).unwrap();
+    let canonical = written(&located, Spacing::Canonical, None).unwrap();
     assert_eq!(canonical, r#"{"data":{"a":1,"location":{"column":1,"file":"f","line":1}}}"#);
 }
 
@@ -113,7 +113,7 @@ fn a_struct_with_the_name_of_a_place_is_written() {
     struct Address {
         city: &'static str,
     }
-    let canonical = written(&Address { city: "Graz" }, Layout::Canonical, None).unwrap();
+    let canonical = written(&Address { city: "Graz" }, Spacing::Canonical, None).unwrap();
     assert_eq!(canonical, r#"{"city":"Graz"}"#);
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use evalsuite::RunOptions;
+use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_report::{
     RedBuilds, RunData, accept, accept_answers, read_accepted_answers, read_baseline, write_accepted_answers,
     write_baseline,
@@ -19,7 +20,7 @@ use crate::platform::output::{say, stdout};
 pub(crate) fn run(command: &Accept) -> Result<Exit> {
     let run = RunData::read(stored_runs::find(&command.run)?.path())?;
     if let Some(problem) = unusable(command, &run) {
-        return Err(CliError::new(problem));
+        return Err(problem);
     }
     for problem in &run.problems {
         say!("warning: {}: {}", problem.file, problem.message);
@@ -56,14 +57,15 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
 }
 
 /// Why nothing of the run can be accepted.
-fn unusable(command: &Accept, run: &RunData) -> Option<String> {
-    let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
+fn unusable(command: &Accept, run: &RunData) -> Option<CliError> {
+    let ids = || run.suites.iter().flat_map(|suite| &suite.cases).map(|case| case.record.case_id.as_str());
     if run.in_use {
-        return Some(format!("tests of run `{}` are still running", run.run_id));
+        return Some(CliError::new(format!("tests of run `{}` are still running", run.run_id)));
     }
-    if cases().next().is_none() {
-        return Some(format!("run `{}` has no cases", run.run_id));
+    if ids().next().is_none() {
+        return Some(CliError::new(format!("run `{}` has no cases", run.run_id)));
     }
-    let unknown = command.forced.iter().find(|id| !cases().any(|case| case.record.case_id == **id));
-    unknown.map(|id| format!("run `{}` has no case `{id}`, which --force names", run.run_id))
+    let unknown = command.forced.iter().find(|id| ids().all(|known| known != **id))?;
+    let message = format!("run `{}` has no case `{unknown}`, which --force names", run.run_id);
+    Some(CliError::with_suggestion(message, did_you_mean(unknown, ids())))
 }

@@ -31,7 +31,7 @@ pub(crate) struct ExpandedSuite {
 }
 
 pub(crate) fn run(command: &Expand) -> Result<Exit> {
-    let mut context = Context::new(suite_request::request(&command.path)?);
+    let mut context = Context::new(suite_request::request(&suite_request::existing(&command.path)?)?);
     // Without `--grader` the graders of the suite are not known, so none is missing. Judges cannot be listed.
     context.all_graders_listed = !command.graders.is_empty();
     context.all_judges_listed = false;

@@ -2,10 +2,10 @@
 
 use std::path::{Component, Path};
 
+use evalsuite_diagnostics::suggest;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Layout, Suite};
 
-use super::{entry, gates, suite_json};
 use crate::cases::case::Defaults;
 use crate::cases::workspace::SettingsOwner;
 use crate::cases::{case, execution, input, metadata, requires, workspace};
@@ -13,31 +13,32 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, paths};
 use crate::graders::assertions;
+use crate::layouts::new_suite;
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
+use crate::suite::gates;
 use crate::{fields, graders, read};
-use evalsuite_diagnostics::suggest;
 
 /// The key of the cases, and its old spellings.
-pub(crate) const TESTS: &str = "tests";
-pub(crate) const OLD_TESTS: &[&str] = &["eval_cases", "evalcases"];
+const TESTS: &str = "tests";
+const OLD_TESTS: &[&str] = &["eval_cases", "evalcases"];
 
 /// An eval file without its cases.
-pub(crate) struct EvalFile {
-    pub(crate) suite: Suite,
-    pub(crate) defaults: Defaults,
+pub(super) struct EvalFile {
+    pub(super) suite: Suite,
+    pub(super) defaults: Defaults,
     /// Where the matrix is written; the root without one.
-    pub(crate) targets_span: Span,
+    pub(super) targets_span: Span,
 }
 
 /// The tree of an eval file; its root is a mapping.
-pub(crate) fn parse(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Node> {
+pub(super) fn parse(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Node> {
     let (file, text) = read::read_text(path, scope.files, d)?;
     let root = read::parse_yaml(file, &text, d)?;
     if root.as_mapping().is_some() {
         return Some(root);
     }
-    if root.as_sequence().is_some() && !entry::is_suite_file(&paths::file_name(path)) {
+    if root.as_sequence().is_some() && evalsuite_discovery::SuiteFile::named(&paths::file_name(path)).is_none() {
         d.report(
             Code::UnsupportedSuiteFile,
             root.span,
@@ -52,7 +53,7 @@ pub(crate) fn parse(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Optio
 }
 
 /// Reads everything but `tests`, whose entry is returned with it.
-pub(crate) fn read<'n>(
+pub(super) fn read<'n>(
     root: &'n Node,
     path: &Path,
     scope: Scope<'_>,
@@ -62,13 +63,8 @@ pub(crate) fn read<'n>(
     let mut fields = Fields::new(root, Suite::TABLE, d)?.at_top();
     fields.get("$schema");
     let name = fields.get("name").and_then(|entry| name(&entry.value, d));
-    let mut suite = suite_json::empty(
-        name.unwrap_or_else(|| default_name(path)),
-        Layout::Cases,
-        root.span,
-        scope.roots,
-        scope.files,
-    );
+    let mut suite =
+        new_suite(name.unwrap_or_else(|| default_name(path)), Layout::Cases, root.span, scope.roots, scope.files);
     suite.fill(&mut fields.parts(scope, d));
     suite.description = fields.get("description").and_then(|entry| description(&entry.value, d));
     suite.category.get_or_insert_with(|| default_category(scope));
@@ -212,7 +208,7 @@ fn default_category(scope: Scope<'_>) -> String {
 }
 
 /// Help for a suite without cases.
-pub(crate) fn missing_tests(root: &Node, d: &mut Diagnostics) {
+pub(super) fn missing_tests(root: &Node, d: &mut Diagnostics) {
     let keys: Vec<&str> = root.as_mapping().unwrap_or_default().iter().map(|entry| entry.key.as_str()).collect();
     let near = suggest::nearest("tests", keys.iter().copied());
     let help = match near.first() {

@@ -1,6 +1,6 @@
 //! Writes data as JSON. All records are written by this one serializer.
 //!
-//! With `serde_json`, each layout, destination and change of texts is a separate serializer. Their code for every
+//! With `serde_json`, each spacing, destination and change of texts is a separate serializer. Their code for every
 //! record would be linked into every test program, without optimisation. This serializer writes through a
 //! [`fmt::Formatter`] of the standard library, which is optimised in every program.
 
@@ -21,7 +21,7 @@ pub type Change<'c> = &'c dyn for<'t> Fn(&'t str) -> Cow<'t, str>;
 
 /// How JSON is laid out.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Layout {
+pub enum Spacing {
     /// In one line.
     Compact,
     /// With line breaks, at this depth of indentation.
@@ -36,22 +36,22 @@ pub enum Layout {
 /// # Errors
 ///
 /// If the data is not JSON.
-pub fn written<T: Serialize + ?Sized>(data: &T, layout: Layout, change: Option<Change<'_>>) -> Result<String> {
-    json_of(&|writer| data.serialize(writer), layout, change, Texts::Quoted)
+pub fn written<T: Serialize + ?Sized>(data: &T, spacing: Spacing, change: Option<Change<'_>>) -> Result<String> {
+    json_of(&|writer| data.serialize(writer), spacing, change, Texts::Quoted)
 }
 
 /// Writes data of any type. The rest of the serializer is compiled once, and not once for each type.
 type WriteData<'d> = &'d dyn Fn(&mut JsonWriter<'_>) -> Result<()>;
 
-fn json_of(data: WriteData<'_>, layout: Layout, change: Option<Change<'_>>, texts: Texts) -> Result<String> {
-    let document = Document { data, layout, change, texts, error: Cell::new(None) };
+fn json_of(data: WriteData<'_>, spacing: Spacing, change: Option<Change<'_>>, texts: Texts) -> Result<String> {
+    let document = Document { data, spacing, change, texts, error: Cell::new(None) };
     let json = format!("{document}");
     document.error.into_inner().map_or(Ok(json), Err)
 }
 
 struct Document<'d> {
     data: WriteData<'d>,
-    layout: Layout,
+    spacing: Spacing,
     change: Option<Change<'d>>,
     texts: Texts,
     error: Cell<Option<Error>>,
@@ -59,7 +59,7 @@ struct Document<'d> {
 
 impl fmt::Display for Document<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut writer = JsonWriter { out: f, layout: self.layout, change: self.change, texts: self.texts };
+        let mut writer = JsonWriter { out: f, spacing: self.spacing, change: self.change, texts: self.texts };
         if let Err(error) = (self.data)(&mut writer) {
             self.error.set(Some(error));
         }
@@ -80,7 +80,7 @@ enum Texts {
 /// JSON as it is being written.
 struct JsonWriter<'d> {
     out: &'d mut dyn fmt::Write,
-    layout: Layout,
+    spacing: Spacing,
     change: Option<Change<'d>>,
     texts: Texts,
 }
@@ -114,7 +114,7 @@ impl<'d> JsonWriter<'d> {
     fn break_line(&mut self, after_comma: bool) -> Result<()> {
         const LINE: &str = ",\n                                ";
         let start = usize::from(!after_comma);
-        let width = if let Layout::Pretty(depth) = self.layout { 2 + 2 * depth } else { 1 };
+        let width = if let Spacing::Pretty(depth) = self.spacing { 2 + 2 * depth } else { 1 };
         self.raw(&LINE[start..width.min(LINE.len())])?;
         for _ in LINE.len()..width {
             self.raw(" ")?;
@@ -123,18 +123,18 @@ impl<'d> JsonWriter<'d> {
     }
 
     fn separate_name(&mut self) -> Result<()> {
-        self.raw(if let Layout::Pretty(_) = self.layout { ": " } else { ":" })
+        self.raw(if let Spacing::Pretty(_) = self.spacing { ": " } else { ":" })
     }
 
     /// The name of a field or variant, which has no escapes, before its value.
     fn name_of_value(&mut self, name: &str) -> Result<()> {
         self.raw("\"")?;
         self.raw(name)?;
-        self.raw(if let Layout::Pretty(_) = self.layout { "\": " } else { "\":" })
+        self.raw(if let Spacing::Pretty(_) = self.spacing { "\": " } else { "\":" })
     }
 
     fn indent(&mut self) {
-        if let Layout::Pretty(depth) = &mut self.layout {
+        if let Spacing::Pretty(depth) = &mut self.spacing {
             *depth += 1;
         }
     }
@@ -161,7 +161,7 @@ impl<'d> JsonWriter<'d> {
 
     /// Ends an array or object.
     fn close(&mut self, is_empty: bool, bracket: &str) -> Result<()> {
-        if let Layout::Pretty(depth) = &mut self.layout {
+        if let Spacing::Pretty(depth) = &mut self.spacing {
             *depth -= 1;
         }
         if !is_empty {
@@ -210,7 +210,7 @@ struct Parts<'w, 'd> {
     is_empty: bool,
     /// Keys so far, of a map whose texts are changed: two of them may become the same.
     keys: Option<BTreeSet<String>>,
-    /// Keys and values that are written when the object ends, in [`Layout::Canonical`].
+    /// Keys and values that are written when the object ends, in [`Spacing::Canonical`].
     entries: Option<Vec<(String, String)>>,
     /// How texts around it are written.
     around: Texts,
@@ -231,7 +231,7 @@ impl<'w, 'd> Parts<'w, 'd> {
         if self.end.is_empty() {
             return if self.writer.texts == Texts::Digits { value(self.writer) } else { Ok(()) };
         }
-        if self.writer.layout == Layout::Canonical {
+        if self.writer.spacing == Spacing::Canonical {
             self.entries.get_or_insert_default().push((name.to_owned(), String::new()));
             return self.value(value);
         }
@@ -242,7 +242,7 @@ impl<'w, 'd> Parts<'w, 'd> {
 
     /// A key of a map, which no other key of the map becomes.
     fn key(&mut self, key: String) -> Result<()> {
-        if self.writer.layout == Layout::Canonical {
+        if self.writer.spacing == Spacing::Canonical {
             self.entries.get_or_insert_default().push((key, String::new()));
             return Ok(());
         }
@@ -263,7 +263,7 @@ impl<'w, 'd> Parts<'w, 'd> {
     /// The value of the field or key that was written last.
     fn value(&mut self, value: WriteData<'_>) -> Result<()> {
         if let Some((_, entry)) = self.entries.as_mut().and_then(|entries| entries.last_mut()) {
-            *entry = json_of(value, self.writer.layout, self.writer.change, Texts::Quoted)?;
+            *entry = json_of(value, self.writer.spacing, self.writer.change, Texts::Quoted)?;
             return Ok(());
         }
         self.writer.separate_name()?;

@@ -10,7 +10,7 @@ use serde::ser::{
 use serde_json::{Error, Number, Result};
 
 use crate::json::number;
-use crate::json_writer::{JsonWriter, Layout, Parts, Texts, json_of};
+use crate::json::writer::{JsonWriter, Parts, Spacing, Texts, json_of};
 
 macro_rules! display {
     ($($method:ident: $type:ty),* $(,)?) => {
@@ -128,7 +128,7 @@ impl<'w, 'd> Serializer for &'w mut JsonWriter<'d> {
     }
 
     fn serialize_struct(self, name: &'static str, _length: usize) -> Result<Parts<'w, 'd>> {
-        let is_left_out = name == Location::SERIALIZED && self.layout == Layout::Canonical;
+        let is_left_out = name == Location::SERIALIZED && self.spacing == Spacing::Canonical;
         if name != number::NAME && !is_left_out {
             return self.open("{", "}");
         }
@@ -197,7 +197,7 @@ impl SerializeMap for Parts<'_, '_> {
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
-        let key = json_of(&|writer| key.serialize(writer), Layout::Compact, self.writer.change, Texts::Key)?;
+        let key = json_of(&|writer| key.serialize(writer), Spacing::Compact, self.writer.change, Texts::Key)?;
         self.key(key)
     }
 
