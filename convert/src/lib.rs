@@ -27,4 +27,4 @@ pub use promptfoo::from_promptfoo;
 
 pub use report::{Entry, Outcome, Report};
 pub use source::Source;
-pub use suite_draft::Layout;
+pub use suite_draft::CasePlacement;

@@ -108,6 +108,9 @@ fn option(input: ParseStream<'_>, statement: &mut Statement) -> Result<()> {
             content.parse::<Token![,]>()?;
             let texts = Punctuated::<LitStr, Token![,]>::parse_terminated(&content)?;
             call(quote!(.#name(Code::#code, #texts)));
+            if name == "refused" {
+                call(quote!(.codes(&[Code::#code])));
+            }
         }
         "name" => {
             input.parse::<Token![=]>()?;

@@ -35,9 +35,9 @@ use crate::{Grader, Location, Message, Object, Requires, Trials, Workspace, is_d
 #[also(evaluator: Choice(&["llm-grader"]), "llm-grader", "How the case is graded.", replaced = "assertions", by_hand)]
 #[also(suite: AnyText, "shop", "Suite of the case.", no_effect = "delete it: a case belongs to the suite it is found in")]
 #[also(reference_answer: Any, "Refund approved.", "The reference answer.", no_effect = "write `expected_output`")]
-#[also(vars: Any, "{order: 1182}", "Values of template variables.",
-    refused(UnsupportedKey, "`vars` of a case is not supported: they are not filled in where `{{ name }}` stands", "write the values where they are used"),
-    codes(UnsupportedKey))]
+#[also(vars: Data, "{order: {id: 1182}}",
+    "Values of `{{ name }}` and `{{ a.b }}` in `input`, `input_files`, `criteria` and `expected_output`, also in those of turns. A text that is one reference and nothing else becomes the value itself, of any type; in other text, text is inserted as it is, and other values as JSON. An unknown name stays as written.",
+    codes(UnknownTemplateVariable, LimitExceeded))]
 #[non_exhaustive]
 pub struct Case {
     /// Id, unique in the suite.
@@ -103,6 +103,10 @@ pub struct Case {
     /// Names of the matrix entries this case runs in; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
+    /// Tags, by which `cargo evalsuite run --tag` selects, in addition to those of the suite.
+    #[key(List(&Text), "[amounts, nightly]")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     /// Free-form data: graders, hooks and records get it, with the suite's. `cargo evalsuite run --bucket` selects by
     /// `failure_bucket`.
     #[key(Data, "{failure_bucket: amounts}")]
@@ -160,6 +164,7 @@ impl Case {
             timeout_seconds: None,
             target: None,
             targets: Vec::new(),
+            tags: Vec::new(),
             metadata: Object::new(),
             requires: Requires::default(),
             conversation_id: None,
@@ -323,6 +328,9 @@ pub struct Task {
     /// `base_fixture` with `fixture_dir` over it, unless the macro says `fixtures = off`.
     #[key(Data, "{\"content\": \"Lunch, 14.20 EUR\"}", codes(MissingFixture, PathEscape))]
     pub input: Object,
+    /// Tags, by which `cargo evalsuite run --tag` selects.
+    #[key(List(&Text), "[\"amounts\", \"nightly\"]")]
+    pub tags: Vec<String>,
     /// Free-form data: graders, hooks and records get it.
     #[key(Data, "{\"failure_bucket\": \"amounts\"}")]
     pub metadata: Object,

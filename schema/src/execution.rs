@@ -136,28 +136,21 @@ pub struct SuiteExecution {
     )]
     pub cache_path: (),
     /// The old name of `budget_usd`.
-    #[key(
-        Any,
-        "5",
-        refused(UnsupportedKey, "`total_budget_usd` was replaced", "use `budget_usd`"),
-        codes(UnsupportedKey)
-    )]
+    #[key(Any, "5", refused(UnsupportedKey, "`total_budget_usd` was replaced", "use `budget_usd`"))]
     pub total_budget_usd: (),
     /// The old name of `budget_usd`.
     #[key(
         Any,
         "5",
         name = "totalBudgetUsd",
-        refused(UnsupportedKey, "`totalBudgetUsd` was replaced", "use `budget_usd`"),
-        codes(UnsupportedKey)
+        refused(UnsupportedKey, "`totalBudgetUsd` was replaced", "use `budget_usd`")
     )]
     pub old_total_budget_usd: (),
     /// A key of cases.
     #[key(
         Any,
         "true",
-        refused(SettingConflict, "`skip_defaults` has no meaning in a suite", "write it in the `execution` of a case",),
-        codes(SettingConflict)
+        refused(SettingConflict, "`skip_defaults` has no meaning in a suite", "write it in the `execution` of a case",)
     )]
     pub skip_defaults: (),
 }

@@ -15,6 +15,9 @@ pub enum Syntax {
     Template,
     /// `{{ name }}` in a text in which `${{ NAME }}` is a variable of the environment.
     TemplateBesideVariables,
+    /// `{{ name }}` or `{{ a.b }}`: a variable of a case, in a text in which `${{ NAME }}` is a variable of the environment. Names may
+    /// have hyphens.
+    Reference,
     /// `{NAME}`: a placeholder of a command.
     Command,
 }
@@ -42,7 +45,7 @@ impl Syntax {
     pub fn placeholders(self, text: &str) -> impl Iterator<Item = Placeholder<'_>> {
         let (open, close) = match self {
             Self::Variable => ("${{", "}}"),
-            Self::Template | Self::TemplateBesideVariables => ("{{", "}}"),
+            Self::Template | Self::TemplateBesideVariables | Self::Reference => ("{{", "}}"),
             Self::Command => ("{", "}"),
         };
         let mut next = 0;
@@ -58,17 +61,22 @@ impl Syntax {
             }
             None
         });
-        all.filter(move |found| self != Self::TemplateBesideVariables || !text[..found.range.start].ends_with('$'))
+        let is_beside = matches!(self, Self::TemplateBesideVariables | Self::Reference);
+        all.filter(move |found| !is_beside || !text[..found.range.start].ends_with('$'))
     }
 
     /// The name at the start of `text`, and the length up to the end of `close`.
     fn name<'t>(self, text: &'t str, close: &str) -> Option<(&'t str, usize)> {
         let trimmed = |text: &'t str| if self == Self::Command { text } else { text.trim_start() };
         let body = trimmed(text);
-        let length = body.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let is_part = |byte: &u8| match byte {
+            b'.' | b'-' => self == Self::Reference,
+            _ => byte.is_ascii_alphanumeric() || *byte == b'_',
+        };
+        let length = body.bytes().take_while(is_part).count();
         let (name, rest) = body.split_at(length);
         let rest = trimmed(rest).strip_prefix(close)?;
-        let is_name = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
+        let is_name = name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_');
         is_name.then(|| (name, text.len() - rest.len()))
     }
 
@@ -145,6 +153,7 @@ mod tests {
     fn a_variable_is_a_template_variable_only_where_there_are_no_variables() {
         assert_eq!(names(Syntax::TemplateBesideVariables, "${{ HOME }} {{ a }}"), ["a"]);
         assert_eq!(names(Syntax::Template, "${{ output }}"), ["output"]);
+        assert_eq!(names(Syntax::Reference, "${{ HOME }} {{ a.b-c }} {{d}} {{ 1 }} {{ .a }}"), ["a.b-c", "d"]);
     }
 
     #[test]

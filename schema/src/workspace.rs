@@ -27,6 +27,9 @@ pub struct Workspace {
     /// Tasks layout: directory copied before the template, which is laid over it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_fixture: Option<PathRef>,
+    /// Agent Skills: what is copied after the template.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<WorkspaceCopy>,
     /// Whether every trial has its own copy, or all trials of the suite work in one, one at a time. `shared` is for suites
     /// with a `template`.
     #[key(
@@ -41,15 +44,15 @@ pub struct Workspace {
     #[also(mode: Choice(&["temp", "pooled"]), "temp", "Where the copies come from; both words have the same effect.",
         default = "`temp`", codes(NoEffect, UnsupportedWorkspace), by_hand)]
     #[also(path: Any, "./repo", "Working in place is not supported: every trial gets a copy of `template`.", refused(UnsupportedWorkspace,
-        "`path`: working in place is not supported", "use `template`: every trial gets its own copy"), codes(UnsupportedWorkspace))]
+        "`path`: working in place is not supported", "use `template`: every trial gets its own copy"))]
     #[also(static_path: Any, "./repo", "Working in place is not supported: every trial gets a copy of `template`.", refused(UnsupportedWorkspace,
-        "`static_path`: working in place is not supported", "use `template`: every trial gets its own copy"), codes(UnsupportedWorkspace))]
+        "`static_path`: working in place is not supported", "use `template`: every trial gets its own copy"))]
     #[also(pool: Any, "./repo", "Working in place is not supported: every trial gets a copy of `template`.", refused(UnsupportedWorkspace,
-        "`pool`: working in place is not supported", "use `template`: every trial gets its own copy"), codes(UnsupportedWorkspace))]
+        "`pool`: working in place is not supported", "use `template`: every trial gets its own copy"))]
     #[also(static: Any, "./repo", "Working in place is not supported: every trial gets a copy of `template`.", refused(UnsupportedWorkspace,
-        "`static`: working in place is not supported", "use `template`: every trial gets its own copy"), codes(UnsupportedWorkspace))]
+        "`static`: working in place is not supported", "use `template`: every trial gets its own copy"))]
     #[key(
-        List(&Object(Repo::TABLE)),
+        List(&OneOf(&[Object(Repo::TABLE), Object(ShortRepo::TABLE)])),
         "[{path: shop, source: {type: git, url: https://example.com/shop.git}}]",
         codes(InvalidRepo),
         by_hand
@@ -64,6 +67,18 @@ pub struct Workspace {
     #[key(Any, "{}", codes(UnsupportedDocker), by_hand)]
     #[serde(default, skip_serializing_if = "is_default")]
     pub docker: bool,
+}
+
+/// A file or directory that is copied into the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceCopy {
+    /// The file or directory.
+    pub from: PathRef,
+    /// Where the copy is in the workspace, with `/` separators.
+    pub to: String,
+    /// Names in the directory that are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
 }
 
 /// Whether trials share one workspace.
@@ -89,13 +104,13 @@ pub struct Repo {
         Object(RepoSourceKeys::TABLE),
         "{type: git, url: https://example.com/shop.git}",
         required,
-        codes(InvalidRepo),
+        codes(InvalidRepo, ConflictingKeys),
         by_hand
     )]
     pub source: RepoSource,
     /// Which commit is checked out.
-    #[also(clone: Object(WrittenClone::TABLE), "{depth: 1}", "How much is cloned.")]
-    #[key(Object(Checkout::TABLE), "{ref: v1.2.0}")]
+    #[also(clone: Object(WrittenClone::TABLE), "{depth: 1}", "How much is cloned.", codes(ConflictingKeys))]
+    #[key(Object(Checkout::TABLE), "{ref: v1.2.0}", codes(ConflictingKeys))]
     #[serde(default, skip_serializing_if = "is_default")]
     pub checkout: Checkout,
     /// Number of commits of a shallow clone. `None`: all.
@@ -108,6 +123,43 @@ pub struct Repo {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sparse: Vec<String>,
 }
+
+/// The short form of a repo, without the keys of the other one.
+#[cfg(feature = "keys")]
+#[derive(Debug, Keys)]
+#[keys(id = "short-repo", what = "a repo")]
+pub struct ShortRepo {
+    /// Directory in the workspace.
+    #[key(Literal, "./shop", required, codes(InvalidRepo), by_hand)]
+    pub path: String,
+    /// What is cloned: a URL, or `org/name` for a repository at GitHub.
+    #[key(
+        Pattern(
+            r"^([\s\S]*(:|\$\{\{)[\s\S]*|[A-Za-z0-9_-][A-Za-z0-9._-]*/[A-Za-z0-9_-][A-Za-z0-9._-]*)$",
+            "a URL or `org/name`"
+        ),
+        "shop/orders",
+        required,
+        codes(InvalidRepo, ConflictingKeys),
+        by_hand
+    )]
+    pub repo: RepoSource,
+    /// Commit, tag or branch.
+    #[key(Text, "v1.2.0", default = "`HEAD`", codes(ConflictingKeys))]
+    pub commit: Option<String>,
+    /// The same: with `commit`, both have to agree.
+    #[key(Text, "v1.2.0", default = "`commit`", codes(ConflictingKeys))]
+    pub base_commit: Option<String>,
+    /// How many first parents to go back from there.
+    #[key(Integer(0, u32::MAX as u64), "1", default = "0", unit = "commits", codes(ConflictingKeys), init = 0)]
+    pub ancestor: u32,
+    /// Directories of a sparse checkout.
+    #[key(List(&Text), "[src]", default = "all", codes(ConflictingKeys))]
+    pub sparse: Vec<String>,
+}
+
+#[cfg(feature = "keys")]
+crate::keys::made!(RepoSource);
 
 /// How much of a repository is cloned.
 #[cfg(feature = "keys")]

@@ -5,7 +5,7 @@ use evalsuite_loader::document;
 use super::*;
 use crate::output::Conversion;
 use crate::report::Outcome;
-use crate::suite_draft::Layout;
+use crate::suite_draft::CasePlacement;
 use crate::test_files::write;
 
 /// The converted EVAL.yaml as JSON.
@@ -54,7 +54,7 @@ unknown = 1
         ("t/tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
         ("t/solution/solve.sh", "true"),
     ]);
-    let conversion = from_harbor(directory.path()).unwrap().in_layout(Layout::File);
+    let conversion = from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File);
     let case = suite(&conversion)["tests"][0].clone();
     assert_eq!(
         case,
@@ -101,7 +101,7 @@ fn steps_are_turns_that_stop_at_a_failure() {
         ("steps/two/tests/test.sh", "true"),
         ("steps/two/workdir/a.txt", "x"),
     ]);
-    let conversion = from_harbor(directory.path()).unwrap().in_layout(Layout::File);
+    let conversion = from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File);
     let case = suite(&conversion)["tests"][0].clone();
     assert_eq!(
         (&case["mode"], &case["on_turn_failure"], &case["aggregation"]),
@@ -131,7 +131,7 @@ fn a_task_without_a_verifier_is_dropped() {
         ("instruction.md", "Do it."),
         ("environment/Dockerfile", "WORKDIR /app\n"),
     ]);
-    let conversion = from_harbor(directory.path()).unwrap().in_layout(Layout::File);
+    let conversion = from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File);
     assert_eq!(suite(&conversion)["tests"], json!([]));
     assert_eq!(entries(&conversion, Outcome::Dropped), ["tests/test.sh", "task.toml"]);
 }
@@ -150,7 +150,7 @@ fn a_task_without_a_container_is_dropped_and_one_with_an_image_is_not() {
     let task = [("instruction.md", "Do it."), ("tests/test.sh", "true")];
     let with = |more: &[(&str, &str)]| {
         let directory = write(&[&task[..], more].concat());
-        from_harbor(directory.path()).unwrap().in_layout(Layout::File)
+        from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File)
     };
     let none = with(&[("task.toml", "version = \"1.0\"\n")]);
     assert_eq!(suite(&none)["tests"], json!([]));
@@ -168,7 +168,7 @@ fn a_verifier_is_a_script_a_command_or_reward_kit() {
     let with = |task: &str, tests: &[(&str, &str)]| {
         let files = [("task.toml", task), ("instruction.md", "Do it."), ("environment/Dockerfile", "WORKDIR /app\n")];
         let directory = write(&[&files[..], tests].concat());
-        from_harbor(directory.path()).unwrap().in_layout(Layout::File)
+        from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File)
     };
     let script = ("tests/test.sh", "true");
     let rewards = ("tests/reward.toml", "[[reward]]\nname = \"reward\"\n");

@@ -5,13 +5,13 @@ use evalsuite_schema::json::json;
 use super::*;
 use crate::output::Conversion;
 use crate::report::Outcome;
-use crate::suite_draft::Layout;
+use crate::suite_draft::CasePlacement;
 use crate::test_files::write;
 
 /// Converts `promptfooconfig.yaml` among other files.
 fn convert(files: &[(&str, &str)]) -> Result<(Conversion, String), ConvertError> {
     let directory = write(files);
-    let conversion = from_promptfoo(directory.path())?.in_layout(Layout::File);
+    let conversion = from_promptfoo(directory.path())?.in_layout(CasePlacement::File);
     let text = String::from_utf8(conversion.output.files()[Path::new("EVAL.yaml")].clone()).unwrap();
     Ok((conversion, text))
 }

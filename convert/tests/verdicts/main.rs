@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use evalsuite::{AgentError, Outcome, Trial};
-use evalsuite_convert::{Conversion, Entry, Layout, Outcome as ReportOutcome, from_promptfoo};
+use evalsuite_convert::{CasePlacement, Conversion, Entry, Outcome as ReportOutcome, from_promptfoo};
 use evalsuite_loader::{Request, load};
 use evalsuite_needs::needs;
 use evalsuite_schema::{Content, Message, Value};
@@ -49,7 +49,7 @@ fn sources_decide_as_in_promptfoo() {
 #[test]
 fn a_verdict_that_differs_is_reported_before() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo/javascript.yaml");
-    let conversion = from_promptfoo(&source).unwrap().in_layout(Layout::File);
+    let conversion = from_promptfoo(&source).unwrap().in_layout(CasePlacement::File);
     let outcomes = outcomes(&conversion);
     let mut others = Vec::new();
     for (number, theirs) in (1..).zip(JAVASCRIPT.chars()) {
@@ -80,7 +80,7 @@ fn a_test_without_assertions_is_skipped() {
     let config = "prompts: ['Say {{word}}']\nproviders: [echo]\ntests:\n  - vars: {word: hello}\n  - vars: {word: bye}\n    \
                   assert: [{type: contains, value: bye}]\n";
     std::fs::write(&source, config).unwrap();
-    for layout in [Layout::File, Layout::Directories] {
+    for layout in [CasePlacement::File, CasePlacement::Directories] {
         let outcomes = outcomes(&from_promptfoo(&source).unwrap().in_layout(layout));
         let mut shown: Vec<char> = outcomes.iter().map(|(_, outcome, _)| *outcome).collect();
         shown.sort_unstable();
@@ -94,10 +94,10 @@ fn a_test_without_assertions_is_skipped() {
 /// Converts a configuration in every layout, and compares the outcomes of its cases with recorded verdicts.
 fn compare(file: &str, recorded: &str) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo").join(file);
-    for layout in [Layout::File, Layout::Directories] {
+    for layout in [CasePlacement::File, CasePlacement::Directories] {
         let outcomes = outcomes(&from_promptfoo(&source).unwrap().in_layout(layout));
         let shown: String = outcomes.iter().map(|(_, outcome, _)| *outcome).collect();
-        if layout == Layout::File {
+        if layout == CasePlacement::File {
             let details: Vec<String> = outcomes
                 .iter()
                 .zip(recorded.chars())
@@ -121,7 +121,7 @@ fn compare(file: &str, recorded: &str) {
 /// A task whose graders are as in the eval file has the recorded verdict; the report names those that are not.
 fn compare_tasks(source: &Path, recorded: &str) {
     let read = || from_promptfoo(source).unwrap();
-    let ids = outcomes(&read().in_layout(Layout::File)).into_iter().map(|(id, _, _)| id);
+    let ids = outcomes(&read().in_layout(CasePlacement::File)).into_iter().map(|(id, _, _)| id);
     let recorded: BTreeMap<String, char> = ids.zip(recorded.chars()).collect();
     let conversion = read().as_tasks();
     // What is said of a case as a whole is about its description.

@@ -5,10 +5,11 @@ use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, ContentPart, Message, Part, PathRef, Role, ToolCall, media_type};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, label, settings};
 use crate::read::node::{Data, Entry, Node};
-use crate::{fields, suggest};
+use evalsuite_diagnostics::suggest;
 
 /// Start of the media types of images.
 const IMAGE: &str = "image/";
@@ -229,7 +230,7 @@ fn check_text(text: &str, node: &Node, d: &mut Diagnostics) -> Option<()> {
             Code::UnknownTemplateVariable,
             node.span,
             format!("`{{{{ {name} }}}}` is not filled in: the agent gets the text as it is written"),
-            "write the value where it is used; `${{ NAME }}` is filled in from the environment",
+            "write the value where it is used, or in `vars` of the case; `${{ NAME }}` is filled in from the environment",
         );
     }
     let Some(path) = text.trim().strip_prefix("file://") else { return Some(()) };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry as MapEntry;
 use std::path::{Component, Path, PathBuf};
 
-use evalsuite_schema::keys::{Keys, Parts, RepoSourceKeys, Written, WrittenClone};
+use evalsuite_schema::keys::{Keys, Parts, RepoSourceKeys, ShortRepo, Written, WrittenClone};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Checkout, PathRef, Repo, RepoSource, Resolve};
 
@@ -14,6 +14,10 @@ use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, paths};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
+
+/// Keys of the two ways to write a repo.
+const FULL: [&str; 3] = ["source", "checkout", "clone"];
+const SHORT: [&str; 5] = ["repo", "commit", "base_commit", "ancestor", "sparse"];
 
 pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Repo> {
     let Some(items) = fields::list(&entry.value, "`repos`", d) else { return Vec::new() };
@@ -42,21 +46,37 @@ fn invalid<T>(place: Span, message: impl Into<String>, help: &str, d: &mut Diagn
 }
 
 fn repo(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
+    match (first_of(&FULL, node), first_of(&SHORT, node)) {
+        (Some(full), Some(short)) => {
+            let message = format!("`{}` and `{}` belong to different forms of a repo", full.key, short.key);
+            let help = "write `repo` with `commit`, `ancestor` and `sparse`, or `source` with `checkout` and `clone`";
+            d.push(
+                Diagnostic::new(Code::ConflictingKeys, message)
+                    .at(short.key_span)
+                    .related(full.key_span, format!("`{}` is here", full.key))
+                    .help(help),
+            );
+            None
+        }
+        (None, Some(_)) => short_form(node, scope, d),
+        _ => full_form(node, scope, d),
+    }
+}
+
+/// The first of `keys` that has a value.
+fn first_of<'n>(keys: &[&str], node: &'n Node) -> Option<&'n Entry> {
+    keys.iter().find_map(|key| node.entry(key).filter(|entry| !entry.value.is_null()))
+}
+
+fn full_form(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
     let mut fields = Fields::new(node, Repo::TABLE, d)?;
     let mut parts = fields.parts(scope, d);
-    let path = match fields.get("path") {
-        Some(entry) => place(&entry.value, d),
-        None => invalid(
-            fields.place_without("path"),
-            "a repo has no `path`",
-            "add `path`, a directory inside the workspace",
-            d,
-        ),
-    };
+    let path = path(&mut fields, d);
     let source = match fields.get("source") {
         Some(entry) => source(&entry.value, scope, d),
         None => {
-            invalid(fields.place_without("source"), "a repo has no `source`", "add `source: {type: git, url: …}`", d)
+            let help = "add `repo`, a URL or `org/name` at GitHub, or `source: {type: git, url: …}`";
+            invalid(fields.place_without("source"), "a repo has no `source`", help, d)
         }
     };
     fields.finish(d);
@@ -64,6 +84,71 @@ fn repo(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
     let checkout = parts.take_or("checkout", Checkout::default())?;
     let WrittenClone { depth, filter, sparse } = parts.take_or("clone", WrittenClone::default())?;
     Some(Repo { path: path?, source: source?, checkout, depth, filter, sparse })
+}
+
+fn short_form(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
+    let mut fields = Fields::new(node, ShortRepo::TABLE, d)?;
+    let mut parts = fields.parts(scope, d);
+    parts.make("path", path(&mut fields, d));
+    let source = match fields.get("repo") {
+        Some(entry) => remote(&entry.value, d),
+        None => {
+            let help = "add `repo`, a URL or `org/name` at GitHub";
+            invalid(fields.place_without("repo"), "a repo has no `repo`", help, d)
+        }
+    };
+    parts.make("repo", source);
+    fields.finish(d);
+    let ShortRepo { path, repo: source, commit, base_commit, ancestor, sparse } = parts.into_value()?;
+    if let (Some(first), Some(second)) = (node.entry("commit"), node.entry("base_commit"))
+        && commit.is_some()
+        && base_commit.is_some()
+        && commit != base_commit
+    {
+        d.push(
+            Diagnostic::new(Code::ConflictingKeys, "`commit` and `base_commit` name different commits")
+                .at(second.value.span)
+                .related(first.value.span, "`commit` is here")
+                .help("keep one"),
+        );
+    }
+    let checkout = Checkout { reference: commit.or(base_commit), ancestor, ..Checkout::default() };
+    Some(Repo { path, source, checkout, depth: None, filter: None, sparse })
+}
+
+fn path(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<String> {
+    match fields.get("path") {
+        Some(entry) => place(&entry.value, d),
+        None => {
+            let help = "add `path`, a directory inside the workspace";
+            invalid(fields.place_without("path"), "a repo has no `path`", help, d)
+        }
+    }
+}
+
+/// What `repo` names: a URL, or a repository at GitHub.
+fn remote(node: &Node, d: &mut Diagnostics) -> Option<RepoSource> {
+    let text = fields::text(node, "`repo`", d)?;
+    // `git@example.com:shop.git` is a URL for git.
+    if text.contains(':') || Syntax::Variable.is_in(&text) {
+        return Some(RepoSource::Git(text));
+    }
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && !name.starts_with('.')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    };
+    match text.split_once('/') {
+        Some((owner, name)) if is_name(owner) && is_name(name) => {
+            Some(RepoSource::Git(format!("https://github.com/{owner}/{}.git", name.trim_end_matches(".git"))))
+        }
+        _ => invalid(
+            node.span,
+            format!("`{text}` is neither a URL nor `org/name`"),
+            "write a URL, or for a directory `source: {type: local, path: …}`",
+            d,
+        ),
+    }
 }
 
 fn place(node: &Node, d: &mut Diagnostics) -> Option<String> {

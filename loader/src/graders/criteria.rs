@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use evalsuite_schema::grader::Criterion;
+use evalsuite_schema::grader::{Criterion, Operator};
 use evalsuite_schema::keys::Keys;
 
 use super::score_ranges;
@@ -71,7 +71,8 @@ fn of_items(items: &[Node], place: Span, d: &mut Diagnostics) -> Option<Vec<Crit
 
 /// A criterion of plain text.
 pub(crate) fn plain(id: String, outcome: String, required: bool) -> Criterion {
-    Criterion { id, outcome: Some(outcome), weight: 1.0, required, min_score: None, score_ranges: Vec::new() }
+    let operator = Operator::Correctness;
+    Criterion { id, outcome: Some(outcome), operator, weight: 1.0, required, min_score: None, score_ranges: Vec::new() }
 }
 
 /// Where checks across criteria point to.
@@ -101,6 +102,7 @@ fn from_mapping(node: &Node, automatic_id: String, d: &mut Diagnostics) -> Optio
     let weight = fields.read_or("weight", 1.0, super::weight, d);
     let ranges_entry = fields.get("score_ranges");
     let score_ranges = ranges_entry.map_or(Some(Vec::new()), |entry| score_ranges::read(&entry.value, d));
+    let operator = operator(&mut fields, outcome_entry.is_none() && ranges_entry.is_some(), d);
     let required = fields.read_or("required", ranges_entry.is_none(), fields::boolean, d);
     let (min_score, min_span) = minimum(&mut fields, d);
     let without_outcome = fields.place_without("outcome");
@@ -118,12 +120,23 @@ fn from_mapping(node: &Node, automatic_id: String, d: &mut Diagnostics) -> Optio
     let criterion = Criterion {
         id: id?,
         outcome: outcome?,
+        operator: operator?,
         weight: weight?,
         required: required?,
         min_score: min_score?,
         score_ranges: score_ranges?,
     };
     Some((criterion, places))
+}
+
+/// How the answer is compared with the outcome, which an operator needs.
+fn operator(fields: &mut Fields<'_>, has_only_ranges: bool, d: &mut Diagnostics) -> Option<Operator> {
+    let Some(entry) = fields.get("operator") else { return Some(Operator::default()) };
+    if has_only_ranges {
+        let message = "`operator` has no meaning in a criterion without `outcome`";
+        d.report(Code::SettingConflict, entry.key_span, message, "add `outcome`, or delete `operator`");
+    }
+    fields::word(&entry.value, "`operator`", Operator::WORDS, d).and_then(Operator::of_word)
 }
 
 /// The minimum of a criterion, and where it is written. The outer `None`: a problem was reported.

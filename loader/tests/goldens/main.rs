@@ -2,11 +2,15 @@
 //!
 //! `INSTA_UPDATE=always cargo test -p evalsuite-loader --test goldens` writes the files beside this one anew.
 
+mod rendering;
+
 use std::fs;
 use std::path::Path;
 
-use evalsuite_loader::render::Style;
-use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets, render};
+use evalsuite_diagnostics::render;
+use evalsuite_diagnostics::render::Style;
+use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets};
+use evalsuite_schema::RepoSource;
 use evalsuite_schema::json::{Value, json};
 use tempfile::TempDir;
 
@@ -112,8 +116,43 @@ fn what_other_tools_write_and_nobody_needs_is_a_warning() {
 }
 
 #[test]
-fn the_vars_of_a_case_are_refused() {
-    let eval = "tests:\n- id: a\n  vars: {order: 1182}\n  input: Where is order {{ order }}?\n  criteria: Says where\n";
+fn a_file_of_another_format_is_one_error() {
+    let eval = "name: shop\ndefault_test: {threshold: 0.8}\nprompts: ['{{ input }}']\nassert: [{type: llm-rubric, value: Is polite}]\n\
+                tests:\n- vars: {input: Hello}\n  assert: [{type: script, command: [python3, ./g.py]}]\n";
+    shows("format-of-agentv-5", &Package::new(&[("suite/EVAL.yaml", eval)]).report());
+    let mixed = "environment: {type: host}\nworkspace: {template: t}\nassert: [{type: is-json}]\ntests: [{id: a, input: Hello}]\n";
+    shows("key-of-agentv-5", &Package::new(&[("suite/EVAL.yaml", mixed), ("suite/t/a.txt", "a")]).report());
+}
+
+#[test]
+fn a_repo_has_one_of_two_forms() {
+    let eval = "workspace:\n  repos:\n\
+                \x20 - {path: a, repo: shop/orders, commit: main, base_commit: v1, ancestor: 1, sparse: [src]}\n\
+                \x20 - {path: b, repo: shop/orders, checkout: {ref: main}}\n\
+                \x20 - {path: c, repo: ./orders}\n\
+                \x20 - {path: d, commit: main}\n\
+                tests: [{id: a, input: Hello, criteria: Greets}]\n";
+    shows("forms-of-repos", &Package::new(&[("suite/EVAL.yaml", eval)]).report());
+    let valid = "workspace: {repos: [{path: a, repo: shop/orders, commit: v1, base_commit: v1, ancestor: 1, sparse: [src]}, \
+                 {path: b, repo: 'git@example.com:shop.git', base_commit: v2}]}\n\
+                 tests: [{id: a, input: Hello, criteria: Greets}]\n";
+    let loaded = Package::new(&[("suite/EVAL.yaml", valid)]).load();
+    assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+    let repos = loaded.suite.unwrap().cases[0].case.workspace.as_ref().unwrap().repos.clone();
+    let [first, second] = repos.as_slice() else { panic!("{repos:?}") };
+    assert_eq!(first.source, RepoSource::Git("https://github.com/shop/orders.git".to_owned()));
+    assert_eq!((first.checkout.reference.as_deref(), first.checkout.ancestor), (Some("v1"), 1));
+    assert_eq!(first.sparse, ["src"]);
+    assert_eq!(second.source, RepoSource::Git("git@example.com:shop.git".to_owned()));
+    assert_eq!(second.checkout.reference.as_deref(), Some("v2"));
+}
+
+#[test]
+fn problems_of_vars_are_shown_where_they_are() {
+    let eval = "tests:\n\
+                - {id: list, vars: [1], input: Hello, criteria: Greets}\n\
+                - id: path\n  vars: {order: {id: 1182}}\n  input: Where is {{ order.number }}, {{ oder }}?\n  criteria: Says where\n\
+                - id: type\n  vars:\n    wanted: 12\n  input: Hello\n  criteria: '{{ wanted }}'\n";
     shows("vars-of-a-case", &Package::new(&[("suite/EVAL.yaml", eval)]).report());
 }
 

@@ -2,12 +2,11 @@
 //! docs/grading-differences.md).
 
 use evalsuite_records::record::{Assertion, GraderRecord};
-use evalsuite_schema::Grader;
 use evalsuite_schema::grader::{Compare, ComparedWith, ReferenceAnswer};
 use evalsuite_schema::json::{Value, json};
 
+use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_result::GraderResult;
-use crate::grade::grading_context::GradingContext;
 use crate::grade::judge_panel;
 use crate::judge::preference;
 use crate::judge::preference::{ComparedTask, OrderedReply, Preference};
@@ -23,7 +22,8 @@ const NOTHING_ACCEPTED: &str =
 /// An answer that is no worse passes.
 const PASS_MARK: f64 = 0.5;
 
-pub(crate) fn grade(path: &str, grader: &Grader, config: &Compare, context: &GradingContext<'_>) -> GraderRecord {
+pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> GraderRecord {
+    let GraderCall { path, grader, context, .. } = *call;
     let answer = match judge_panel::answer(&config.judge, context) {
         Ok(answer) => answer,
         Err(error) => return judge_panel::record(grader, Score::error(error.to_string()), context),

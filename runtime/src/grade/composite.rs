@@ -1,11 +1,11 @@
 //! The `composite` grader: combines the results of several graders.
 
 use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
-use evalsuite_schema::Grader;
 use evalsuite_schema::grader::{Aggregator, Composite};
 use evalsuite_schema::json::{Object, Value, json};
 
 use crate::grade::code_grader::command_output::VerdictRule;
+use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_command::COMMAND_LIMIT;
 use crate::grade::grader_record::grader_record;
 use crate::grade::grader_result::GraderResult;
@@ -15,17 +15,9 @@ use crate::grade::{code_grader, llm_aggregator};
 use crate::model::score::Score;
 use crate::record::statistics::ratio;
 
-/// Runs a grader, given its path.
-type RunGrader<'r> = &'r dyn Fn(&str, &Grader, &GradingContext<'_>) -> GraderRecord;
-
-/// Runs the members with `run`, and aggregates their results.
-pub(crate) fn grade(
-    path: &str,
-    grader: &Grader,
-    config: &Composite,
-    context: &GradingContext<'_>,
-    run: RunGrader<'_>,
-) -> GraderRecord {
+/// Runs the members, and aggregates their results.
+pub(crate) fn grade(config: &Composite, call: &GraderCall<'_>) -> GraderRecord {
+    let GraderCall { path, grader, context, run } = *call;
     let members: Vec<GraderRecord> =
         config.members.iter().map(|member| run(&format!("{path}/{}", member.name), member, context)).collect();
     let complete = |mut result: GraderResult| {

@@ -5,6 +5,7 @@ use evalsuite_schema::grader::ContainsJson;
 use evalsuite_schema::json::{Object, Value};
 
 use crate::grade::assertion_text::shorten;
+use crate::grade::json_schema;
 use crate::model::score::Score;
 
 pub(crate) fn grade(config: &ContainsJson, answer: &str) -> Score {
@@ -18,10 +19,7 @@ pub(crate) fn grade(config: &ContainsJson, answer: &str) -> Score {
     }
     match &config.schema {
         None => Score::pass().with_assertion(Assertion::new("Output contains a JSON object", true)),
-        #[cfg(feature = "json-schema")]
-        Some(schema) => crate::grade::json_schema::first_that_conforms(schema, objects),
-        #[cfg(not(feature = "json-schema"))]
-        Some(_) => Score::error("evalsuite was built without its feature `json-schema`"),
+        Some(schema) => json_schema::first_that_conforms(schema, objects),
     }
 }
 
@@ -86,7 +84,7 @@ mod tests {
         use evalsuite_schema::grader::JsonSchema;
         use evalsuite_schema::json::json;
 
-        let file = PathRef::found("card.json", "suites/x/card.json");
+        let file = Some(PathRef::found("card.json", "suites/x/card.json"));
         let schema = json!({"required": ["price"], "properties": {"price": {"type": "number"}}});
         let config = ContainsJson { schema: Some(JsonSchema { file, schema }) };
         let passes = |answer: &str| grade(&config, answer).state == ScoreState::Decided(1.0);

@@ -7,6 +7,7 @@ use evalsuite_schema::Grader;
 use evalsuite_schema::grader::{Criterion, JudgeSettings, PreparedCommand, Prompt};
 
 use crate::grade::code_grader::command_input;
+use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_command::GraderCommandError;
 use crate::grade::grader_record::grader_record;
 use crate::grade::grader_result::GraderResult;
@@ -48,13 +49,12 @@ impl fmt::Display for NoQuestion {
 
 /// Asks the judges of a grader about the answer of a trial.
 pub(crate) fn grade_answer(
-    path: &str,
-    grader: &Grader,
     prompt: Option<&Prompt>,
     criteria: &[Criterion],
     settings: &JudgeSettings,
-    context: &GradingContext<'_>,
+    call: &GraderCall<'_>,
 ) -> GraderRecord {
+    let GraderCall { path, grader, context, .. } = *call;
     match question(path, prompt, criteria, settings, context) {
         Ok(question) => ask(path, grader, &question, criteria, context, |result| result),
         Err(error) => record(grader, Score::error(error.to_string()), context),

@@ -101,7 +101,7 @@ fn unknown_ids<T>(criteria: &[Criterion], checks: &[Check<T>]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::grader::ScoreRange;
+    use evalsuite_schema::grader::{Operator, ScoreRange};
     use evalsuite_schema::json::json;
 
     use super::*;
@@ -109,7 +109,8 @@ mod tests {
 
     fn criterion(id: &str, weight: f64, required: bool) -> Criterion {
         let outcome = Some(format!("{id} holds"));
-        Criterion { id: id.into(), outcome, weight, required, min_score: None, score_ranges: Vec::new() }
+        let operator = Operator::Correctness;
+        Criterion { id: id.into(), outcome, operator, weight, required, min_score: None, score_ranges: Vec::new() }
     }
 
     fn check<T>(id: &str, judgement: T) -> Check<T> {

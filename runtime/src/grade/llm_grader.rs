@@ -4,7 +4,7 @@ use evalsuite_records::record::GraderRecord;
 use evalsuite_schema::grader::LlmGrader;
 use evalsuite_schema::{Grader, GraderConfig, Location};
 
-use crate::grade::grading_context::GradingContext;
+use crate::grade::grader_call::GraderCall;
 use crate::grade::judge_panel;
 
 /// The grader of a case that lists none.
@@ -12,6 +12,6 @@ pub(crate) fn implicit(location: Location) -> Grader {
     Grader::new("llm-grader", location, GraderConfig::LlmGrader(LlmGrader::default()))
 }
 
-pub(crate) fn grade(path: &str, grader: &Grader, config: &LlmGrader, context: &GradingContext<'_>) -> GraderRecord {
-    judge_panel::grade_answer(path, grader, config.prompt.as_ref(), &config.rubrics, &config.judge, context)
+pub(crate) fn grade(config: &LlmGrader, call: &GraderCall<'_>) -> GraderRecord {
+    judge_panel::grade_answer(config.prompt.as_ref(), &config.rubrics, &config.judge, call)
 }

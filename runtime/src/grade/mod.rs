@@ -1,4 +1,4 @@
-//! Built-in graders, one file each, scoring, and the dispatch from a grader's type to its file.
+//! Built-in graders, one file each, and scoring. The table of graders in the schema names the function of each type.
 
 pub(crate) mod assertion_text;
 pub(crate) mod code_grader;
@@ -7,13 +7,14 @@ pub(crate) mod composite;
 pub(crate) mod contains_json;
 pub(crate) mod edit_distance;
 pub(crate) mod field_accuracy;
+pub(crate) mod grader_call;
 pub(crate) mod grader_command;
 pub(crate) mod grader_record;
 pub(crate) mod grader_result;
 pub(crate) mod grading_context;
 pub(crate) mod is_json;
 pub(crate) mod json_equality;
-#[cfg(feature = "json-schema")]
+#[cfg_attr(not(feature = "json-schema"), path = "no_json_schema.rs")]
 pub(crate) mod json_schema;
 pub(crate) mod judge_panel;
 pub(crate) mod judgement_score;
@@ -37,10 +38,8 @@ use std::time::Instant;
 use evalsuite_records::record::GraderRecord;
 use evalsuite_schema::{Grader, GraderConfig};
 
-use crate::grade::grader_record::{grader_record, pass_mark};
-use crate::grade::grader_result::GraderResult;
+use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grading_context::GradingContext;
-use crate::grade::text_graders::LetterCase;
 use crate::model::score::Score;
 
 /// Runs one grader. `folder` keeps its files apart from those of graders with the same name.
@@ -54,59 +53,45 @@ pub(crate) fn grade(grader: &Grader, folder: Option<&str>, context: &GradingCont
 /// Runs a grader. `path` is its name below the names of the composites around it.
 fn grade_at(path: &str, grader: &Grader, context: &GradingContext<'_>) -> GraderRecord {
     let started = Instant::now();
-    let mut record = match &grader.config {
-        GraderConfig::Composite(config) => composite::grade(path, grader, config, context, &grade_at),
-        GraderConfig::LlmGrader(config) => llm_grader::grade(path, grader, config, context),
-        GraderConfig::Rubrics(config) => rubrics::grade(path, grader, config, context),
-        GraderConfig::Compare(config) => compare::grade(path, grader, config, context),
-        _ => grader_record(grader, result(path, grader, context), context.layout),
+    let call = GraderCall { path, grader, context, run: grade_at };
+    let mut record = match missing_data(&grader.config, context) {
+        Some(error) => error.into_record(&call),
+        None => grade_by_type(&call),
     };
     record.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     record
 }
 
-/// The result of a grader that asks no judge itself: one line for each type.
-fn result(path: &str, grader: &Grader, context: &GradingContext<'_>) -> GraderResult {
-    let (evidence, answer) = (context.evidence, context.evidence.answer());
-    if matches!(grader.config, GraderConfig::CodeGrader(_) | GraderConfig::User { .. })
+/// The error of a grader without the data that it needs.
+fn missing_data(config: &GraderConfig, context: &GradingContext<'_>) -> Option<Score> {
+    if matches!(config, GraderConfig::CodeGrader(_) | GraderConfig::User { .. })
         && let Some(reason) = context.cassette.lost_workspace()
     {
-        return Score::error(reason).into();
+        return Some(Score::error(reason));
     }
-    if let Some(error) = unknown_work::error(&grader.config, &evidence.facts().unknown) {
-        return error.into();
-    }
-    match &grader.config {
-        GraderConfig::Contains(config) => text_graders::contains(config, answer, LetterCase::Matters).into(),
-        GraderConfig::ContainsAny(config) => text_graders::contains_any(config, answer, LetterCase::Matters).into(),
-        GraderConfig::ContainsAll(config) => text_graders::contains_all(config, answer, LetterCase::Matters).into(),
-        GraderConfig::Icontains(config) => text_graders::contains(config, answer, LetterCase::Ignored).into(),
-        GraderConfig::IcontainsAny(config) => text_graders::contains_any(config, answer, LetterCase::Ignored).into(),
-        GraderConfig::IcontainsAll(config) => text_graders::contains_all(config, answer, LetterCase::Ignored).into(),
-        GraderConfig::StartsWith(config) => text_graders::starts_with(config, answer).into(),
-        GraderConfig::EndsWith(config) => text_graders::ends_with(config, answer).into(),
-        GraderConfig::Equals(config) => text_graders::equals(config, answer).into(),
-        GraderConfig::Regex(config) => regex::grade(config, answer).into(),
-        GraderConfig::Similar(config) => {
-            similar::grade(config, evidence, pass_mark(grader, None, context.layout)).into()
-        }
-        GraderConfig::IsJson => is_json::grade(answer).into(),
-        #[cfg(not(feature = "json-schema"))]
-        config if config.needs_json_schema() => {
-            Score::error("evalsuite was built without its feature `json-schema`").into()
-        }
-        GraderConfig::ContainsJson(config) => contains_json::grade(config, answer).into(),
-        #[cfg(feature = "json-schema")]
-        GraderConfig::JsonSchema(config) => json_schema::grade(config, answer).into(),
-        GraderConfig::Latency(config) => metric_graders::latency(config, evidence).into(),
-        GraderConfig::Cost(config) => metric_graders::cost(config, evidence).into(),
-        GraderConfig::TokenUsage(config) => metric_graders::token_usage(config, evidence).into(),
-        GraderConfig::ExecutionMetrics(config) => metric_graders::execution_metrics(config, evidence).into(),
-        GraderConfig::ToolTrajectory(config) => tool_trajectory::grade(config, evidence),
-        GraderConfig::SkillTrigger(config) => skill_trigger::grade(config, evidence).into(),
-        GraderConfig::FieldAccuracy(config) => field_accuracy::grade(config, evidence).into(),
-        GraderConfig::CodeGrader(config) => code_grader::grade(path, config, context),
-        GraderConfig::User { grader, config } => user_grader::grade(path, grader, config, context),
-        other => Score::error(format!("graders of type `{}` are not supported yet", other.type_name())).into(),
-    }
+    unknown_work::error(config, &context.evidence.facts().unknown)
 }
+
+/// The name of the variable that holds the settings, in a type that has settings.
+macro_rules! settings_of {
+    ($settings:ty, $name:ident) => {
+        $name
+    };
+}
+
+/// Generates the calls of the functions in the table of graders.
+macro_rules! calls_of_functions {
+    ($($(#[doc = $doc:literal])* $variant:ident $(($settings:ty))? = $name:literal, $kind:ident, $grade:path, $example:literal;)*) => {
+        fn grade_by_type(call: &GraderCall<'_>) -> GraderRecord {
+            match &call.grader.config {
+                $(GraderConfig::$variant $((settings_of!($settings, settings)))? => {
+                    $grade($(settings_of!($settings, settings),)? call.into()).into_record(call)
+                })*
+                GraderConfig::User { grader, config } => user_grader::grade(grader, config, call).into_record(call),
+                other => unreachable!("`{}` is not in the table of graders", other.type_name()),
+            }
+        }
+    };
+}
+
+evalsuite_schema::built_in_graders!(calls_of_functions);

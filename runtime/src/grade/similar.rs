@@ -7,6 +7,8 @@ use evalsuite_schema::grader::Similar;
 
 use crate::grade::assertion_text::shorten;
 use crate::grade::edit_distance::{TooLong, edit_distance};
+use crate::grade::grader_call::GraderCall;
+use crate::grade::grader_record::pass_mark;
 use crate::grade::number_format::{fixed, show};
 use crate::model::evidence::Evidence;
 use crate::model::messages::reference_text;
@@ -17,8 +19,12 @@ use crate::record::statistics::ratio;
 /// Largest product of the two lengths, in characters: a second of work, a few seconds without optimisation.
 const LIMIT: u64 = 10_000_000_000;
 
+pub(crate) fn grade(config: &Similar, call: &GraderCall<'_>) -> Score {
+    similarity(config, call.context.evidence, pass_mark(call.grader, None, call.context.layout))
+}
+
 /// `mark`: lowest value of a passing verdict.
-pub(crate) fn grade(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Score {
+fn similarity(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Score {
     let expected = match &config.value {
         Some(value) => Cow::Borrowed(value.as_str()),
         None => match reference_text(evidence.expected_output()) {
@@ -78,7 +84,7 @@ mod tests {
             expected_output: reference.map(|text| Message::text(Role::Assistant, text)).into_iter().collect(),
             ..Facts::default()
         });
-        grade(&Similar { value: value.map(str::to_owned), ignore_case, max_distance: None }, &evidence, 0.8)
+        similarity(&Similar { value: value.map(str::to_owned), ignore_case, max_distance: None }, &evidence, 0.8)
     }
 
     #[test]
@@ -97,7 +103,7 @@ mod tests {
         let with = |max_distance| {
             let evidence = Evidence::new(Facts { answer: "Hello World".into(), ..Facts::default() });
             let value = Some("Hello Wurld!".to_owned());
-            grade(&Similar { value, ignore_case: false, max_distance: Some(max_distance) }, &evidence, 0.8)
+            similarity(&Similar { value, ignore_case: false, max_distance: Some(max_distance) }, &evidence, 0.8)
         };
         assert_eq!(with(2).state, ScoreState::Decided(1.0));
         assert_eq!(with(1).state, ScoreState::Decided(0.0));

@@ -11,7 +11,7 @@ use crate::platform::excerpt::trim;
 
 /// Whether upper and lower case letters differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LetterCase {
+enum LetterCase {
     Matters,
     Ignored,
 }
@@ -32,14 +32,30 @@ impl LetterCase {
     }
 }
 
-pub(crate) fn contains(config: &TextValue, answer: &str, case: LetterCase) -> Score {
+pub(crate) fn contains(config: &TextValue, answer: &str) -> Score {
+    text(config, answer, LetterCase::Matters)
+}
+
+pub(crate) fn icontains(config: &TextValue, answer: &str) -> Score {
+    text(config, answer, LetterCase::Ignored)
+}
+
+fn text(config: &TextValue, answer: &str, case: LetterCase) -> Score {
     let TextValue { value } = config;
     let found = case.fold(answer).contains(case.fold(value).as_ref());
     let verb = if found { "contains" } else { "does not contain" };
     one(format!("Output {verb} \"{}\"{}", in_text(value), case.suffix()), found, value, answer)
 }
 
-pub(crate) fn contains_any(config: &TextList, answer: &str, case: LetterCase) -> Score {
+pub(crate) fn contains_any(config: &TextList, answer: &str) -> Score {
+    any_text(config, answer, LetterCase::Matters)
+}
+
+pub(crate) fn icontains_any(config: &TextList, answer: &str) -> Score {
+    any_text(config, answer, LetterCase::Ignored)
+}
+
+fn any_text(config: &TextList, answer: &str, case: LetterCase) -> Score {
     let folded = case.fold(answer);
     let list = quoted(&config.value);
     match config.value.iter().find(|value| folded.contains(case.fold(value).as_ref())) {
@@ -48,7 +64,15 @@ pub(crate) fn contains_any(config: &TextList, answer: &str, case: LetterCase) ->
     }
 }
 
-pub(crate) fn contains_all(config: &TextList, answer: &str, case: LetterCase) -> Score {
+pub(crate) fn contains_all(config: &TextList, answer: &str) -> Score {
+    all_texts(config, answer, LetterCase::Matters)
+}
+
+pub(crate) fn icontains_all(config: &TextList, answer: &str) -> Score {
+    all_texts(config, answer, LetterCase::Ignored)
+}
+
+fn all_texts(config: &TextList, answer: &str, case: LetterCase) -> Score {
     let folded = case.fold(answer);
     let missing: Vec<String> =
         config.value.iter().filter(|value| !folded.contains(case.fold(value).as_ref())).cloned().collect();
@@ -110,22 +134,18 @@ mod tests {
 
     #[test]
     fn case_matters_unless_it_is_ignored() {
-        check(contains(&value("Paid"), "paid", LetterCase::Matters), false, "Output does not contain \"Paid\"");
-        let folded = contains(&value("PAID"), "it is Paid", LetterCase::Ignored);
+        check(contains(&value("Paid"), "paid"), false, "Output does not contain \"Paid\"");
+        let folded = icontains(&value("PAID"), "it is Paid");
         check(folded, true, "Output contains \"PAID\" (case-insensitive)");
     }
 
     #[test]
     fn lists_name_what_is_missing() {
         let any = list(&["a", "b"]);
-        check(contains_any(&any, "xb", LetterCase::Matters), true, "Output contains \"b\"");
-        check(contains_any(&any, "x", LetterCase::Matters), false, "Output does not contain any of: \"a\", \"b\"");
-        check(contains_all(&any, "b", LetterCase::Matters), false, "Output missing: \"a\"");
-        check(
-            contains_all(&any, "AB", LetterCase::Ignored),
-            true,
-            "Output contains all 2 expected strings (case-insensitive)",
-        );
+        check(contains_any(&any, "xb"), true, "Output contains \"b\"");
+        check(contains_any(&any, "x"), false, "Output does not contain any of: \"a\", \"b\"");
+        check(contains_all(&any, "b"), false, "Output missing: \"a\"");
+        check(icontains_all(&any, "AB"), true, "Output contains all 2 expected strings (case-insensitive)");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use evalsuite_records::record::GraderKind;
 use evalsuite_schema::Object;
 
+use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::judge::grader_inquiry::GraderInquiry;
@@ -17,7 +18,8 @@ use crate::platform::isolated_call::{Ended, call_within};
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Calls the grader that is registered as `name`.
-pub(crate) fn grade(path: &str, name: &str, config: &Object, context: &GradingContext<'_>) -> GraderResult {
+pub(crate) fn grade(name: &str, config: &Object, call: &GraderCall<'_>) -> GraderResult {
+    let GraderCall { path, context, .. } = *call;
     let Some(grader) = context.registry.grader(name) else {
         return Score::error(format!("no grader named `{name}` is registered")).into();
     };

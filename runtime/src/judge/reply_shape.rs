@@ -85,6 +85,8 @@ pub(crate) fn text() -> Value {
 
 #[cfg(test)]
 mod tests {
+    use evalsuite_schema::grader::Operator;
+
     use super::*;
 
     #[test]
@@ -92,6 +94,7 @@ mod tests {
         let criterion = |id: &str| Criterion {
             id: id.into(),
             outcome: None,
+            operator: Operator::Correctness,
             weight: 1.0,
             required: false,
             min_score: None,

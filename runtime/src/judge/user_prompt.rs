@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use evalsuite_schema::Object;
-use evalsuite_schema::grader::{Criterion, PreparedCommand, Prompt};
+use evalsuite_schema::grader::{Criterion, Operator, PreparedCommand, Prompt};
 use evalsuite_schema::placeholder::Syntax;
 
 use crate::judge::prompt_variables::PromptVariables;
@@ -71,7 +71,19 @@ fn lines(criteria: &[Criterion], write: impl Fn(&Criterion) -> String) -> String
 fn item(criterion: &Criterion) -> String {
     let required = if criterion.required { " (REQUIRED)" } else { "" };
     let outcome = criterion.outcome.as_deref().unwrap_or(&criterion.id);
-    format!("- [{}]{required}{}: {outcome}\n", criterion.id, weight(criterion))
+    format!("- [{}]{required}{}: {}{outcome}\n", criterion.id, weight(criterion), comparison(criterion))
+}
+
+/// Precedes an outcome that the answer must not contradict.
+const CONTRADICTION: &str = "No claim in the answer is incompatible with the following statement; an answer that does not mention \
+                             it satisfies this. Statement: ";
+
+/// What precedes an outcome that the answer does not have to satisfy.
+fn comparison(criterion: &Criterion) -> &'static str {
+    match criterion.operator {
+        Operator::Contradiction => CONTRADICTION,
+        _ => "",
+    }
 }
 
 #[allow(clippy::float_cmp, reason = "exactly the default is not shown")]
@@ -84,7 +96,7 @@ fn block(criterion: &Criterion) -> String {
     let minimum = minimum.map(|least| format!(" [REQUIRED: min score {least}]")).unwrap_or_default();
     let mut text = format!("### Criterion: {}{}{minimum}\n", criterion.id, weight(criterion));
     if let Some(outcome) = &criterion.outcome {
-        let _ = writeln!(text, "Description: {outcome}");
+        let _ = writeln!(text, "Description: {}{outcome}", comparison(criterion));
     }
     if !criterion.score_ranges.is_empty() {
         text.push_str("Score ranges:\n");
@@ -132,15 +144,20 @@ mod tests {
         let criterion = |id: &str, weight, required, outcome: Option<&str>| Criterion {
             id: id.into(),
             outcome: outcome.map(str::to_owned),
+            operator: Operator::Correctness,
             weight,
             required,
             min_score: None,
             score_ranges: Vec::new(),
         };
         let mut text = "x".to_owned();
-        let criteria = [criterion("a", 2.0, true, Some("A")), criterion("b", 1.0, false, Some("B"))];
+        let contradicted =
+            Criterion { operator: Operator::Contradiction, ..criterion("c", 1.0, true, Some("Costs 19.90")) };
+        let criteria = [criterion("a", 2.0, true, Some("A")), criterion("b", 1.0, false, Some("B")), contradicted];
         append(&mut text, ReplyShape::Checklist, &criteria);
-        assert_eq!(text, "x\n\n[[ ## rubrics ## ]]\n- [a] (REQUIRED) (weight: 2): A\n- [b]: B\n");
+        let items =
+            format!("- [a] (REQUIRED) (weight: 2): A\n- [b]: B\n- [c] (REQUIRED): {CONTRADICTION}Costs 19.90\n");
+        assert_eq!(text, format!("x\n\n[[ ## rubrics ## ]]\n{items}"));
         let ranges = vec![
             ScoreRange { low: 0, high: 9, outcome: "bad".into() },
             ScoreRange { low: 10, high: 10, outcome: "good".into() },

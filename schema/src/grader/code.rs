@@ -29,7 +29,7 @@ pub struct CodeGrader {
     /// Free-form data that the command gets.
     #[also(target: Any, "gpt", "There is no proxy to a model: let the command call the model itself.",
         refused(UnsupportedKey, "`target` of a `code-grader` is not supported: there is no proxy to a model",
-            "delete it, and let the command call the model itself"), codes(UnsupportedKey))]
+            "delete it, and let the command call the model itself"))]
     #[key(Data, "{currency: EUR}", codes(NearMissKey, ConflictingKeys), by_hand)]
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub config: Object,

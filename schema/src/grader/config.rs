@@ -3,8 +3,8 @@
 use super::{Aggregator, Composite, Grader, GraderConfig};
 
 /// Generates [`GraderConfig`](super::GraderConfig) and its functions from the table.
-macro_rules! built_in_graders {
-    ($($(#[doc = $doc:literal])* $variant:ident $(($settings:ty))? = $name:literal, $kind:ident, $example:literal;)*) => {
+macro_rules! grader_config {
+    ($($(#[doc = $doc:literal])* $variant:ident $(($settings:ty))? = $name:literal, $kind:ident, $grade:path, $example:literal;)*) => {
         /// The type of a grader and its settings.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[non_exhaustive]
@@ -78,7 +78,7 @@ macro_rules! built_in_graders {
     };
 }
 
-pub(super) use built_in_graders;
+pub(super) use grader_config;
 
 /// A judge that a grader asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

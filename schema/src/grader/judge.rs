@@ -201,6 +201,11 @@ pub struct Criterion {
     #[key(Text, "Is polite.", codes(InvalidRubric))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
+    /// `correctness`: the answer has to satisfy the outcome. `contradiction`: the answer must not make a claim that is incompatible with
+    /// the outcome; leaving it out passes. Judges are told.
+    #[key(Choice(Operator::WORDS), "contradiction", default = "`correctness`", codes(SettingConflict))]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub operator: Operator,
     /// Share in the mean of the criteria.
     #[key(Number(&NOT_NEGATIVE), "2", default = "1", codes(InvalidWeight, ZeroTotalWeight))]
     pub weight: f64,
@@ -219,6 +224,17 @@ pub struct Criterion {
         default = "satisfied or not", codes(InvalidScoreRanges))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub score_ranges: Vec<ScoreRange>,
+}
+
+/// How an answer is compared with the outcome of a [`Criterion`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
+#[serde(rename_all = "lowercase")]
+pub enum Operator {
+    /// It has to satisfy the outcome.
+    #[default]
+    Correctness,
+    /// It must not contradict the outcome.
+    Contradiction,
 }
 
 /// What a range of scores means.

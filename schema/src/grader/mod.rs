@@ -15,7 +15,7 @@ mod trajectory;
 
 use serde::{Deserialize, Serialize};
 
-use self::config::built_in_graders;
+use self::config::grader_config;
 use crate::{Location, Object, is_default};
 
 pub use code::{CodeGrader, PreparedCommand};
@@ -26,8 +26,8 @@ pub use config::AskedJudge;
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 pub use json_schema::{ContainsJson, JsonSchema};
 pub use judge::{
-    Compare, ComparedWith, Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, ReferenceAnswer, Rubrics,
-    ScoreRange,
+    Compare, ComparedWith, Criterion, JudgeSettings, LlmGrader, Operator, Preprocessor, Prompt, ReferenceAnswer,
+    Rubrics, ScoreRange,
 };
 #[cfg(feature = "keys")]
 pub use judge::{OldRubric, PromptCommand};
@@ -36,75 +36,84 @@ pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use text::{Regex, Similar, TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
 
-// The table of graders: name in files, settings and kind of each built-in type.
-built_in_graders! {
-    /// The answer contains the text.
-    Contains(TextValue) = "contains", Code, r#"{ type: contains, value: "19.90", required: true }"#;
-    /// The answer contains at least one of the texts.
-    ContainsAny(TextList) = "contains-any", Code, r#"{ type: contains-any, value: [refund, reimburse], weight: 2 }"#;
-    /// The answer contains all of the texts.
-    ContainsAll(TextList) = "contains-all", Code, r#"{ type: contains-all, value: ["1182", "19.90"] }"#;
-    /// Like `contains`, ignoring case.
-    Icontains(TextValue) = "icontains", Code, r#"{ type: icontains, value: refund }"#;
-    /// Like `contains-any`, ignoring case.
-    IcontainsAny(TextList) = "icontains-any", Code, r#"{ type: icontains-any, value: [sorry, apologies] }"#;
-    /// Like `contains-all`, ignoring case.
-    IcontainsAll(TextList) = "icontains-all", Code, r#"{ type: icontains-all, value: [order, refund] }"#;
-    /// The trimmed answer starts with the text.
-    StartsWith(TextValue) = "starts-with", Code, r#"{ type: starts-with, value: Dear }"#;
-    /// The trimmed answer ends with the text.
-    EndsWith(TextValue) = "ends-with", Code, r#"{ type: ends-with, value: Your shop }"#;
-    /// The trimmed answer is the text.
-    Equals(TextValue) = "equals", Code, r#"{ type: equals, value: approved }"#;
-    /// The pattern matches anywhere in the answer.
-    Regex(Regex) = "regex", Code, r#"{ type: regex, value: '\b19[.,]90\b', flags: i }"#;
-    /// The edit similarity of answer and text, 1 − edit distance / length of the longer text, reaches the pass mark. Insertions,
-    /// deletions and replacements of characters (Unicode scalar values) are counted after trimming both texts, and the count is exact.
-    /// If the product of the lengths of the differing parts exceeds 10^10 (two texts of 100 000 characters), the grader returns an
-    /// error rather than a guess. A runaway answer compared with a short `value` is well below that limit and scores close to 0. With
-    /// `max_distance` the score is 1 if the edit distance is at most that, else 0.
-    Similar(Similar) = "similar", Code, r#"{ type: similar, value: Refund approved., threshold: 0.9, ignore_case: true }"#;
-    /// The answer is one JSON value.
-    IsJson = "is-json", Code, r#"{ type: is-json }"#;
-    /// The answer contains a JSON object, between any other text. With `schema`, one of its objects conforms to it, as with
-    /// `json-schema`, which also says how schemas are checked and which feature they need. An object inside an object is not looked at by
-    /// itself.
-    ContainsJson(ContainsJson) = "contains-json", Code, r#"{ type: contains-json, schema: ./refund.schema.json }"#;
-    /// The answer, without code fences, is JSON that conforms to a JSON Schema. The schema is checked at compile time: misspelled
-    /// keywords, invalid patterns, references out of the file and reference cycles are reported with their location. `format` is
-    /// enforced in all drafts, and nothing is ever fetched. The validator takes a while to compile and is therefore a feature: `cargo
-    /// add --dev evalsuite --features json-schema`. Without it, the generated test `suite_check` reports that the feature is missing.
-    JsonSchema(JsonSchema) = "json-schema", Code, r#"{ type: json-schema, schema: ./refund.schema.json }"#;
-    /// The duration is at most `threshold`.
-    Latency(Latency) = "latency", Code, r#"{ type: latency, threshold: 5000 }"#;
-    /// The cost is at most `budget`.
-    Cost(Cost) = "cost", Code, r#"{ type: cost, budget: 0.05 }"#;
-    /// Token counts are within their limits, of which there is at least one.
-    TokenUsage(TokenUsage) = "token-usage", Code, r#"{ type: token-usage, max_total: 20000 }"#;
-    /// Several limits at once, of which there is at least one; the score is the share that is kept.
-    ExecutionMetrics(ExecutionMetrics) = "execution-metrics", Code, r#"{ type: execution-metrics, max_tool_calls: 10, max_duration_ms: 30000 }"#;
-    /// The agent called the expected tools. In names of tools `*` matches any characters and `?` one. A transcript without tool calls
-    /// is judged only if the agent reports that it is complete.
-    ToolTrajectory(ToolTrajectory) = "tool-trajectory", Code, r#"{ type: tool-trajectory, mode: in_order, expected: [{ tool: find_order, args: { id: 1182 } }, { tool: refund }] }"#;
-    /// The agent used a skill, or left it alone.
-    SkillTrigger(SkillTrigger) = "skill-trigger", Code, r#"{ type: skill-trigger, skill: refunds, should_trigger: false }"#;
-    /// Fields of a JSON answer match the reference answer.
-    FieldAccuracy(FieldAccuracy) = "field-accuracy", Code, r#"{ type: field-accuracy, fields: [{ path: total, match: numeric_tolerance, tolerance: 0.01 }] }"#;
-    /// A command decides, by its exit status or with a JSON object on standard output (see the protocols). Keys that are not in this
-    /// table are added to `config`.
-    CodeGrader(CodeGrader) = "code-grader", Command, r#"{ type: code-grader, command: [python3, ./graders/totals.py] }"#;
-    /// Several graders in one, at most 4 levels deep.
-    Composite(Composite) = "composite", Code, r#"{ type: composite, aggregator: { type: threshold, threshold: 0.5 }, assertions: [{ type: is-json }, { type: contains, value: paid }] }"#;
-    /// A judge passes the answer. Without `prompt` and `rubrics`, it grades by the case's `criteria` and reference answer.
-    LlmGrader(LlmGrader) = "llm-grader", Model, r#"{ type: llm-grader, prompt: Is the tone of the answer friendly? }"#;
-    /// A judge checks the answer criterion by criterion. Plain texts among assertions are one such grader.
-    Rubrics(Rubrics) = "rubrics", Model, r#"{ type: rubrics, criteria: [Names the order number, { id: tone, outcome: Polite, weight: 2 }] }"#;
-    /// A judge says whether the answer is better than another one. It is asked twice, with each of the two answers first. The score is
-    /// 1 if the answer is better both times, 0 if the other one is, else 0.5: a tie. If the judge replies differently to the two
-    /// orders, `consistent` in the details of the result is false. An answer passes if it is no worse, or with a `min_score` above 0.5
-    /// only if it is better.
-    Compare(Compare) = "compare", Model, r#"{ type: compare, reference: 19.90 is on its way., criteria: Is friendly }"#;
+/// The table of graders, given to the macro `$generate`. A row is what the reference says, then the variant of [`GraderConfig`] with its
+/// settings, the name in files, the kind, the function of the runtime (in its module `grade`), and an example.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! built_in_graders {
+    ($generate:ident) => {
+        $generate! {
+            /// The answer contains the text.
+            Contains(TextValue) = "contains", Code, text_graders::contains, r#"{ type: contains, value: "19.90", required: true }"#;
+            /// The answer contains at least one of the texts.
+            ContainsAny(TextList) = "contains-any", Code, text_graders::contains_any, r#"{ type: contains-any, value: [refund, reimburse], weight: 2 }"#;
+            /// The answer contains all of the texts.
+            ContainsAll(TextList) = "contains-all", Code, text_graders::contains_all, r#"{ type: contains-all, value: ["1182", "19.90"] }"#;
+            /// Like `contains`, ignoring case.
+            Icontains(TextValue) = "icontains", Code, text_graders::icontains, r#"{ type: icontains, value: refund }"#;
+            /// Like `contains-any`, ignoring case.
+            IcontainsAny(TextList) = "icontains-any", Code, text_graders::icontains_any, r#"{ type: icontains-any, value: [sorry, apologies] }"#;
+            /// Like `contains-all`, ignoring case.
+            IcontainsAll(TextList) = "icontains-all", Code, text_graders::icontains_all, r#"{ type: icontains-all, value: [order, refund] }"#;
+            /// The trimmed answer starts with the text.
+            StartsWith(TextValue) = "starts-with", Code, text_graders::starts_with, r#"{ type: starts-with, value: Dear }"#;
+            /// The trimmed answer ends with the text.
+            EndsWith(TextValue) = "ends-with", Code, text_graders::ends_with, r#"{ type: ends-with, value: Your shop }"#;
+            /// The trimmed answer is the text.
+            Equals(TextValue) = "equals", Code, text_graders::equals, r#"{ type: equals, value: approved }"#;
+            /// The pattern matches anywhere in the answer.
+            Regex(Regex) = "regex", Code, regex::grade, r#"{ type: regex, value: '\b19[.,]90\b', flags: i }"#;
+            /// The edit similarity of answer and text, 1 − edit distance / length of the longer text, reaches the pass mark. Insertions,
+            /// deletions and replacements of characters (Unicode scalar values) are counted after trimming both texts, and the count is exact.
+            /// If the product of the lengths of the differing parts exceeds 10^10 (two texts of 100 000 characters), the grader returns an
+            /// error rather than a guess. A runaway answer compared with a short `value` is well below that limit and scores close to 0. With
+            /// `max_distance` the score is 1 if the edit distance is at most that, else 0.
+            Similar(Similar) = "similar", Code, similar::grade, r#"{ type: similar, value: Refund approved., threshold: 0.9, ignore_case: true }"#;
+            /// The answer is one JSON value.
+            IsJson = "is-json", Code, is_json::grade, r#"{ type: is-json }"#;
+            /// The answer contains a JSON object, between any other text. With `schema`, one of its objects conforms to it, as with
+            /// `json-schema`, which also says how schemas are checked and which feature they need. An object inside an object is not looked at by
+            /// itself.
+            ContainsJson(ContainsJson) = "contains-json", Code, contains_json::grade, r#"{ type: contains-json, schema: ./refund.schema.json }"#;
+            /// The answer, without code fences, is JSON that conforms to a JSON Schema. The schema is checked at compile time: misspelled
+            /// keywords, invalid patterns, references out of the file and reference cycles are reported with their location. `format` is
+            /// enforced in all drafts, and nothing is ever fetched. The validator takes a while to compile and is therefore a feature: `cargo
+            /// add --dev evalsuite --features json-schema`. Without it, the generated test `suite_check` reports that the feature is missing.
+            JsonSchema(JsonSchema) = "json-schema", Code, json_schema::grade, r#"{ type: json-schema, schema: ./refund.schema.json }"#;
+            /// The duration is at most `threshold`.
+            Latency(Latency) = "latency", Code, metric_graders::latency, r#"{ type: latency, threshold: 5000 }"#;
+            /// The cost is at most `budget`.
+            Cost(Cost) = "cost", Code, metric_graders::cost, r#"{ type: cost, budget: 0.05 }"#;
+            /// Token counts are within their limits, of which there is at least one.
+            TokenUsage(TokenUsage) = "token-usage", Code, metric_graders::token_usage, r#"{ type: token-usage, max_total: 20000 }"#;
+            /// Several limits at once, of which there is at least one; the score is the share that is kept.
+            ExecutionMetrics(ExecutionMetrics) = "execution-metrics", Code, metric_graders::execution_metrics, r#"{ type: execution-metrics, max_tool_calls: 10, max_duration_ms: 30000 }"#;
+            /// The agent called the expected tools. In names of tools `*` matches any characters and `?` one. A transcript without tool calls
+            /// is judged only if the agent reports that it is complete.
+            ToolTrajectory(ToolTrajectory) = "tool-trajectory", Code, tool_trajectory::grade, r#"{ type: tool-trajectory, mode: in_order, expected: [{ tool: find_order, args: { id: 1182 } }, { tool: refund }] }"#;
+            /// The agent used a skill, or left it alone.
+            SkillTrigger(SkillTrigger) = "skill-trigger", Code, skill_trigger::grade, r#"{ type: skill-trigger, skill: refunds, should_trigger: false }"#;
+            /// Fields of a JSON answer match the reference answer.
+            FieldAccuracy(FieldAccuracy) = "field-accuracy", Code, field_accuracy::grade, r#"{ type: field-accuracy, fields: [{ path: total, match: numeric_tolerance, tolerance: 0.01 }] }"#;
+            /// A command decides, by its exit status, or with a score, `pass`, `fail` or a JSON object on standard output (see the protocols). Keys that are not in this
+            /// table are added to `config`.
+            CodeGrader(CodeGrader) = "code-grader", Command, code_grader::grade, r#"{ type: code-grader, command: [python3, ./graders/totals.py] }"#;
+            /// Several graders in one, at most 4 levels deep.
+            Composite(Composite) = "composite", Code, composite::grade, r#"{ type: composite, aggregator: { type: threshold, threshold: 0.5 }, assertions: [{ type: is-json }, { type: contains, value: paid }] }"#;
+            /// A judge passes the answer. Without `prompt` and `rubrics`, it grades by the case's `criteria` and reference answer.
+            LlmGrader(LlmGrader) = "llm-grader", Model, llm_grader::grade, r#"{ type: llm-grader, prompt: Is the tone of the answer friendly? }"#;
+            /// A judge checks the answer criterion by criterion. Plain texts among assertions are one such grader.
+            Rubrics(Rubrics) = "rubrics", Model, rubrics::grade, r#"{ type: rubrics, criteria: [Names the order number, { id: tone, outcome: Polite, weight: 2 }] }"#;
+            /// A judge says whether the answer is better than another one. It is asked twice, with each of the two answers first. The score is
+            /// 1 if the answer is better both times, 0 if the other one is, else 0.5: a tie. If the judge replies differently to the two
+            /// orders, `consistent` in the details of the result is false. An answer passes if it is no worse, or with a `min_score` above 0.5
+            /// only if it is better.
+            Compare(Compare) = "compare", Model, compare::grade, r#"{ type: compare, reference: 19.90 is on its way., criteria: Is friendly }"#;
+        }
+    };
 }
+
+built_in_graders!(grader_config);
 
 /// A grader of a case: what every grader has, and the settings of its type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,12 +4,12 @@ pub mod lists;
 mod parts;
 pub mod range;
 
-use crate::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 pub use crate::grader::keys::{
     ASSERTIONS, GRADER_KEYS, INCLUDE, OLD_ASSERTIONS, RUST_GRADER, SCHEMA_KEY, TASK_GRADER, TASK_GRADER_KEYS, TEMPLATE,
 };
-pub use crate::workspace::{RepoSourceKeys, WORKSPACE, WrittenClone, WrittenHook, WrittenHooks};
+pub use crate::workspace::{RepoSourceKeys, ShortRepo, WORKSPACE, WrittenClone, WrittenHook, WrittenHooks};
 pub use lists::{CRITERIA, SOME_CRITERIA};
 pub(crate) use parts::made;
 pub use parts::{FromWritten, Parts, Written};

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod agent_lookup;
+mod agent_skills;
 mod arguments;
 mod broken_suites;
 mod calibration;
@@ -16,6 +17,7 @@ mod generated;
 mod hooks;
 mod judging;
 mod macro_placement;
+mod new_grader;
 mod outcomes;
 mod published_crates;
 #[cfg(unix)]

@@ -7,11 +7,12 @@ use std::io::Write;
 use std::path::Path;
 
 use evalsuite_convert::{
-    Conversion, Entry, Layout, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor, from_promptfoo,
-    to_tasks,
+    CasePlacement, Conversion, Entry, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor,
+    from_promptfoo, to_tasks,
 };
-use evalsuite_loader::{load, render};
-use evalsuite_schema::diagnostic::Severity;
+use evalsuite_diagnostics::{Severity, render};
+use evalsuite_discovery::SuiteFile;
+use evalsuite_loader::load;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -127,15 +128,15 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
 }
 
 /// The layout of an eval file; `None` for tasks.
-fn layout(layout: Option<CaseLayout>) -> Option<Layout> {
+fn layout(layout: Option<CaseLayout>) -> Option<CasePlacement> {
     match layout {
-        None | Some(CaseLayout::File) => Some(Layout::File),
-        Some(CaseLayout::Directories) => Some(Layout::Directories),
+        None | Some(CaseLayout::File) => Some(CasePlacement::File),
+        Some(CaseLayout::Directories) => Some(CasePlacement::Directories),
         Some(CaseLayout::Tasks) => None,
     }
 }
 
-fn written(suite: NewSuite, layout: Option<Layout>) -> Conversion {
+fn written(suite: NewSuite, layout: Option<CasePlacement>) -> Conversion {
     match layout {
         Some(layout) => suite.in_layout(layout),
         None => suite.as_tasks(),
@@ -168,8 +169,7 @@ fn copied_from_outside(conversion: &Conversion) -> Vec<String> {
 
 /// Whether a written file is that of the suite.
 fn is_eval_file(file: &Path) -> bool {
-    let name = file.to_string_lossy().to_lowercase();
-    !name.contains('/') && (name.ends_with("eval.yaml") || name.ends_with("eval.yml"))
+    file.components().count() == 1 && file.to_str().and_then(SuiteFile::named) == Some(SuiteFile::Eval)
 }
 
 fn print(conversion: &Conversion, format: OutputFormat, problems: &[String]) -> io::Result<()> {

@@ -35,6 +35,7 @@ const YAML: &[(&str, &[&str])] = &[
 const JSON: &[(&str, &[&str])] = &[
     ("suite", &["**/suites/**/suite.json", NOT_IN_WORKSPACES]),
     ("task", &["**/suites/**/tasks/**/*.json", NOT_IN_WORKSPACES]),
+    ("evals", &["**/evals/evals.json", NOT_IN_WORKSPACES]),
 ];
 
 pub(super) fn write(arguments: &NewEditor) -> Result<()> {

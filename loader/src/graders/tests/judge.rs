@@ -1,6 +1,6 @@
 //! `llm-grader`, `rubrics` and `compare`.
 
-use evalsuite_schema::grader::{Compare, ComparedWith, Criterion, GraderConfig, Prompt, ReferenceAnswer};
+use evalsuite_schema::grader::{Compare, ComparedWith, Criterion, GraderConfig, Operator, Prompt, ReferenceAnswer};
 
 use super::{check, config};
 use crate::test_package::Package;
@@ -23,6 +23,15 @@ fn criteria_are_text_or_mappings() {
     let required: Vec<bool> = found.iter().map(|criterion| criterion.required).collect();
     assert_eq!(required, [true, true, false]);
     assert_eq!(criteria("{type: llm-grader, rubrics: [one]}").len(), 1);
+}
+
+#[test]
+fn a_criterion_says_how_the_answer_is_compared() {
+    let found = criteria(
+        "{type: rubrics, criteria: [one, {outcome: two, operator: correctness}, {outcome: three, operator: contradiction}]}",
+    );
+    let operators: Vec<Operator> = found.iter().map(|criterion| criterion.operator).collect();
+    assert_eq!(operators, [Operator::Correctness, Operator::Correctness, Operator::Contradiction]);
 }
 
 #[test]
@@ -57,6 +66,14 @@ fn bad_criteria_are_errors() {
         ("{type: rubrics}", &["1:3 E052 missing key `criteria` in `rubrics`"]),
         ("{type: rubrics, criteria: []}", &["1:29 E052 `criteria` is empty"]),
         ("{type: rubrics, criteria: 5}", &["1:29 E020 `criteria` must be a list, found a number"]),
+        (
+            "{type: rubrics, criteria: [{outcome: a, operator: contradicts}]}",
+            &["1:53 E023 `operator` is `contradicts`, which is not one of `correctness` and `contradiction`"],
+        ),
+        (
+            "{type: rubrics, criteria: [{score_ranges: {0: a}, operator: contradiction}]}",
+            &["1:53 E028 `operator` has no meaning in a criterion without `outcome`"],
+        ),
         ("{type: rubrics, criteria: ' '}", &["1:29 E022 a criterion is blank"]),
         ("{type: rubrics, criteria: [{id: x}]}", &["1:30 E055 a criterion has no `outcome`"]),
         (

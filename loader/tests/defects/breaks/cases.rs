@@ -1,6 +1,6 @@
 //! Ids, dependencies, and what a case needs to be one.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::{Breaks, Expected, Place, Site, join, list, number, text};
 use crate::project::Layout;
@@ -172,7 +172,6 @@ fn leftovers(breaks: &mut Breaks<'_>) {
     for case in breaks.tagged("case") {
         breaks.insert(Code::NoEffect, "`suite` of a case", &case, "suite", any_text("refunds"));
         breaks.insert(Code::NoEffect, "`reference_answer`", &case, "reference_answer", any_text("Approved"));
-        breaks.insert(Code::UnsupportedKey, "`vars` of a case", &case, "vars", any_text("Approved"));
         breaks.insert(Code::DeprecatedKey, "`evaluator` of a case", &case, "evaluator", name("llm-grader"));
         let rubrics = crate::tree::list([any_text("Stays polite")]);
         breaks.insert(Code::DeprecatedKey, "`rubrics` of a case", &case, "rubrics", rubrics);

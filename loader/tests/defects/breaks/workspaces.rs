@@ -1,6 +1,6 @@
 //! Workspaces, repos and hooks.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::{Breaks, Expected, Place, Site, join, list, map, number, text};
 use crate::project::File;
@@ -142,6 +142,21 @@ fn repos(breaks: &mut Breaks<'_>) {
             root.at_mut(&join(&path, at)).body = text(&format!("./{place}"));
             (path.clone(), Part::Value)
         });
+    }
+    for site in breaks.tagged("repo name") {
+        for bad in ["./shop", "shop", "a/b/c", "../shop/orders"] {
+            breaks.replace(Code::InvalidRepo, format!("the repo {bad}"), &site, text(bad));
+        }
+    }
+    for site in breaks.tagged("base commit") {
+        if breaks.around(&site).is_some_and(|repo| repo.node.get("commit").is_some()) {
+            breaks.replace(Code::ConflictingKeys, "another `base_commit`", &site, text("main"));
+        }
+    }
+    for site in breaks.tagged("repo") {
+        for (key, value) in [("repo", any_text("shop/orders")), ("ancestor", crate::tree::number(1))] {
+            breaks.insert(Code::ConflictingKeys, "a repo in two ways", &site, key, value);
+        }
     }
     for site in breaks.tagged("source type") {
         for bad in ["svn", "Git", ""] {

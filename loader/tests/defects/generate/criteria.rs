@@ -1,9 +1,9 @@
 //! Criteria of judge graders.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::Generator;
-use crate::tree::{Node, Rule, any_text, boolean, entry, keys, list, name, number, open, text};
+use crate::tree::{Node, Rule, any_text, boolean, choice, entry, keys, list, name, number, open, text};
 
 impl Generator {
     /// A list of criteria.
@@ -35,6 +35,9 @@ impl Generator {
             }
         } else {
             node = node.need(Code::InvalidRubric, "outcome", self.sentence());
+            if self.has() {
+                node = node.put("operator", choice("contradiction", &["correctness", "contradiction"]));
+            }
         }
         if self.has() {
             node = node.put("weight", number(self.choices.one("weight", &["2", "0.5", "1.0"])).rule(Rule::Weight));

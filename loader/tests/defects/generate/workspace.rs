@@ -1,6 +1,6 @@
 //! Workspaces, repos and hooks.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::Generator;
 use crate::tree::{Node, Rule, UNBOUNDED, Wanted, any_text, boolean, choice, integer, keys, list, name, text};
@@ -46,6 +46,9 @@ impl Generator {
 
     fn repo(&mut self, place: &str) -> Node {
         let mut node = keys("a repo").tag("repo").need(Code::InvalidRepo, "path", name(place).tag("repo path"));
+        if self.choices.pick("repo form", 3) == 2 {
+            return self.short_repo(node);
+        }
         let source = keys("`source` of a repo").tag("repo source");
         let is_local = self.choices.pick("source", 2) == 1;
         let source = if is_local {
@@ -93,6 +96,23 @@ impl Generator {
             node = node.put("checkout", checkout);
         }
         node
+    }
+
+    fn short_repo(&mut self, node: Node) -> Node {
+        let repo = self
+            .choices
+            .one("repo", &["shop/orders", "https://example.org/${{ REPO }}.git", "git@example.org:shop.git"]);
+        let mut node = node.tag("short repo").need(Code::InvalidRepo, "repo", text(repo).tag("repo name"));
+        if self.has() {
+            node = node.put("commit", text("v1.2.0"));
+        }
+        if self.has() {
+            node = node.put("base_commit", text("v1.2.0").tag("base commit"));
+        }
+        if self.has() {
+            node = node.put("ancestor", integer(2, 0, UNBOUNDED));
+        }
+        if self.has() { node.put("sparse", list([text("src")])) } else { node }
     }
 
     /// `hooks` of a workspace or a target.

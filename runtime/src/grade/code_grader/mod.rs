@@ -11,12 +11,14 @@ use evalsuite_schema::Value;
 use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
 
 use crate::grade::code_grader::command_output::VerdictRule;
+use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_command::{COMMAND_LIMIT, GraderCommand, GraderCommandError};
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::model::score::Score;
 
-pub(crate) fn grade(path: &str, config: &CodeGrader, context: &GradingContext<'_>) -> GraderResult {
+pub(crate) fn grade(config: &CodeGrader, call: &GraderCall<'_>) -> GraderResult {
+    let GraderCall { path, context, .. } = *call;
     let directory = context.grader_directory(path);
     let input = match command_input::build(&config.config, context, &directory) {
         Ok(input) => input,

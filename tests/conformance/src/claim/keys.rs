@@ -1,7 +1,7 @@
 //! Keys: unknown, missing, deprecated, conflicting, without effect.
 
+use evalsuite_diagnostics::Code;
 use evalsuite_schema::Value;
-use evalsuite_schema::diagnostic::Code;
 
 use super::{Claim, ensure, format_tables, lacks};
 
@@ -11,7 +11,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         Code::MissingKey => absent(claim),
         Code::ConflictingKeys => conflict(claim),
         Code::UnsupportedKey => {
-            let known = ["total_budget_usd", "totalBudgetUsd", "target", "vars"];
+            let known = ["total_budget_usd", "totalBudgetUsd", "target"];
             at_key(claim)?;
             ensure(known.contains(&claim.quoted[0]), || "the key is supported".to_owned())
         }

@@ -1,0 +1,111 @@
+//! A new built-in grader needs edits in three files, as CONTRIBUTING says; the checks, the schemas and the runs follow.
+
+use std::fs;
+use std::path::PathBuf;
+
+use evalsuite_tests::throwaway::{Call, Package, files_below, suites, workspace};
+
+const MANIFEST: &str = r#"
+[package]
+name = "agent"
+version = "0.1.0"
+edition = "2024"
+
+[dependencies]
+evalsuite = { path = "../runtime", default-features = false, features = ["cli-agents", "judge", "macros"] }
+"#;
+
+const SETTINGS: &str = r#"
+/// Settings of `max-words`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
+pub struct MaxWords {
+    /// Most words of a passing answer.
+    #[key(Integer(1, u64::MAX), "200", required, unit = "words")]
+    pub max: u64,
+}
+"#;
+
+const ROW: &str = r#"
+            /// The answer has at most `max` words.
+            MaxWords(MaxWords) = "max-words", Code, text_graders::max_words, r"{ type: max-words, max: 200 }";
+"#;
+
+const GRADING: &str = r#"
+pub(crate) fn max_words(config: &evalsuite_schema::grader::MaxWords, answer: &str) -> Score {
+    let words = answer.split_whitespace().count() as u64;
+    Score::from(words <= config.max).with_assertion(Assertion::new(format!("Output has {words} words"), words <= config.max))
+}
+"#;
+
+const SUITE: &str = "tests:
+  - { id: short, input: one two three, assertions: [{ type: max-words, max: 3 }] }
+  - { id: long, input: one two three four, assertions: [{ type: max-words, max: 3 }] }
+";
+
+#[test]
+fn a_new_grader_touches_three_files() {
+    let package = Package::workspace("new-grader", &[]);
+    copy_workspace(&package);
+    edit(&package, "schema/src/grader/text.rs", |text| format!("{text}{SETTINGS}"));
+    edit(&package, "schema/src/grader/mod.rs", |text| {
+        let text = insert_after(text, "pub use text::{", "MaxWords, ");
+        insert_after(&text, "$generate! {", ROW)
+    });
+    edit(&package, "runtime/src/grade/text_graders.rs", |text| format!("{text}{GRADING}"));
+    package
+        .write("agent/Cargo.toml", MANIFEST)
+        .write("agent/src/lib.rs", suites::AGENT)
+        .write("agent/suites/words/EVAL.yaml", SUITE)
+        .write("agent/tests/evals.rs", "evalsuite::include_eval_suite!(\"suites/words\", agent = agent::agent);\n");
+
+    let targets = ["build", "-p", "agent", "-p", "cargo-evalsuite", "--test", "evals", "--bin", "cargo-evalsuite"];
+    let build = package.cargo(targets).build().succeeds("the workspace with a new grader is built");
+
+    let program =
+        build.artifacts.iter().find(|artifact| artifact.target == "cargo-evalsuite" && artifact.kind == "bin");
+    let program = program.and_then(|artifact| artifact.executable.clone()).expect("the command line was built");
+    let evalsuite = |arguments: &[&str]| {
+        let call = Call::program(&program, &package).args(["evalsuite"]).args(arguments.iter().copied());
+        call.in_directory(&package.root().join("agent")).run()
+    };
+    evalsuite(&["check", "suites/words"]).succeeds("a suite with the new grader is valid");
+    evalsuite(&["schema", "case"])
+        .succeeds("the schema is printed")
+        .says("max-words")
+        .says("Most words of a passing answer.");
+
+    let tests =
+        || Call::program(build.executable("test", "evals"), &package).in_directory(&package.root().join("agent"));
+    tests().args(["short"]).run().succeeds("three words pass");
+    tests().args(["long"]).run().fails("four words fail").says("Output has 4 words");
+
+    package.write("agent/suites/words/EVAL.yaml", &SUITE.replacen("max: 3", "max: 0", 1));
+    let check = evalsuite(&["check", "suites/words"]).fails("`max` is at least 1");
+    check.says("E024").says("EVAL.yaml:2:").says("`max` is 0");
+}
+
+/// Copies the workspace, so that the grader is added to a copy.
+fn copy_workspace(package: &Package) {
+    let entries =
+        fs::read_dir(workspace()).expect("the workspace can be read").map(|entry| entry.expect("readable").path());
+    let is_source = |path: &PathBuf| path.is_dir() && !path.ends_with("target") && !path.ends_with(".git");
+    for file in entries.filter(is_source).flat_map(|folder| files_below(&folder)).filter(|path| path.is_file()) {
+        let copy = package.root().join(file.strip_prefix(workspace()).expect("a file of the workspace"));
+        fs::create_dir_all(copy.parent().expect("a file has a folder")).expect("the folder can be made");
+        fs::copy(&file, copy).unwrap_or_else(|error| panic!("cannot copy {}: {error}", file.display()));
+    }
+    let manifest = fs::read_to_string(workspace().join("Cargo.toml")).expect("the workspace has a manifest");
+    package.write("Cargo.toml", &insert_after(&manifest, "\nmembers = [", "\"agent\", "));
+}
+
+fn edit(package: &Package, path: &str, edited: impl Fn(&str) -> String) {
+    let text = fs::read_to_string(package.root().join(path)).expect("the file was copied");
+    package.write(path, &edited(&text));
+}
+
+/// The text with `new` after the only occurrence of `place`.
+fn insert_after(text: &str, place: &str, new: &str) -> String {
+    let (before, after) = text.split_once(place).unwrap_or_else(|| panic!("expected `{place}`"));
+    assert!(!after.contains(place), "expected `{place}` once");
+    format!("{before}{place}{new}{after}")
+}
