@@ -11,7 +11,7 @@ use evalsuite_convert::{
     from_promptfoo, to_tasks,
 };
 use evalsuite_diagnostics::{Severity, render};
-use evalsuite_discovery::SuiteFile;
+use evalsuite_discovery::{SuiteFile, skill_directory};
 use evalsuite_loader::load;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -140,7 +140,10 @@ fn suite_directory(source: &Path) -> &Path {
     if source.is_dir() {
         source
     } else {
-        source.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+        skill_directory(source)
+            .or(source.parent())
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new("."))
     }
 }
 
