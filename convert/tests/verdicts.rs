@@ -9,10 +9,10 @@ use std::path::Path;
 use evalsuite::__private::CompiledJson;
 use evalsuite::record::Status;
 use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Outcome, RunOptions, Trial};
-use evalsuite_convert::{CasePlacement, Conversion, Entry, from_promptfoo};
+use evalsuite_convert::{CasePlacement, Conversion, Entry, Outcome as ReportOutcome, from_promptfoo};
 use evalsuite_loader::{LoadedSuite, Request, load};
 use evalsuite_needs::needs;
-use evalsuite_schema::Value;
+use evalsuite_schema::{Content, Message, Value};
 
 /// Rules of thresholds, weights, sets, defaults and variables.
 const RULES: &str = "+-+-++++--++-+-+-+";
@@ -22,6 +22,10 @@ const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--++-+-++-";
 
 /// Prompts and tests in other files, scenarios.
 const SOURCES: &str = "---+-++-++-+++-+---";
+
+/// What JavaScript sees otherwise, recorded with promptfoo 0.123.1.
+const JAVASCRIPT: &str =
+    "---+-+++-++---+-++-++-+--++-+---++-++++--+---++++--+--+-++-+-+-++-+++---+---+++++++-+++++++--++";
 
 #[test]
 fn rules_decide_as_in_promptfoo() {
@@ -38,6 +42,34 @@ fn types_decide_as_in_promptfoo() {
 #[test]
 fn sources_decide_as_in_promptfoo() {
     compare("sources.yaml", SOURCES);
+}
+
+/// A verdict is another one only if the report says of an assertion of the case that it may be.
+#[needs(node)]
+#[test]
+fn a_verdict_that_differs_is_reported_before() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo/javascript.yaml");
+    let conversion = from_promptfoo(&source).unwrap().in_layout(CasePlacement::File);
+    let outcomes = outcomes(&conversion);
+    let mut others = Vec::new();
+    for (number, theirs) in (1..).zip(JAVASCRIPT.chars()) {
+        let place = format!("tests[{}]", number - 1);
+        let says = |outcome: ReportOutcome| {
+            let concerns = |entry: &&Entry| entry.name == place || entry.name.starts_with(&format!("{place}."));
+            conversion.report.entries().iter().filter(concerns).any(|entry| entry.outcome == outcome)
+        };
+        let id = format!("test-{number}");
+        let Some((_, ours, text)) = outcomes.iter().find(|(known, ..)| *known == id) else {
+            assert!(says(ReportOutcome::Dropped), "{place} is not in the suite\n{}", conversion.report);
+            continue;
+        };
+        if *ours != theirs {
+            assert!(says(ReportOutcome::Different), "{place}: {ours} here, {theirs} there\n{text}");
+            others.push(number - 1);
+        }
+    }
+    // Patterns that JavaScript refuses, values that are not text, metrics without a threshold, JSON with mistakes.
+    assert_eq!(others, [0, 15, 24, 40, 43, 44, 49, 50, 65, 66, 67, 68, 69, 70, 73, 74, 75], "{}", conversion.report);
 }
 
 /// There every answer passes; here nobody looks at it.
@@ -172,6 +204,8 @@ fn run(loaded: &LoadedSuite, root: &Path) -> Vec<(String, char, String)> {
 /// Answers with its prompt; a chat is JSON, as promptfoo sends it.
 fn echo(trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
     let answer = match trial.messages() {
+        // With the white space around it, which `prompt` does not have.
+        [Message { content: Some(Content::Text(prompt)), .. }] => prompt.clone(),
         [] | [_] => trial.prompt().to_owned(),
         messages => {
             let chat =

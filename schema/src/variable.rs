@@ -290,6 +290,13 @@ pub static VARIABLES: &[Variable] = {
         ),
         variable(
             Internal,
+            "EVALSUITE_NEW_CASES",
+            "the tests `suite_check` run these cases, which are new since the build",
+            "paths of tests, one per line",
+            "",
+        ),
+        variable(
+            Internal,
             "EVALSUITE_PROCESS",
             "marks programs that end with the process that started them",
             "a text",

@@ -13,7 +13,7 @@ use crate::platform::cli_error::{CliError, Result};
 pub(crate) fn find(run: &str) -> Result<StoredRun> {
     // An id is not a path, and a path of one component is more likely an id.
     if Path::new(run).components().count() > 1
-        && let Some(run) = open(Path::new(run))
+        && let Some(run) = run_or_newest(Path::new(run))?
     {
         return Ok(run);
     }

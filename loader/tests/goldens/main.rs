@@ -116,6 +116,15 @@ fn what_other_tools_write_and_nobody_needs_is_a_warning() {
 }
 
 #[test]
+fn a_file_of_another_format_is_one_error() {
+    let eval = "name: shop\ndefault_test: {threshold: 0.8}\nprompts: ['{{ input }}']\nassert: [{type: llm-rubric, value: Is polite}]\n\
+                tests:\n- vars: {input: Hello}\n  assert: [{type: script, command: [python3, ./g.py]}]\n";
+    shows("format-of-agentv-5", &Package::new(&[("suite/EVAL.yaml", eval)]).report());
+    let mixed = "environment: {type: host}\nworkspace: {template: t}\nassert: [{type: is-json}]\ntests: [{id: a, input: Hello}]\n";
+    shows("key-of-agentv-5", &Package::new(&[("suite/EVAL.yaml", mixed), ("suite/t/a.txt", "a")]).report());
+}
+
+#[test]
 fn a_repo_has_one_of_two_forms() {
     let eval = "workspace:\n  repos:\n\
                 \x20 - {path: a, repo: shop/orders, commit: main, base_commit: v1, ancestor: 1, sparse: [src]}\n\

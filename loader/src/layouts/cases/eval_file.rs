@@ -36,7 +36,7 @@ pub(super) fn parse(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Optio
     let (file, text) = read::read_text(path, scope.files, d)?;
     let root = read::parse_yaml(file, &text, d)?;
     if root.as_mapping().is_some() {
-        return Some(root);
+        return is_of_this_format(&root, path, scope, d).then_some(root);
     }
     if root.as_sequence().is_some() && evalsuite_discovery::SuiteFile::named(&paths::file_name(path)).is_none() {
         d.report(
@@ -50,6 +50,30 @@ pub(super) fn parse(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Optio
         d.report(Code::RootNotMapping, root.span, format!("expected a mapping, found {}", root.kind()), help);
     }
     None
+}
+
+/// Keys at the top of files of AgentV 5, most of which promptfoo has too, and keys that such files do not have.
+const KEYS_OF_PROMPTFOO: [&str; 7] =
+    ["prompts", "providers", "environment", "default_test", "defaultTest", "evaluate_options", "evaluateOptions"];
+const KEYS_OF_THIS_FORMAT: [&str; 5] = ["input", "assertions", "execution", "workspace", "evaluators"];
+
+/// Whether the keys are those of an eval file. For a file of another format, one diagnostic says what to do.
+fn is_of_this_format(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> bool {
+    let Some(sign) = KEYS_OF_PROMPTFOO.iter().find_map(|key| root.entry(key)) else { return true };
+    if KEYS_OF_THIS_FORMAT.iter().any(|key| root.entry(key).is_some()) {
+        return true;
+    }
+    let shown = scope.files.shown(path);
+    d.report(
+        Code::UnsupportedSuiteFile,
+        sign.key_span,
+        format!("`{}` belongs to the format of promptfoo, which AgentV uses since version 5", sign.key),
+        format!(
+            "`cargo evalsuite convert {shown} DIRECTORY --from promptfoo` converts what promptfoo has, and lists what has to be \
+             rewritten by hand"
+        ),
+    );
+    false
 }
 
 /// Reads everything but `tests`, whose entry is returned with it.

@@ -1,6 +1,6 @@
 //! The compiled suite with reloaded data instead of compiled data.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use evalsuite_diagnostics::{Diagnostics, render};
 use evalsuite_loader::{LoadedCase, LoadedSuite};
@@ -57,6 +57,36 @@ pub(super) fn merge(
         cases: cases.leak(),
         ..*built
     })))
+}
+
+/// The suite with the loaded cases that it does not have behind its own: generated tests know those by their place.
+pub(super) fn with_new_cases(
+    merged: &'static EvalSuite,
+    loaded: &LoadedSuite,
+) -> serde_json::Result<&'static EvalSuite> {
+    let known: BTreeSet<&str> = merged.cases.iter().map(|case| case.test_name).collect();
+    let mut cases: Vec<EvalCase> = merged.cases.iter().map(|case| EvalCase { ..*case }).collect();
+    let tags: Vec<&'static str> = loaded.suite.tags.iter().map(|tag| kept(tag)).collect();
+    let tags: &'static [&'static str] = tags.leak();
+    for test in &loaded.tests {
+        let path = test.path.join("::");
+        if known.contains(path.as_str()) {
+            continue;
+        }
+        let LoadedCase { case, source, .. } = &loaded.cases[test.case];
+        cases.push(EvalCase {
+            id: kept(&case.id),
+            test_name: kept(&path),
+            file: kept(&case.location.file),
+            line: case.location.line,
+            column: case.location.column,
+            source: kept(source),
+            target: test.target.as_deref().map(kept),
+            tags,
+            json: CompiledJson::Text(serde_json::to_string(&**case)?.leak()),
+        });
+    }
+    Ok(Box::leak(Box::new(EvalSuite { cases: cases.leak(), ..*merged })))
 }
 
 /// The text for the rest of the program, as that of compiled suites.

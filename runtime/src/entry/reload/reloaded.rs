@@ -58,6 +58,13 @@ pub(super) fn whole_suite(evals: Evals) -> Result<Evals, ReloadError> {
     Ok(bound(evals, now))
 }
 
+/// The same with the cases that the build does not have, behind the others.
+pub(super) fn with_new_cases(evals: Evals) -> Result<Evals, ReloadError> {
+    let checked = checked_suite::whole(&evals, origin(evals.suite())?)?;
+    let now = merged_suite::with_new_cases(merged(&evals, &checked)?, &checked.suite).map_err(ReloadError::Json)?;
+    Ok(bound(evals, now))
+}
+
 fn origin(suite: &EvalSuite) -> Result<&'static Origin, ReloadError> {
     suite.origin.ok_or(ReloadError::NotGenerated { suite: suite.name })
 }
