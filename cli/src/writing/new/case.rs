@@ -1,13 +1,11 @@
 //! `cargo evalsuite new case`.
 
-use std::fs;
-
 use evalsuite_discovery::SKILL_EVALS;
 use evalsuite_schema::json::{Value, json};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
 
-use super::changes::Changes;
+use super::changes::{Changes, read_if_there};
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
 use crate::command_line::NewCase;
@@ -30,7 +28,7 @@ pub(super) fn write(arguments: &NewCase) -> Result<()> {
     let mut changes = Changes::new(&package.root);
     if suite.is_skill {
         let path = suite.path.join(SKILL_EVALS);
-        let text = with_eval(&fs::read_to_string(&path)?, &id, &input, &check).ok_or_else(|| {
+        let text = with_eval(&read_if_there(&path)?.unwrap_or_default(), &id, &input, &check).ok_or_else(|| {
             CliError::with_help(format!("{} has no list `evals`", path.display()), "see `cargo evalsuite check`")
         })?;
         changes.edit(path, text, format!("eval {id}"));
