@@ -1,6 +1,7 @@
 //! `cargo evalsuite`: checks, expands and runs evaluation suites, and manages the records of their runs.
 
 mod command_line;
+mod comparing;
 mod keeping;
 mod locate;
 mod looking;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Writing(command) => writing::run(&command),
         Command::Running(command) => running::run(&command),
         Command::Looking(command) => looking::run(&command),
+        Command::Comparing(command) => comparing::run(&command),
         Command::Keeping(command) => keeping::run(&command),
         Command::Plumbing(command) => plumbing::run(&command),
     };

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-use evalsuite_loader::render;
-use evalsuite_schema::diagnostic::Diagnostics;
+use evalsuite_diagnostics::{Diagnostics, render};
 
 use crate::source_problem::SourceProblem;
 

@@ -9,7 +9,7 @@ use crate::yaml_writer;
 
 /// Where a suite with an eval file has its cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub enum CasePlacement {
     /// In `tests` of EVAL.yaml.
     File,
     /// In `cases/ID/case.yaml`.
@@ -39,9 +39,9 @@ pub(crate) struct CaseDraft {
 
 impl SuiteDraft {
     /// The files of the suite in a layout, with this name of the eval file and comments above `tests`.
-    pub(crate) fn write_as(mut self, layout: Layout, name: &Path, above: Vec<String>) -> Output {
+    pub(crate) fn write_as(mut self, layout: CasePlacement, name: &Path, above: Vec<String>) -> Output {
         match layout {
-            Layout::File => {
+            CasePlacement::File => {
                 let case = |(id, case): (String, CaseDraft)| {
                     let mut entries = vec![("id".to_owned(), Value::text(id))];
                     entries.extend(case.entries);
@@ -51,7 +51,7 @@ impl SuiteDraft {
                 let tests = Value { above, ..Value::new(Data::List(cases)) };
                 self.settings.push(("tests".to_owned(), tests));
             }
-            Layout::Directories => {
+            CasePlacement::Directories => {
                 for (id, case) in self.cases {
                     let mut entries = case.entries;
                     if let Some((_, first)) = entries.first_mut() {

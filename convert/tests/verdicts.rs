@@ -9,10 +9,10 @@ use std::path::Path;
 use evalsuite::__private::CompiledJson;
 use evalsuite::record::Status;
 use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Outcome, RunOptions, Trial};
-use evalsuite_convert::{Conversion, Entry, Layout, from_promptfoo};
+use evalsuite_convert::{CasePlacement, Conversion, Entry, Outcome as ReportOutcome, from_promptfoo};
 use evalsuite_loader::{LoadedSuite, Request, load};
 use evalsuite_needs::needs;
-use evalsuite_schema::Value;
+use evalsuite_schema::{Content, Message, Value};
 
 /// Rules of thresholds, weights, sets, defaults and variables.
 const RULES: &str = "+-+-++++--++-+-+-+";
@@ -22,6 +22,10 @@ const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--++-+-++-";
 
 /// Prompts and tests in other files, scenarios.
 const SOURCES: &str = "---+-++-++-+++-+---";
+
+/// What JavaScript sees otherwise, recorded with promptfoo 0.123.1.
+const JAVASCRIPT: &str =
+    "---+-+++-++---+-++-++-+--++-+---++-++++--+---++++--+--+-++-+-+-++-+++---+---+++++++-+++++++--++";
 
 #[test]
 fn rules_decide_as_in_promptfoo() {
@@ -40,6 +44,34 @@ fn sources_decide_as_in_promptfoo() {
     compare("sources.yaml", SOURCES);
 }
 
+/// A verdict is another one only if the report says of an assertion of the case that it may be.
+#[needs(node)]
+#[test]
+fn a_verdict_that_differs_is_reported_before() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo/javascript.yaml");
+    let conversion = from_promptfoo(&source).unwrap().in_layout(CasePlacement::File);
+    let outcomes = outcomes(&conversion);
+    let mut others = Vec::new();
+    for (number, theirs) in (1..).zip(JAVASCRIPT.chars()) {
+        let place = format!("tests[{}]", number - 1);
+        let says = |outcome: ReportOutcome| {
+            let concerns = |entry: &&Entry| entry.name == place || entry.name.starts_with(&format!("{place}."));
+            conversion.report.entries().iter().filter(concerns).any(|entry| entry.outcome == outcome)
+        };
+        let id = format!("test-{number}");
+        let Some((_, ours, text)) = outcomes.iter().find(|(known, ..)| *known == id) else {
+            assert!(says(ReportOutcome::Dropped), "{place} is not in the suite\n{}", conversion.report);
+            continue;
+        };
+        if *ours != theirs {
+            assert!(says(ReportOutcome::Different), "{place}: {ours} here, {theirs} there\n{text}");
+            others.push(number - 1);
+        }
+    }
+    // Patterns that JavaScript refuses, values that are not text, metrics without a threshold, JSON with mistakes.
+    assert_eq!(others, [0, 15, 24, 40, 43, 44, 49, 50, 65, 66, 67, 68, 69, 70, 73, 74, 75], "{}", conversion.report);
+}
+
 /// There every answer passes; here nobody looks at it.
 #[test]
 fn a_test_without_assertions_is_skipped() {
@@ -48,7 +80,7 @@ fn a_test_without_assertions_is_skipped() {
     let config = "prompts: ['Say {{word}}']\nproviders: [echo]\ntests:\n  - vars: {word: hello}\n  - vars: {word: bye}\n    \
                   assert: [{type: contains, value: bye}]\n";
     std::fs::write(&source, config).unwrap();
-    for layout in [Layout::File, Layout::Directories] {
+    for layout in [CasePlacement::File, CasePlacement::Directories] {
         let outcomes = outcomes(&from_promptfoo(&source).unwrap().in_layout(layout));
         let mut shown: Vec<char> = outcomes.iter().map(|(_, outcome, _)| *outcome).collect();
         shown.sort_unstable();
@@ -62,10 +94,10 @@ fn a_test_without_assertions_is_skipped() {
 /// Converts a configuration in every layout, and compares the outcomes of its cases with recorded verdicts.
 fn compare(file: &str, recorded: &str) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo").join(file);
-    for layout in [Layout::File, Layout::Directories] {
+    for layout in [CasePlacement::File, CasePlacement::Directories] {
         let outcomes = outcomes(&from_promptfoo(&source).unwrap().in_layout(layout));
         let shown: String = outcomes.iter().map(|(_, outcome, _)| *outcome).collect();
-        if layout == Layout::File {
+        if layout == CasePlacement::File {
             let details: Vec<String> = outcomes
                 .iter()
                 .zip(recorded.chars())
@@ -89,7 +121,7 @@ fn compare(file: &str, recorded: &str) {
 /// A task whose graders are as in the eval file has the recorded verdict; the report names those that are not.
 fn compare_tasks(source: &Path, recorded: &str) {
     let read = || from_promptfoo(source).unwrap();
-    let ids = outcomes(&read().in_layout(Layout::File)).into_iter().map(|(id, _, _)| id);
+    let ids = outcomes(&read().in_layout(CasePlacement::File)).into_iter().map(|(id, _, _)| id);
     let recorded: BTreeMap<String, char> = ids.zip(recorded.chars()).collect();
     let conversion = read().as_tasks();
     // What is said of a case as a whole is about its description.
@@ -172,6 +204,8 @@ fn run(loaded: &LoadedSuite, root: &Path) -> Vec<(String, char, String)> {
 /// Answers with its prompt; a chat is JSON, as promptfoo sends it.
 fn echo(trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
     let answer = match trial.messages() {
+        // With the white space around it, which `prompt` does not have.
+        [Message { content: Some(Content::Text(prompt)), .. }] => prompt.clone(),
         [] | [_] => trial.prompt().to_owned(),
         messages => {
             let chat =

@@ -96,7 +96,7 @@ pub(crate) fn expand(item: &ItemStruct) -> Result<TokenStream> {
     Ok(quote! {
         #[cfg(feature = "keys")]
         const _: () = {
-            use crate::diagnostic::Code;
+            use evalsuite_diagnostics::Code;
             #[allow(unused_imports, reason = "as its keys need")]
             use crate::keys::{self, FromParts, FromWritten, Key, Keys, Parts, Table, Type::*, Written, lists::*, range::*};
 

@@ -4,6 +4,7 @@ use std::fs::FileType;
 use std::path::Path;
 
 use crate::listing::{Listing, MAX_DEPTH, entries, in_parts, join};
+use crate::suite_files::SuiteFile;
 
 /// What is below the directories of cases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -65,16 +66,10 @@ fn is_left_out(name: &str) -> bool {
     name.starts_with(['.', '_']) || FOREIGN.contains(&name)
 }
 
-fn is_suite_file(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    let is_eval = |ending: &str| lower == format!("eval{ending}") || lower.ends_with(&format!(".eval{ending}"));
-    lower == "suite.json" || is_eval(".yaml") || is_eval(".yml")
-}
-
 fn walk(root: &Path, below: &str, depth: usize, is_case: bool, found: &mut DataFiles) {
     let here = entries(root, below, &mut Listing::default());
     // Another suite reports what it does not use.
-    if depth > MAX_DEPTH || depth > 1 && here.iter().any(|(name, _)| is_suite_file(name)) {
+    if depth > MAX_DEPTH || depth > 1 && here.iter().any(|(name, _)| SuiteFile::named(name).is_some()) {
         return;
     }
     let is_case_file = |(name, kind): &(String, FileType)| {
@@ -101,7 +96,7 @@ impl DataFiles {
     fn add(&mut self, name: &str, path: String) {
         if name.starts_with(['.', '_'])
             || KNOWN.contains(&name)
-            || is_suite_file(name)
+            || SuiteFile::named(name).is_some()
             || name.contains(".calibration.")
         {
             return;

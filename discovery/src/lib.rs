@@ -1,4 +1,4 @@
-//! Lists the files that define the cases of an [evalsuite](https://docs.rs/evalsuite) suite, and finds the workspace around it.
+//! Lists the files that define the cases of an [evalsuite](https://docs.rs/evalsuite) suite, knows the names of suite files, and finds the workspace around it.
 //!
 //! The loader asks while the crate compiles; the generated test `suite_check` asks again when it runs. Both get the same
 //! answer because the rules are here and nowhere else.
@@ -13,6 +13,7 @@ mod glob;
 mod link;
 mod listing;
 mod pattern;
+mod suite_files;
 mod tasks;
 
 pub use calibration::{calibration_names, stem};
@@ -23,3 +24,4 @@ pub use directory_links::{DirectoryLink, directory_links};
 pub use glob::is_glob;
 pub use listing::{Listing, MAX_DEPTH, MAX_VISITED, Problem, ProblemKind};
 pub use pattern::Pattern;
+pub use suite_files::{SKILL_EVALS, SKILL_FILE, SuiteFile, is_skill, skill_directory, suite_files};

@@ -3,16 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use evalsuite_schema::diagnostic;
-use evalsuite_schema::diagnostic::Severity;
-use evalsuite_schema::terminal;
+use evalsuite_diagnostics::{Severity, terminal};
 
 use crate::source::{FileId, Files, LineIndex, Span};
 
-pub(crate) use evalsuite_schema::diagnostic::{Code, Fix};
+pub(crate) use evalsuite_diagnostics::{Code, Edit, Fix};
 
-pub(crate) type Diagnostic = diagnostic::Diagnostic<Span>;
-pub(crate) type Diagnostics = diagnostic::Diagnostics<Span>;
+pub(crate) type Diagnostic = evalsuite_diagnostics::Diagnostic<Span>;
+pub(crate) type Diagnostics = evalsuite_diagnostics::Diagnostics<Span>;
 
 /// Number of problems above which checks leave out what is slow, such as suggestions.
 const MANY: usize = 50;
@@ -30,7 +28,7 @@ fn shorten(text: &mut String) {
 }
 
 /// The problems with everything that is shown of them, sorted by file and position.
-pub(crate) fn resolve(diagnostics: Diagnostics, files: &Files) -> diagnostic::Diagnostics {
+pub(crate) fn resolve(diagnostics: Diagnostics, files: &Files) -> evalsuite_diagnostics::Diagnostics {
     // A file is indexed once, however many problems it has.
     let mut indexes: BTreeMap<FileId, Option<LineIndex>> = BTreeMap::new();
     let mut resolve_one = |mut problem: Diagnostic| {
@@ -47,7 +45,7 @@ pub(crate) fn resolve(diagnostics: Diagnostics, files: &Files) -> diagnostic::Di
             files.range(span, index.as_ref())
         })
     };
-    let mut resolved = diagnostic::Diagnostics::new();
+    let mut resolved = evalsuite_diagnostics::Diagnostics::new();
     let [errors, warnings] = [Severity::Error, Severity::Warning].map(|severity| diagnostics.left_out(severity));
     let last = diagnostics.iter().rev().find_map(|problem| problem.place);
     if let Some(span) = last.filter(|_| errors + warnings > 0) {

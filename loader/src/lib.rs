@@ -1,7 +1,8 @@
 //! Reads and checks evaluation suites: a path in, a checked suite or all its problems out.
 //!
 //! ```no_run
-//! use evalsuite_loader::{Request, load, render};
+//! use evalsuite_diagnostics::render;
+//! use evalsuite_loader::{Request, load};
 //!
 //! let loaded = load(&Request::new("suites/card_agent", "."));
 //! for diagnostic in &loaded.diagnostics {
@@ -37,6 +38,8 @@ mod cases;
 
 mod suite;
 
+mod layouts;
+
 mod calibration;
 mod targets_file;
 
@@ -44,12 +47,8 @@ mod load;
 
 pub mod registered_graders;
 
-pub mod render;
-
 #[cfg(test)]
 mod test_package;
-
-pub use evalsuite_schema::suggest;
 
 pub use calibration::{LoadedCalibration, load_calibration};
 pub use evalsuite_discovery::workspace_root;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::keys::{Keys, Written};
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{CliTarget, HealthCheck, PathRef, Probe, Provider, TargetEntry, TargetsFile, diagnostic};
+use evalsuite_schema::{CliTarget, HealthCheck, PathRef, Probe, Provider, TargetEntry, TargetsFile};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::Fields;
@@ -15,7 +15,8 @@ use crate::keys::{Status, placeholder};
 use crate::read::node::{Entry, Node};
 use crate::request::Request;
 use crate::source::{Files, Span};
-use crate::{fields, read, suggest};
+use crate::{fields, read};
+use evalsuite_diagnostics::suggest;
 
 /// Paths of a targets file, relative to each directory that is searched.
 const NAMES: &[&str] =
@@ -43,7 +44,7 @@ pub struct LoadedTargets {
     /// The entries without errors; `None` if the file itself has one.
     pub targets: Option<TargetsFile>,
     /// The problems that belong to no entry, by position.
-    pub file_problems: diagnostic::Diagnostics,
+    pub file_problems: evalsuite_diagnostics::Diagnostics,
     /// The files that were looked at.
     pub files: Files,
     entries: Vec<CheckedEntry>,
@@ -55,12 +56,12 @@ struct CheckedEntry {
     name: String,
     /// The entry that it is an alias of.
     alias_of: Option<String>,
-    problems: diagnostic::Diagnostics,
+    problems: evalsuite_diagnostics::Diagnostics,
 }
 
 impl LoadedTargets {
     /// The problems of the file, and of the entries that the targets and judges `names` lead to. Other entries are never used.
-    pub fn problems_of<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> diagnostic::Diagnostics {
+    pub fn problems_of<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> evalsuite_diagnostics::Diagnostics {
         let mut reached = BTreeSet::new();
         for name in names {
             let mut next = Some(name);

@@ -1,7 +1,7 @@
 //! Reading and writing of JSON.
 
 use evalsuite_schema::Value;
-use evalsuite_schema::json_writer::{Change, Layout, written};
+use evalsuite_schema::json::writer::{Change, Spacing, written};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -33,7 +33,7 @@ pub fn decode_value<T: DeserializeOwned>(value: &Value) -> serde_json::Result<T>
 ///
 /// If the data is not JSON.
 pub fn compact(data: &impl Serialize, change: Option<Change<'_>>) -> serde_json::Result<String> {
-    written(data, Layout::Compact, change)
+    written(data, Spacing::Compact, change)
 }
 
 /// JSON with line breaks, with changed texts.
@@ -42,5 +42,5 @@ pub fn compact(data: &impl Serialize, change: Option<Change<'_>>) -> serde_json:
 ///
 /// If the data is not JSON.
 pub fn pretty(data: &impl Serialize, change: Option<Change<'_>>) -> serde_json::Result<String> {
-    written(data, Layout::Pretty(0), change)
+    written(data, Spacing::Pretty(0), change)
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{CalibrationRecord, GraderRecord, SampleRecord};
-use evalsuite_schema::counted;
 use serde::Serialize;
 
 use crate::run_data::{CaseData, RunData};

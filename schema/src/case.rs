@@ -103,6 +103,10 @@ pub struct Case {
     /// Names of the matrix entries this case runs in; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
+    /// Tags, by which `cargo evalsuite run --tag` selects, in addition to those of the suite.
+    #[key(List(&Text), "[amounts, nightly]")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     /// Free-form data: graders, hooks and records get it, with the suite's. `cargo evalsuite run --bucket` selects by
     /// `failure_bucket`.
     #[key(Data, "{failure_bucket: amounts}")]
@@ -160,6 +164,7 @@ impl Case {
             timeout_seconds: None,
             target: None,
             targets: Vec::new(),
+            tags: Vec::new(),
             metadata: Object::new(),
             requires: Requires::default(),
             conversation_id: None,
@@ -323,6 +328,9 @@ pub struct Task {
     /// `base_fixture` with `fixture_dir` over it, unless the macro says `fixtures = off`.
     #[key(Data, "{\"content\": \"Lunch, 14.20 EUR\"}", codes(MissingFixture, PathEscape))]
     pub input: Object,
+    /// Tags, by which `cargo evalsuite run --tag` selects.
+    #[key(List(&Text), "[\"amounts\", \"nightly\"]")]
+    pub tags: Vec<String>,
     /// Free-form data: graders, hooks and records get it.
     #[key(Data, "{\"failure_bucket\": \"amounts\"}")]
     pub metadata: Object,

@@ -6,7 +6,7 @@ use hmac_sha256::Hash;
 use serde::Serialize;
 
 use crate::Case;
-use crate::json_writer::{Layout, written};
+use crate::json::writer::{Spacing, written};
 
 /// SHA-256 of a case, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl fmt::Display for CaseDigests {
 ///
 /// If the data is not JSON.
 pub fn sha256_of_data(data: &impl Serialize) -> String {
-    hexadecimal(Hash::hash(written(data, Layout::Canonical, None).expect("data of cases is JSON").as_bytes()))
+    hexadecimal(Hash::hash(written(data, Spacing::Canonical, None).expect("data of cases is JSON").as_bytes()))
 }
 
 /// A digest in hexadecimal.

@@ -20,8 +20,6 @@
 
 mod calibration;
 mod case;
-mod counted;
-pub mod diagnostic;
 #[doc(hidden)]
 pub mod digest;
 #[doc(hidden)]
@@ -30,25 +28,23 @@ mod execution;
 pub mod gate;
 pub mod grader;
 pub mod json;
-#[doc(hidden)]
-pub mod json_writer;
 #[cfg(feature = "keys")]
 #[doc(hidden)]
 pub mod keys;
-mod location;
+mod layout;
 pub mod media_type;
 mod message;
 mod milliseconds;
+mod path_ref;
 pub mod placeholder;
 #[doc(hidden)]
 pub mod rfc3339;
-pub mod suggest;
+#[cfg(feature = "keys")]
+mod skill;
 mod suite;
 mod targets_file;
-pub mod terminal;
 mod usage;
 pub mod variable;
-pub mod workflow_command;
 mod workspace;
 
 pub use calibration::{Bar, Calibration, Sample};
@@ -58,25 +54,30 @@ pub use case::{
     Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
     Turn,
 };
-pub use counted::counted;
+pub use evalsuite_diagnostics::Location;
 #[cfg(feature = "keys")]
 pub use execution::{CaseExecution, CommonExecution, SuiteExecution};
 pub use execution::{Strategy, Target, Trials};
 pub use grader::{Grader, GraderConfig, GraderKind};
 pub use json::{Object, Value};
-pub use location::{Location, PathRef};
+pub use layout::{Layout, LayoutRules, Scoring};
 #[cfg(feature = "keys")]
 pub use message::ContentPart;
 pub use message::{Content, Message, Part, Role, ToolCall};
 #[doc(hidden)]
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
-pub use suite::{Kind, Layout, Requires, Suite};
+pub use path_ref::PathRef;
+#[cfg(feature = "keys")]
+pub use skill::{Skill, SkillEval, SkillEvals};
+pub use suite::{Kind, Requires, Suite};
 #[cfg(feature = "keys")]
 pub use suite::{SuiteJson, SuiteRequires};
 pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 pub use usage::Usage;
-pub use workspace::{Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace};
+pub use workspace::{
+    Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace, WorkspaceCopy,
+};
 
 /// `true` for the value that [`Default`] gives; such values are left out of the canonical JSON.
 #[doc(hidden)]

@@ -3,7 +3,7 @@
 use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
-use crate::{Location, Target, Workspace, is_default};
+use crate::{Layout, Location, Target, Workspace, is_default};
 
 /// `EVAL.yaml`, or any file whose name ends in `.eval.yaml`: what the cases of a suite share, and where they are.
 ///
@@ -82,7 +82,7 @@ pub struct Suite {
     #[key(AnyText, "MIT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
-    /// Tags, by which `cargo evalsuite run --tag` selects.
+    /// Tags of every case, by which `cargo evalsuite run --tag` selects.
     #[key(List(&Text), "[nightly]")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
@@ -144,42 +144,6 @@ impl Suite {
             budget_usd: None,
             fail_on_error: false,
             gates: Vec::new(),
-        }
-    }
-}
-
-/// How the files of a suite are laid out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Layout {
-    /// `suite.json` and one JSON file per case below `tasks/`.
-    Tasks,
-    /// An eval file (`EVAL.yaml`).
-    #[default]
-    Cases,
-    /// `suite.json` and case directories below `cases/`.
-    Combined,
-    /// Case directories or a JSONL file without a suite file.
-    Bare,
-}
-
-impl Layout {
-    /// The name used in records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Layout::Tasks => "tasks",
-            Layout::Cases => "cases",
-            Layout::Combined => "combined",
-            Layout::Bare => "bare",
-        }
-    }
-
-    /// Lowest passing score of a case, and lowest passing value of a grader, if the suite's files do not set one: 1 in
-    /// the tasks layout, else 0.8.
-    pub fn default_threshold(self) -> f64 {
-        match self {
-            Layout::Tasks => 1.0,
-            Layout::Cases | Layout::Combined | Layout::Bare => 0.8,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The environment variables of evalsuite: meaning, values and default.
 
-use crate::suggest;
+use evalsuite_diagnostics::suggest;
 
 /// An environment variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -286,6 +286,13 @@ pub static VARIABLES: &[Variable] = {
             "EVALSUITE_DESCRIBE",
             "the tests describe their suites instead of running",
             "a directory",
+            "",
+        ),
+        variable(
+            Internal,
+            "EVALSUITE_NEW_CASES",
+            "the tests `suite_check` run these cases, which are new since the build",
+            "paths of tests, one per line",
             "",
         ),
         variable(

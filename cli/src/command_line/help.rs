@@ -1,23 +1,24 @@
-//! `cargo evalsuite --help`: the commands under headings of what people do. Clap has no headings for commands.
+//! `cargo evalsuite --help`: the commands under headings, in the order of work. Clap has no headings for commands.
 
 use clap::builder::StyledStr;
 use clap::{Command, Subcommand};
 
-use super::{Keeping, Looking, Plumbing, Running, Writing};
+use super::{Comparing, Keeping, Looking, Plumbing, Running, Writing};
 
 /// Adds the commands of a group.
 type Augment = fn(Command) -> Command;
 
 /// The headings of the groups, in the order of the variants of [`super::Command`].
-const GROUPS: [(&str, Augment); 5] = [
-    ("Writing suites", Writing::augment_subcommands),
-    ("Running suites", Running::augment_subcommands),
-    ("Looking at results", Looking::augment_subcommands),
-    ("Housekeeping", Keeping::augment_subcommands),
-    ("Editors and shells", Plumbing::augment_subcommands),
+const GROUPS: [(&str, Augment); 6] = [
+    ("Write suites", Writing::augment_subcommands),
+    ("Run suites", Running::augment_subcommands),
+    ("Look at results", Looking::augment_subcommands),
+    ("Compare and keep results", Comparing::augment_subcommands),
+    ("Housekeeping of stored runs", Keeping::augment_subcommands),
+    ("For editors, shells and debugging", Plumbing::augment_subcommands),
 ];
 
-/// The help as clap lays it out, but for the commands.
+/// Clap's layout of the help, with headings in the list of commands.
 pub(super) fn template() -> StyledStr {
     format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}\n{{options}}{{after-help}}", commands()).into()
 }

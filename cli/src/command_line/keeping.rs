@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::OutputFormat;
 
-/// Commands that complete, merge and remove stored runs, in the order of `--help`.
+/// Commands that finish, merge and remove stored runs, in the order of `--help`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Keeping {
     Finish(Finish),
@@ -14,12 +14,11 @@ pub(crate) enum Keeping {
     Clean(Clean),
 }
 
-/// Run the pending after_all hooks of a run, remove its base workspaces, and summarize it
+/// Run the pending after_all hooks of a run, and summarize it
 ///
-/// The last test of a suite does this itself where it can know that it is the last. After a run of some tests with nextest,
-/// or of several processes with one `EVALSUITE_RUN_ID`, it cannot: then use this command. Exit status: 0 on success, 1 if a
-/// hook failed or a case has no record, 2 if tests are still running or the run does not exist, 4 if tests were not
-/// started.
+/// Also removes the base workspaces of the run. The last test of a suite does this if it can tell that it is the last one. It cannot after
+/// a nextest run of some of the tests, or if several processes share one `EVALSUITE_RUN_ID`. Exit status: 0 on success, 1 if a hook failed
+/// or a case has no record, 2 if tests are still running or the run does not exist, 4 if tests were not started.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite finish\n  cargo evalsuite finish 20261121T080000Z-1f2e3d\n  cargo evalsuite finish --partial"
@@ -28,42 +27,44 @@ pub(crate) struct Finish {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
-    /// Tests may be missing, because others were chosen or another machine runs them
+    /// Accept that tests are missing, because they were not selected or run on another machine
     #[arg(long)]
     pub(crate) partial: bool,
-    /// Format of the result
+    /// Output format
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
 }
 
 /// Merge the parts of a run from several machines
 ///
-/// The parts must have the same run id (set `EVALSUITE_RUN_ID`) and be of the same commit and suite files. Exit status: 0 on
-/// success, 1 if the parts contradict each other, 2 if one is missing or the merged run exists; then nothing is written.
+/// The parts must have the same run id (set `EVALSUITE_RUN_ID`), the same commit and the same suite files. Exit status: 0 on success, 1 if
+/// the parts contradict each other, 2 if a part is missing or the merged run already exists. Nothing is written unless the merge succeeds.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo evalsuite merge shard-1 shard-2 --into target/evalsuite")]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite merge shard-1 shard-2\n  cargo evalsuite merge shard-1 shard-2 --into target/evalsuite"
+)]
 pub(crate) struct Merge {
-    /// Parts: run directories, or output directories, of which the newest run is merged
+    /// Parts: run directories, or output directories, whose newest run is used
     #[arg(required = true)]
     pub(crate) runs: Vec<PathBuf>,
-    /// Output directory for the merged run [default: that of the package]
+    /// Output directory for the merged run [default: the output directory of the workspace]
     #[arg(long, value_name = "DIR")]
     pub(crate) into: Option<PathBuf>,
-    /// Format of the result
+    /// Output format
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
 }
 
 /// Remove old runs
 ///
-/// Keeps runs whose tests are still running. Exit status: 0 on success, 2 if a run cannot be removed.
+/// Runs whose tests are still running are kept. Exit status: 0 on success, 2 if a run cannot be removed.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  cargo evalsuite clean --keep 20")]
 pub(crate) struct Clean {
-    /// Number of runs to keep, the newest first
+    /// Number of runs to keep; the newest are kept
     #[arg(long, value_name = "N")]
     pub(crate) keep: usize,
-    /// Format of the result
+    /// Output format
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
 }

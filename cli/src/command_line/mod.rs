@@ -1,5 +1,6 @@
 //! The arguments of the command line.
 
+mod comparing;
 mod help;
 mod keeping;
 mod looking;
@@ -10,32 +11,30 @@ mod writing;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::comparing::{Accept, Comparing, ComparisonArguments, Diff, DiffFormat, Gate};
 pub(crate) use self::keeping::{Clean, Finish, Keeping, Merge};
-pub(crate) use self::looking::{
-    Accept, ComparisonArguments, Diff, DiffFormat, Gate, Health, List, Looking, PrintedReport, Report, ReportedCases,
-    Show,
-};
+pub(crate) use self::looking::{Health, List, Looking, PrintedReport, Report, ReportedCases, Show};
 pub(crate) use self::new::{
-    LayoutName, New, NewAgentCli, NewCalibration, NewCase, NewEditor, NewGrader, NewItem, NewSuite,
+    LayoutName, New, NewAgentCli, NewCalibration, NewCase, NewCi, NewEditor, NewGrader, NewItem, NewSuite,
 };
-pub(crate) use self::plumbing::{Completions, Man, Plumbing, Schema};
+pub(crate) use self::plumbing::{Completions, Expand, Man, Plumbing, Schema};
 pub(crate) use self::running::{Build, Calibrate, Regrade, Run, Running, Watch, WatchFormat};
-pub(crate) use self::writing::{CaseLayout, Check, Convert, Expand, Explain, Format, SourceKind, Writing};
+pub(crate) use self::writing::{CaseLayout, Check, Convert, Explain, Format, SourceKind, Writing};
 
 /// The same for all commands.
-const EXIT_CODES: &str = "Exit status: 0 if all is well, 1 if problems were found, 2 if the command could not do its work, 4 if a \
-                          comparison cannot decide.\n`cargo evalsuite COMMAND --help` shows examples.";
+const EXIT_CODES: &str = "Exit status: 0 on success, 1 if problems were found, 2 if the command could not run, 4 if a comparison \
+                          cannot decide.\n`cargo evalsuite COMMAND --help` shows the options and examples of a command.";
 
-/// Check, run and inspect evaluation suites.
+/// Write, run and compare evaluation suites
 #[derive(Debug, Parser)]
-#[command(name = "cargo evalsuite", bin_name = "cargo evalsuite", version, about, after_help = EXIT_CODES, max_term_width = 80)]
+#[command(name = "cargo evalsuite", bin_name = "cargo evalsuite", version, after_help = EXIT_CODES, max_term_width = 80)]
 #[command(help_template = help::template())]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// All commands, by what people do with them.
+/// All commands, in groups.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     #[command(flatten)]
@@ -44,6 +43,8 @@ pub(crate) enum Command {
     Running(Running),
     #[command(flatten)]
     Looking(Looking),
+    #[command(flatten)]
+    Comparing(Comparing),
     #[command(flatten)]
     Keeping(Keeping),
     #[command(flatten)]
@@ -61,7 +62,7 @@ pub(crate) enum OutputFormat {
 }
 
 fn positive(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a number greater than 0".to_owned())
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number greater than 0".to_owned())
 }
 
 #[cfg(test)]
@@ -89,7 +90,7 @@ mod tests {
     fn every_command_has_its_exit_codes_and_examples_that_are_valid() {
         let mut commands: Vec<clap::Command> = CommandLine::command().get_subcommands().cloned().collect();
         let kinds: Vec<clap::Command> = commands.iter().flat_map(clap::Command::get_subcommands).cloned().collect();
-        assert!(commands.len() > 15 && kinds.len() == 6, "expected all commands");
+        assert!(commands.len() > 15 && kinds.len() == 7, "expected all commands");
         for command in &commands {
             let about = command.get_long_about().map(ToString::to_string).unwrap_or_default();
             let about = about.to_lowercase();

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// Write a suite, a case, a grader, a targets file, a calibration or settings of an editor into a package
+/// Create a suite, a case, a grader, or settings of CI and editors
 ///
-/// Without a word after `new`, a suite. What the arguments leave open is asked on a terminal. Prints what was created and changed;
-/// files that are there stay as they are. Exit status: 0 on success, 2 if nothing was written.
+/// Without a subcommand, creates a suite. On a terminal, asks for missing arguments. Prints the files that were created and changed;
+/// existing files are not overwritten. Exit status: 0 on success, 2 if nothing was written.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite new\n  cargo evalsuite new suite shop --layout tasks --ci\n  cargo evalsuite new case refund --input \"Money back!\" --contains refund\n  cargo evalsuite new grader polite"
@@ -24,46 +24,49 @@ pub(crate) enum NewItem {
     Grader(NewGrader),
     AgentCli(NewAgentCli),
     Calibration(NewCalibration),
+    Ci(NewCi),
     Editor(NewEditor),
 }
 
-/// A suite with a case that passes and a case that fails, its test file, build script and dependencies
+/// Create a suite with a passing and a failing case, its test file, build script and dependencies
+///
+/// If the suite exists, `--ci`, `--nextest` and `--editor` add their settings and leave the suite unchanged.
 #[derive(Debug, Default, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite new suite\n  cargo evalsuite new suite shop --layout tasks --nextest"
 )]
 pub(crate) struct NewSuite {
-    /// Name of the suite: it is written to suites/NAME [default: basics]
+    /// Name of the suite, which is created in suites/NAME [default: basics]
     pub(crate) name: Option<String>,
-    /// Layout of the files [default: cases]
+    /// Layout of the suite [default: cases]
     #[arg(long, value_enum)]
     pub(crate) layout: Option<LayoutName>,
     /// Add the profile `ci` to .config/nextest.toml
     #[arg(long)]
     pub(crate) nextest: bool,
-    /// Add a workflow of GitHub Actions, and the profile of nextest that it uses
+    /// Add a GitHub Actions workflow and its nextest profile, as `new ci` does
     #[arg(long)]
     pub(crate) ci: bool,
-    /// Add JSON Schemas, and the settings of VS Code that name them
+    /// Add JSON Schemas and VS Code settings, as `new editor` does
     #[arg(long)]
     pub(crate) editor: bool,
-    /// Clone of evalsuite whose crates are used instead of the published ones
+    /// Depend on the crates in this clone of evalsuite instead of the published ones [default: the clone that this program was built in]
     #[arg(long, value_name = "DIR")]
     pub(crate) crates: Option<PathBuf>,
-    /// Overwrite files
+    /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LayoutName {
-    /// EVAL.yaml, and a directory per case with case.yaml
+    /// EVAL.yaml, and a directory with case.yaml per case
     Cases,
-    /// suite.json, and a JSON file per task
+    /// suite.json, and a JSON file per case
     Tasks,
 }
 
-/// A case of a suite
+/// Create a case in a suite
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite new case refund --input \"Money back!\" --contains refund\n  cargo evalsuite new case polite --input \"Late!\" --criteria \"Stays polite.\""
@@ -74,21 +77,21 @@ pub(crate) struct NewCase {
     /// Directory of the suite [default: the only suite of the package]
     #[arg(long, value_name = "DIR")]
     pub(crate) suite: Option<PathBuf>,
-    /// What the agent is asked
+    /// Prompt for the agent
     #[arg(long, value_name = "TEXT")]
     pub(crate) input: Option<String>,
-    /// Text that the answer has to contain
+    /// Text that the answer must contain
     #[arg(long, value_name = "TEXT")]
     pub(crate) contains: Option<String>,
-    /// What a judge checks, instead of a text
+    /// Criteria that a judge checks, instead of a text
     #[arg(long, value_name = "TEXT", conflicts_with = "contains")]
     pub(crate) criteria: Option<String>,
-    /// Overwrite files
+    /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// A grader in Rust: a function, and its name in the call that includes the suite
+/// Create a grader in Rust: a function, and its name in the call that includes the suite
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  cargo evalsuite new grader polite --suite suites/shop")]
 pub(crate) struct NewGrader {
@@ -99,40 +102,51 @@ pub(crate) struct NewGrader {
     pub(crate) suite: Option<PathBuf>,
 }
 
-/// A targets file with a command as the agent, and a test file that uses it
+/// Create a targets file whose agent is a command, and a test file that uses it
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  cargo evalsuite new agent-cli --command \"my-agent {PROMPT_FILE} {OUTPUT_FILE}\"")]
 pub(crate) struct NewAgentCli {
     /// Directory of the suite [default: the only suite of the package]
     #[arg(long, value_name = "DIR")]
     pub(crate) suite: Option<PathBuf>,
-    /// Command that reads {PROMPT_FILE} and writes the answer to {OUTPUT_FILE} [default: one that repeats the prompt]
+    /// Command that reads {PROMPT_FILE} and writes its answer to {OUTPUT_FILE} [default: a command that repeats the prompt]
     #[arg(long, value_name = "COMMAND")]
     pub(crate) command: Option<String>,
-    /// Overwrite files
+    /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// A calibration of the suite's judge, with two samples
+/// Create a calibration for the judge of a suite, with two samples
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  cargo evalsuite new calibration --suite suites/shop")]
 pub(crate) struct NewCalibration {
     /// Directory of the suite [default: the only suite of the package]
     #[arg(long, value_name = "DIR")]
     pub(crate) suite: Option<PathBuf>,
-    /// Overwrite files
+    /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// JSON Schemas of suites, and the settings of VS Code that name them
+/// Create a GitHub Actions workflow that checks and runs all suites, and the nextest profile that it uses
 ///
-/// Writes `.evalsuite/schema` and adds to `.vscode/settings.json` of the workspace what it lacks. Comments and other settings stay.
+/// An existing profile `ci` in .config/nextest.toml is not changed.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo evalsuite new ci")]
+pub(crate) struct NewCi {
+    /// Overwrite an existing workflow
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Create JSON Schemas of suites, and the VS Code settings that use them
+///
+/// Writes `.evalsuite/schema`, and adds missing settings to `.vscode/settings.json` of the workspace. Comments and other settings are kept.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  cargo evalsuite new editor")]
 pub(crate) struct NewEditor {
-    /// Overwrite schemas, and entries of the settings that name them
+    /// Overwrite existing schemas, and the settings that use them
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -1,35 +1,62 @@
-//! The arguments of commands that editors, shells and other programs use.
+//! The arguments of commands for editors, shells and other programs.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Commands that editors, shells and other programs use, in the order of `--help`.
+use super::OutputFormat;
+
+/// Commands for editors, shells and other programs, in the order of `--help`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Plumbing {
     Lsp(Lsp),
+    Expand(Expand),
     Schema(Schema),
     Completions(Completions),
     Man(Man),
 }
 
-/// Run the language server that editors talk to
+/// Run the language server for editors
 ///
-/// Speaks the Language Server Protocol on standard input and output: diagnostics while typing, completion, documentation, definitions, fixes,
-/// code lenses and renaming of cases. Exit status: 0 after `shutdown` and `exit`, 1 after `exit` alone, 2 if the input ends or is not of the
-/// protocol.
+/// Uses the Language Server Protocol on standard input and output: diagnostics while you type, completion, documentation, definitions,
+/// fixes, code lenses, and renaming of cases. Exit status: 0 after `shutdown` and `exit`, 1 after `exit` alone, 2 if the input ends or is
+/// not valid.
 #[derive(Debug, Args)]
-#[command(after_help = "Example, which an editor starts:\n  cargo evalsuite lsp")]
+#[command(after_help = "Example, as started by an editor:\n  cargo evalsuite lsp")]
 pub(crate) struct Lsp {
-    /// Ignored: some editors always pass it
+    /// Ignored; some editors always pass it
     #[arg(long, hide = true)]
     pub(crate) stdio: bool,
 }
 
-/// Print the JSON Schema of a kind of file, for editors, or of what is written for other programs
+/// Print the Rust code that a suite expands to
 ///
-/// What a command prints with `--format json` has the schema of its name; `summary` is that of summary.json and of `report --format json`.
-/// Exit status: 0 on success, 2 if there is no such kind.
+/// Exit status: 0 on success, 1 if the suite has errors, 2 if the path does not exist.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite expand suites/shop\n  cargo evalsuite expand suites/shop --agent none"
+)]
+pub(crate) struct Expand {
+    /// Directory or file of the suite
+    pub(crate) path: PathBuf,
+    /// Agent as in the macro: a path, or `none`
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
+    /// Grader as in the macro: a path, or `name => path`; may be repeated
+    #[arg(long = "grader", value_name = "PATH")]
+    pub(crate) graders: Vec<String>,
+    /// Name of the generated module
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Output format: the code, or a JSON object with the code
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
+}
+
+/// Print the JSON Schema of a file of a suite, or of the output of a command
+///
+/// The output of a command with `--format json` has the schema with its name; `summary` is the schema of summary.json and of `report
+/// --format json`. Exit status: 0 on success, 2 if the kind does not exist.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite schema\n  cargo evalsuite schema case > case.schema.json\n  cargo evalsuite schema summary > summary.schema.json"
@@ -39,9 +66,9 @@ pub(crate) struct Schema {
     pub(crate) kind: Option<String>,
 }
 
-/// Print completions for a shell
+/// Print the completions for a shell
 ///
-/// They complete `cargo-evalsuite`, which takes the same arguments as `cargo evalsuite`. Shells look for them in directories such as
+/// They complete `cargo-evalsuite`, which takes the same arguments as `cargo evalsuite`. Shells load them from directories such as
 /// `~/.local/share/bash-completion/completions` and `~/.config/fish/completions`. Exit status: 0 on success.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  cargo evalsuite completions bash > cargo-evalsuite.bash\n  \
@@ -52,13 +79,13 @@ pub(crate) struct Completions {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Write a man page for every command
+/// Write the man pages of all commands
 ///
-/// Pages of an earlier version are replaced. Exit status: 0 on success, 2 if a page cannot be written.
+/// Existing pages are replaced. Exit status: 0 on success, 2 if a page cannot be written.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  cargo evalsuite man ~/.local/share/man/man1")]
 pub(crate) struct Man {
-    /// Directory of the pages, which exists
+    /// Existing directory for the pages
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
 }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::{OutputFormat, positive};
 
-/// Commands that run cases, or grade what ran before, in the order of `--help`.
+/// Commands that run and grade cases, in the order of `--help`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Running {
     Run(Run),
@@ -15,71 +15,72 @@ pub(crate) enum Running {
     Calibrate(Calibrate),
 }
 
-/// Run the tests of cases chosen by tag, bucket or name, and finish the run
+/// Run cases, and summarize and compare their results
 ///
-/// Builds the tests, lists the cases of their suites, runs `cargo test` or nextest with the chosen ones, then does what
-/// `finish` does, and prints how the results compare with the baseline, or without one with the run before. All test programs belong to
-/// one run, so after_all hooks run once. Ends with the gates of the suites all of whose tests were chosen. Exit status: 0 if all tests
-/// pass and the gates are met, 1 if a test fails or a gate is missed, 2 if no case is chosen or the tests cannot be built, 4 if all tests
-/// pass and a gate cannot be decided.
+/// Builds the tests, lists the cases of their suites, and runs the selected cases with `cargo test` or nextest. Then summarizes the run as
+/// `finish` does, compares its results with the baseline, or with the previous run if there is no baseline, and checks the gates of suites
+/// that ran completely. All test programs write to one run, so after_all hooks run once. Exit status: 0 if all tests pass and all gates are
+/// met, 1 if a test fails or a gate is missed, 2 if no case is selected or the tests cannot be built, 4 if all tests pass and a gate
+/// cannot be decided.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite run\n  cargo evalsuite run --nextest --tag nightly\n  cargo evalsuite run refund -p shop-agent -- --nocapture\n  cargo evalsuite run --changed\n  cargo evalsuite run --failed"
 )]
 pub(crate) struct Run {
-    /// Only cases whose id or test name contains one of these texts
+    /// Run only cases whose id or test name contains one of these texts
     #[arg(value_name = "FILTER")]
     pub(crate) filters: Vec<String>,
     /// Run the tests with `cargo nextest run`
     #[arg(long)]
     pub(crate) nextest: bool,
-    /// Only cases of suites with this tag, or with any of these if repeated
+    /// Run only suites with this tag; if repeated, suites with any of the tags
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
-    /// Not the cases of suites with this tag; may be repeated
+    /// Skip suites with this tag; may be repeated
     #[arg(long = "exclude-tag", value_name = "TAG")]
     pub(crate) excluded_tags: Vec<String>,
-    /// Only cases with this `failure_bucket` in their metadata; may be repeated
+    /// Run only cases with this `failure_bucket` in their metadata; may be repeated
     #[arg(long = "bucket", value_name = "BUCKET")]
     pub(crate) buckets: Vec<String>,
-    /// Run only cases that have changed (files, input, graders, agent, judge, settings); the others take their result from the newest run
-    /// that has it. EVALSUITE_AGENT_DIGEST is the version of the agent; without it, a digest of the packages' sources
+    /// Run only cases that have changed (files, input, graders, agent, judge, settings), and reuse the newest results of the others.
+    /// EVALSUITE_AGENT_DIGEST is the version of the agent [default: a digest of the sources of the packages]
     #[arg(long)]
     pub(crate) changed: bool,
-    /// Only cases that failed or ended in an error when they last ran
+    /// Run only cases whose last result is a failure or an error
     #[arg(long, conflicts_with = "changed")]
     pub(crate) failed: bool,
-    /// Only cases of which some trials passed and some failed on one commit, in the last N runs with results of the suites
+    /// Run only cases that passed and failed on the same commit in the last N runs with results of the suites
     #[arg(long, value_name = "N", value_parser = positive, conflicts_with_all = ["changed", "failed"])]
     pub(crate) flaky: Option<usize>,
-    /// Most trials that repeat a case that fails and passed in its baseline; 0 repeats none
+    /// Maximum number of trials that confirm the failure of a case that passed in its baseline; 0 disables confirmation
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) confirm: Option<u32>,
-    /// What is printed of the result; with `json`, the output of the tests goes to standard error
+    /// Output format; with `json`, the output of the tests goes to standard error
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
-    /// Further arguments of `cargo test` or `cargo nextest run`, and after another `--`, of test programs
+    /// Arguments for `cargo test` or `cargo nextest run`, and after another `--` for the test programs
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
     #[command(flatten)]
     pub(crate) build: Build,
 }
 
-/// Check what is saved, and run the cases it concerns without a build
+/// On every save, check the suites and run the affected cases
 ///
-/// Builds the tests once, with the feature `reload` of evalsuite. Then, on every save, the suites are checked and the cases that the changed
-/// files concern run in the programs that are there. What needs a build is built: Rust sources, new cases. Nothing runs before something is
-/// saved. Keys on a terminal: `a` runs all, `f` runs failures again, arrows choose a case, `o` opens it in $VISUAL or $EDITOR, `/` filters, `q` quits. Exit status:
-/// 0 when it is ended, 2 if it cannot start.
+/// Builds the tests once, with the feature `reload` of evalsuite, and waits. On every save, checks the suites and runs the affected cases in
+/// the existing test programs. Only changes of Rust sources are built. Its
+/// runs are stored apart, in target/evalsuite/watch. Nothing runs before the first save. Keys on a
+/// terminal: `a` runs all cases, `f` runs failed cases again, the arrows choose a case, `o` opens it in $VISUAL or $EDITOR, `/` filters, `q`
+/// quits. Exit status: 0 when it is ended, 2 if it cannot start.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite watch\n  cargo evalsuite watch refund --test evals\n  cargo evalsuite watch --format short"
 )]
 pub(crate) struct Watch {
-    /// Only cases whose id or test name contains one of these texts
+    /// Run only cases whose id or test name contains one of these texts
     #[arg(value_name = "FILTER")]
     pub(crate) filters: Vec<String>,
-    /// What is shown [default: screen on a terminal, else short]
+    /// Output format [default: screen on a terminal, else short]
     #[arg(long, value_enum)]
     pub(crate) format: Option<WatchFormat>,
     #[command(flatten)]
@@ -127,37 +128,37 @@ pub(crate) struct Build {
     pub(crate) profile: Option<String>,
 }
 
-/// Grade the evidence of an earlier run again, without calling agents
+/// Grade the recorded results of a run again, without calling agents
 ///
-/// Runs `cargo test` with `EVALSUITE_REGRADE`, because graders in Rust are part of the tests. Exit status: 0 if all
-/// tests pass, 1 if some fail, 2 if they cannot be built or the run does not exist.
+/// Runs the tests with `EVALSUITE_REGRADE`, because graders in Rust are compiled into them. Exit status: 0 if all tests pass, 1 if some
+/// fail, 2 if they cannot be built or the run does not exist.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite regrade\n  cargo evalsuite regrade 20261121T080000Z-1f2e3d --nextest\n  cargo evalsuite regrade latest -- refund"
 )]
 pub(crate) struct Regrade {
-    /// Run: its id, its directory, or `latest` for the newest trials of each case
+    /// Run: its id, its directory, or `latest` for the newest trials of every case
     #[arg(default_value = "latest")]
     pub(crate) run: String,
     /// Run the tests with `cargo nextest run`
     #[arg(long)]
     pub(crate) nextest: bool,
-    /// Most trials that repeat a case that fails and passed in its baseline; 0 repeats none
+    /// Maximum number of trials that confirm the failure of a case that passed in its baseline; 0 disables confirmation
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) confirm: Option<u32>,
-    /// What is printed of the result; with `json`, the output of the tests goes to standard error
+    /// Output format; with `json`, the output of the tests goes to standard error
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
-    /// Further arguments of `cargo test` or `cargo nextest run`
+    /// Arguments for `cargo test` or `cargo nextest run`
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
 }
 
-/// Compare a judge's scores with those of people
+/// Compare the scores of a judge with those of people
 ///
 /// Asks the judge of the environment (EVALSUITE_JUDGE_URL and EVALSUITE_JUDGE_MODEL, or EVALSUITE_JUDGE_TARGET) to rate each
 /// sample. Prints how well it agrees with people: agreement, Cohen's kappa, correlations, errors, and the largest differences.
-/// A judge in Rust is measured by the test `judge_calibration` of its suite. Exit status: 0 on success, 1 if the judge is below
+/// A judge in Rust is measured by the test `judge_calibration` of its suite. Exit status: 0 on success, 1 if the judge misses
 /// the required minimum or rated fewer than half of the samples, 2 if the command line, the file or the environment is
 /// invalid.
 #[derive(Debug, Args)]
@@ -165,15 +166,15 @@ pub(crate) struct Regrade {
     after_help = "Examples:\n  cargo evalsuite calibrate suites/shop\n  cargo evalsuite calibrate labels.jsonl --min-spearman 0.8"
 )]
 pub(crate) struct Calibrate {
-    /// JSONL file with one sample per line, calibration.yaml, or suite that has one
+    /// JSONL file with one sample per line, calibration.yaml, or a suite that has a calibration.yaml
     pub(crate) file: PathBuf,
-    /// Minimum rank correlation, -1 to 1 [default: 0.7, unless the file sets a minimum]
+    /// Minimum rank correlation, -1 to 1 [default: the minimum of the file, else 0.7]
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub(crate) min_spearman: Option<f64>,
-    /// Largest difference between scores that agree, 0 to 1 [default: that of the file, or 0.15]
+    /// Maximum difference between two scores that agree, 0 to 1 [default: the tolerance of the file, else 0.15]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) tolerance: Option<f64>,
-    /// Format of the result
+    /// Output format
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
 }

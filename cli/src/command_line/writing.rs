@@ -6,35 +6,36 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::{New, OutputFormat};
 
-/// Commands for those who write suites, in the order of `--help`.
+/// Commands that write and check suites, in the order of `--help`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Writing {
     New(New),
     Check(Check),
-    Expand(Expand),
     Explain(Explain),
     Convert(Convert),
 }
 
-/// Check suites as the compiler does, without compiling
+/// Check suites without compiling them
 ///
-/// Prints every problem of every file; one that many places share is printed once with their number. Inside a package, the arguments
-/// of `include_eval_suite!` and `evalsuite_build::generate` in its sources are used, and calls whose arguments are not literal are
-/// named. Exit status: 0 if there are no problems, 1 if there are, 2 if there is no suite or a file cannot be written.
+/// Reports the problems that the compiler would report, in all files; a problem with several places is printed once. In a package, the
+/// arguments of `include_eval_suite!` and `evalsuite_build::generate` are read from its sources; calls with other arguments than literals
+/// are listed. Exit status: 0 if there are no problems, 1 if there are, 2 if a path does not exist, no suite was found or a file cannot be
+/// written.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite check\n  cargo evalsuite check suites/shop --deny-warnings\n  cargo evalsuite check --fix\n  cargo evalsuite check --format sarif > evals.sarif"
+    after_help = "Examples:\n  cargo evalsuite check\n  cargo evalsuite check suites/shop --deny-warnings\n  cargo evalsuite check suites/shop/cases/refund-large\n  cargo evalsuite check --fix\n  cargo evalsuite check --format sarif > evals.sarif"
 )]
 pub(crate) struct Check {
-    /// Suites, or directories to search for suites [default: the package or workspace of the current directory]
+    /// Suites, cases, or directories to search for suites [default: the case in the current directory, or the suites of its package or
+    /// workspace]
     pub(crate) paths: Vec<PathBuf>,
-    /// Format of the problems
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub(crate) format: Format,
-    /// Exit with status 1 on warnings too
+    /// Also exit with status 1 if there are warnings
     #[arg(long)]
     pub(crate) deny_warnings: bool,
-    /// Change the files where one answer is certain: a name that is one edit away, an old name of a key, a number that is meant as text
+    /// Apply the fixes that are safe: a misspelled name with one similar name, the old name of a key, a number where text is expected
     #[arg(long)]
     pub(crate) fix: bool,
 }
@@ -54,31 +55,7 @@ pub(crate) enum Format {
     Github,
 }
 
-/// Print the code that a suite expands to
-///
-/// Exit status: 0 on success, 1 if the suite has errors.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite expand suites/shop\n  cargo evalsuite expand suites/shop --agent none"
-)]
-pub(crate) struct Expand {
-    /// Directory or file of the suite
-    pub(crate) path: PathBuf,
-    /// Agent, as in the macro: a path, or `none`
-    #[arg(long)]
-    pub(crate) agent: Option<String>,
-    /// Grader, as in the macro: a path, or `name => path`; may be repeated
-    #[arg(long = "grader", value_name = "PATH")]
-    pub(crate) graders: Vec<String>,
-    /// Name of the generated module
-    #[arg(long)]
-    pub(crate) name: Option<String>,
-    /// What is printed: the code, or an object with the code
-    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
-    pub(crate) format: OutputFormat,
-}
-
-/// Explain a diagnostic: what it means, why it is reported, an example, and how to fix it
+/// Explain a diagnostic: its meaning, an example and the fix
 ///
 /// Exit status: 0 on success, 2 if there is no such diagnostic.
 #[derive(Debug, Args)]
@@ -90,38 +67,37 @@ pub(crate) struct Explain {
     pub(crate) diagnostic: Option<String>,
 }
 
-/// Convert a suite to another layout, or a promptfoo configuration or Harbor tasks to a suite
+/// Convert a suite to another layout, or create a suite from promptfoo or Harbor
 ///
-/// Prints what became of every entry of the source: mapped, approximated with the reason, or dropped with the reason. Comments of YAML files
-/// are kept. A suite that is converted to another layout stays where it is, unless DIR is given. Programs of the source are not run.
-/// Exit status: 0 on success, 1 if an entry was dropped, unless `--lossy`, or the new suite has errors, 2 if the source cannot be read or a
-/// file would be overwritten.
+/// Reports for every entry of the source whether it was mapped, approximated, different or dropped, and the reason. Comments in YAML files are kept. A
+/// suite is converted in place unless DIR is given. Programs of the source are not run. Exit status: 0 on success, 1 if the new suite has
+/// errors or an entry was dropped without `--lossy`, 2 if the source cannot be read or a file would be overwritten.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite convert promptfooconfig.yaml suites/riddles\n  cargo evalsuite convert tasks/hello-world suites/hello --lossy\n  cargo evalsuite convert suites/shop --layout directories --force\n  cargo evalsuite convert suites/shop suites/shop_tasks --layout tasks\n  cargo evalsuite convert promptfooconfig.yaml suites/words --layout tasks"
 )]
 pub(crate) struct Convert {
-    /// Suite, promptfoo configuration, Harbor task or directory of Harbor tasks
+    /// Suite, promptfoo configuration, Harbor task, or directory of Harbor tasks
     pub(crate) source: PathBuf,
     /// Directory of the new suite
     #[arg(value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// What the source is [default: what it looks like]
+    /// Kind of the source [default: detected]
     #[arg(long, value_enum, value_name = "KIND")]
     pub(crate) from: Option<SourceKind>,
-    /// Where the suite has its cases [default: file, unless the source is a suite]
+    /// Layout of the new suite; required if the source is a suite [default: file]
     #[arg(long, value_enum)]
     pub(crate) layout: Option<CaseLayout>,
-    /// Copy files of this directory, too, which is outside of the directory of the source (repeatable)
+    /// Also copy files from this directory outside of the source; may be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) allow_outside: Vec<PathBuf>,
-    /// Overwrite and remove files
+    /// Overwrite and remove existing files
     #[arg(long)]
     pub(crate) force: bool,
-    /// Exit with status 0 even if something was dropped
+    /// Exit with status 0 even if an entry was dropped
     #[arg(long)]
     pub(crate) lossy: bool,
-    /// Format of the report
+    /// Output format
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
 }

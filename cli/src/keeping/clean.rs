@@ -46,7 +46,7 @@ pub(crate) fn run(command: &Clean) -> Result<Exit> {
 }
 
 /// Removes all but the newest runs.
-fn clean(output: &OutputDirectory, keep: usize) -> Result<CleanedRuns> {
+pub(crate) fn clean(output: &OutputDirectory, keep: usize) -> Result<CleanedRuns> {
     let runs = output.runs_newest_first()?;
     let mut cleaned = CleanedRuns {
         schema: "evalsuite.clean/1",

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use evalsuite::Status;
 use evalsuite::tooling::{FinishedRun, finish_run};
+use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage, SuiteSummary};
 use evalsuite_report::{RunData, SuiteText};
-use evalsuite_schema::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 

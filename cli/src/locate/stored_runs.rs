@@ -3,17 +3,24 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use evalsuite_diagnostics::suggest::{did_you_mean, quoted};
 use evalsuite_records::run_directory::{LATEST, OutputDirectory, StoredRun};
 
+use super::suite_request;
 use crate::platform::cli_error::{CliError, Result};
 
 /// The run with this id or path.
 pub(crate) fn find(run: &str) -> Result<StoredRun> {
     // An id is not a path, and a path of one component is more likely an id.
     if Path::new(run).components().count() > 1
-        && let Some(run) = open(Path::new(run))
+        && let Some(run) = run_or_newest(Path::new(run))?
     {
         return Ok(run);
+    }
+    if run.contains(['/', '\\']) {
+        // Says so if there is nothing at the path.
+        suite_request::existing(Path::new(run))?;
+        return Err(CliError::new(format!("`{run}` is not the directory of a run")));
     }
     let path = output_path()?;
     let output = OutputDirectory::new(&path);
@@ -24,8 +31,25 @@ pub(crate) fn find(run: &str) -> Result<StoredRun> {
         },
         id => id.to_owned(),
     };
+    match output.run(&id) {
+        Some(run) => Ok(run),
+        None => Err(no_run(&output, &id)?),
+    }
+}
+
+/// The error about an id that no run has, with the ids that were probably meant, else with the newest one.
+fn no_run(output: &OutputDirectory, id: &str) -> Result<CliError> {
+    let ids: Vec<String> = output.runs_newest_first()?.iter().map(StoredRun::id).collect();
+    let parts: Vec<&str> = ids.iter().map(String::as_str).filter(|known| known.contains(id)).collect();
+    let help = match (&parts[..], ids.first()) {
+        _ if open(Path::new(id)).is_some() => Some(format!("for the directory, write `./{id}`")),
+        ([_, ..], _) => Some(format!("did you mean {}?", quoted(&parts[..parts.len().min(3)], "or"))),
+        ([], Some(newest)) => did_you_mean(id, ids.iter().map(String::as_str))
+            .or_else(|| Some(format!("the newest run is `{newest}`; `cargo evalsuite list --runs` shows the others"))),
+        ([], None) => None,
+    };
     let runs = output.runs_directory();
-    output.run(&id).ok_or_else(|| CliError::new(format!("there is no run `{id}` in {}", runs.display())))
+    Ok(CliError::with_suggestion(format!("there is no run `{id}` in {}", runs.display()), help))
 }
 
 /// The run at a path that the user has named, which may be a link.

@@ -6,6 +6,8 @@ use std::fs;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::{SuiteFile, is_skill, skill_directory};
+
 /// What is below a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FoundSuites {
@@ -18,14 +20,17 @@ pub(crate) struct FoundSuites {
 /// Directories in which there are no suites.
 const NEVER_SEARCHED: &[&str] = &["target", "node_modules", "workspace"];
 
+/// Hidden directories in which agents look for skills.
+const SKILL_HOMES: &[&str] = &[".agents", ".claude", ".codex", ".github"];
+
 /// A directory with this file has the records of a run, which have a `suite.json` too.
 const RUN_RECORD: &str = "run.json";
 
 /// Directories with the cases of the suite beside them.
 const CASE_DIRECTORIES: &[&str] = &["tasks", "cases"];
 
-/// Searches `directory` and everything below it, in the order of names. Hidden directories, links to directories, `target`,
-/// `node_modules` and `workspace` are left out, as are records of runs and JSON Lines files: a suite cannot be told from data there. What
+/// Searches `directory` and everything below it, in the order of names. Hidden directories other than `skills` of agents, links to
+/// directories, `target`, `node_modules` and `workspace` are left out, as are files of the evals of skills, as are records of runs and JSON Lines files: a suite cannot be told from data there. What
 /// cannot be read is left out too; loading a suite reports it, as it does a suite file that is a bad link.
 pub(crate) fn below(directory: &Path) -> FoundSuites {
     let mut found = FoundSuites::default();
@@ -33,44 +38,45 @@ pub(crate) fn below(directory: &Path) -> FoundSuites {
     found
 }
 
+/// Entry paths of the suites in `directory` itself.
+pub(crate) fn suites_in(directory: &Path) -> Vec<PathBuf> {
+    Contents::read(directory).suites(directory)
+}
+
+/// Whether `directory` has the file of a suite, and not only directories of cases.
+pub(crate) fn has_suite_file(directory: &Path) -> bool {
+    Contents::read(directory).has_suite_file()
+}
+
+/// Whether a path is the file of a suite.
+pub(crate) fn is_suite_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.is_file() && (SuiteFile::named(&name).is_some() || skill_directory(path).is_some())
+}
+
+/// Whether a path, relative to its suite, is in the directory of the suite's cases.
+pub(crate) fn is_of_cases(path: &Path) -> bool {
+    path.components().next().is_some_and(|first| CASE_DIRECTORIES.iter().any(|known| first.as_os_str() == *known))
+}
+
 fn search(directory: &Path, found: &mut FoundSuites) {
-    // Whatever is in place of the record.
-    if directory.join(RUN_RECORD).symlink_metadata().is_ok() {
+    let contents = Contents::read(directory);
+    let suites = contents.suites(directory);
+    let has_only_cases = !suites.is_empty() && !contents.has_suite_file();
+    found.suites.extend(suites);
+    if has_only_cases {
         return;
     }
-    let mut eval_files = Vec::new();
-    let mut has_suite_json = false;
-    let mut directories = Vec::new();
-    let mut linked_directories = Vec::new();
-    for (name, kind) in entries(directory) {
-        if kind.is_dir() {
-            directories.push(name);
-        } else if kind.is_symlink() && directory.join(&name).is_dir() {
-            linked_directories.push(name);
-        } else if name.eq_ignore_ascii_case("suite.json") {
-            has_suite_json = true;
-        } else if is_eval_file(&name) {
-            eval_files.push(name);
+    let has_evals = directory.ends_with("evals") && directory.join("evals.json").is_file();
+    for name in &contents.directories {
+        if SKILL_HOMES.contains(&name.as_str()) {
+            search(&directory.join(name).join("skills"), found);
         }
-    }
-    let is_bare =
-        |name: &String| ["case.yaml", "case.yml"].iter().any(|file| directory.join(name).join(file).is_file());
-    match eval_files.len() {
-        _ if has_suite_json => found.suites.push(directory.to_path_buf()),
-        0 if directories.iter().chain(&linked_directories).any(is_bare) => {
-            found.suites.push(directory.to_path_buf());
-            return;
-        }
-        0 => {}
-        1 => found.suites.push(directory.to_path_buf()),
-        _ => found.suites.extend(eval_files.iter().map(|name| directory.join(name))),
-    }
-    let is_suite = has_suite_json || !eval_files.is_empty();
-    for name in directories {
         let skipped = name.starts_with('.')
+            || (has_evals && name == "files")
             || NEVER_SEARCHED.contains(&name.as_str())
-            || (is_suite && CASE_DIRECTORIES.contains(&name.as_str()));
-        let path = directory.join(&name);
+            || (contents.has_suite_file() && CASE_DIRECTORIES.contains(&name.as_str()));
+        let path = directory.join(name);
         if skipped {
             continue;
         }
@@ -82,9 +88,61 @@ fn search(directory: &Path, found: &mut FoundSuites) {
     }
 }
 
-fn is_eval_file(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["eval.yaml", "eval.yml"].contains(&name.as_str()) || name.ends_with(".eval.yaml") || name.ends_with(".eval.yml")
+/// The names in a directory that tell whether it is a suite.
+#[derive(Default)]
+struct Contents {
+    eval_files: Vec<String>,
+    has_suite_json: bool,
+    /// Whether it is an Agent Skill with evals.
+    is_skill: bool,
+    directories: Vec<String>,
+    linked_directories: Vec<String>,
+}
+
+impl Contents {
+    fn read(directory: &Path) -> Self {
+        let mut contents = Self::default();
+        // Whatever is in place of the record.
+        if directory.join(RUN_RECORD).symlink_metadata().is_ok() {
+            return contents;
+        }
+        contents.is_skill = is_skill(directory);
+        for (name, kind) in entries(directory) {
+            if kind.is_dir() {
+                contents.directories.push(name);
+            } else if kind.is_symlink() && directory.join(&name).is_dir() {
+                contents.linked_directories.push(name);
+            } else {
+                match SuiteFile::named(&name) {
+                    Some(SuiteFile::Json) => contents.has_suite_json = true,
+                    Some(SuiteFile::Eval) => contents.eval_files.push(name),
+                    _ => {}
+                }
+            }
+        }
+        contents
+    }
+
+    fn has_suite_file(&self) -> bool {
+        self.has_suite_json || self.is_skill || !self.eval_files.is_empty()
+    }
+
+    /// The entry paths of the suites in `directory`, which has these contents. Without a suite file, its cases are one.
+    fn suites(&self, directory: &Path) -> Vec<PathBuf> {
+        let has_case = |name: &String| has_case_file(&directory.join(name));
+        match self.eval_files.len() {
+            0 if !self.has_suite_file() && !self.directories.iter().chain(&self.linked_directories).any(has_case) => {
+                Vec::new()
+            }
+            2.. if !self.has_suite_json => self.eval_files.iter().map(|name| directory.join(name)).collect(),
+            _ => vec![directory.to_path_buf()],
+        }
+    }
+}
+
+/// Whether a directory is that of a case.
+pub(crate) fn has_case_file(directory: &Path) -> bool {
+    ["case.yaml", "case.yml"].iter().any(|file| directory.join(file).is_file())
 }
 
 /// Names and kinds of the files, directories and links, sorted.
@@ -140,6 +198,13 @@ mod tests {
             "other/data.jsonl",
             "records/runs/1/run.json",
             "records/runs/1/suites/eval/suite.json",
+            "skills/pdf-forms/SKILL.md",
+            "skills/pdf-forms/evals/evals.json",
+            "skills/pdf-forms/evals/files/EVAL.yaml",
+            "skills/without-evals/SKILL.md",
+            ".claude/skills/csv/SKILL.md",
+            ".claude/skills/csv/evals/evals.json",
+            ".claude/EVAL.yaml",
             "nested/Cargo.toml",
             "nested/EVAL.yaml",
         ]);
@@ -147,6 +212,8 @@ mod tests {
         assert_eq!(
             names(root.path(), &found.suites),
             [
+                ".claude/skills/csv",
+                "skills/pdf-forms",
                 "suites/bare",
                 "suites/eval",
                 "suites/eval/more",

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_report::{Health as Report, HealthOptions};
 
 use crate::command_line::{Health, OutputFormat};
@@ -25,7 +26,10 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
     let output = stored_runs::output_path()?;
     let health = Report::of_output(&output, &command.suites, command.window, &options)?;
     if let Some(unknown) = command.suites.iter().find(|name| health.suites.iter().all(|suite| suite.suite != **name)) {
-        return Err(CliError::new(format!("no run in {} has results of suite `{unknown}`", output.display())));
+        let all = Report::of_output(&output, &[], command.window, &options)?;
+        let meant = did_you_mean(unknown, all.suites.iter().map(|suite| suite.suite.as_str()));
+        let message = format!("no run in {} has results of suite `{unknown}`", output.display());
+        return Err(CliError::with_suggestion(message, meant));
     }
     if health.window.is_empty() {
         return Err(CliError::new(format!("there are no runs with results in {}", output.display())));

@@ -1,8 +1,5 @@
-//! Commands that show results and compare them.
+//! Commands that show suites and runs.
 
-mod accept;
-pub(crate) mod diff;
-pub(crate) mod gate;
 mod health;
 pub(crate) mod list;
 pub(crate) mod report;
@@ -16,9 +13,6 @@ pub(crate) fn run(command: &Looking) -> Result<Exit> {
         Looking::List(command) => list::run(command),
         Looking::Show(command) => show::run(command),
         Looking::Report(command) => report::run(command),
-        Looking::Diff(command) => diff::run(command),
-        Looking::Gate(command) => gate::run(command),
         Looking::Health(command) => health::run(command),
-        Looking::Accept(command) => accept::run(command),
     }
 }

@@ -58,7 +58,10 @@ impl CliError {
 
     /// The same with the name that was probably meant, if one is known.
     pub(crate) fn with_suggestion(message: impl Display, suggestion: Option<String>) -> Self {
-        Self::new(format!("{message}{}", suggestion.map(|help| format!("\nhelp: {help}")).unwrap_or_default()))
+        match suggestion {
+            Some(help) => Self::with_help(message, help),
+            None => Self::new(message.to_string()),
+        }
     }
 
     /// Several problems.

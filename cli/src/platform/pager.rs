@@ -16,7 +16,7 @@ const LESS: &str = "FRX";
 /// Prints lines without what could disturb a terminal, through `PAGER` if the output is a terminal. An empty `PAGER` is none.
 pub(crate) fn print(text: &str) -> Result<Exit> {
     let lines: Vec<String> =
-        text.lines().map(|line| evalsuite_schema::terminal::lines(line).trim_end().to_owned() + "\n").collect();
+        text.lines().map(|line| evalsuite_diagnostics::terminal::lines(line).trim_end().to_owned() + "\n").collect();
     let Some(mut pager) = start() else {
         let mut out = stdout();
         lines.iter().try_for_each(|line| out.write_all(line.as_bytes()))?;

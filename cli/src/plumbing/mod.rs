@@ -1,6 +1,7 @@
-//! Commands that editors, shells and other programs use.
+//! Commands for editors, shells and other programs.
 
 mod completions;
+mod expand;
 mod lsp;
 mod man;
 mod schema;
@@ -11,6 +12,7 @@ use crate::platform::cli_error::{Exit, Result};
 pub(crate) fn run(command: &Plumbing) -> Result<Exit> {
     match command {
         Plumbing::Lsp(_) => lsp::run(),
+        Plumbing::Expand(command) => expand::run(command),
         Plumbing::Schema(command) => schema::run(command),
         Plumbing::Completions(command) => completions::run(command),
         Plumbing::Man(command) => man::run(command),

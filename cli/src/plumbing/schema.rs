@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::expand::ExpandedSuite;
 use crate::keeping::clean::CleanedRuns;
 use crate::keeping::finish::EndedRun;
 use crate::keeping::merge::MergedRun;
@@ -11,9 +12,8 @@ use crate::platform::output::stdout;
 use crate::running::regrade::RegradedRun;
 use crate::running::run::RunResult;
 use crate::writing::convert::ConvertedSuite;
-use crate::writing::expand::ExpandedSuite;
+use evalsuite_diagnostics::suggest;
 use evalsuite_loader::keys::{FILES, json_schema};
-use evalsuite_loader::suggest;
 use evalsuite_report::JSON_SCHEMAS;
 use evalsuite_schema::json::{Value, json};
 use schemars::generate::SchemaSettings;

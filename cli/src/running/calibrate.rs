@@ -6,8 +6,8 @@ use std::path::Path;
 
 use evalsuite::RunOptions;
 use evalsuite::tooling::RatedSamples;
-use evalsuite_loader::{load, load_calibration, render};
-use evalsuite_schema::diagnostic::{Code, Diagnostics};
+use evalsuite_diagnostics::{Code, Diagnostics, render};
+use evalsuite_loader::{load, load_calibration};
 use evalsuite_schema::{Calibration, Kind, Layout, Suite};
 
 use crate::command_line::{Calibrate, OutputFormat};
@@ -49,7 +49,7 @@ pub(crate) fn run(command: &Calibrate) -> Result<Exit> {
 
 /// The samples at a path; their problems are printed.
 fn samples(path: &Path) -> Result<RatedSamples> {
-    let request = suite_request::request(path)?;
+    let request = suite_request::request(&suite_request::existing(path)?)?;
     let (found, diagnostics) = if path.is_dir() {
         let loaded = load(&request);
         let found = loaded.suite.map(|suite| (suite.suite, suite.calibration));

@@ -6,16 +6,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use evalsuite_codegen::expansion;
-use evalsuite_loader::{
-    Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, registered_graders, render,
-};
-use evalsuite_schema::counted;
-use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
+use evalsuite_diagnostics::{Diagnostic, Diagnostics, Severity, counted, render};
+use evalsuite_loader::{Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, registered_graders};
+use evalsuite_schema::json;
 
 use crate::command_line::{Check, Format};
 use crate::locate::includes::Includes;
-use crate::locate::{includes, suite_request};
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::locate::{includes, suite_request, suite_search};
+use crate::platform::cli_error::{Exit, Result};
 use crate::platform::output::{say, stdout};
 use crate::writing::{explain, fixes};
 
@@ -36,18 +34,19 @@ struct TargetsUse {
 }
 
 pub(crate) fn run(command: &Check) -> Result<Exit> {
-    let (suites, includes) = suites(command)?;
+    let chosen = Chosen::new(command)?;
+    let Chosen { suites, includes, .. } = &chosen;
     if suites.is_empty() {
-        return Err(CliError::with_help("no suite found", "name a suite: `cargo evalsuite check suites/my_agent`"));
+        return Err(suite_request::no_suite_here()?);
     }
-    let mut checked = check(&suites, &includes)?;
+    let mut checked = check(&chosen)?;
     for _ in 0..MOST_FIXES {
         if !command.fix || fixes::apply(&checked.0.diagnostics.clone().ungrouped(), &checked.1)? == 0 {
             break;
         }
-        checked = check(&suites, &includes)?;
+        checked = check(&chosen)?;
     }
-    let (Found { mut diagnostics, tests, is_denied, unchecked, .. }, roots) = checked;
+    let (Found { mut diagnostics, tests, is_denied, unchecked, elsewhere, .. }, roots) = checked;
     // Suites share targets files, and a suite may be included twice: each problem is printed once.
     diagnostics.sort();
     let mut out = stdout();
@@ -56,10 +55,14 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
         say!("note: {MAX_PRINTED} problems are printed, {more} more are not");
     }
     if command.format == Format::Human {
-        let suites = counted(suites.len(), "suite");
-        writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), counted(tests, "test"))?;
+        writeln!(out, "{} in {}", render::summary(&diagnostics), chosen.described(tests)?)?;
     }
     out.flush()?;
+    for (suite, problems) in elsewhere {
+        let suite = relative(&suite)?;
+        let count = counted(problems, "problem");
+        say!("note: {count} in other cases of this suite; `cargo evalsuite check {suite}` shows all of them");
+    }
     if !unchecked.is_empty() {
         say!("note: no Rust code includes these suites, so graders that are not built in were not checked:");
         unchecked.iter().take(MAX_UNCHECKED).for_each(|grader| say!("  {grader}"));
@@ -75,13 +78,19 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
 }
 
 /// Checks all suites; with what is wrong, the directories that paths are shown relative to.
-fn check(suites: &[PathBuf], includes: &Includes) -> Result<(Found, BTreeSet<PathBuf>)> {
+fn check(chosen: &Chosen) -> Result<(Found, BTreeSet<PathBuf>)> {
+    let Chosen { suites, includes, cases } = chosen;
     let mut found = Found::default();
     let mut roots = BTreeSet::new();
     for suite in suites {
         let request = suite_request::request(suite)?;
-        roots.insert(request.workspace_root.clone());
-        found.check_suite(suite, request, includes);
+        let root = request.workspace_root.clone();
+        let mut problems = found.check_suite(suite, request, includes);
+        if let Some(cases) = cases.get(suite) {
+            problems = found.leave_out_other_cases(problems, suite, cases, &root);
+        }
+        found.diagnostics.append(problems);
+        roots.insert(root);
     }
     found.check_targets_files();
     for tracked in &includes.tracked {
@@ -105,16 +114,45 @@ struct Found {
     unchecked: Vec<String>,
     /// The targets files of suites that nothing includes. Suites of a package often share one.
     targets_files: BTreeMap<PathBuf, TargetsUse>,
+    /// Number of problems that are not those of the chosen cases, by suite.
+    elsewhere: BTreeMap<PathBuf, usize>,
 }
 
 impl Found {
+    /// The problems of a suite without those of cases that were not chosen. Problems of the suite itself concern every case.
+    fn leave_out_other_cases(
+        &mut self,
+        problems: Diagnostics,
+        suite: &Path,
+        cases: &[PathBuf],
+        root: &Path,
+    ) -> Diagnostics {
+        let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
+        let is_chosen = |file: &Path| {
+            let is_of_suite = !file.starts_with(directory) || file.parent() == Some(directory);
+            is_of_suite || cases.iter().any(|case| file.starts_with(case))
+        };
+        let mut problems = problems.ungrouped();
+        let all = problems.len();
+        problems.retain(|problem| {
+            let mut places =
+                problem.place.iter().chain(problem.related.iter().map(|related| &related.place)).peekable();
+            places.peek().is_none() || places.any(|place| is_chosen(&root.join(&place.file)))
+        });
+        if let left_out @ 1.. = all - problems.len() {
+            self.elsewhere.insert(suite.to_path_buf(), left_out);
+        }
+        problems.grouped()
+    }
+
     /// Checks a suite as the compiler does for each of its includes; without one, the suite and what it names in a targets file.
-    fn check_suite(&mut self, suite: &Path, request: Request, includes: &Includes) {
+    fn check_suite(&mut self, suite: &Path, request: Request, includes: &Includes) -> Diagnostics {
+        let mut all = Diagnostics::new();
         let includes = includes.of_suite(suite);
         if includes.is_empty() {
             let Loaded { suite: loaded, diagnostics, files, user_graders, .. } = load(&request);
             self.unchecked.extend(registered_graders::unchecked(&user_graders, &files));
-            self.diagnostics.append(diagnostics.grouped());
+            all.append(diagnostics.grouped());
             if let Some(loaded) = &loaded {
                 self.tests += loaded.tests.len();
                 self.use_targets_file(suite, request, loaded);
@@ -128,9 +166,10 @@ impl Found {
             for problem in problems {
                 self.is_denied |= problem.is_error();
                 // Arguments that mean nothing are reported by the compiler where they are written.
-                self.diagnostics.append(problem.as_diagnostic().cloned().into_iter().collect());
+                all.append(problem.as_diagnostic().cloned().into_iter().collect());
             }
         }
+        all
     }
 
     fn use_targets_file(&mut self, suite: &Path, request: Request, loaded: &LoadedSuite) {
@@ -155,7 +194,11 @@ fn drop_beside(data: impl Send + 'static) {
 
 /// The suites of the package or workspace around a directory, with their includes.
 pub(crate) fn suites_of(directory: &Path) -> Result<(Vec<PathBuf>, Includes)> {
-    let found = suite_request::suites_around(directory);
+    with_included(suite_request::suites_around(directory), directory)
+}
+
+/// Suites that were found around a directory, and those that are included there, with their includes.
+fn with_included(found: Vec<PathBuf>, directory: &Path) -> Result<(Vec<PathBuf>, Includes)> {
     let around: Vec<PathBuf> = std::iter::once(directory.to_path_buf()).chain(found.iter().cloned()).collect();
     let includes = Includes::of_packages(&suite_request::packages_around(&around))?;
     let mut suites = with_parents(found, &includes);
@@ -165,26 +208,69 @@ pub(crate) fn suites_of(directory: &Path) -> Result<(Vec<PathBuf>, Includes)> {
     Ok((suites, includes))
 }
 
-/// The suites of the command line, or those of the package or workspace around the current directory, with their includes.
-fn suites(command: &Check) -> Result<(Vec<PathBuf>, Includes)> {
-    if command.paths.is_empty() {
-        return suites_of(&std::env::current_dir()?);
+/// What is checked.
+struct Chosen {
+    suites: Vec<PathBuf>,
+    includes: Includes,
+    /// The cases that were named, as files and directories by suite. Suites that are not here are checked whole.
+    cases: BTreeMap<PathBuf, Vec<PathBuf>>,
+}
+
+impl Chosen {
+    /// What the command line names, else the case in the current directory, else the suites of the package or workspace around it.
+    fn new(command: &Check) -> Result<Self> {
+        let mut paths = command.paths.clone();
+        if paths.is_empty() && suite_search::has_case_file(&std::env::current_dir()?) {
+            paths.push(".".into());
+        }
+        if paths.is_empty() {
+            let (suites, includes) = with_included(suite_request::suites_here()?, &std::env::current_dir()?)?;
+            return Ok(Self { suites, includes, cases: BTreeMap::new() });
+        }
+        let mut below = Vec::new();
+        let mut named = Vec::new();
+        let mut cases: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+        for path in &paths {
+            let path = suite_request::existing(path)?;
+            let suites = suite_request::suites_of_case(&path);
+            let case = path.parent().filter(|parent| path.is_file() && suite_search::has_case_file(parent));
+            for suite in &suites {
+                cases.entry(suite.clone()).or_default().push(case.unwrap_or(&path).to_path_buf());
+            }
+            if suites.is_empty() {
+                match suite_request::suites_at(&path)? {
+                    found if found.contains(&path) => named.push(path),
+                    found => below.extend(found),
+                }
+            }
+        }
+        cases.retain(|suite, _| !named.contains(suite) && !below.contains(suite));
+        below.extend(cases.keys().cloned());
+        let all: Vec<PathBuf> = named.iter().chain(&below).cloned().collect();
+        let includes = Includes::of_packages(&suite_request::packages_around(&all))?;
+        named.extend(with_parents(below, &includes));
+        Ok(Self { suites: named, includes, cases })
     }
-    let mut suites = Vec::new();
-    let mut named = Vec::new();
-    for path in &command.paths {
-        let found = suite_request::suites_at(path)?;
-        let path = suite_request::absolute(path)?;
-        if found.contains(&path) {
-            named.push(path);
-        } else {
-            suites.extend(found);
+
+    /// What was checked, in words.
+    fn described(&self, tests: usize) -> Result<String> {
+        let mut cases: Vec<&PathBuf> = self.cases.values().flatten().collect();
+        cases.dedup();
+        match cases[..] {
+            [case] if self.suites.len() == 1 => Ok(format!("`{}`", relative(case)?)),
+            [_, ..] if self.suites.iter().all(|suite| self.cases.contains_key(suite)) => {
+                Ok(counted(cases.len(), "path"))
+            }
+            _ => Ok(format!("{} with {}", counted(self.suites.len(), "suite"), counted(tests, "test"))),
         }
     }
-    let all: Vec<PathBuf> = named.iter().chain(&suites).cloned().collect();
-    let includes = Includes::of_packages(&suite_request::packages_around(&all))?;
-    named.extend(with_parents(suites, &includes));
-    Ok((named, includes))
+}
+
+/// A path as it is typed in the current directory.
+fn relative(path: &Path) -> Result<String> {
+    let here = std::env::current_dir()?;
+    let below = path.strip_prefix(&here).unwrap_or(path);
+    Ok(if below.as_os_str().is_empty() { ".".to_owned() } else { below.display().to_string() })
 }
 
 /// Replaces a directory of cases that no include names by the directory around it: that is the suite, whose file is missing.
@@ -227,9 +313,11 @@ fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, roots:
             diagnostics.iter().try_for_each(|it| writeln!(out, "{}\n", render::text(it, render::Style::Colored)))
         }
         Format::Short => each_place().iter().try_for_each(|it| writeln!(out, "{}", render::one_line(it))),
-        Format::Json => diagnostics.iter().try_for_each(|it| writeln!(out, "{}", render::json(it))),
+        Format::Json => diagnostics.iter().try_for_each(|it| writeln!(out, "{}", json::to_string(&render::json(it))?)),
         Format::Sarif => {
-            writeln!(out, "{}", render::sarif(&each_place(), &path_in_repository(roots), explain::sarif_help))
+            let places = each_place();
+            let log = render::sarif(&places, &path_in_repository(roots), explain::sarif_help);
+            writeln!(out, "{}", json::to_string(&log)?)
         }
         Format::Github => write!(out, "{}", render::github_annotations(diagnostics)),
     }

@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use evalsuite_loader::render::SarifHelp;
-use evalsuite_loader::suggest;
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::render::SarifHelp;
+use evalsuite_diagnostics::{Code, suggest};
 
 use crate::command_line::Explain;
 use crate::platform::cli_error::{CliError, Exit, Result};

@@ -1,8 +1,7 @@
-//! Commands for those who write suites.
+//! Commands that write and check suites.
 
 pub(crate) mod check;
 pub(crate) mod convert;
-pub(crate) mod expand;
 mod explain;
 pub(crate) mod fixes;
 mod new;
@@ -14,7 +13,6 @@ pub(crate) fn run(command: &Writing) -> Result<Exit> {
     match command {
         Writing::New(command) => new::run(command),
         Writing::Check(command) => check::run(command),
-        Writing::Expand(command) => expand::run(command),
         Writing::Explain(command) => explain::run(command),
         Writing::Convert(command) => convert::run(command),
     }

@@ -117,6 +117,8 @@ fn what_cannot_be_accepted_is_an_error() {
     let output = package.run_in_output(&["accept", "--force", "no-such-case"]);
     assert_eq!(output.code, 2);
     assert_eq!(output.err, "error: run `good` has no case `no-such-case`, which --force names\n");
+    let output = package.run_in_output(&["accept", "--force", "refund-after-windw"]);
+    assert!(output.err.contains("names\n  = help: did you mean `refund-after-window`"), "{}", output.err);
     let out = package.root().join("out").display().to_string();
     let output = package.run_with(&["accept"], &[("EVALSUITE_OUTPUT", &out), ("EVALSUITE_CONFIRM", "ten")]);
     assert_eq!((output.code, baselines(&package).len()), (2, 0), "{}", output.err);

@@ -114,11 +114,82 @@ fn warnings_count_only_when_denied() {
 }
 
 #[test]
-fn a_missing_path_is_a_problem() {
-    let package = Package::new(&[]);
-    let output = package.run(&["check", "suites/card_agnt"]);
+fn a_path_that_does_not_exist_is_named_as_it_was_given_with_the_one_that_was_meant() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
+    for (given, meant) in [
+        ("suites/card_agnt", "did you mean `suites/card_agent`?"),
+        ("./suits", "did you mean `suites`?"),
+        ("card_agent", "did you mean `suites/card_agent`?"),
+        ("nowhere/at/all", "the path is relative to /"),
+    ] {
+        for command in ["check", "list", "expand", "calibrate"] {
+            let output = package.run(&[command, given]);
+            let expected = format!("error: `{given}` does not exist\n  = help: {meant}");
+            assert_eq!((output.code, output.out.as_str()), (2, ""), "{command}: {}", output.err);
+            assert!(output.err.starts_with(&expected), "{command}: {}", output.err);
+        }
+    }
+}
+
+#[test]
+fn a_case_is_checked_in_its_suite_by_its_file_its_directory_and_the_current_directory() {
+    let case = |word: &str| format!("input: hello\nassertions:\n  - {{ type: contains, {word}: hello }}\n");
+    let package = Package::new(&[
+        ("suites/shop/EVAL.yaml", "name: shop\n"),
+        ("suites/shop/cases/bad/case.yaml", &case("valeu")),
+        ("suites/shop/cases/other/case.yaml", &case("vlue")),
+        ("suites/shop/cases/good/case.yaml", &case("value")),
+        ("suites/card_agent/tasks/a.json", TASK),
+        ("suites/card_agent/tasks/group/b.json", "{}"),
+    ]);
+    let note = "note: 2 problems in other cases of this suite; `cargo evalsuite check suites/shop` shows all of them\n";
+    for path in ["suites/shop/cases/bad", "suites/shop/cases/bad/case.yaml", "./suites/shop/cases/bad/"] {
+        let output = package.run(&["check", path]);
+        assert_eq!(output.code, 1, "{}", output.out);
+        assert!(output.out.contains("--> suites/shop/cases/bad/case.yaml:3:"), "{}", output.out);
+        assert!(output.out.contains("unknown key `valeu` in `contains`"), "{}", output.out);
+        assert!(!output.out.contains("cases/other"), "{}", output.out);
+        assert!(output.out.ends_with("2 errors in `suites/shop/cases/bad`\n"), "{}", output.out);
+        assert!(output.err.contains(note), "{}", output.err);
+    }
+    let output = package.run(&["check", "suites/shop/cases/good/case.yaml"]);
+    assert_eq!((output.code, output.out.as_str()), (0, "no problems in `suites/shop/cases/good`\n"));
+    let output = package.run_in("suites/shop/cases/bad", &["check"]);
     assert_eq!(output.code, 1);
-    assert!(output.out.contains("E010 entry-not-found"), "{}", output.out);
+    assert!(output.out.ends_with("2 errors in `.`\n"), "{}", output.out);
+    assert!(!output.out.contains("cases/other"), "{}", output.out);
+
+    let output = package.run(&["check", "suites/card_agent/tasks/a.json"]);
+    assert_eq!((output.code, output.out.as_str()), (0, "no problems in `suites/card_agent/tasks/a.json`\n"));
+    let output = package.run(&["check", "suites/card_agent/tasks/group"]);
+    assert!(output.code == 1 && output.out.ends_with(" in `suites/card_agent/tasks/group`\n"), "{}", output.out);
+
+    package.write("suites/shop/EVAL.yaml", "nmae: shop\n");
+    let output = package.run(&["check", "suites/shop/cases/good"]);
+    assert_eq!(output.code, 1, "what is wrong with the suite concerns its cases: {}", output.out);
+    assert!(output.out.contains("--> suites/shop/EVAL.yaml:1:1"), "{}", output.out);
+}
+
+#[test]
+fn outside_of_a_package_only_the_usual_directories_are_searched_unless_others_are_named() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK), ("deep/below/x/EVAL.yaml", "tests: 1\n")]);
+    std::fs::remove_file(package.root().join("Cargo.toml")).expect("no package");
+    let output = package.run(&["check"]);
+    assert_eq!((output.code, output.out.as_str()), (0, "no problems in 1 suite with 1 test\n"));
+    let output = package.run(&["check", "."]);
+    assert!(output.code == 1 && output.out.contains("--> deep/below/x/EVAL.yaml:1:"), "{}", output.out);
+    let output = package.run_in("deep/below", &["check"]);
+    assert_eq!(output.code, 2);
+    assert!(
+        output
+            .err
+            .starts_with("error: no suite found: outside of a package, only `suites` and `evals` are searched in ")
+            && output.err.contains("help: name a suite or a directory to search, such as `cargo evalsuite check .`"),
+        "{}",
+        output.err
+    );
+    let output = package.run_in("deep/below/x", &["check"]);
+    assert_eq!(output.code, 1, "a suite in the current directory itself: {}", output.err);
 }
 
 #[test]
@@ -196,7 +267,7 @@ fn without_a_package_a_suite_may_use_the_whole_repository() {
     let output = package.run(&["check", suite]);
     assert_eq!(output.out, "no problems in 1 suite with 1 test\n");
     let missing = package.run(&["check", "repository/zzz"]);
-    assert!(missing.out.contains("the path is relative to the current directory"), "{}", missing.out);
+    assert!(missing.err.contains("error: `repository/zzz` does not exist"), "{}", missing.err);
 }
 
 #[test]
@@ -368,7 +439,7 @@ fn what_the_macro_refuses_is_refused() {
         let output = package.run(arguments);
         assert_eq!(output.code, 1, "{arguments:?}: {}", output.out);
         assert!(output.out.contains("error[E011 no-suite-file]"), "{}", output.out);
-        assert!(output.out.contains("add an `EVAL.yaml` with a `name` beside `cases/`"), "{}", output.out);
+        assert!(output.out.contains("write `suites/shop/EVAL.yaml` with `name: shop`"), "{}", output.out);
     }
     assert_eq!(package.run(&["check", "suites/shop/cases"]).code, 0, "the macro takes this path");
     package.write("tests/evals.rs", "evalsuite::include_eval_suite!(\"suites/shop/cases\");");
@@ -395,11 +466,9 @@ fn short_lines_name_every_place() {
     let package = many_problems();
     let output = package.run(&["check", "--format", "short"]);
     assert_eq!(output.code, 1);
-    assert_eq!(output.out.lines().count(), 9 * 3, "{}", output.out);
-    let missing = "suites/shop/cases/c1/case.yaml:3:5: error[E";
+    assert_eq!(output.out.lines().count(), 9 * 2, "{}", output.out);
     let expected = [
         "suites/shop/cases/c1/case.yaml:2:1: warning[W001]: `assert` is now `assertions` (help: rename it to `assertions`)",
-        missing,
         "suites/shop/cases/c1/case.yaml:3:23: error[E019]: unknown key `valeu` in `contains` (help: did you mean `value`?)",
     ];
     for (line, expected) in output.out.lines().zip(expected) {
@@ -418,7 +487,7 @@ fn sarif_has_the_catalogue_as_rules_and_a_result_per_place() {
     let log: evalsuite_schema::Value = evalsuite_schema::json::from_str(&output.out).expect("one JSON object");
     assert_eq!((&log["version"], log["runs"].as_array().map(Vec::len)), (&"2.1.0".into(), Some(1)));
     let (rules, results) = (&log["runs"][0]["tool"]["driver"]["rules"], &log["runs"][0]["results"]);
-    assert_eq!(results.as_array().map(Vec::len), Some(27), "{}", output.out);
+    assert_eq!(results.as_array().map(Vec::len), Some(18), "{}", output.out);
     for result in results.as_array().expect("a list") {
         let index = usize::try_from(result["ruleIndex"].as_u64().expect("an index")).expect("a small number");
         assert_eq!(rules[index]["id"], result["ruleId"]);
@@ -455,7 +524,7 @@ fn github_shows_ten_annotations_of_a_kind() {
     let output = package.run(&["check", "--format", "github"]);
     let lines: Vec<&str> = output.out.lines().collect();
     assert_eq!(lines.len(), 10, "{}", output.out);
-    assert_eq!(lines[9], "::error title=evalsuite::15 more errors; `cargo evalsuite check` shows them all");
+    assert_eq!(lines[9], "::error title=evalsuite::6 more errors; `cargo evalsuite check` shows them all");
 }
 
 #[test]

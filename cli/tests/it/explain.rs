@@ -33,5 +33,5 @@ fn all_diagnostics_are_listed() {
 fn an_unknown_diagnostic_is_an_error_with_a_suggestion() {
     let output = Package::new(&[]).run(&["explain", "unknown-kez"]);
     assert_eq!(output.code, 2);
-    assert_eq!(output.err, "error: `unknown-kez` is not a diagnostic\nhelp: did you mean `unknown-key`?\n");
+    assert_eq!(output.err, "error: `unknown-kez` is not a diagnostic\n  = help: did you mean `unknown-key`?\n");
 }

@@ -3,6 +3,7 @@
 use crate::package::{Package, TASK};
 use evalsuite_records::record::TrialRecord;
 use evalsuite_schema::json::json;
+use evalsuite_tests::synthetic_run::SyntheticRun;
 
 #[test]
 fn an_unknown_run_is_said_to_be_unknown() {
@@ -15,6 +16,31 @@ fn an_unknown_run_is_said_to_be_unknown() {
     assert_eq!(output.code, 2);
     assert!(output.err.contains("there is no run `20260104T091500Z-4be1f0` in "), "{}", output.err);
     assert_eq!(package.run(&["finish", "a", "b"]).code, 2);
+}
+
+#[test]
+fn runs_that_were_probably_meant_are_named() {
+    let package = Package::new(&[("elsewhere/suites/s/suite.json", "{}")]);
+    for id in ["20260104T091500Z-4be1f0", "20260105T101500Z-77aa12"] {
+        SyntheticRun::new(id, 2, 1).write(&package.root().join("out"));
+    }
+    for (named, help) in [
+        ("4be1f0", "did you mean `20260104T091500Z-4be1f0`?"),
+        ("20260104", "did you mean `20260104T091500Z-4be1f0`?"),
+        ("20260105T101500Z-77aa21", "did you mean `20260105T101500Z-77aa12`?"),
+        ("lates", "the newest run is `20260105T101500Z-77aa12`; `cargo evalsuite list --runs` shows the others"),
+        ("elsewhere", "for the directory, write `./elsewhere`"),
+    ] {
+        let output = package.run_in_output(&["report", named]);
+        assert_eq!(output.code, 2);
+        let ends = format!("/out/runs\n  = help: {help}\n");
+        assert!(output.err.starts_with(&format!("error: there is no run `{named}` in ")), "{}", output.err);
+        assert!(output.err.ends_with(&ends), "{}", output.err);
+    }
+    let output = package.run_in_output(&["report", "ot/runs"]);
+    assert_eq!((output.code, output.err.lines().next()), (2, Some("error: `ot/runs` does not exist")));
+    let output = package.run_in_output(&["report", "out/runs"]);
+    assert_eq!(output.err, "error: `out/runs` is not the directory of a run\n");
 }
 
 #[test]

@@ -38,6 +38,7 @@ fn what_cannot_be_looked_at_is_an_error() {
     let package = package();
     for (arguments, error) in [
         (["health", "unknown"].as_slice(), "has results of suite `unknown`"),
+        (&["health", "repare"], "of suite `repare`\n  = help: did you mean `repair`?"),
         (&["health", "--mature", "95"], "error: --mature is 95, which is not from 0 to 1"),
         (&["health", "--window", "0"], "write a number greater than 0"),
     ] {

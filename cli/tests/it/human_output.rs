@@ -17,7 +17,7 @@ fn help_fits_into_80_columns() {
     let package = Package::new(&[]);
     let overview = run(&package, &["--help"]).out;
     assert_eq!(too_wide(&overview), None);
-    let (_, rest) = overview.split_once("\n\nWriting suites:\n").expect("the commands");
+    let (_, rest) = overview.split_once("\n\nWrite suites:\n").expect("the commands");
     let (commands, _) = rest.split_once("\n\nOptions:\n").expect("an end");
     // Further lines about a command start with more spaces.
     let commands: Vec<&str> = commands
@@ -46,9 +46,11 @@ fn too_wide(text: &str) -> Option<&str> {
 fn suites_and_runs_are_listed() {
     let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
     SyntheticRun::new("run-1", 12, 1).write(&package.root().join("out"));
-    let listed = run(&package, &["list"]).out;
-    assert_eq!(too_wide(&listed), None);
-    insta::assert_snapshot!("list", listed);
+    for (name, arguments) in [("list", &["list"][..]), ("list_of_runs", &["list", "--runs"])] {
+        let listed = run(&package, arguments).out;
+        assert_eq!(too_wide(&listed), None);
+        insta::assert_snapshot!(name, listed);
+    }
 }
 
 #[test]

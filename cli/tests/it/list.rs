@@ -8,7 +8,11 @@ fn suites_cases_and_graders_are_listed_with_their_places() {
     let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
     let output = package.run_in_output(&["list"]);
     assert_eq!(output.code, 0, "{}", output.err);
-    assert_eq!(output.out, "cards (suites/card_agent)\n  a  suites/card_agent/tasks/a.json:1  contains\n\nno runs\n");
+    assert_eq!(output.out, "cards (suites/card_agent)\n  a  suites/card_agent/tasks/a.json:1  contains\n\n");
+    let listing = package.json("list", &package.run_in_output(&["list", "--format", "json"]).out);
+    assert_eq!(listing["suites"][0]["cases"][0]["tests"][0], "card_agent::a");
+    assert_eq!(listing["suites"][0]["cases"][0]["graders"][0]["type"], "contains");
+    assert!(listing["runs"].is_null(), "{listing}");
 }
 
 #[test]
@@ -17,19 +21,19 @@ fn runs_are_listed_with_their_rates_the_newest_first() {
     for id in ["run-1", "run-2"] {
         SyntheticRun::new(id, 12, 1).write(&package.root().join("out"));
     }
-    let output = package.run_in_output(&["list", "--format", "json"]);
+    let output = package.run_in_output(&["list", "--runs", "--format", "json"]);
     assert_eq!(output.code, 0, "{}", output.err);
     let listing = package.json("list", &output.out);
-    assert_eq!(listing["schema"], "evalsuite.list/1");
-    assert_eq!(listing["suites"][0]["cases"][0]["tests"][0], "card_agent::a");
-    assert_eq!(listing["suites"][0]["cases"][0]["graders"][0]["type"], "contains");
+    assert_eq!((&listing["schema"], listing["suites"].is_null()), (&"evalsuite.list/1".into(), true));
     let ids: Vec<&str> = listing["runs"].as_array().unwrap().iter().filter_map(|run| run["run_id"].as_str()).collect();
     assert_eq!(ids, ["run-2", "run-1"]);
     let rate = listing["runs"][0]["suites"][0]["pass_rate"].as_f64().expect("a rate");
     assert!((0.0..=1.0).contains(&rate));
-    let output = package.run_in_output(&["list"]);
-    assert!(output.out.contains("\nrun    suite"), "{}", output.out);
+    let output = package.run_in_output(&["list", "--runs"]);
+    assert!(output.out.starts_with("run    suite"), "{}", output.out);
     assert!(output.out.contains("run-2  refunds@default"), "{}", output.out);
+    assert_eq!(package.run(&["list", "--runs"]).out, "no runs\n");
+    assert_eq!(package.run_in_output(&["list", "suites", "--runs"]).code, 2, "a run has no path of a suite");
 }
 
 #[test]
@@ -51,4 +55,22 @@ fn a_case_with_criteria_only_has_a_judge() {
         Package::new(&[("suites/polite/EVAL.yaml", "name: polite\n"), ("suites/polite/cases/a/case.yaml", case)]);
     let output = package.run_in_output(&["list", "suites/polite"]);
     assert!(output.out.contains("  a  suites/polite/cases/a/case.yaml:1  llm-grader\n"), "{}", output.out);
+}
+
+#[test]
+fn tags_of_a_case_add_up_with_those_of_its_suite() {
+    let case = "input: Hello\ncriteria: Greets.\ntags: [slow, nightly, slow]\n";
+    let task = TASK.replace("\"graders\"", "\"tags\": [\"slow\"], \"graders\"");
+    let package = Package::new(&[
+        ("suites/card_agent/tasks/a.json", &task),
+        ("suites/shop/EVAL.yaml", "tags: [nightly]\n"),
+        ("suites/shop/cases/a/case.yaml", case),
+    ]);
+    let output = package.run_in_output(&["list", "--format", "json"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let listing = package.json("list", &output.out);
+    assert_eq!(listing["suites"][0]["cases"][0]["tags"], evalsuite_schema::json::json!(["slow"]));
+    assert_eq!(listing["suites"][1]["cases"][0]["tags"], evalsuite_schema::json::json!(["nightly", "slow"]));
+    let code = package.run(&["expand", "suites/shop", "--agent", "none"]).out;
+    assert!(code.contains("tags: &[\"nightly\", \"slow\""), "the tests are chosen by them:\n{code}");
 }

@@ -26,6 +26,7 @@ mod killed_runs;
 mod list;
 mod lsp;
 mod merge;
+mod mistakes;
 mod new;
 mod package;
 #[cfg(unix)]

@@ -138,7 +138,10 @@ fn a_part_has_to_be_a_run() {
     let package = two_parts();
     let output = package.run(&["merge", "one", "suites", "--into", "all"]);
     assert_eq!(output.code, 2);
-    assert!(output.err.contains("suites is not a run and contains none"), "{}", output.err);
+    assert!(output.err.contains("`suites` is not a run and contains none"), "{}", output.err);
+    let output = package.run(&["merge", "one", "too", "--into", "all"]);
+    assert_eq!(output.code, 2);
+    assert!(output.err.starts_with("error: `too` does not exist\n  = help: did you mean `two`"), "{}", output.err);
     let output = package.run(&["merge", "one", "one/runs/r", "--into", "all"]);
     assert_eq!(output.code, 1);
     assert!(output.err.contains("is given twice"), "{}", output.err);

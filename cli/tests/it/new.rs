@@ -110,6 +110,26 @@ fn nextest_and_the_workflow_are_added_on_request() {
     assert_eq!(read(&package, ".config/nextest.toml"), format!("# mine\n[profile.default]\nretries = 1\n{profile}"));
     assert!(read(&package, ".github/workflows/evals.yml").contains("cargo nextest run --profile ci\n"));
 
+    let suite = read(&package, "suites/basics/EVAL.yaml");
+    let output = package.run(&["new", "suite", "basics", "--ci"]);
+    assert_eq!((output.code, output.out.as_str()), (0, "\nsuites/basics already exists and was not changed.\n"));
+    assert_eq!(package.run(&["new", "ci"]).out, "the workflow and the profile are up to date\n");
+    fs::remove_dir_all(package.root().join(".github")).expect("the workflow");
+    let output = package.run(&["new", "suite", "basics", "--ci"]);
+    let created = "created .github/workflows/evals.yml\n\nsuites/basics already exists and was not changed.\n";
+    assert_eq!((output.code, output.out.as_str()), (0, created), "{}", output.err);
+    assert_eq!(read(&package, "suites/basics/EVAL.yaml"), suite);
+    package.write(".github/workflows/evals.yml", "# mine\n");
+    let output = package.run(&["new", "ci"]);
+    assert_eq!(output.code, 2);
+    assert!(output.err.starts_with("error: .github/workflows/evals.yml is already there;"), "{}", output.err);
+    assert_eq!(package.run(&["new", "ci", "--force"]).out, "replaced .github/workflows/evals.yml\n");
+
+    let workspace = Package::new(&[("Cargo.toml", "[workspace]\nmembers = [\"agents/*\"]\n")]);
+    let output = workspace.run(&["new", "ci"]);
+    let created = "created .config/nextest.toml\ncreated .github/workflows/evals.yml\n";
+    assert_eq!((output.code, output.out.as_str()), (0, created), "{}", output.err);
+
     let other = self::package();
     let output = other.run(&["new", "suite", "--nextest"]);
     assert!(output.out.contains("created .config/nextest.toml\n"), "{}", output.out);

@@ -26,5 +26,5 @@ fn the_schema_of_every_kind_is_printed() {
 fn an_unknown_kind_is_an_error_with_a_suggestion() {
     let output = Package::new(&[]).run(&["schema", "cas"]);
     assert_eq!(output.code, 2);
-    assert_eq!(output.err, "error: `cas` is not a kind of file\nhelp: did you mean `case`?\n");
+    assert_eq!(output.err, "error: `cas` is not a kind of file\n  = help: did you mean `case`?\n");
 }

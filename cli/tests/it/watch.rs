@@ -164,7 +164,24 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     package.write("suites/by_case/cases/third/case.yaml", &suites::case("after all", "all"));
     let added = watching.change();
     assert_eq!(added.last().expect("a line"), "evalsuite: 2 passed, 1 FAILED, 0 skipped; 0 problems");
-    assert_ne!(built_at(&program), built, "a new case needs a build");
+    package.write("suites/by_case/cases/third/case.yaml", &suites::case("after all", "nothing"));
+    let failed = watching.change();
+    let line = "suites/by_case/cases/third/case.yaml:1:1: error[failed]: by_case::third: evaluation failed: third";
+    assert!(failed.iter().any(|failed| failed.starts_with(line)), "{failed:?}");
+    assert_eq!(failed.last().expect("a line"), "evalsuite: 1 passed, 2 FAILED, 0 skipped; 0 problems");
+    package.remove("suites/by_case/cases/third");
+    let gone = watching.change();
+    assert_eq!(gone.last().expect("a line"), "evalsuite: 1 passed, 1 FAILED, 0 skipped; 0 problems");
+    let skipped = suites::case("after all", "all").replace("input", "requires: { env: [NO_SUCH_VARIABLE] }\ninput");
+    package.write("suites/by_case/cases/third/case.yaml", &skipped);
+    let skipped = watching.change();
+    assert_eq!(skipped.last().expect("a line"), "evalsuite: 1 passed, 1 FAILED, 1 skipped; 0 problems");
+    package.write("suites/by_case/cases/third/case.yaml", &suites::case("after all", "all"));
+    let again = watching.change();
+    assert_eq!(again.last().expect("a line"), "evalsuite: 2 passed, 1 FAILED, 0 skipped; 0 problems");
+    assert_eq!(built_at(&program), built, "a new case needs no build");
+    let (own, others) = (package.records_directory().join("watch/latest"), package.records_directory().join("latest"));
+    assert!(own.is_file() && !others.exists(), "runs of `watch` are not those that `report` shows");
 
     package.write("tests/evals.rs", &TESTS.replace("Ok(format!", "Ok(fromat!"));
     let broken = watching.change();
@@ -176,6 +193,7 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     assert!(summary.starts_with("evalsuite: 0 passed, 0 FAILED, 0 skipped, 3 outdated; "), "{broken:?}");
     package.write("tests/evals.rs", &TESTS.replace("{} {note}", "{} {note} after"));
     let mended = watching.change();
+    assert_ne!(built_at(&program), built, "an edit of a source needs a build");
     assert_eq!(mended, ["evalsuite: 3 passed, 0 FAILED, 0 skipped; 0 problems"], "every case runs again after a build");
 
     // What the edit breaks is not green any more, although nothing failed before.

@@ -1,6 +1,6 @@
 //! Checks of a binding by itself, without its suite.
 
-use evalsuite_schema::diagnostic::{Code, Diagnostic};
+use evalsuite_diagnostics::{Code, Diagnostic};
 use evalsuite_schema::grader::BUILT_IN;
 use syn::LitStr;
 

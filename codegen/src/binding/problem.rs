@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_loader::render;
-use evalsuite_schema::diagnostic::{Code, Diagnostic, Severity};
+use evalsuite_diagnostics::{Code, Diagnostic, Severity, render};
 use proc_macro2::Span;
 use syn::LitStr;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evalsuite_schema::diagnostic::Diagnostic;
+use evalsuite_diagnostics::Diagnostic;
 
 use super::stored_suite::{EmbeddedRecord, StoredSuite, SuiteRecord};
 use crate::embed::{Contents, Embedded};

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::time::SystemTime;
 use std::{fs, io};
 
+use evalsuite_diagnostics::Diagnostic;
 use evalsuite_loader::{LoadedCase, LoadedPart, LoadedSuite, Part, Request, SuiteFiles, load_part, suite_digest};
 use evalsuite_schema::Case;
-use evalsuite_schema::diagnostic::Diagnostic;
 use evalsuite_schema::digest::{CaseDigests, parse_hexadecimal};
 
 use super::file_stamps::{FileStamps, Line, StampKind};

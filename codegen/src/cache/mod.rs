@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use edited::Changes;
+use evalsuite_diagnostics::Diagnostic;
 use evalsuite_loader::{Loaded, Request};
-use evalsuite_schema::diagnostic::Diagnostic;
 use file_stamps::FileStamps;
 use own_files::OwnFiles;
 use stored_suite::{EmbeddedRecord, StoredSuite, SuiteRecord};

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use evalsuite_diagnostics::Diagnostic;
 use evalsuite_loader::{GraderUse, LoadedSuite, Request};
-use evalsuite_schema::diagnostic::Diagnostic;
 use serde::{Deserialize, Serialize};
 
 use super::entry_path;

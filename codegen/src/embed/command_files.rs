@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use evalsuite_diagnostics::Diagnostic;
 use evalsuite_loader::{LoadedTargets, Request};
-use evalsuite_schema::diagnostic::Diagnostic;
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{PathRef, Probe, Provider, TargetsFile};
 

@@ -8,9 +8,9 @@ pub(crate) mod references;
 use std::io;
 use std::path::Path;
 
+use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_loader::source::Files;
 use evalsuite_loader::{LoadedSuite, Request};
-use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
 
 pub(crate) use contents::Contents;
 

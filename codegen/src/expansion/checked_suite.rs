@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use evalsuite_diagnostics::SourceRange;
 use evalsuite_loader::{LoadedSuite, load_targets, registered_graders};
-use evalsuite_schema::diagnostic::SourceRange;
 
 use super::taken_suite::TakenSuite;
 use super::{FeatureErrors, Reports, SuiteCode, judges, module_name, targets, targets_file};

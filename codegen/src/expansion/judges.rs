@@ -1,7 +1,6 @@
 //! Registered judges against those that the suite's graders and the binding name.
 
-use evalsuite_loader::suggest;
-use evalsuite_schema::diagnostic::{Code, Diagnostic};
+use evalsuite_diagnostics::{Code, Diagnostic, suggest};
 
 use super::{Context, targets_file};
 use crate::binding;

@@ -1,7 +1,6 @@
 //! The problems that the phases of an expansion report.
 
-use evalsuite_loader::render;
-use evalsuite_schema::diagnostic::{Diagnostic, Severity};
+use evalsuite_diagnostics::{Diagnostic, Severity, render};
 
 use super::Context;
 use crate::binding::{Binding, Problem};

@@ -1,6 +1,7 @@
 //! Agents by target against the targets of the suite.
 
-use evalsuite_loader::{names, suggest};
+use evalsuite_diagnostics::suggest;
+use evalsuite_loader::names;
 
 use crate::binding;
 use crate::binding::{Binding, Problem};

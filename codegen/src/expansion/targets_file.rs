@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use evalsuite_loader::{LoadedTargets, Request, find_targets_file, suggest};
-use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
+use evalsuite_diagnostics::{Code, Diagnostic, SourceRange, suggest};
+use evalsuite_loader::{LoadedTargets, Request, find_targets_file};
 use evalsuite_schema::placeholder::Syntax;
 
 use super::{Context, targets};

@@ -6,7 +6,7 @@
 use evalsuite_loader::{LoadedCase, LoadedSuite, SuiteFiles};
 use evalsuite_schema::Case;
 use evalsuite_schema::digest::{CaseDigests, hexadecimal};
-use evalsuite_schema::json_writer::{Layout, written};
+use evalsuite_schema::json::writer::{Spacing, written};
 
 use crate::rust_literals::escape_bidirectional;
 use crate::rust_literals::{push_lines, push_number, push_raw};
@@ -53,7 +53,7 @@ impl SuiteTexts {
 
 /// JSON that can stand in a raw string literal: it has no control characters, and outside of its strings nothing to escape.
 pub(crate) fn json_of(value: &impl serde::Serialize) -> serde_json::Result<String> {
-    Ok(escape_bidirectional(written(value, Layout::Compact, None)?))
+    Ok(escape_bidirectional(written(value, Spacing::Compact, None)?))
 }
 
 /// A case as a line: its JSON, and its digests, so that no run has to compute them.

@@ -5,7 +5,7 @@ use evalsuite_loader::document;
 use super::*;
 use crate::output::Conversion;
 use crate::report::Outcome;
-use crate::suite_draft::Layout;
+use crate::suite_draft::CasePlacement;
 use crate::test_files::write;
 
 /// The converted EVAL.yaml as JSON.
@@ -54,7 +54,7 @@ unknown = 1
         ("t/tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
         ("t/solution/solve.sh", "true"),
     ]);
-    let conversion = from_harbor(directory.path()).unwrap().in_layout(Layout::File);
+    let conversion = from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File);
     let case = suite(&conversion)["tests"][0].clone();
     assert_eq!(
         case,
@@ -100,7 +100,7 @@ fn steps_are_turns_that_stop_at_a_failure() {
         ("steps/two/tests/test.sh", "true"),
         ("steps/two/workdir/a.txt", "x"),
     ]);
-    let conversion = from_harbor(directory.path()).unwrap().in_layout(Layout::File);
+    let conversion = from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File);
     let case = suite(&conversion)["tests"][0].clone();
     assert_eq!(
         (&case["mode"], &case["on_turn_failure"], &case["aggregation"]),
@@ -126,7 +126,7 @@ fn steps_are_turns_that_stop_at_a_failure() {
 #[test]
 fn a_task_without_a_verifier_is_dropped() {
     let directory = write(&[("task.toml", "version = \"1.0\"\n"), ("instruction.md", "Do it.")]);
-    let conversion = from_harbor(directory.path()).unwrap().in_layout(Layout::File);
+    let conversion = from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File);
     assert_eq!(suite(&conversion)["tests"], json!([]));
     assert_eq!(entries(&conversion, Outcome::Dropped), ["tests/test.sh", ""]);
 }

@@ -9,9 +9,9 @@ mod task_writer;
 mod tasks_reader;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::SuiteFile;
 use evalsuite_loader::document;
 use evalsuite_loader::document::{Data, Document, Value};
 
@@ -24,7 +24,7 @@ use crate::output::Conversion;
 use crate::report::{Place, Report};
 use crate::source;
 use crate::source::{Source, SourceFiles};
-use crate::suite_draft::Layout;
+use crate::suite_draft::CasePlacement;
 use crate::suite_draft::{CaseDraft, SuiteDraft};
 
 pub use self::copy::copy_suite;
@@ -41,11 +41,11 @@ const LONGEST_NAME: usize = 200;
 /// # Errors
 ///
 /// If the suite cannot be read, is of another kind, or has no cases.
-pub fn between_layouts(source: impl Into<Source>, layout: Layout) -> Result<Conversion, ConvertError> {
+pub fn between_layouts(source: impl Into<Source>, layout: CasePlacement) -> Result<Conversion, ConvertError> {
     let SuiteSource { mut report, copied_from_outside, mut draft, cases, eval_file, tests, place, .. } =
         SuiteSource::read(&source.into(), layout)?;
     let is_sorted = cases.iter().zip(cases.iter().skip(1)).all(|(one, next)| one.id <= next.id);
-    if layout == Layout::Directories && !is_sorted {
+    if layout == CasePlacement::Directories && !is_sorted {
         let line = tests.as_ref().map_or(0, |tests| tests.position.line);
         report.approximated(&Place::new(place.file, line, "tests"), "cases are in the order of their names");
     }
@@ -53,8 +53,8 @@ pub fn between_layouts(source: impl Into<Source>, layout: Layout) -> Result<Conv
     for ReadCase { id, draft: mut draft_of_case, place } in cases {
         report.mapped(&place);
         let name = match layout {
-            Layout::File => id,
-            Layout::Directories => {
+            CasePlacement::File => id,
+            CasePlacement::Directories => {
                 let directory = directories.name(&id);
                 if directory != id {
                     report.approximated(&place, format!("the directory is called `{directory}`"));
@@ -83,7 +83,7 @@ pub fn to_tasks(source: impl Into<Source>) -> Result<Conversion, ConvertError> {
         return Err(ConvertError::unsupported(format!("{} is in the tasks layout", path.display())));
     }
     // Paths of tasks are relative to the directory of the suite, as those of an eval file.
-    let mut source = SuiteSource::read(&source, Layout::File)?;
+    let mut source = SuiteSource::read(&source, CasePlacement::File)?;
     if !source.place.file.is_empty() {
         source.draft.output.remove(&source.place.file);
     }
@@ -117,7 +117,7 @@ struct ReadCase {
 
 impl SuiteSource {
     /// `layout`: where its cases are going to be.
-    fn read(source: &Source, layout: Layout) -> Result<Self, ConvertError> {
+    fn read(source: &Source, layout: CasePlacement) -> Result<Self, ConvertError> {
         let path = &*source.path;
         let files = suite_files(path)?;
         let root = &files.root;
@@ -206,38 +206,25 @@ impl SuiteFiles {
 }
 
 fn suite_files(path: &Path) -> Result<SuiteFiles, ConvertError> {
-    let is_suite_json = |file: &Path| file.file_name().is_some_and(|name| name.eq_ignore_ascii_case("suite.json"));
     if path.is_file() {
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        let has_suite_json = is_suite_json(path);
+        let has_suite_json = SuiteFile::named(&name) == Some(SuiteFile::Json);
         if !(has_suite_json || name.ends_with(".yaml") || name.ends_with(".yml")) {
             return Err(ConvertError::unsupported(format!("{} is not the file of a suite", path.display())));
         }
         let root = path.parent().unwrap_or(path).to_owned();
         return Ok(SuiteFiles { root, suite_file: Some(path.to_owned()), has_suite_json });
     }
-    let listing = fs::read_dir(path).map_err(|error| ConvertError::io(path, error))?;
-    let mut found = BTreeSet::new();
-    for entry in listing {
-        let entry = entry.map_err(|error| ConvertError::io(path, error))?;
-        let name = entry.file_name().to_string_lossy().to_lowercase();
-        let is_suite_file = matches!(name.as_str(), "suite.json" | "eval.yaml" | "eval.yml")
-            || name.ends_with(".eval.yaml")
-            || name.ends_with(".eval.yml");
-        if is_suite_file {
-            found.insert(entry.path());
-        }
-    }
+    let mut found = evalsuite_discovery::suite_files(path).map_err(|error| ConvertError::io(path, error))?;
     if found.len() > 1 {
         return Err(ConvertError::unsupported(format!("{} has several suite files: name one of them", path.display())));
     }
-    let suite_file = found.pop_first();
-    let has_suite_json = suite_file.as_deref().is_some_and(is_suite_json);
-    Ok(SuiteFiles { root: path.to_owned(), suite_file, has_suite_json })
+    let (suite_file, kind) = found.pop().unzip();
+    Ok(SuiteFiles { root: path.to_owned(), suite_file, has_suite_json: kind == Some(SuiteFile::Json) })
 }
 
 /// The case as another file of the suite has it.
-fn moved_case(case: &CaseSource, root: &Path, layout: Layout) -> CaseDraft {
+fn moved_case(case: &CaseSource, root: &Path, layout: CasePlacement) -> CaseDraft {
     let mut entries: Vec<(String, Value)> = case.value.entries().to_vec();
     let mut above = case.value.above.clone();
     if let Some(index) = entries.iter().position(|(key, _)| key == "id") {
@@ -252,8 +239,8 @@ fn moved_case(case: &CaseSource, root: &Path, layout: Layout) -> CaseDraft {
     }
     let directory = case.file.parent().unwrap_or(root);
     // A directory that stays the same needs no other paths.
-    let stays = case.is_own_file && layout == Layout::Directories;
-    let way = Move { from: directory, root, to_directory: layout == Layout::Directories };
+    let stays = case.is_own_file && layout == CasePlacement::Directories;
+    let way = Move { from: directory, root, to_directory: layout == CasePlacement::Directories };
     for (key, value) in entries.iter_mut().filter(|_| !stays) {
         case_paths::rebase(key, value, way);
     }

@@ -9,7 +9,7 @@ use super::task_writer::TaskWriter;
 use super::{ReadCase, SuiteSource};
 use crate::output::Conversion;
 use crate::report::{Place, Report};
-use crate::suite_draft::Layout;
+use crate::suite_draft::CasePlacement;
 use crate::suite_draft::{CaseDraft, SuiteDraft};
 
 /// A suite that was made of a promptfoo configuration or of Harbor tasks.
@@ -24,7 +24,7 @@ pub struct NewSuite {
 
 impl NewSuite {
     /// The suite with an eval file.
-    pub fn in_layout(self, layout: Layout) -> Conversion {
+    pub fn in_layout(self, layout: CasePlacement) -> Conversion {
         let output = self.draft.write_as(layout, Path::new("EVAL.yaml"), self.above);
         Conversion { output, report: self.report, copied_from_outside: self.copied_from_outside }
     }

@@ -35,7 +35,7 @@ fn read(directory: &Path, path: &str) -> String {
 #[test]
 fn cases_move_to_directories_and_back_with_their_comments() {
     let suite = write(&[("EVAL.yaml", INLINE)]);
-    let split = between_layouts(suite.path(), Layout::Directories).unwrap();
+    let split = between_layouts(suite.path(), CasePlacement::Directories).unwrap();
     split.output.write(suite.path(), true).unwrap();
     assert_eq!(
         read(suite.path(), "EVAL.yaml"),
@@ -49,7 +49,7 @@ fn cases_move_to_directories_and_back_with_their_comments() {
     let reasons: Vec<&str> =
         split.report.entries().iter().flat_map(|entry| &entry.reasons).map(String::as_str).collect();
     assert_eq!(reasons, ["cases are in the order of their names", "the directory is called `a-b`"]);
-    let joined = between_layouts(suite.path(), Layout::File).unwrap();
+    let joined = between_layouts(suite.path(), CasePlacement::File).unwrap();
     assert_eq!(joined.report.count(Outcome::Dropped), 0);
     joined.output.write(suite.path(), true).unwrap();
     assert!(!suite.path().join("cases").join("a-b").exists());
@@ -72,7 +72,7 @@ fn files_of_a_case_directory_are_found_from_the_suite() {
         ("cases/a/workspace/file.txt", "x"),
         ("cases/_shared/case.yaml", "input: x"),
     ]);
-    let joined = between_layouts(&suite.path().join("shop.eval.yaml"), Layout::File).unwrap();
+    let joined = between_layouts(&suite.path().join("shop.eval.yaml"), CasePlacement::File).unwrap();
     joined.output.write(suite.path(), true).unwrap();
     let text = read(suite.path(), "shop.eval.yaml");
     for path in
@@ -91,7 +91,7 @@ fn files_of_a_case_directory_are_found_from_the_suite() {
 fn a_directory_is_the_same_from_deeper_down() {
     let text = "name: x\ntests:\n  - id: a\n    input: x\n    assertions:\n      - type: code-grader\n        command: [sh, ./check.sh]\n        cwd: .\n";
     let suite = write(&[("EVAL.yaml", text), ("check.sh", "true")]);
-    between_layouts(suite.path(), Layout::Directories).unwrap().output.write(suite.path(), true).unwrap();
+    between_layouts(suite.path(), CasePlacement::Directories).unwrap().output.write(suite.path(), true).unwrap();
     let case = read(suite.path(), "cases/a/case.yaml");
     assert!(case.contains("cwd: ../../\n") && case.contains("- ./check.sh\n"), "{case}");
 }
@@ -103,7 +103,7 @@ fn lines_and_lists_become_cases() {
         ("more/list.yaml", "# one\n- id: a\n  input: x\n  criteria: y\n"),
         ("lines.jsonl", "\n{\"id\": \"b\", \"input\": \"x\", \"criteria\": \"y\"}\n"),
     ]);
-    let split = between_layouts(suite.path(), Layout::Directories).unwrap();
+    let split = between_layouts(suite.path(), CasePlacement::Directories).unwrap();
     let files: Vec<_> = split.output.files().keys().map(|path| path.display().to_string()).collect();
     assert_eq!(files, ["EVAL.yaml", "cases/a/case.yaml", "cases/b/case.yaml"]);
     assert_eq!(split.report.entries().last().map(|entry| (entry.file.as_str(), entry.line)), Some(("lines.jsonl", 2)));
@@ -158,7 +158,7 @@ fn reasons(conversion: &Conversion, outcome: Outcome) -> Vec<&str> {
 
 #[test]
 fn tasks_become_cases_and_come_back_as_they_were() {
-    for layout in [Layout::File, Layout::Directories] {
+    for layout in [CasePlacement::File, CasePlacement::Directories] {
         let suite = write(&[("suite.json", SUITE_JSON), ("tasks/late.json", TASK), ("fixtures/orders/a.txt", "1")]);
         let cases = between_layouts(suite.path(), layout).unwrap();
         assert_eq!((reasons(&cases, Outcome::Approximated), reasons(&cases, Outcome::Dropped)), (vec![], vec![]));
@@ -167,8 +167,8 @@ fn tasks_become_cases_and_come_back_as_they_were() {
         let head = read(suite.path(), "EVAL.yaml");
         assert!(head.starts_with("name: shop\nkind: regression\nexecution:\n  threshold: 0.0\n"), "{head}");
         let case = match layout {
-            Layout::File => head,
-            Layout::Directories => read(suite.path(), "cases/late/case.yaml"),
+            CasePlacement::File => head,
+            CasePlacement::Directories => read(suite.path(), "cases/late/case.yaml"),
         };
         for line in [
             "input: I want a refund",
@@ -192,7 +192,8 @@ fn tasks_become_cases_and_come_back_as_they_were() {
 fn the_mean_of_tasks_decides_where_their_threshold_is_below_1() {
     let head = SUITE_JSON.replace("\"kind\"", "\"taskPassThreshold\": 0.7, \"kind\"");
     let suite = write(&[("suite.json", &head), ("tasks/late.json", TASK)]);
-    let text = between_layouts(suite.path(), Layout::File).unwrap().output.files()[Path::new("EVAL.yaml")].clone();
+    let text =
+        between_layouts(suite.path(), CasePlacement::File).unwrap().output.files()[Path::new("EVAL.yaml")].clone();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("threshold: 0.7") && !text.contains("required") && !text.contains("min_score: 1"), "{text}");
 }
@@ -204,7 +205,7 @@ fn what_tasks_have_and_cases_have_not_is_named() {
         "reference_solution": {"expected_outcome": {"x": 1}, "source": "captured"},
         "graders": [{"name": "own", "config": {"type": 1}}, {"name": "llm-grader"}]}"#;
     let suite = write(&[("suite.json", head), ("tasks/deep/b.json", task), ("tasks/deep/workspace/x.json", "{}")]);
-    let cases = between_layouts(&suite.path().join("suite.json"), Layout::File).unwrap();
+    let cases = between_layouts(&suite.path().join("suite.json"), CasePlacement::File).unwrap();
     assert_eq!(
         reasons(&cases, Outcome::Approximated),
         [
@@ -237,7 +238,7 @@ fn a_suite_json_with_cases_becomes_an_eval_file() {
     tasks.output.write(copy.path(), true).unwrap();
     assert!(read(copy.path(), "tasks/a.json").contains("\"prompt\": \"x\""));
     assert!(!copy.path().join("cases").exists() && copy.path().join("suite.json").exists());
-    let joined = between_layouts(suite.path(), Layout::File).unwrap();
+    let joined = between_layouts(suite.path(), CasePlacement::File).unwrap();
     joined.output.write(suite.path(), true).unwrap();
     let text = read(suite.path(), "EVAL.yaml");
     assert!(text.contains("threshold: 0.8\n") && text.contains("- id: a\n    input: x\n"), "{text}");
@@ -297,7 +298,7 @@ fn a_suite_that_cannot_be_converted_is_refused() {
         (vec![("EVAL.yaml", "tests: [")], "the source cannot be read"),
     ] {
         let suite = write(&files);
-        let error = between_layouts(suite.path(), Layout::File).unwrap_err().to_string();
+        let error = between_layouts(suite.path(), CasePlacement::File).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
     let suite = write(&[("suite.json", SUITE_JSON), ("tasks/late.json", TASK)]);

@@ -3,6 +3,7 @@
 mod assertions;
 mod case;
 mod csv_tests;
+mod javascript_regex;
 mod prompts;
 mod references;
 mod source_files;

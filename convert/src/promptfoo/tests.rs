@@ -5,13 +5,13 @@ use evalsuite_schema::json::json;
 use super::*;
 use crate::output::Conversion;
 use crate::report::Outcome;
-use crate::suite_draft::Layout;
+use crate::suite_draft::CasePlacement;
 use crate::test_files::write;
 
 /// Converts `promptfooconfig.yaml` among other files.
 fn convert(files: &[(&str, &str)]) -> Result<(Conversion, String), ConvertError> {
     let directory = write(files);
-    let conversion = from_promptfoo(directory.path())?.in_layout(Layout::File);
+    let conversion = from_promptfoo(directory.path())?.in_layout(CasePlacement::File);
     let text = String::from_utf8(conversion.output.files()[Path::new("EVAL.yaml")].clone()).unwrap();
     Ok((conversion, text))
 }
@@ -181,4 +181,30 @@ fn judges_and_objects_after_a_transform_are_dropped_with_the_reason() {
     let dropped = conversion.report.entries().iter().filter(|entry| entry.outcome == Outcome::Dropped);
     let reasons: Vec<&str> = dropped.flat_map(|entry| &entry.reasons).map(String::as_str).collect();
     assert_eq!(reasons, ["it checks what `output.city` makes of the answer", "its value is not text"]);
+}
+
+#[test]
+fn what_a_template_cannot_fill_in_is_dropped_and_named() {
+    let text = "prompts:\n  - 'Say {{word}}'\n  - '{{ word | allcaps }}'\nproviders: [echo]\ntests:\n  - vars: { word: x }\n    assert:\n      \
+                - { type: contains, value: x }\n      - { type: contains, value: '{{ word | allcaps }}' }\n";
+    let (conversion, suite) = convert(&[("promptfooconfig.yaml", text)]).unwrap();
+    assert_eq!(
+        lines(&conversion, Outcome::Dropped),
+        [
+            "promptfooconfig.yaml:3 prompts[1]: its template cannot be filled in: filter allcaps is unknown",
+            "promptfooconfig.yaml:9 tests[0].assert[1]: its template cannot be filled in: filter allcaps is unknown",
+            "promptfooconfig.yaml:6 tests[0]: it has no case with a prompt that cannot be filled in",
+        ]
+    );
+    assert!(!suite.contains("allcaps") && suite.contains("Say x"), "{suite}");
+}
+
+#[test]
+fn answers_that_are_trimmed_first_need_no_program() {
+    let text = "prompts: [x]\nproviders: [echo]\ndefaultTest: { options: { transform: output.trim() } }\ntests:\n  - assert:\n      \
+                - { type: llm-rubric, value: polite }\n      - { type: similar, value: tea }\n      - { type: is-json }\n      \
+                - { type: icontains, value: ice }\n      - { type: starts-with, value: The }\n      - { type: latency, threshold: 5 }\n";
+    let (conversion, suite) = convert(&[("promptfooconfig.yaml", text)]).unwrap();
+    assert_eq!(lines(&conversion, Outcome::Dropped), Vec::<String>::new());
+    assert!(!suite.contains("code-grader") && suite.matches("type: ").count() == 6, "{suite}");
 }

@@ -4,7 +4,7 @@ use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Object, Value as Json};
 
 use super::source_files::{FILE_SCHEME, FileValue, load, unreadable};
-use super::template;
+use super::template::{Rendered, render_or_keep};
 use super::test_case::TestCase;
 use crate::report::{Place, Report};
 use crate::source::SourceFiles;
@@ -110,10 +110,9 @@ fn resolved(mut variables: Object, test: &TestCase, files: &SourceFiles, report:
             if let Json::String(text) = value
                 && text.contains("{{")
             {
-                let rendered = template::render(text, &before);
                 // A text in braces that is not a variable stays.
-                if rendered.doubt.is_none() {
-                    *text = rendered.text;
+                if let Ok(Rendered { text: filled, doubt: None, undefined: None }) = render_or_keep(text, &before) {
+                    *text = filled;
                 }
             }
         }

@@ -9,13 +9,14 @@ use evalsuite_schema::{Case, Input, Location, Requires, Sample, Trials};
 
 use crate::cases::{expected_output, input};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, id};
 use crate::graders::assertions::{CaseFacts, ParsedGrader};
 use crate::graders::{GraderNotes, assertions};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
-use crate::{fields, suggest};
+use evalsuite_diagnostics::suggest;
 
 /// What surrounds a sample.
 pub(super) struct SampleContext<'a> {

@@ -33,6 +33,7 @@ pub(crate) struct Defaults {
     pub(crate) requires: Requires,
     pub(crate) workspace: Option<workspace::WrittenWorkspace>,
     pub(crate) preprocessors: Vec<evalsuite_schema::grader::Preprocessor>,
+    pub(crate) tags: Vec<String>,
     pub(crate) metadata: Object,
     /// Combined layout: every case needs `expected_output`.
     pub(crate) needs_reference: bool,
@@ -56,6 +57,7 @@ impl Defaults {
             requires: Requires::default(),
             workspace: None,
             preprocessors: Vec::new(),
+            tags: Vec::new(),
             metadata: Object::new(),
             needs_reference: false,
             size: None,
@@ -197,6 +199,7 @@ pub(crate) fn read(
     case.target = target;
     case.targets = targets;
     case.fill(&mut parts);
+    case.tags = tags(&defaults.tags, case.tags);
     case.metadata = metadata::merge(&defaults.metadata, case.metadata);
     case.requires = requires::merge(&defaults.requires, case.requires);
     case.depends_on = dependencies.iter().map(|(id, _)| id.clone()).collect();
@@ -204,6 +207,17 @@ pub(crate) fn read(
     case.workspace = workspace;
     case.preprocessors = defaults.preprocessors.clone();
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies, user_graders })
+}
+
+/// The tags of a case and its suite, each once.
+fn tags(suite: &[String], case: Vec<String>) -> Vec<String> {
+    let mut tags = suite.to_vec();
+    for tag in case {
+        if !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    tags
 }
 
 fn messages(
@@ -309,7 +323,7 @@ fn targets(execution: &execution::Case<'_>, defaults: &Defaults, d: &mut Diagnos
         let help = if defaults.targets.is_empty() || are_many(d) {
             "list the targets in `execution.targets` of the suite".to_owned()
         } else {
-            crate::suggest::did_you_mean_or_known(name, &names().collect::<Vec<_>>())
+            evalsuite_diagnostics::suggest::did_you_mean_or_known(name, &names().collect::<Vec<_>>())
         };
         d.report(
             Code::InvalidTarget,

@@ -7,11 +7,12 @@ use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields;
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, command};
 use crate::keys::placeholder;
 use crate::read::node::{Data, Entry, Node};
-use crate::{fields, suggest};
+use evalsuite_diagnostics::suggest;
 
 /// The name of each hook, and whether it may reset the workspace.
 const NAMES: [(&str, bool); 4] =

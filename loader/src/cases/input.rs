@@ -5,10 +5,11 @@ use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, ContentPart, Message, Part, PathRef, Role, ToolCall, media_type};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, label, settings};
 use crate::read::node::{Data, Entry, Node};
-use crate::{fields, suggest};
+use evalsuite_diagnostics::suggest;
 
 /// Start of the media types of images.
 const IMAGE: &str = "image/";

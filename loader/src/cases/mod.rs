@@ -10,16 +10,16 @@ pub(crate) mod metadata;
 mod repos;
 pub(crate) mod requires;
 pub(crate) mod sources;
-pub(crate) mod task;
 mod vars;
 pub(crate) mod workspace;
 
+use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::PathRef;
 
 use self::case::{CaseContext, CheckedCase, Defaults};
-use self::sources::CaseSource;
+use self::sources::{CaseSource, Sources};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths;
 use crate::fields::paths::Scope;
@@ -55,14 +55,14 @@ impl ReadCases {
         self.others.append(&mut other.others);
     }
 
-    fn leave_out(&mut self, source: &str, path: String) {
+    pub(crate) fn leave_out(&mut self, source: &str, path: String) {
         self.others.push(OtherCase { source: source.to_owned(), path });
     }
 
-    /// Whether the case of a list with this node is read. One that has no id is: its problems are reported.
-    fn takes(&mut self, node: &Node, source: &str, request: &Request) -> bool {
+    /// Whether the case of a list with this id is read. One that has no id is: its problems are reported.
+    pub(crate) fn takes(&mut self, id: Option<&str>, source: &str, request: &Request) -> bool {
         let Some(part) = &request.part else { return true };
-        let Some(id) = node.entry("id").and_then(|entry| entry.value.as_str()) else { return false };
+        let Some(id) = id else { return false };
         let is_wanted = part.ids.contains(id);
         if !is_wanted {
             self.leave_out(source, names::segment(id));
@@ -71,75 +71,36 @@ impl ReadCases {
     }
 }
 
+/// The id of a case in a list, if it is text.
+fn id_of(node: &Node) -> Option<&str> {
+    node.entry("id").and_then(|entry| entry.value.as_str())
+}
+
 /// Whether the case that has the file `source` for itself is read.
-fn takes_file(source: &str, request: &Request) -> bool {
+pub(crate) fn takes_file(source: &str, request: &Request) -> bool {
     request.part.as_ref().is_none_or(|part| part.sources.contains(source))
 }
 
 /// Where the cases of a suite are, with what the suite says about them.
-#[derive(Debug)]
-pub(crate) enum CaseFiles {
-    /// Files of the tasks layout, relative to the suite root.
-    Tasks { files: Vec<String>, rules: task::TaskRules },
-    /// What the eval file and the directories of cases name.
-    Sources { list: Vec<CaseSource>, defaults: Box<Defaults> },
+pub(crate) trait CaseFiles: Debug + Send + Sync {
+    /// Number of the places that can be read one by one.
+    fn len(&self) -> usize;
+
+    /// Reads the cases of one of them; bad cases are reported and left out.
+    fn read_one(&self, index: usize, scope: Scope<'_>, read: &mut ReadCases, d: &mut Diagnostics);
+
+    /// The file that one of them is; `None` for cases in the file of the suite.
+    fn path(&self, index: usize, suite_root: &Path) -> Option<PathBuf>;
 }
 
-impl CaseFiles {
-    /// Reads all of them; bad cases are reported and left out.
+impl dyn CaseFiles {
+    /// Reads all of them.
     pub(crate) fn read(&self, scope: Scope<'_>, d: &mut Diagnostics) -> ReadCases {
         let mut all = ReadCases::default();
         for part in self.on_threads(scope.request.threads, d, |index, read, d| self.read_one(index, scope, read, d)) {
             all.append(part);
         }
         all
-    }
-
-    /// Reads the cases of one of them.
-    pub(crate) fn read_one(&self, index: usize, scope: Scope<'_>, read: &mut ReadCases, d: &mut Diagnostics) {
-        match self {
-            Self::Tasks { files, rules } => {
-                let source = &files[index];
-                if takes_file(source, scope.request) {
-                    let path = scope.roots.suite_root.join(source);
-                    read.cases.extend(task_file(&path, source, *rules, scope, d));
-                } else {
-                    let (folders, function) = task_test(source);
-                    read.leave_out(source, folders.into_iter().chain([function]).collect::<Vec<_>>().join("::"));
-                }
-            }
-            Self::Sources { list, defaults } => match &list[index] {
-                CaseSource::Inline(node) => {
-                    if read.takes(node, "", scope.request) {
-                        let around = CaseContext { scope, directory: None, sibling_workspace: None };
-                        read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
-                    }
-                }
-                CaseSource::Directory { file, source } if takes_file(source, scope.request) => {
-                    read.cases.extend(case_directory(file, source, defaults, scope, d));
-                }
-                CaseSource::Directory { file, source } => read.leave_out(source, directory_name(file)),
-                CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, read, d),
-            },
-        }
-    }
-
-    /// The file that one of them is; `None` for cases in the eval file.
-    pub(crate) fn path(&self, index: usize, suite_root: &Path) -> Option<PathBuf> {
-        match self {
-            Self::Tasks { files, .. } => Some(suite_root.join(&files[index])),
-            Self::Sources { list, .. } => match &list[index] {
-                CaseSource::Inline(_) => None,
-                CaseSource::Directory { file, .. } | CaseSource::List { file, .. } => Some(file.clone()),
-            },
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Tasks { files, .. } => files.len(),
-            Self::Sources { list, .. } => list.len(),
-        }
     }
 
     /// Runs `read` for the index of each of them, in order, on up to `threads` threads. The result of each thread, in order.
@@ -179,8 +140,38 @@ impl CaseFiles {
     }
 }
 
+impl CaseFiles for Sources {
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    fn read_one(&self, index: usize, scope: Scope<'_>, read: &mut ReadCases, d: &mut Diagnostics) {
+        let defaults = &self.defaults;
+        match &self.list[index] {
+            CaseSource::Inline(node) => {
+                if read.takes(id_of(node), "", scope.request) {
+                    let around = CaseContext { scope, directory: None, sibling_workspace: None };
+                    read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
+                }
+            }
+            CaseSource::Directory { file, source } if takes_file(source, scope.request) => {
+                read.cases.extend(case_directory(file, source, defaults, scope, d));
+            }
+            CaseSource::Directory { file, source } => read.leave_out(source, directory_name(file)),
+            CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, read, d),
+        }
+    }
+
+    fn path(&self, index: usize, _: &Path) -> Option<PathBuf> {
+        match &self.list[index] {
+            CaseSource::Inline(_) => None,
+            CaseSource::Directory { file, .. } | CaseSource::List { file, .. } => Some(file.clone()),
+        }
+    }
+}
+
 /// A case whose test is named by its id.
-fn by_id(checked: CheckedCase, source: &str) -> PlacedCase {
+pub(crate) fn by_id(checked: CheckedCase, source: &str) -> PlacedCase {
     let function = names::segment(&checked.case.id);
     PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone: false }
 }
@@ -218,7 +209,7 @@ fn directory_name(file: &Path) -> String {
     names::segment(&paths::file_name(file.parent().unwrap_or(file)))
 }
 
-fn is_mapping(root: &Node, help: &str, d: &mut Diagnostics) -> bool {
+pub(crate) fn is_mapping(root: &Node, help: &str, d: &mut Diagnostics) -> bool {
     let mapping = root.as_mapping().is_some();
     if !mapping {
         d.report(Code::RootNotMapping, root.span, format!("expected a mapping, found {}", root.kind()), help);
@@ -262,43 +253,9 @@ fn case_list(
             d.report(Code::InvalidExternalFile, node.span, message, "start each case with `- id:`");
             continue;
         }
-        if read.takes(node, source, scope.request) {
+        if read.takes(id_of(node), source, scope.request) {
             let around = CaseContext { scope: scope.at(&dir), directory: None, sibling_workspace: None };
             read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, source)));
         }
     }
-}
-
-/// Name of the file that gives its directory's name to the test.
-const TASK_FILE: &str = "task.json";
-
-fn task_file(
-    path: &Path,
-    source: &str,
-    rules: task::TaskRules,
-    scope: Scope<'_>,
-    d: &mut Diagnostics,
-) -> Option<PlacedCase> {
-    let (id, text) = read::read_text(path, scope.files, d)?;
-    let root = read::parse_json(id, &text, d)?;
-    if !is_mapping(&root, "a task file contains one task", d) {
-        return None;
-    }
-    let dir = path.parent().unwrap_or(scope.dir);
-    let before = paths::lookups();
-    let checked = task::read(&root, path, rules, scope.at(dir), d)?;
-    let stands_alone = checked.case.workspace.is_none() && paths::lookups() == before;
-    let (folders, function) = task_test(source);
-    Some(PlacedCase { checked, source: source.to_owned(), folders, function, stands_alone })
-}
-
-/// Modules and function of the test of a task file.
-fn task_test(source: &str) -> (Vec<String>, String) {
-    let mut folders: Vec<&str> = source.split('/').skip(1).collect();
-    let file = folders.pop().unwrap_or_default();
-    let function = match file {
-        TASK_FILE => folders.pop().unwrap_or("task"),
-        name => &name[..name.len() - ".json".len()],
-    };
-    (folders.into_iter().map(names::segment).collect(), names::segment(function))
 }

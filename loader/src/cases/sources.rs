@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use evalsuite_discovery::{Listing, MAX_VISITED, ProblemKind};
 
+use super::case::Defaults;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::paths;
@@ -33,6 +34,13 @@ pub(crate) enum CaseSource {
 pub(crate) struct CaseSources {
     pub(crate) list: Vec<CaseSource>,
     pub(crate) watched: Vec<(String, String)>,
+}
+
+/// The places that the cases of a suite are read from, with what the suite gives to each of them.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    pub(crate) list: Vec<CaseSource>,
+    pub(crate) defaults: Defaults,
 }
 
 /// Reads `tests`.

@@ -234,6 +234,7 @@ pub(crate) fn merge(
     Some(Workspace {
         template: case.template.or_else(|| suite.template.clone()),
         base_fixture: None,
+        copies: Vec::new(),
         isolation,
         repos: case.repos.or_else(|| suite.repos.clone()).unwrap_or_default(),
         hooks: hooks::with_defaults(hooks::over(case.hooks, &suite.hooks)),

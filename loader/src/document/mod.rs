@@ -4,7 +4,6 @@ mod comments;
 
 use std::path::Path;
 
-use evalsuite_schema::diagnostic;
 use evalsuite_schema::json::Number;
 
 use self::comments::Comments;
@@ -139,7 +138,7 @@ impl From<evalsuite_schema::Value> for Value {
 /// # Errors
 ///
 /// Every problem of the file, at least one of which is an error.
-pub fn read(path: &Path, shown_from: &Path) -> Result<Document, diagnostic::Diagnostics> {
+pub fn read(path: &Path, shown_from: &Path) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
     let files = Files::new(shown_from);
     let mut d = Diagnostics::new();
     let Some((file, text)) = read::read_text(path, &files, &mut d) else { return Err(resolve(d, &files)) };
@@ -151,7 +150,7 @@ pub fn read(path: &Path, shown_from: &Path) -> Result<Document, diagnostic::Diag
 /// # Errors
 ///
 /// Every problem of the text, at least one of which is an error.
-pub fn parse(text: &str, path: &Path) -> Result<Document, diagnostic::Diagnostics> {
+pub fn parse(text: &str, path: &Path) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
     let files = Files::new(path.parent().unwrap_or(path));
     let file = files.add_text(path, text.into(), [0; 32]);
     parse_file(file, text, path, &files, Diagnostics::new())
@@ -163,7 +162,7 @@ fn parse_file(
     path: &Path,
     files: &Files,
     mut d: Diagnostics,
-) -> Result<Document, diagnostic::Diagnostics> {
+) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let root = if is_json { read::parse_json(file, text, &mut d) } else { read::parse_yaml(file, text, &mut d) };
     match root.filter(|_| !d.has_errors()) {

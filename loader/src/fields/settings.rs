@@ -43,7 +43,10 @@ impl<'n> Fields<'n> {
                     None => parts.mark_broken(),
                 },
                 None if key.required => {
-                    self.missing(self.missing, key.name, d);
+                    // The report of the other spelling says what to write.
+                    if !self.misspells(&[key.name]) {
+                        self.missing(self.missing, key.name, d);
+                    }
                     parts.mark_broken();
                 }
                 None => {}

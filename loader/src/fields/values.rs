@@ -7,7 +7,7 @@ use super::{reject, wrong_type};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::keys::{Range, range};
 use crate::read::node::{Data, Node};
-use crate::suggest;
+use evalsuite_diagnostics::suggest;
 
 /// Text that is not blank, as written.
 pub(crate) fn text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {

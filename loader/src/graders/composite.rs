@@ -8,10 +8,11 @@ use evalsuite_schema::keys::Keys;
 use super::assertions::ParsedGrader;
 use super::{GraderContext, Rules, assertions, code, prompt, require};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::fields;
 use crate::fields::Fields;
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
-use crate::{fields, suggest};
+use evalsuite_diagnostics::suggest;
 
 /// Composites in composites, the outermost included.
 const MAX_DEPTH: usize = 4;

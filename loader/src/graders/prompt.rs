@@ -8,12 +8,13 @@ use evalsuite_schema::placeholder::Syntax;
 
 use super::GraderContext;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields;
 use crate::fields::paths::Kind;
 use crate::fields::settings;
 use crate::keys::placeholder::{OF_AGGREGATORS, OF_PROMPTS, Placeholder, is_known, names};
 use crate::read::node::{Data, Node};
 use crate::source::{FileId, Position, Span};
-use crate::{fields, suggest};
+use evalsuite_diagnostics::suggest;
 
 /// Maximum number of unknown variables that are reported for one file: a file with more is not a prompt.
 const MOST_REPORTED: usize = 100;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use evalsuite_schema::diagnostic::Diagnostics;
+use evalsuite_diagnostics::Diagnostics;
 use evalsuite_schema::grader::AskedJudge;
 use evalsuite_schema::{Calibration, Case, Grader, Location, Requires, Suite};
 

@@ -5,22 +5,19 @@ mod session;
 mod suite_files;
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use evalsuite_schema::{Calibration, Kind, Layout as SuiteLayout, Suite};
+use evalsuite_schema::{Calibration, Suite};
 
-use crate::cases::case::Defaults;
-use crate::cases::sources::{CaseSource, CaseSources};
-use crate::cases::{CaseFiles, PlacedCase, ReadCases, sources, task};
+use crate::cases::{PlacedCase, ReadCases};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::paths;
 use crate::fields::paths::{Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
+use crate::layouts::{Entry, Outline};
 use crate::request::{OtherCase, Part, Request};
 use crate::source::{Files, Span};
-use crate::suite::entry::{Entry, Layout};
-use crate::suite::{cross_check, entry, eval_file, linked_directories, suite_json, unused_files};
-use crate::{calibration, names};
+use crate::suite::{cross_check, linked_directories, unused_files};
+use crate::{calibration, layouts, names};
 
 pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, Test};
 pub use session::{CasePlace, Session};
@@ -40,7 +37,7 @@ fn load_with_others(request: &Request) -> LoadedPart {
     let files = Files::new(&request.workspace_root).with_texts(&request.texts);
     let mut d = Diagnostics::new();
     let (mut user_graders, mut others) = (Vec::new(), Vec::new());
-    let suite = entry::find(request, &files, &mut d).and_then(|entry| {
+    let suite = layouts::find(request, &files, &mut d).and_then(|entry| {
         let suite = read(&entry, request, &files, (&mut user_graders, &mut others), &mut d);
         let links = linked_directories::find(&entry.roots, request, &files, &[&d]);
         d.append(links);
@@ -49,17 +46,6 @@ fn load_with_others(request: &Request) -> LoadedPart {
     let diagnostics = resolve(d, &files);
     let suite = suite.filter(|_| !diagnostics.has_errors());
     LoadedPart { loaded: Loaded { suite, user_graders, diagnostics, files }, others }
-}
-
-/// What the files of a suite say without its cases.
-#[derive(Debug)]
-struct Outline {
-    /// `None` if the file of the suite has errors.
-    suite: Option<Suite>,
-    cases: CaseFiles,
-    watched: Vec<(String, String)>,
-    /// Where the suite's own settings are.
-    place: Span,
 }
 
 fn read(
@@ -71,7 +57,7 @@ fn read(
 ) -> Option<LoadedSuite> {
     let (roots, shared) = (&entry.roots, SharedFiles::default());
     let scope = Scope { request, roots, files, shared: &shared, dir: &roots.suite_root };
-    let outline = outline(entry, scope, d)?;
+    let outline = layouts::outline(entry, scope, d)?;
     let ReadCases { cases, others: left_out } = outline.cases.read(scope, d);
     *others = left_out;
     let (mut suite, calibration) = check_together(entry, &outline, &cases, scope, d)?;
@@ -83,16 +69,6 @@ fn read(
     let cases = cases.into_iter().map(PlacedCase::into_loaded).collect();
     let sources = outline.watched;
     Some(LoadedSuite { suite, module, sources, cases, tests, calibration, files: read, has_unread_files })
-}
-
-fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
-    match &entry.layout {
-        Layout::Tasks { suite_json } => Some(tasks(suite_json, scope, d)),
-        Layout::Combined { suite_json } => Some(combined(suite_json, scope, d)),
-        Layout::Cases { eval_file } => cases_layout(eval_file, scope, d),
-        Layout::Directories => Some(bare(entry, None, scope, d)),
-        Layout::Lines { file } => Some(bare(entry, Some(file), scope, d)),
-    }
 }
 
 /// Checks the cases against each other and against the suite, and reads the calibration.
@@ -146,10 +122,7 @@ fn graders_used(cases: &[PlacedCase]) -> Vec<GraderUse> {
 
 /// The calibration of the suite's judges.
 fn calibration(entry: &Entry, cases: &[PlacedCase], scope: Scope<'_>, d: &mut Diagnostics) -> Option<Calibration> {
-    let own = match &entry.layout {
-        Layout::Cases { eval_file: file } | Layout::Lines { file } => Some(paths::file_name(file)),
-        Layout::Tasks { .. } | Layout::Combined { .. } | Layout::Directories => None,
-    };
+    let own = entry.file.as_deref().map(paths::file_name).filter(|name| entry.layout.may_share_directory(name));
     let path = calibration::find(&entry.roots.suite_root, own.as_deref(), scope, d)?;
     let all = (!d.has_errors()).then(|| cases.iter().map(|placed| &*placed.checked.case));
     calibration::read(&path, all, scope, d)
@@ -167,98 +140,6 @@ impl PlacedCase {
             stands_alone: self.stands_alone,
         }
     }
-}
-
-fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Outline {
-    let json = suite_json::read(path, SuiteLayout::Tasks, scope, d);
-    let root = &scope.roots.suite_root;
-    let listing = evalsuite_discovery::list(root, root, "tasks", "tasks");
-    sources::report(&listing, root, None, scope, d);
-    if listing.files.is_empty() && listing.problems.is_empty() {
-        let directory = root.join("tasks");
-        let shown = scope.files.shown(&directory);
-        d.report(
-            Code::NoCases,
-            Span::whole(scope.files.add(&directory)),
-            format!("no task in `{shown}`"),
-            "add a JSON file per task",
-        );
-    }
-    let rules = task::TaskRules {
-        needs_reference: json.as_ref().is_some_and(|(_, written)| written.require_reference_solution),
-        threshold: json.as_ref().and_then(|(_, written)| written.task_pass_threshold),
-    };
-    Outline {
-        suite: json.map(|(suite, _)| suite),
-        cases: CaseFiles::Tasks { files: listing.files, rules },
-        watched: vec![("tasks".to_owned(), "tasks".to_owned())],
-        place: Span::whole(scope.files.add(path)),
-    }
-}
-
-fn combined(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Outline {
-    let json = suite_json::read(path, SuiteLayout::Combined, scope, d);
-    // The kind of an unreadable suite file is unknown: every strategy may be right.
-    let mut defaults = Defaults::new(json.as_ref().map_or(Kind::Capability, |(suite, _)| suite.kind));
-    if let Some((_, written)) = &json {
-        defaults.threshold = written.task_pass_threshold;
-        defaults.needs_reference = written.require_reference_solution;
-    }
-    let directory = scope.roots.suite_root.join("cases");
-    let mut sources = CaseSources::default();
-    sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
-    let place = Span::whole(scope.files.add(path));
-    outline_of(json.map(|(suite, _)| suite), sources, defaults, place)
-}
-
-fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
-    let mut root = eval_file::parse(path, scope, d)?;
-    let (mut eval, tests) = eval_file::read(&root, path, scope, d)?;
-    eval.defaults.targets.extend(scope.request.targets.iter().cloned());
-    let tests = tests.map(|entry| entry.key_span).and_then(|key| root.take_entry(key));
-    let sources = match tests {
-        Some(entry) => {
-            let place = entry.value.span;
-            let sources = sources::read(entry, scope, d);
-            // Other eval files may share the directory with the one whose cases these are.
-            if paths::file_stem(path).eq_ignore_ascii_case("eval") {
-                sources::check_directory(place, &sources, scope, d);
-            }
-            sources
-        }
-        None => {
-            let directory = scope.roots.suite_root.join("cases");
-            let mut sources = CaseSources::default();
-            if directory.is_dir() {
-                sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
-            } else {
-                eval_file::missing_tests(&root, d);
-            }
-            sources
-        }
-    };
-    Some(outline_of(Some(eval.suite), sources, eval.defaults, eval.targets_span))
-}
-
-fn bare(entry: &Entry, lines: Option<&Path>, scope: Scope<'_>, d: &mut Diagnostics) -> Outline {
-    let mut defaults = Defaults::new(Kind::Capability);
-    defaults.targets.clone_from(&scope.request.targets);
-    let root = &scope.roots.suite_root;
-    let place = Span::whole(scope.files.add(lines.unwrap_or(root)));
-    let mut sources = CaseSources::default();
-    match lines {
-        Some(file) => {
-            sources.list.push(CaseSource::List { file: file.to_path_buf(), source: String::new(), span: place })
-        }
-        None => sources::directory(root, place, scope, &mut sources, d),
-    }
-    let suite = suite_json::empty(entry.stem.clone(), SuiteLayout::Bare, place, scope.roots, scope.files);
-    outline_of(Some(suite), sources, defaults, place)
-}
-
-fn outline_of(suite: Option<Suite>, sources: CaseSources, defaults: Defaults, place: Span) -> Outline {
-    let cases = CaseFiles::Sources { list: sources.list, defaults: Box::new(defaults) };
-    Outline { suite, cases, watched: sources.watched, place }
 }
 
 /// The matrix named by the request, for a suite whose files have none.

@@ -4,18 +4,17 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Loaded, LoadedCase, LoadedSuite, Outline, SuiteFiles, check_together, graders_used, outline, tests};
+use super::{Loaded, LoadedCase, LoadedSuite, SuiteFiles, check_together, graders_used, tests};
 use crate::cases::{PlacedCase, ReadCases};
 use crate::diagnostic::{Diagnostics, resolve};
 use crate::fields::paths::Scope;
 use crate::fields::shared_files::SharedFiles;
-use crate::names;
+use crate::layouts::{Entry, Outline};
 use crate::read::MAX_TOTAL;
 use crate::request::Request;
 use crate::source::{Files, Position, Texts};
-use crate::suite::entry;
-use crate::suite::entry::Entry;
 use crate::suite::{linked_directories, unused_files};
+use crate::{layouts, names};
 
 /// A suite that is loaded again and again while its files change, for editors.
 ///
@@ -156,9 +155,9 @@ impl Known {
     /// `Err`: there is no suite, or its file cannot be read.
     fn read(request: &Request, files: Files) -> Result<Self, Box<Loaded>> {
         let (shared, mut d) = (SharedFiles::default(), Diagnostics::new());
-        let Some(entry) = entry::find(request, &files, &mut d) else { return Err(without_suite(files, d)) };
+        let Some(entry) = layouts::find(request, &files, &mut d) else { return Err(without_suite(files, d)) };
         let scope = scope(request, &entry, &files, &shared);
-        let Some(outline) = outline(&entry, scope, &mut d) else { return Err(without_suite(files, d)) };
+        let Some(outline) = layouts::outline(&entry, scope, &mut d) else { return Err(without_suite(files, d)) };
         let read = |index, parts: &mut Vec<(ReadCases, Diagnostics)>, _: &mut Diagnostics| {
             let (mut read, mut problems) = (ReadCases::default(), Diagnostics::new());
             outline.cases.read_one(index, scope, &mut read, &mut problems);

@@ -5,8 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use evalsuite_schema::diagnostic::{Excerpt, Position};
-use evalsuite_schema::terminal;
+use evalsuite_diagnostics::{Excerpt, Position, terminal};
 
 /// Lines with more characters are shown in part.
 const LONG: usize = 160;

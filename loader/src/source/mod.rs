@@ -7,11 +7,11 @@ mod texts;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use evalsuite_diagnostics::SourceRange;
 use evalsuite_schema::Location;
-use evalsuite_schema::diagnostic::SourceRange;
 use hmac_sha256::Hash;
 
-pub use evalsuite_schema::diagnostic::Position;
+pub use evalsuite_diagnostics::Position;
 pub use plain_file::plain_text;
 pub use texts::Texts;
 
@@ -51,6 +51,11 @@ impl Span {
     /// Where it starts; the start of the file if it is a whole one.
     pub fn start(&self) -> Position {
         self.range.map_or(Position::START, |(start, _)| start)
+    }
+
+    /// Where it ends; the start of the file if it is a whole one.
+    pub(crate) fn end(&self) -> Position {
+        self.range.map_or(Position::START, |(_, end)| end)
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 /// Bytes of a file, at most.
 pub(crate) const MAX_BYTES: usize = 16 << 20;

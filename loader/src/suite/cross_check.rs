@@ -7,8 +7,9 @@ use evalsuite_schema::{Case, Grader, GraderKind, Suite};
 
 use crate::cases::PlacedCase;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, are_many};
+use crate::names;
 use crate::source::{Files, Span};
-use crate::{names, suggest};
+use evalsuite_diagnostics::suggest;
 
 /// Maximum number of cases of one suite.
 pub(crate) const MAX_CASES: usize = 10_000;

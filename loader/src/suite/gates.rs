@@ -1,7 +1,8 @@
 //! `gates` of a suite: what its runs have to reach.
 
+use evalsuite_diagnostics::suggest;
+use evalsuite_schema::Target;
 use evalsuite_schema::gate::{Gate, SliceKey};
-use evalsuite_schema::{Target, suggest};
 
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;

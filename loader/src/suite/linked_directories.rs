@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use evalsuite_discovery::{DirectoryLink, directory_links};
-use evalsuite_schema::diagnostic;
 
 use crate::diagnostic::{Code, Diagnostics, resolve};
 use crate::fields::paths;
@@ -34,7 +33,7 @@ pub(crate) fn find(roots: &Roots, request: &Request, files: &Files, known: &[&Di
 }
 
 /// The problems of a directory that a build script tracks: links that cargo should not follow.
-pub fn check_tracked_directory(directory: &Path, request: &Request) -> diagnostic::Diagnostics {
+pub fn check_tracked_directory(directory: &Path, request: &Request) -> evalsuite_diagnostics::Diagnostics {
     let (files, mut d) = (Files::new(&request.workspace_root), Diagnostics::new());
     links(directory, request).iter().for_each(|link| report(link, &files, &mut d));
     resolve(d, &files)

@@ -2,11 +2,14 @@
 //!
 //! `INSTA_UPDATE=always cargo test -p evalsuite-loader --test goldens` writes the files beside this one anew.
 
+mod rendering;
+
 use std::fs;
 use std::path::Path;
 
-use evalsuite_loader::render::Style;
-use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets, render};
+use evalsuite_diagnostics::render;
+use evalsuite_diagnostics::render::Style;
+use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets};
 use evalsuite_schema::RepoSource;
 use evalsuite_schema::json::{Value, json};
 use tempfile::TempDir;

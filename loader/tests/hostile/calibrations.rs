@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use crate::{CASE, Package, write_sparse};
 

@@ -1,6 +1,6 @@
 //! Bytes that are not text, and characters that should not be there.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use crate::{CASE, Package};
 

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use crate::{CASE, Package};
 

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use evalsuite_loader::{Request, find_targets_file, load, load_targets, render};
-use evalsuite_schema::diagnostic::{Code, Diagnostics};
+use evalsuite_diagnostics::{Code, Diagnostics, render};
+use evalsuite_loader::{Request, find_targets_file, load, load_targets};
 use tempfile::TempDir;
 
 /// Far more than any of these takes. What it tells is whether a load ends at all.

@@ -1,6 +1,6 @@
 //! Ids and paths with characters that do harm.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use crate::{CASE, Package};
 

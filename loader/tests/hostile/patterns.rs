@@ -1,6 +1,6 @@
 //! Regular expressions and globs that are hard to compile or to match.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use crate::Package;
 

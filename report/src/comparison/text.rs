@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{PairRecord, Side};
-use evalsuite_schema::counted;
 
 use super::{CaseChange, ChangeKind, Comparison, ComparisonVerdict, JudgedAnswers, SliceComparison, SuiteComparison};
 use crate::statistics::wilson_interval;

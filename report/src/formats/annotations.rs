@@ -3,9 +3,9 @@
 use std::io;
 use std::io::Write;
 
+use evalsuite_diagnostics::Severity;
+use evalsuite_diagnostics::workflow_command::{command, commands};
 use evalsuite_records::record::Status;
-use evalsuite_schema::diagnostic::Severity;
-use evalsuite_schema::workflow_command::{command, commands};
 
 use crate::failure_text::FailureText;
 use crate::run_data::{CaseData, Problem, RunData};

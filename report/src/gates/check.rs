@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{ReasonCode, Status, SuiteTest};
-use evalsuite_schema::counted;
 use evalsuite_schema::gate::{Gate, Measure, SliceKey};
 
 use super::measure::Measured;

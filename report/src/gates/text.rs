@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use evalsuite_schema::counted;
+use evalsuite_diagnostics::counted;
 use evalsuite_schema::gate::Measure;
 
 use super::{GateReport, GateResult, GateVerdict};

@@ -2,8 +2,8 @@
 
 use std::{fmt, iter};
 
+use evalsuite_diagnostics::counted;
 use evalsuite_records::summary::TextTable;
-use evalsuite_schema::counted;
 
 use super::{CaseHealth, Health, JudgeHealth, SuiteHealth, UndecidedGrader};
 

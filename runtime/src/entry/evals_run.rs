@@ -45,20 +45,40 @@ impl Evals {
     ///
     /// If an option or variable is invalid. Errors of a case are in the report.
     pub async fn run(&self, options: &RunOptions) -> Result<Report, RunError> {
+        let run = RunCases::new(self, options)?;
+        let evals = reload::whole_suite(self.clone(), &run.settings)?;
+        let cases = evals.suite().cases.iter().filter(|case| options.selects(&evals, case)).collect();
+        run.finish(evals, cases).await
+    }
+}
+
+/// A run of cases of a suite.
+pub(crate) struct RunCases {
+    settings: Settings,
+    id: String,
+    directory: RunDirectory,
+    concurrency: Option<NonZeroUsize>,
+}
+
+impl RunCases {
+    /// Begins a run.
+    pub(crate) fn new(evals: &Evals, options: &RunOptions) -> Result<Self, RunError> {
         let settings = options.apply(Settings::from_environment()?)?;
         let id = match &settings.run_id {
             Some(_) => run_id(settings.run_id()),
             None => new_run_id(),
         };
-        let run = RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(self.suite()), id.clone())?;
-        let evals = reload::whole_suite(self.clone(), &settings)?;
+        let location = SuiteLocation::of(evals.suite());
+        let directory = RunDirectory::new(settings.output.as_deref(), &location, id.clone())?;
+        Ok(Self { settings, id, directory, concurrency: options.concurrency })
+    }
+
+    /// Runs these cases of the suite to their end.
+    pub(crate) async fn finish(self, evals: Evals, cases: Vec<&'static EvalCase>) -> Result<Report, RunError> {
+        let Self { settings, id, directory: run, concurrency } = self;
         let suite = evals.suite();
-        let cases: Vec<&'static EvalCase> = suite.cases.iter().filter(|case| options.selects(&evals, case)).collect();
-        let threads = options
-            .concurrency
-            .or_else(|| thread::available_parallelism().ok())
-            .map_or(1, NonZeroUsize::get)
-            .min(cases.len());
+        let threads =
+            concurrency.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get).min(cases.len());
         let queue = Arc::new(CaseQueue {
             evals,
             settings,

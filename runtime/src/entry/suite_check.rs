@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
+use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_discovery::ProblemKind;
-use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
-use evalsuite_schema::{Case, Layout, Suite};
+use evalsuite_schema::{Case, Suite};
 
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
@@ -107,15 +107,9 @@ fn compare_calibration(suite: &EvalSuite, places: &SuiteLocation, findings: &mut
     }
 }
 
-/// Name of the suite file, in layouts where a directory may have several.
+/// Name of the suite file, if a directory may have several.
 fn own_file(suite: &Suite) -> Option<&str> {
-    let name = last(&suite.location.file);
-    let is_lines = || Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jsonl"));
-    match suite.layout {
-        Layout::Cases => Some(name),
-        Layout::Bare if is_lines() => Some(name),
-        _ => None,
-    }
+    Some(last(&suite.location.file)).filter(|name| suite.layout.may_share_directory(name))
 }
 
 fn last(path: &str) -> &str {

@@ -21,6 +21,12 @@ use crate::run::case::reuse::own_directory;
 /// generated tests do nothing.
 pub const DESCRIBE_VARIABLE: &str = "EVALSUITE_DESCRIBE";
 
+/// Environment variable with the paths of tests that the build does not have, one per line.
+///
+/// While it is set, each test `suite_check` runs those that are of its suite, with the feature `reload`, and prints their results as the
+/// test harness does. It does not check the suite.
+pub const NEW_CASES_VARIABLE: &str = "EVALSUITE_NEW_CASES";
+
 /// A suite in a test program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

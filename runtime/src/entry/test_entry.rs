@@ -10,7 +10,7 @@ use evalsuite_records::record::{CaseRecord, Expectation, ReasonCode, Status};
 use crate::entry::long_cases::LongCases;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::skip_notice::SkippedTest;
-use crate::entry::{reload, replay_notice, suite_check, suite_description};
+use crate::entry::{new_cases, reload, replay_notice, suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::notice;
@@ -131,6 +131,9 @@ pub(crate) fn check(evals: fn() -> Evals) {
     let evals = evals();
     if suite_description::is_wanted() {
         return suite_description::write(evals.suite()).unwrap_or_else(|error| fail(with_sources(&error)));
+    }
+    if let Some(wanted) = new_cases::wanted() {
+        return new_cases::run(evals, &wanted);
     }
     let evals = Settings::from_environment()
         .map_err(RunError::from)

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use evalsuite_diagnostics::counted;
 use evalsuite_records::record::Assertion;
-use evalsuite_schema::counted;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::{Object, ToolCall, Value};
 

@@ -6,8 +6,8 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use evalsuite_diagnostics::Diagnostic;
 use evalsuite_schema::TargetsFile;
-use evalsuite_schema::diagnostic::Diagnostic;
 
 use crate::model::callable::{
     AsyncFunction, Callable, FromUnfinished, Implements, LocalError, PlainFunction, SendError, block_on,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
+use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::grader::BUILT_IN;
 use evalsuite_schema::{Case, Layout, Location, Value, Workspace};
 
@@ -17,7 +17,7 @@ pub(crate) struct Unresolved {
 
 /// The case with every variable replaced.
 pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Option<String>) -> Result<Case, Unresolved> {
-    if !has_variables(layout) {
+    if !layout.rules().has_variables {
         return Ok(case);
     }
     let broken = |error: serde_json::Error| Unresolved {
@@ -32,17 +32,12 @@ pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Optio
 /// Names of all variables a case uses.
 pub(crate) fn variables(case: &Case, layout: Layout) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    if has_variables(layout)
+    if layout.rules().has_variables
         && let Ok(value) = evalsuite_schema::json::to_value(case)
     {
         collect(&value, &mut Vec::new(), &mut names);
     }
     names
-}
-
-/// Whether cases can have variables: task files are never interpolated.
-fn has_variables(layout: Layout) -> bool {
-    layout != Layout::Tasks
 }
 
 /// A workspace that belongs to no case, with every variable replaced.

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use evalsuite_schema::json_writer::is_plain;
-use evalsuite_schema::terminal::is_unprintable;
+use evalsuite_diagnostics::terminal::is_unprintable;
+use evalsuite_schema::json::writer::is_plain;
 
 use crate::platform::redaction::all_secrets;
 

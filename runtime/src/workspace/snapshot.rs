@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use std::{fmt, fs, io};
 
-use evalsuite_schema::counted;
+use evalsuite_diagnostics::counted;
 
 use crate::platform::digest::{sha256, sha256_of};
 use crate::platform::files::error_at;

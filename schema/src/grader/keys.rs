@@ -1,8 +1,8 @@
 //! Keys that graders share, and the objects around graders.
 
-use crate::diagnostic::Code;
 use crate::keys::range::{NOT_NEGATIVE, PASS_MARK};
 use crate::keys::{Key, Table, Type};
+use evalsuite_diagnostics::Code;
 
 /// Old spellings of the key `assertions`.
 pub const OLD_ASSERTIONS: &[&str] = &["assert", "evaluators"];

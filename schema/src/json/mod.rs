@@ -7,7 +7,7 @@
 //! redacted and searched, which needs a value.
 //!
 //! [`Value`] has the methods of `serde_json::Value`, and each converts into the other, so agents and graders can use
-//! `serde_json::json!`. [`Reader`] is a `serde` deserializer, the counterpart of [`json_writer`](crate::json_writer):
+//! `serde_json::json!`. [`Reader`] is a `serde` deserializer, the counterpart of [`writer`]:
 //! the result of both does not depend on the features that an agent enables (`arbitrary_precision` breaks the decoding
 //! of tagged enums, for example).
 
@@ -22,6 +22,8 @@ mod reader;
 mod tests;
 mod unique_keys;
 mod value;
+#[doc(hidden)]
+pub mod writer;
 
 pub use serde_json::Number;
 
@@ -36,7 +38,7 @@ use serde::de::{Deserialize, DeserializeOwned};
 use serde::ser::Serialize;
 use serde_json::Result;
 
-use crate::json_writer::{Layout, written};
+use self::writer::{Spacing, written};
 
 /// Decodes JSON.
 ///
@@ -93,7 +95,7 @@ pub fn to_value<T: Serialize>(data: T) -> Result<Value> {
 ///
 /// If the data is not JSON.
 pub fn to_string<T: Serialize + ?Sized>(data: &T) -> Result<String> {
-    written(data, Layout::Compact, None)
+    written(data, Spacing::Compact, None)
 }
 
 /// Data as JSON with line breaks.
@@ -102,5 +104,5 @@ pub fn to_string<T: Serialize + ?Sized>(data: &T) -> Result<String> {
 ///
 /// If the data is not JSON.
 pub fn to_string_pretty<T: Serialize + ?Sized>(data: &T) -> Result<String> {
-    written(data, Layout::Pretty(0), None)
+    written(data, Spacing::Pretty(0), None)
 }

@@ -1,10 +1,10 @@
 //! Types that several keys have, and the objects that are written in two ways.
 
 use super::{Key, Keys, SCHEMA_KEY, TASK_GRADER, Table, Type};
-use crate::diagnostic::Code;
 use crate::grader::Criterion;
 use crate::message::ContentPart;
 use crate::{Case, Message};
+use evalsuite_diagnostics::Code;
 
 pub use crate::grader::keys::ASSERTIONS;
 pub use crate::workspace::{WORKSPACE, WrittenHooks};

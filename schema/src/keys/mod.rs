@@ -4,7 +4,7 @@ pub mod lists;
 mod parts;
 pub mod range;
 
-use crate::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 pub use crate::grader::keys::{
     ASSERTIONS, GRADER_KEYS, INCLUDE, OLD_ASSERTIONS, RUST_GRADER, SCHEMA_KEY, TASK_GRADER, TASK_GRADER_KEYS, TEMPLATE,

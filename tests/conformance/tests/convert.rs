@@ -7,7 +7,9 @@ use std::process::ExitCode;
 
 use evalsuite_conformance::corpus::{copy_directory, directories, manifest_suites};
 use evalsuite_conformance::test_data::{Corpus, workspace_root};
-use evalsuite_convert::{Conversion, Layout, NewSuite, Outcome, Source, between_layouts, from_harbor, from_promptfoo};
+use evalsuite_convert::{
+    CasePlacement, Conversion, NewSuite, Outcome, Source, between_layouts, from_harbor, from_promptfoo,
+};
 use evalsuite_loader::{Request, document, load};
 use evalsuite_schema::json::{Value, json};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -88,8 +90,11 @@ type Convert<'a> = &'a dyn Fn() -> Result<NewSuite, evalsuite_convert::ConvertEr
 
 /// The conversion loads without errors in every layout, and says why it is not exact.
 fn becomes_a_suite(convert: Convert<'_>) -> Result<(), Failed> {
-    let layouts: [fn(NewSuite) -> Conversion; 3] =
-        [|suite| suite.in_layout(Layout::File), |suite| suite.in_layout(Layout::Directories), NewSuite::as_tasks];
+    let layouts: [fn(NewSuite) -> Conversion; 3] = [
+        |suite| suite.in_layout(CasePlacement::File),
+        |suite| suite.in_layout(CasePlacement::Directories),
+        NewSuite::as_tasks,
+    ];
     for layout in layouts {
         let conversion = layout(convert()?);
         let directory = TempDir::new()?;
@@ -128,7 +133,7 @@ fn stays_the_same(root: &Path, suite: &str, has_our_comments: bool) -> Result<()
     let path = package.join(suite);
     let Some(original) = cases(&path, &package)? else { return Ok(()) };
     let comments = if has_our_comments { comments(&path) } else { Vec::new() };
-    for layout in [Layout::Directories, Layout::File, Layout::Directories] {
+    for layout in [CasePlacement::Directories, CasePlacement::File, CasePlacement::Directories] {
         // Suites name files of their package.
         let source = Source::new(&path).allow_outside([package.clone()]);
         let conversion = between_layouts(source, layout)?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use evalsuite_loader::render::{Style, text};
+use evalsuite_diagnostics::render::{Style, text};
 use evalsuite_loader::{Request, load};
 
 /// What the loader says of the eval files of a document, warnings included, and how many there are.

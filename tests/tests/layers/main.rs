@@ -19,6 +19,7 @@ struct FloorPlan {
 }
 
 const FLOOR_PLANS: &[FloorPlan] = &[
+    FloorPlan { folder: "diagnostics/src", order: DIAGNOSTICS },
     FloorPlan { folder: "loader/src", order: LOADER },
     FloorPlan { folder: "codegen/src", order: CODEGEN },
     FloorPlan { folder: "build/src", order: BUILD },
@@ -38,6 +39,7 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "cli/src/locate", order: LOCATE },
     FloorPlan { folder: "cli/src/writing", order: WRITING },
     FloorPlan { folder: "cli/src/looking", order: LOOKING },
+    FloorPlan { folder: "cli/src/comparing", order: COMPARING },
     FloorPlan { folder: "cli/src/running", order: &["calibrate", "regrade", "run", "watch"] },
     FloorPlan { folder: "cli/src/running/watch", order: WATCH },
     FloorPlan { folder: "cli/src/plumbing/lsp", order: LSP },
@@ -45,6 +47,22 @@ const FLOOR_PLANS: &[FloorPlan] = &[
 
 /// The largest number of lines that `lib.rs` or `main.rs` of a crate may have.
 const LONGEST_ROOT: usize = 120;
+
+/// From places and codes to problems, then how they are shown.
+const DIAGNOSTICS: &[&str] = &[
+    "counted",
+    "terminal",
+    "suggest",
+    "location",
+    "source_range",
+    "code",
+    "diagnostic",
+    "list",
+    "groups",
+    "text",
+    "workflow_command",
+    "render",
+];
 
 const LOADER: &[&str] = &[
     "names",
@@ -58,11 +76,11 @@ const LOADER: &[&str] = &[
     "graders",
     "cases",
     "suite",
+    "layouts",
     "calibration",
     "targets_file",
     "load",
     "registered_graders",
-    "render",
 ];
 
 const CODEGEN: &[&str] = &[
@@ -116,12 +134,14 @@ const REPORT: &[&str] = &[
 ];
 
 /// What all commands share, then the commands by what people do with them.
-const CLI: &[&str] = &["command_line", "platform", "locate", "writing", "looking", "keeping", "running", "plumbing"];
+const CLI: &[&str] =
+    &["command_line", "platform", "locate", "writing", "looking", "comparing", "keeping", "running", "plumbing"];
 
 /// What listings share, then the kinds of sources, then what they make.
 const DISCOVERY: &[&str] = &[
     "cargo_workspace",
     "calibration",
+    "suite_files",
     "pattern",
     "listing",
     "link",
@@ -152,6 +172,7 @@ const CONVERT: &[&str] = &[
 const PROMPTFOO: &[&str] = &[
     "values",
     "template",
+    "javascript_regex",
     "source_files",
     "references",
     "assertions",
@@ -168,10 +189,12 @@ const PROMPTFOO: &[&str] = &[
 const LOCATE: &[&str] = &["suite_search", "suite_request", "includes", "stored_runs", "baselines", "merge_base"];
 
 /// `check` uses what repairs files.
-const WRITING: &[&str] = &["new", "convert", "expand", "explain", "fixes", "check"];
+const WRITING: &[&str] = &["new", "convert", "explain", "fixes", "check"];
+
+const LOOKING: &[&str] = &["list", "show", "health", "report"];
 
 /// `gate` compares as `diff` does.
-const LOOKING: &[&str] = &["list", "show", "accept", "health", "diff", "gate", "report"];
+const COMPARING: &[&str] = &["accept", "diff", "gate"];
 
 /// From programs and verdicts to what is shown.
 const WATCH: &[&str] = &[

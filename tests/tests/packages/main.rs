@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod agent_lookup;
+mod agent_skills;
 mod arguments;
 mod broken_suites;
 mod calibration;

@@ -17,6 +17,7 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("build", "evalsuite_build"),
     ("codegen", "evalsuite_codegen"),
     ("convert", "evalsuite_convert"),
+    ("diagnostics", "evalsuite_diagnostics"),
     ("discovery", "evalsuite_discovery"),
     ("dynamic", "evalsuite_dynamic"),
     ("loader", "evalsuite_loader"),

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use self::merge_plan::MergePlan;
 use crate::command_line::{Merge, OutputFormat};
-use crate::locate::stored_runs;
+use crate::locate::{stored_runs, suite_request};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print_json, say, stdout};
 use crate::platform::progress::Progress;
@@ -58,9 +58,9 @@ impl MergedRun {
 pub(crate) fn run(command: &Merge) -> Result<Exit> {
     let mut parts: Vec<PathBuf> = Vec::new();
     for path in &command.runs {
-        match stored_runs::run_or_newest(path)? {
+        match stored_runs::run_or_newest(&suite_request::existing(path)?)? {
             Some(run) => parts.push(run.path().canonicalize()?),
-            None => return Err(CliError::new(format!("{} is not a run and contains none", path.display()))),
+            None => return Err(CliError::new(format!("`{}` is not a run and contains none", path.display()))),
         }
     }
     let mut merged = MergedRun::of(&parts);

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use evalsuite_codegen::binding::Binding;
 use evalsuite_codegen::cargo_environment;
 use evalsuite_codegen::expansion::Context;
+use evalsuite_diagnostics::Diagnostics;
 use evalsuite_loader::source::plain_text;
 use evalsuite_loader::{Request, check_tracked_directory};
-use evalsuite_schema::diagnostic::Diagnostics;
 
 use self::calls::Call;
 pub(crate) use self::calls::tracked_directories;

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use evalsuite_diagnostics::Severity;
 use evalsuite_loader::{Loaded, load};
 use evalsuite_records::record::{OutcomeCounts, SuiteId};
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::RunData;
-use evalsuite_schema::diagnostic::Severity;
 use evalsuite_schema::grader::LlmGrader;
 use evalsuite_schema::{Case, Grader, GraderConfig};
 use schemars::JsonSchema;
@@ -22,21 +22,21 @@ use crate::locate::{stored_runs, suite_request};
 use crate::platform::cli_error::{Exit, Result};
 use crate::platform::output::{print_json, stdout};
 
-/// Suites with their cases and graders, and runs with their results.
+/// Suites with their cases and graders, or runs with their results.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Listing {
     /// Name and version of this format.
     #[schemars(extend("const" = "evalsuite.list/1"))]
     schema: &'static str,
-    /// The suites.
-    suites: Vec<SuiteEntry>,
-    /// The runs, the newest first.
-    runs: Vec<RunEntry>,
+    /// The suites; `null` with `--runs`.
+    suites: Option<Vec<ListedSuite>>,
+    /// The runs, the newest first; `null` without `--runs`.
+    runs: Option<Vec<ListedRun>>,
 }
 
 /// A suite.
 #[derive(Debug, Serialize, JsonSchema)]
-struct SuiteEntry {
+struct ListedSuite {
     /// Name of the suite, with its package where several suites have the name; `null` if it cannot be read.
     name: Option<String>,
     /// Name of its package; `null` outside of packages.
@@ -50,27 +50,29 @@ struct SuiteEntry {
     /// Its targets.
     targets: Vec<String>,
     /// Its cases.
-    cases: Vec<CaseEntry>,
+    cases: Vec<ListedCase>,
 }
 
 /// A case.
 #[derive(Debug, Serialize, JsonSchema)]
-struct CaseEntry {
+struct ListedCase {
     /// Id of the case.
     id: String,
     /// The file it is in.
     file: String,
     /// Its line, counted from 1.
     line: u32,
+    /// Its tags, with those of the suite.
+    tags: Vec<String>,
     /// Its tests.
     tests: Vec<String>,
     /// Its graders.
-    graders: Vec<GraderEntry>,
+    graders: Vec<ListedGrader>,
 }
 
 /// A grader of a case.
 #[derive(Debug, Serialize, JsonSchema)]
-struct GraderEntry {
+struct ListedGrader {
     /// Name of the grader.
     name: String,
     /// Its type.
@@ -84,7 +86,7 @@ struct GraderEntry {
 
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
-struct RunEntry {
+struct ListedRun {
     /// Id of the run.
     run_id: String,
     /// Directory of the run.
@@ -113,29 +115,35 @@ struct SuiteResults {
 }
 
 pub(crate) fn run(command: &List) -> Result<Exit> {
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for path in &command.paths {
-        paths.extend(suite_request::suites_at(path)?);
-    }
-    if command.paths.is_empty() {
-        paths = suite_request::suites_here()?;
-    }
-    let mut suites = Vec::new();
-    for path in paths {
-        let request = suite_request::request(&path)?;
-        let mut suite = suite_entry(request.entry.clone(), load(&request));
-        suite.package = package_name(&request.package_root);
-        suites.push(suite);
-    }
-    label(&mut suites);
-    let listing = Listing { schema: "evalsuite.list/1", suites, runs: runs()? };
+    let (suites, runs) = if command.runs { (None, Some(runs()?)) } else { (Some(suites(&command.paths)?), None) };
+    let is_broken = suites.iter().flatten().any(|suite| suite.errors > 0);
+    let listing = Listing { schema: "evalsuite.list/1", suites, runs };
     let mut out = stdout();
     match command.format {
         OutputFormat::Json => print_json(&mut out, &listing)?,
         OutputFormat::Human => text::print(&mut out, &listing)?,
     }
-    let is_broken = listing.suites.iter().any(|suite| suite.errors > 0);
     Ok(Exit::good_if(!is_broken))
+}
+
+/// The suites at or below the paths, or those of the package or workspace.
+fn suites(named: &[PathBuf]) -> Result<Vec<ListedSuite>> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for path in named {
+        paths.extend(suite_request::suites_at(path)?);
+    }
+    if named.is_empty() {
+        paths = suite_request::suites_here()?;
+    }
+    let mut suites = Vec::new();
+    for path in paths {
+        let request = suite_request::request(&path)?;
+        let mut suite = listed_suite(request.entry.clone(), load(&request));
+        suite.package = package_name(&request.package_root);
+        suites.push(suite);
+    }
+    label(&mut suites);
+    Ok(suites)
 }
 
 /// The name in a package's manifest; `None` without one.
@@ -145,8 +153,8 @@ fn package_name(root: &Path) -> Option<String> {
 }
 
 /// Gives every suite that can be read a name that no other one has.
-fn label(suites: &mut [SuiteEntry]) {
-    let id = |suite: &SuiteEntry| {
+fn label(suites: &mut [ListedSuite]) {
+    let id = |suite: &ListedSuite| {
         let mut id = SuiteId::new(suite.name.clone()?);
         id.package = suite.package.clone().unwrap_or_default();
         id.path.clone_from(&suite.path);
@@ -159,10 +167,10 @@ fn label(suites: &mut [SuiteEntry]) {
     }
 }
 
-fn suite_entry(path: String, loaded: Loaded) -> SuiteEntry {
+fn listed_suite(path: String, loaded: Loaded) -> ListedSuite {
     let errors = loaded.diagnostics.iter().filter(|found| found.severity() == Severity::Error).count();
     let Some(loaded) = loaded.suite else {
-        return SuiteEntry {
+        return ListedSuite {
             name: None,
             package: None,
             path,
@@ -176,32 +184,33 @@ fn suite_entry(path: String, loaded: Loaded) -> SuiteEntry {
     for test in &loaded.tests {
         tests.entry(test.case).or_default().push(format!("{}::{}", loaded.module, test.path.join("::")));
     }
-    let case = |(index, loaded): (usize, &evalsuite_loader::LoadedCase)| CaseEntry {
+    let case = |(index, loaded): (usize, &evalsuite_loader::LoadedCase)| ListedCase {
         id: loaded.case.id.clone(),
         file: loaded.case.location.file.clone(),
         line: loaded.case.location.line,
+        tags: loaded.case.tags.clone(),
         tests: tests.remove(&index).unwrap_or_default(),
         graders: graders(&loaded.case),
     };
     let cases = loaded.cases.iter().enumerate().map(case).collect();
     let targets = loaded.suite.targets.iter().map(|target| target.name.clone()).collect();
-    SuiteEntry { name: Some(loaded.suite.name), package: None, path, errors, tags: loaded.suite.tags, targets, cases }
+    ListedSuite { name: Some(loaded.suite.name), package: None, path, errors, tags: loaded.suite.tags, targets, cases }
 }
 
 /// The graders of a case and its turns. Without any, a judge grades by the criteria.
-fn graders(case: &Case) -> Vec<GraderEntry> {
+fn graders(case: &Case) -> Vec<ListedGrader> {
     let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
     let graders = case.graders.iter().chain(turns.flat_map(|turn| &turn.graders));
-    let mut entries: Vec<GraderEntry> = graders.map(grader_entry).collect();
-    if entries.is_empty() && case.conversation.is_none() {
+    let mut listed: Vec<ListedGrader> = graders.map(listed_grader).collect();
+    if listed.is_empty() && case.conversation.is_none() {
         let implicit = GraderConfig::LlmGrader(LlmGrader::default());
-        entries.push(grader_entry(&Grader::new("llm-grader", case.location.clone(), implicit)));
+        listed.push(listed_grader(&Grader::new("llm-grader", case.location.clone(), implicit)));
     }
-    entries
+    listed
 }
 
-fn grader_entry(grader: &Grader) -> GraderEntry {
-    GraderEntry {
+fn listed_grader(grader: &Grader) -> ListedGrader {
+    ListedGrader {
         name: grader.name.clone(),
         grader_type: grader.config.type_name().to_owned(),
         file: grader.location.file.clone(),
@@ -210,11 +219,11 @@ fn grader_entry(grader: &Grader) -> GraderEntry {
 }
 
 /// All runs, the newest first.
-fn runs() -> Result<Vec<RunEntry>> {
-    OutputDirectory::new(stored_runs::output_path()?).runs_newest_first()?.iter().map(run_entry).collect()
+fn runs() -> Result<Vec<ListedRun>> {
+    OutputDirectory::new(stored_runs::output_path()?).runs_newest_first()?.iter().map(listed_run).collect()
 }
 
-fn run_entry(run: &StoredRun) -> Result<RunEntry> {
+fn listed_run(run: &StoredRun) -> Result<ListedRun> {
     let data = RunData::read_cases(run.path())?;
     let mut counts: BTreeMap<(String, String), OutcomeCounts> = BTreeMap::new();
     for case in data.suites.iter().flat_map(|suite| &suite.cases) {
@@ -231,5 +240,5 @@ fn run_entry(run: &StoredRun) -> Result<RunEntry> {
         pass_rate: (counts.run() > 0).then(|| f64::from(counts.passed) / f64::from(counts.run())),
     };
     let suites = counts.into_iter().map(results).collect();
-    Ok(RunEntry { run_id: data.run_id, path: run.path().display().to_string(), suites })
+    Ok(ListedRun { run_id: data.run_id, path: run.path().display().to_string(), suites })
 }

@@ -1,4 +1,4 @@
-//! The listing as people read it.
+//! The listing as text.
 
 use std::io;
 use std::io::Write;
@@ -6,27 +6,34 @@ use std::io::Write;
 use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 
-use evalsuite_schema::counted;
+use evalsuite_diagnostics::counted;
 
-use super::{CaseEntry, Listing, SuiteEntry};
+use super::{ListedCase, ListedRun, ListedSuite, Listing};
 use crate::platform::output;
 
-/// Most runs that are listed.
+/// Maximum number of runs that are listed.
 const RUNS: usize = 20;
 
-/// The least columns for the graders of a case on its line.
+/// Minimum width of the graders of a case that are on its line.
 const GRADERS: usize = 20;
 
 pub(super) fn print(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
-    for suite in &listing.suites {
+    for suite in listing.suites.iter().flatten() {
         print_suite(out, suite)?;
     }
-    if listing.runs.is_empty() {
+    if listing.suites.as_ref().is_some_and(Vec::is_empty) {
+        writeln!(out, "no suites")?;
+    }
+    listing.runs.as_ref().map_or(Ok(()), |runs| print_runs(out, runs))
+}
+
+fn print_runs(out: &mut impl Write, runs: &[ListedRun]) -> io::Result<()> {
+    if runs.is_empty() {
         return writeln!(out, "no runs");
     }
     let mut table = table(output::width());
     table.set_header(["run", "suite", "passed", "failed", "error", "skipped"]);
-    for run in listing.runs.iter().take(RUNS) {
+    for run in runs.iter().take(RUNS) {
         for suite in &run.suites {
             let rate = suite.pass_rate.map(|rate| format!(" ({:.0} %)", 100.0 * rate)).unwrap_or_default();
             table.add_row([
@@ -40,13 +47,13 @@ pub(super) fn print(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
         }
     }
     print_table(out, table, |column| column != 1)?;
-    match listing.runs.len().saturating_sub(RUNS) {
+    match runs.len().saturating_sub(RUNS) {
         0 => Ok(()),
-        more => writeln!(out, "and {more} older runs"),
+        more => writeln!(out, "and {}", counted(more, "older run")),
     }
 }
 
-fn print_suite(out: &mut impl Write, suite: &SuiteEntry) -> io::Result<()> {
+fn print_suite(out: &mut impl Write, suite: &ListedSuite) -> io::Result<()> {
     let Some(name) = &suite.name else {
         return writeln!(
             out,
@@ -95,7 +102,7 @@ struct CaseRow<'a> {
 }
 
 impl<'a> CaseRow<'a> {
-    fn new(case: &'a CaseEntry) -> Self {
+    fn new(case: &'a ListedCase) -> Self {
         let graders = case.graders.iter().map(|grader| grader.name.as_str()).collect();
         Self { id: &case.id, place: format!("{}:{}", case.file, case.line), graders }
     }

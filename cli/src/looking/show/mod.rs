@@ -7,7 +7,7 @@ use std::io;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use evalsuite_loader::suggest;
+use evalsuite_diagnostics::suggest;
 use evalsuite_records::run_directory::open_regular_file;
 use evalsuite_report::{CaseData, RunData, Transcript, write_transcripts};
 use evalsuite_schema::Value;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::diagnostic;
 use gen_lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, PublishDiagnosticsParams, Range,
 };
@@ -61,7 +60,11 @@ struct Ranges<'d> {
 }
 
 impl Ranges<'_> {
-    fn of(&mut self, path: &Path, range: Option<(diagnostic::Position, diagnostic::Position)>) -> Range {
+    fn of(
+        &mut self,
+        path: &Path,
+        range: Option<(evalsuite_diagnostics::Position, evalsuite_diagnostics::Position)>,
+    ) -> Range {
         let Some((start, end)) = range else { return Range::default() };
         let documents = self.documents;
         let text =

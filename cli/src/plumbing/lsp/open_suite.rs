@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use evalsuite_codegen::expansion;
+use evalsuite_diagnostics::{Diagnostic, Diagnostics, Position, SourceRange};
+use evalsuite_discovery::SKILL_EVALS;
 use evalsuite_loader::source::Texts;
 use evalsuite_loader::{CasePlace, Loaded, Request, Session, load_targets};
-use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Position, SourceRange};
 
 use crate::locate::includes::Include;
 use crate::writing::check;
@@ -135,7 +136,7 @@ impl OpenSuite {
 
     /// A problem of no file is shown where the suite is included, else in the file of the suite.
     fn placed(&self, diagnostic: Diagnostic, is_denied: bool) -> Found {
-        let is_error = is_denied || diagnostic.severity() == evalsuite_schema::diagnostic::Severity::Error;
+        let is_error = is_denied || diagnostic.severity() == evalsuite_diagnostics::Severity::Error;
         let path = diagnostic.place.as_ref().map(|place| self.path_of(place));
         let (file, range) = match path {
             Some(path) if !path.is_dir() => (path, diagnostic.place.as_ref().and_then(|place| place.range)),
@@ -166,7 +167,7 @@ impl OpenSuite {
         if !self.path.is_dir() {
             return self.path.clone();
         }
-        let names = ["EVAL.yaml", "EVAL.yml", "eval.yaml", "eval.yml", "suite.json"];
+        let names = ["EVAL.yaml", "EVAL.yml", "eval.yaml", "eval.yml", "suite.json", SKILL_EVALS];
         let own = names.into_iter().map(|name| self.path.join(name)).find(|path| path.is_file());
         own.unwrap_or_else(|| self.path.clone())
     }

@@ -14,10 +14,9 @@ use std::io::Write;
 use std::path::Path;
 
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
-use evalsuite_loader::render;
+use evalsuite_diagnostics::{Diagnostics, render};
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::{Comparison, GateReport};
-use evalsuite_schema::diagnostic::Diagnostics;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,12 +24,12 @@ use self::chosen_tests::choose_tests;
 use self::earlier_results::chosen_by_results;
 use self::source_digest::source_digest;
 use crate::command_line::{OutputFormat, Run};
+use crate::comparing::gate::GatesAfterRun;
+use crate::comparing::{diff, gate};
 use crate::keeping::finish;
 use crate::keeping::finish::EndedRun;
 use crate::locate::includes::Tracked;
 use crate::locate::{stored_runs, suite_request};
-use crate::looking::gate::GatesAfterRun;
-use crate::looking::{diff, gate};
 use crate::platform::cargo_process::exit;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print_json, say, stdout};

@@ -16,6 +16,6 @@ pub(super) enum Event {
     Ended(TestId, Verdict),
     /// What a failed test printed.
     Failure(TestId, String),
-    /// A program with this index has ended.
+    /// The test process with this index has ended.
     ProgramEnded(usize),
 }

@@ -19,6 +19,8 @@ use std::sync::mpsc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+use evalsuite_records::run_directory::OutputDirectory;
+
 use self::changes::FileWatcher;
 use self::event::Event;
 use self::programs::TestBuild;
@@ -27,11 +29,18 @@ use self::screen::{Screen, Wish};
 use self::state::State;
 use self::suites::Suites;
 use crate::command_line::{Watch, WatchFormat};
-use crate::locate::stored_runs;
+use crate::keeping::clean::clean;
+use crate::locate::{stored_runs, suite_request};
 use crate::platform::cli_error::{CliError, Exit, Result};
 
 /// How long no file changes before changes are looked at: one save is several of them.
 const QUIET: Duration = Duration::from_millis(20);
+
+/// The output directory of the runs of `watch`, below that of other runs.
+const WATCH_OUTPUT: &str = "watch";
+
+/// Number of runs of earlier calls of `watch` that are kept.
+const KEPT_RUNS: usize = 20;
 
 /// How often the keyboard is looked at.
 const KEYS: Duration = Duration::from_millis(40);
@@ -39,10 +48,13 @@ const KEYS: Duration = Duration::from_millis(40);
 pub(crate) fn run(command: &Watch) -> Result<Exit> {
     let suites = Suites::find()?;
     if suites.is_empty() {
-        return Err(CliError::with_help("no suite found", "write one: `cargo evalsuite new suite`"));
+        return Err(suite_request::no_suite_here()?);
     }
     let features = programs::reload_features(&suites.packages())?;
     let output = stored_runs::output_path()?;
+    // Not among the other runs: those of single cases are not what `report` and `gate` are asked about.
+    let runs = output.join(WATCH_OUTPUT);
+    clean(&OutputDirectory::new(&runs), KEPT_RUNS)?;
     let (sender, events) = mpsc::channel();
     let mut files = FileWatcher::start(&suites.directories(), &output, sender.clone())?;
     let on_screen = match command.format {
@@ -50,7 +62,7 @@ pub(crate) fn run(command: &Watch) -> Result<Exit> {
         None => io::stdout().is_terminal() && io::stdin().is_terminal(),
     };
     let cargo = RunningCargo::new(on_screen);
-    let build = TestBuild { options: command.build.clone(), features, output, cargo };
+    let build = TestBuild { options: command.build.clone(), features, output: runs, cargo };
     let mut state = State::new(suites, build, command.filters.clone(), sender);
     let mut screen = if on_screen { Some(Screen::open()?) } else { None };
     let watched = watch(&mut state, &mut files, &events, screen.as_mut());

@@ -3,7 +3,7 @@
 use std::io;
 use std::io::Write;
 
-use evalsuite_loader::render;
+use evalsuite_diagnostics::render;
 
 use super::state::State;
 use super::verdicts::Verdict;

@@ -34,6 +34,15 @@ pub(super) struct Program {
     suites: Vec<SuiteDescription>,
 }
 
+/// Tests that a program does not have before the next build.
+#[derive(Debug, Default)]
+pub(super) struct NewTests {
+    /// Paths of the tests with their cases.
+    pub(super) tests: Vec<(String, Touched)>,
+    /// Paths of the tests `suite_check` of their suites, which run them.
+    pub(super) checks: Vec<String>,
+}
+
 /// Why the tests were not built.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BuildProblems {
@@ -230,6 +239,22 @@ impl Program {
             }
         }
         tests
+    }
+
+    /// The tests that this program has after a build, of cases that it does not have yet; with the tests that run them.
+    pub(super) fn new_tests(&self, touched: &BTreeSet<Touched>) -> NewTests {
+        let built: BTreeSet<Touched> = self.cases().collect();
+        let mut new = NewTests::default();
+        for suite in &self.suites {
+            let prefix = suite.check.strip_suffix("suite_check").unwrap_or_default();
+            let of_suite = touched.iter().filter(|case| case.suite == suite.file && !built.contains(case));
+            let tests: Vec<_> = of_suite.map(|case| (format!("{prefix}{}", case.path), case.clone())).collect();
+            if !tests.is_empty() {
+                new.checks.push(suite.check.clone());
+                new.tests.extend(tests);
+            }
+        }
+        new
     }
 
     /// The cases that it has tests of.

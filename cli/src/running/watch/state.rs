@@ -6,7 +6,7 @@ use std::process::Child;
 use std::sync::mpsc::Sender;
 use std::thread;
 
-use evalsuite_schema::counted;
+use evalsuite_diagnostics::counted;
 
 use super::changes::needs_build;
 use super::event::Event;
@@ -22,13 +22,13 @@ pub(super) struct State {
     pub(super) build_problems: BuildProblems,
     pub(super) filters: Vec<String>,
     programs: Vec<Program>,
-    /// The cases that differ even after a build, such as those of tests that are not built here.
-    left_out: BTreeSet<Touched>,
     activity: Activity,
     /// Cases that run as soon as nothing else is under way.
     wanted: BTreeSet<Touched>,
     /// Cases that run after those.
     wanted_later: BTreeSet<Touched>,
+    /// Whether other files than those in Rust have changed since the last build began.
+    is_changed: bool,
     /// Whether a Rust file has changed since the last build that succeeded began.
     is_edited: bool,
     /// Whether there is something to build as soon as nothing else is under way.
@@ -41,7 +41,7 @@ pub(super) struct State {
 enum Activity {
     Nothing,
     Build,
-    /// Test programs, by the index of the program.
+    /// Test processes with their indices.
     Tests(Vec<(usize, Child)>),
 }
 
@@ -53,10 +53,10 @@ impl State {
             build_problems: BuildProblems::default(),
             filters,
             programs: Vec::new(),
-            left_out: BTreeSet::new(),
             activity: Activity::Nothing,
             wanted: BTreeSet::new(),
             wanted_later: BTreeSet::new(),
+            is_changed: false,
             is_edited: false,
             is_outdated: true,
             build,
@@ -97,19 +97,13 @@ impl State {
             self.is_edited = true;
             self.verdicts.outdate();
         }
+        self.is_changed |= files.iter().any(|file| !needs_build(file));
         self.wanted.extend(self.suites.change(files));
         if !self.suites.have_errors() {
-            self.is_outdated |= self.not_built() != self.left_out;
             let existing = self.suites.all();
             self.verdicts.retain(|case| existing.contains(case));
         }
         Ok(())
-    }
-
-    /// The cases that are in the files and not in the programs, or the other way round.
-    fn not_built(&self) -> BTreeSet<Touched> {
-        let built: BTreeSet<Touched> = self.programs.iter().flat_map(Program::cases).collect();
-        self.suites.included().symmetric_difference(&built).cloned().collect()
     }
 
     /// Runs every case.
@@ -129,6 +123,7 @@ impl State {
         }
         if self.is_outdated && !self.suites.have_errors() {
             self.is_outdated = false;
+            self.is_changed = false;
             self.activity = Activity::Build;
             let (build, events) = (self.build.clone(), self.events.clone());
             thread::spawn(move || {
@@ -151,13 +146,25 @@ impl State {
         Ok(())
     }
 
+    /// Runs cases in the programs, also those that are new since the build.
     fn run_tests(&mut self, wanted: &BTreeSet<Touched>) -> Result<()> {
         let mut children = Vec::new();
-        for (index, program) in self.programs.iter().enumerate() {
+        let included = self.suites.included();
+        let is_new = |case: &&Touched| included.contains(*case) && self.suites.is_named(case, &self.filters);
+        let wanted_new: BTreeSet<Touched> = wanted.iter().filter(is_new).cloned().collect();
+        for program in &self.programs {
             let tests = program.tests(wanted, &self.filters);
             if !tests.is_empty() {
+                let index = children.len();
                 self.verdicts.start(program, &tests);
-                children.push((index, test_process::start(program, index, &tests, &self.events)?));
+                let child = test_process::start(program, index, &tests, self.is_changed, &self.events)?;
+                children.push((index, child));
+            }
+            let new = program.new_tests(&wanted_new);
+            if !new.tests.is_empty() {
+                let index = children.len();
+                self.verdicts.start(program, &new.tests);
+                children.push((index, test_process::start_new(program, index, &new, &self.events)?));
             }
         }
         if !children.is_empty() {
@@ -177,7 +184,6 @@ impl State {
                 }
                 self.programs = programs;
                 self.build_problems = BuildProblems::default();
-                self.left_out = self.not_built();
             }
             Err(problems) => self.build_problems = problems,
         }

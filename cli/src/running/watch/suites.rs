@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use evalsuite_codegen::binding::Agent;
 use evalsuite_codegen::expansion;
+use evalsuite_diagnostics::{Diagnostic, Diagnostics};
 use evalsuite_loader::source::Texts;
 use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session};
-use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics};
 use evalsuite_schema::{Case, Location, Value};
 
 use crate::locate::includes::Includes;
@@ -117,6 +117,22 @@ impl Suites {
         self.check(|suite| suite.may_depend_on(files), changed.map(PathBuf::as_path));
         let pairs = self.watched.iter().zip(&before);
         pairs.flat_map(|(suite, before)| suite.touched(before.as_ref(), files)).collect()
+    }
+
+    /// Whether the path of a case's test or its id contains one of the texts, if there are any.
+    pub(super) fn is_named(&self, touched: &Touched, texts: &[String]) -> bool {
+        let in_case = |suite: &LoadedSuite, text: &str| {
+            let test = suite.tests.iter().find(|test| test.path.join("::") == touched.path);
+            test.is_some_and(|test| {
+                let id = &suite.cases[test.case].case.id;
+                id.contains(text) || format!("{}::{}", suite.module, touched.path).contains(text)
+            })
+        };
+        let suites = || self.watched.iter().filter_map(|suite| suite.good.as_ref());
+        texts.is_empty()
+            || suites()
+                .filter(|suite| suite.suite.location.file == touched.suite)
+                .any(|suite| texts.iter().any(|text| in_case(suite, text)))
     }
 
     /// The case of a test.

@@ -2,29 +2,48 @@
 
 use std::io;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
 
-use evalsuite::tooling::run_id_or_new;
+use evalsuite::tooling::{NEW_CASES_VARIABLE, run_id_or_new};
 
 use super::event::Event;
-use super::programs::Program;
+use super::programs::{NewTests, Program};
 use super::suites::Touched;
 use super::verdicts::{TestId, Verdict};
 
-/// Starts tests; what happens to them is sent as events. `index` is that of the program.
+/// Starts tests; what happens to them is sent as events. `index` is that of the process. `is_changed`: files of suites are not as the
+/// program was built.
 pub(super) fn start(
     program: &Program,
     index: usize,
     tests: &[(String, Touched)],
+    is_changed: bool,
     events: &Sender<Event>,
 ) -> io::Result<Child> {
     let names = tests.iter().map(|(test, _)| test.as_str());
     let mut command = program.command(["--exact"].into_iter().chain(names));
+    if is_changed {
+        command.env("EVALSUITE_RELOAD", "1");
+    } else {
+        command.env_remove("EVALSUITE_RELOAD");
+    }
+    start_command(command, program, index, events)
+}
+
+/// Starts tests that the program does not have; the tests `suite_check` of their suites run them.
+pub(super) fn start_new(program: &Program, index: usize, new: &NewTests, events: &Sender<Event>) -> io::Result<Child> {
+    let arguments = ["--exact", "--nocapture"].into_iter().chain(new.checks.iter().map(String::as_str));
+    let mut command = program.command(arguments);
+    let paths: Vec<&str> = new.tests.iter().map(|(test, _)| test.as_str()).collect();
+    command.env(NEW_CASES_VARIABLE, paths.join("\n"));
+    start_command(command, program, index, events)
+}
+
+fn start_command(mut command: Command, program: &Program, index: usize, events: &Sender<Event>) -> io::Result<Child> {
     command
-        .env("EVALSUITE_RELOAD", "1")
         .env("EVALSUITE_RUN_ID", run_id_or_new(None))
         .env("EVALSUITE_OUTPUT", &program.output)
         .stdout(Stdio::piped())

@@ -7,11 +7,12 @@ use std::io::Write;
 use std::path::Path;
 
 use evalsuite_convert::{
-    Conversion, Entry, Layout, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor, from_promptfoo,
-    to_tasks,
+    CasePlacement, Conversion, Entry, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor,
+    from_promptfoo, to_tasks,
 };
-use evalsuite_loader::{load, render};
-use evalsuite_schema::diagnostic::Severity;
+use evalsuite_diagnostics::{Severity, render};
+use evalsuite_discovery::SuiteFile;
+use evalsuite_loader::load;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,8 +29,10 @@ pub(crate) struct ConvertedSuite {
     schema: &'static str,
     /// Number of entries that the suite has, too.
     mapped: usize,
-    /// Number of entries for which the suite has something that is not quite the same.
+    /// Number of entries for which the suite has something that is not quite the same. No verdict changes by it.
     approximated: usize,
+    /// Number of entries for which the suite has something whose verdict may be another one.
+    different: usize,
     /// Number of entries that the suite does not have.
     dropped: usize,
     /// The entries, in the order in which they were met.
@@ -51,7 +54,7 @@ struct ConvertedEntry {
     line: u32,
     /// Which it is: keys and indices, with its type.
     entry: String,
-    /// `mapped`, `approximated` or `dropped`.
+    /// `mapped`, `approximated`, `different` or `dropped`.
     outcome: &'static str,
     /// Why it is not mapped as it is.
     reasons: Vec<String>,
@@ -71,6 +74,7 @@ impl ConvertedSuite {
             schema: "evalsuite.convert/1",
             mapped: report.count(Outcome::Mapped),
             approximated: report.count(Outcome::Approximated),
+            different: report.count(Outcome::Different),
             dropped: report.count(Outcome::Dropped),
             entries: report.entries().iter().map(entry).collect(),
             files: output.files().keys().map(|file| file.to_string_lossy().replace('\\', "/")).collect(),
@@ -96,6 +100,10 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
         (SourceKind::Harbor, layout) => from_harbor(source.clone()).map(|suite| written(suite, layout)),
     };
     let mut conversion = conversion?;
+    let style = match command.format {
+        OutputFormat::Human => render::Style::Colored,
+        OutputFormat::Json => render::Style::Plain,
+    };
     let problems = match (&command.output, kind) {
         (Some(output), SourceKind::Suite) => {
             if output.read_dir().is_ok_and(|mut entries| entries.next().is_some()) && !command.force {
@@ -108,10 +116,10 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
             conversion.copied_from_outside.extend(copied);
             conversion.copied_from_outside.sort();
             conversion.copied_from_outside.dedup();
-            write(&conversion, output, true)?
+            write(&conversion, output, true, style)?
         }
-        (Some(output), _) => write(&conversion, output, command.force)?,
-        (None, SourceKind::Suite) => write(&conversion, suite_directory(&command.source), command.force)?,
+        (Some(output), _) => write(&conversion, output, command.force, style)?,
+        (None, SourceKind::Suite) => write(&conversion, suite_directory(&command.source), command.force, style)?,
         (None, _) => return Err(CliError::new("the directory of the new suite is missing: name it after the source")),
     };
     print(&conversion, command.format, &problems)?;
@@ -120,15 +128,15 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
 }
 
 /// The layout of an eval file; `None` for tasks.
-fn layout(layout: Option<CaseLayout>) -> Option<Layout> {
+fn layout(layout: Option<CaseLayout>) -> Option<CasePlacement> {
     match layout {
-        None | Some(CaseLayout::File) => Some(Layout::File),
-        Some(CaseLayout::Directories) => Some(Layout::Directories),
+        None | Some(CaseLayout::File) => Some(CasePlacement::File),
+        Some(CaseLayout::Directories) => Some(CasePlacement::Directories),
         Some(CaseLayout::Tasks) => None,
     }
 }
 
-fn written(suite: NewSuite, layout: Option<Layout>) -> Conversion {
+fn written(suite: NewSuite, layout: Option<CasePlacement>) -> Conversion {
     match layout {
         Some(layout) => suite.in_layout(layout),
         None => suite.as_tasks(),
@@ -144,14 +152,14 @@ fn suite_directory(source: &Path) -> &Path {
 }
 
 /// Writes the suite, and returns the problems that it has.
-fn write(conversion: &Conversion, directory: &Path, force: bool) -> Result<Vec<String>> {
+fn write(conversion: &Conversion, directory: &Path, force: bool, style: render::Style) -> Result<Vec<String>> {
     conversion.output.write(directory, force)?;
     let eval_file = conversion.output.files().keys().find(|file| is_eval_file(file));
     let suite = eval_file.map_or_else(|| directory.to_owned(), |file| directory.join(file));
     let loaded = load(&suite_request::request(&suite)?);
     let problems = loaded.diagnostics.grouped();
     let errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
-    Ok(errors.map(|problem| render::text(problem, render::Style::Colored)).collect())
+    Ok(errors.map(|problem| render::text(problem, style)).collect())
 }
 
 /// The files that were copied from outside of the source.
@@ -161,8 +169,7 @@ fn copied_from_outside(conversion: &Conversion) -> Vec<String> {
 
 /// Whether a written file is that of the suite.
 fn is_eval_file(file: &Path) -> bool {
-    let name = file.to_string_lossy().to_lowercase();
-    !name.contains('/') && (name.ends_with("eval.yaml") || name.ends_with("eval.yml"))
+    file.components().count() == 1 && file.to_str().and_then(SuiteFile::named) == Some(SuiteFile::Eval)
 }
 
 fn print(conversion: &Conversion, format: OutputFormat, problems: &[String]) -> io::Result<()> {

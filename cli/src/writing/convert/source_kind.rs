@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use evalsuite_discovery::SuiteFile;
 use evalsuite_loader::document;
 
 use crate::command_line::SourceKind;
@@ -23,10 +24,7 @@ impl SourceKind {
             return Err(CliError::new(format!("{} does not exist", path.display())));
         }
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        let is_suite_file = matches!(name.as_str(), "suite.json" | "eval.yaml" | "eval.yml")
-            || name.ends_with(".eval.yaml")
-            || name.ends_with(".eval.yml");
-        if is_suite_file {
+        if SuiteFile::named(&name).is_some() {
             return Ok(Self::Suite);
         }
         if name == "task.toml" {

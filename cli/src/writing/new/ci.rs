@@ -1,12 +1,34 @@
-//! The profile of nextest and the workflow for a CI server.
+//! `cargo evalsuite new ci`: the profile of nextest and the workflow for a CI server.
 
+use std::io::Write;
 use std::path::Path;
 
+use evalsuite_loader::workspace_root;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value, value};
 
-use super::changes::Changes;
+use super::changes::{Changes, read_if_there};
 use super::manifest;
+use super::package_here::manifest_directory;
+use crate::command_line::NewCi;
 use crate::platform::cli_error::Result;
+use crate::platform::output::stdout;
+
+pub(super) fn write(arguments: &NewCi) -> Result<()> {
+    let root = workspace_root(&manifest_directory()?);
+    let mut changes = Changes::new(&root);
+    add(&mut changes, &root)?;
+    if changes.is_empty() {
+        writeln!(stdout(), "the workflow and the profile are up to date")?;
+        return Ok(());
+    }
+    changes.write(arguments.force)
+}
+
+/// Adds the workflow, and the profile of nextest that it uses.
+pub(super) fn add(changes: &mut Changes, workspace_root: &Path) -> Result<()> {
+    add_nextest_profile(changes, workspace_root)?;
+    add_workflow(changes, workspace_root)
+}
 
 /// Adds the profile `ci` to `.config/nextest.toml`, unless it is there.
 pub(super) fn add_nextest_profile(changes: &mut Changes, workspace_root: &Path) -> Result<()> {
@@ -37,8 +59,8 @@ pub(super) fn add_nextest_profile(changes: &mut Changes, workspace_root: &Path) 
     Ok(())
 }
 
-/// Writes a workflow of GitHub Actions into the repository around the workspace.
-pub(super) fn add_workflow(changes: &mut Changes, workspace_root: &Path) {
+/// Writes a workflow of GitHub Actions into the repository around the workspace, unless it is there.
+fn add_workflow(changes: &mut Changes, workspace_root: &Path) -> Result<()> {
     let repository = workspace_root.ancestors().find(|directory| directory.join(".git").exists());
     let repository = repository.unwrap_or(workspace_root);
     let text = match workspace_root.strip_prefix(repository).unwrap_or(Path::new("")).to_string_lossy() {
@@ -47,7 +69,11 @@ pub(super) fn add_workflow(changes: &mut Changes, workspace_root: &Path) {
             .replace("    env:\n", &format!("    defaults: {{ run: {{ working-directory: {below:?} }} }}\n    env:\n"))
             .replace("path: target/", &format!("path: {below}/target/")),
     };
-    changes.create(repository.join(".github/workflows/evals.yml"), text);
+    let path = repository.join(".github/workflows/evals.yml");
+    if read_if_there(&path)?.as_ref() != Some(&text) {
+        changes.create(path, text);
+    }
+    Ok(())
 }
 
 const WORKFLOW: &str = r#"name: evals

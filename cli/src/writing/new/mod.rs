@@ -1,4 +1,4 @@
-//! `cargo evalsuite new`: writes suites, cases, graders, targets of commands and calibrations into a package.
+//! `cargo evalsuite new`: writes suites, cases, graders, targets of commands, calibrations and settings of CI and editors into a package.
 
 mod agent_cli;
 mod build_script;
@@ -24,6 +24,7 @@ pub(crate) fn run(command: &New) -> Result<Exit> {
         Some(NewItem::Grader(arguments)) => grader::write(arguments),
         Some(NewItem::AgentCli(arguments)) => agent_cli::write(arguments),
         Some(NewItem::Calibration(arguments)) => calibration::write(arguments),
+        Some(NewItem::Ci(arguments)) => ci::write(arguments),
         Some(NewItem::Editor(arguments)) => editor::write(arguments),
     }?;
     Ok(Exit::Good)

@@ -18,17 +18,13 @@ pub(super) struct PackageHere {
 impl PackageHere {
     /// The package around the current directory.
     pub(super) fn find() -> Result<Self> {
-        let here = std::env::current_dir()?;
-        let root = here.ancestors().find(|directory| directory.join("Cargo.toml").is_file());
-        let Some(root) = root else {
-            return Err(CliError::with_help("there is no package here", "create one: `cargo new --lib my-agent`"));
-        };
+        let root = manifest_directory()?;
         let manifest = Manifest::read(root.join("Cargo.toml"))?;
         if !manifest.has_package() {
             let message = format!("{} has no package", root.join("Cargo.toml").display());
             return Err(CliError::with_help(message, "go to the directory of one of its members"));
         }
-        Ok(Self { root: root.to_owned(), manifest })
+        Ok(Self { root, manifest })
     }
 
     pub(super) fn workspace_root(&self) -> PathBuf {
@@ -60,6 +56,14 @@ impl PackageHere {
     fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().replace('\\', "/")
     }
+}
+
+/// The directory of the package or workspace around the current directory.
+pub(super) fn manifest_directory() -> Result<PathBuf> {
+    let here = std::env::current_dir()?;
+    let root = here.ancestors().find(|directory| directory.join("Cargo.toml").is_file());
+    let missing = || CliError::with_help("there is no package here", "create one: `cargo new --lib my-agent`");
+    root.map(Path::to_owned).ok_or_else(missing)
 }
 
 /// A suite of the package.

@@ -9,7 +9,7 @@ use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
 use super::{build_script, ci, editor};
 use crate::command_line::{LayoutName, NewSuite};
-use crate::locate::suite_request;
+use crate::locate::{suite_request, suite_search};
 use crate::platform::cli_error::{CliError, Result};
 use crate::platform::output::{say, stdout};
 
@@ -21,10 +21,6 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     let question = Question { text: "Name of the suite", argument: "NAME", default: Some("basics") };
     let name = question.answer(arguments.name.as_deref())?;
     check_name(&name)?;
-    let layout = match arguments.layout {
-        Some(layout) => layout,
-        None => layout_of(&Question { text: "Layout: cases or tasks", argument: "--layout", default: Some("cases") })?,
-    };
     let source = match &arguments.crates {
         Some(directory) => CrateSource::Clone(suite_request::absolute(directory)?),
         None => CrateSource::of_this_program(),
@@ -33,22 +29,31 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     let root = package.root.clone();
     let mut changes = Changes::new(&root);
     let directory = root.join(SUITES).join(&name);
-    let test = format!("tests/{}.rs", name.replace('-', "_"));
-    for (path, text) in files(layout, &name, &test) {
-        changes.create(directory.join(path), text);
-    }
-    changes.create(root.join(&test), test_file(&name));
-    add_build_script(&mut changes, &root.join(package.manifest.build_script()?))?;
     let workspace_root = package.workspace_root();
-    let mut manifest = package.manifest;
-    manifest.add_evalsuite(&source, &workspace_root)?;
-    manifest.write(&mut changes);
-    // The workflow uses the profile.
-    if arguments.nextest || arguments.ci {
-        ci::add_nextest_profile(&mut changes, &workspace_root)?;
+    let adds_settings = arguments.nextest || arguments.ci || arguments.editor;
+    // To a suite that exists, only the settings are added.
+    let is_new = arguments.force || !adds_settings || suite_search::suites_in(&directory).is_empty();
+    let test = format!("tests/{}.rs", name.replace('-', "_"));
+    if is_new {
+        let layout = match arguments.layout {
+            Some(layout) => layout,
+            None => {
+                layout_of(&Question { text: "Layout: cases or tasks", argument: "--layout", default: Some("cases") })?
+            }
+        };
+        for (path, text) in files(layout, &name, &test) {
+            changes.create(directory.join(path), text);
+        }
+        changes.create(root.join(&test), test_file(&name));
+        add_build_script(&mut changes, &root.join(package.manifest.build_script()?))?;
+        let mut manifest = package.manifest;
+        manifest.add_evalsuite(&source, &workspace_root)?;
+        manifest.write(&mut changes);
     }
     if arguments.ci {
-        ci::add_workflow(&mut changes, &workspace_root);
+        ci::add(&mut changes, &workspace_root)?;
+    } else if arguments.nextest {
+        ci::add_nextest_profile(&mut changes, &workspace_root)?;
     }
     let note = match arguments.editor {
         true => editor::add(&mut changes, &workspace_root, arguments.force)?,
@@ -57,6 +62,10 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     changes.write(arguments.force)?;
     if let Some(note) = note {
         say!("{note}");
+    }
+    if !is_new {
+        writeln!(stdout(), "\n{SUITES}/{name} already exists and was not changed.")?;
+        return Ok(());
     }
     writeln!(
         stdout(),

@@ -61,6 +61,15 @@ impl Package {
 
     /// The same with these variables, and none of the environment that says who judges or where runs are.
     pub(crate) fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+        self.run_at(self.root(), arguments, variables)
+    }
+
+    /// Runs `cargo evalsuite …` in a directory of the package.
+    pub(crate) fn run_in(&self, directory: &str, arguments: &[&str]) -> Output {
+        self.run_at(&self.root().join(directory), arguments, &[])
+    }
+
+    fn run_at(&self, directory: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
         let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"));
         let is_ours =
             |name: &str| ["EVALSUITE_", "OPENAI_", "CARGO_TARGET_DIR"].iter().any(|start| name.starts_with(start));
@@ -69,7 +78,7 @@ impl Package {
         }
         command.envs(variables.iter().copied());
         let output =
-            command.arg("evalsuite").args(arguments).current_dir(self.root()).output().expect("the program runs");
+            command.arg("evalsuite").args(arguments).current_dir(directory).output().expect("the program runs");
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         Output { code: output.status.code().expect("an exit code"), out: text(output.stdout), err: text(output.stderr) }
     }

@@ -6,6 +6,7 @@ mod metrics;
 mod scripts;
 mod text;
 mod tools;
+mod transforms;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -177,7 +178,8 @@ pub(super) fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mappe
         return Mapped::Lost;
     };
     if matches!(kind, "latency" | "cost") && value.get("threshold").is_none() {
-        context.report.approximated(place, "without a threshold it is a metric: every record has duration and cost");
+        let reason = "promptfoo reports an error without a threshold; every record has duration and cost";
+        context.report.different(place, reason);
         return Mapped::Metric;
     }
     let (is_negated, kind) = kind.strip_prefix("not-").map_or((false, kind), |kind| (true, kind));
@@ -194,25 +196,20 @@ pub(super) fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mappe
     context.report.mapped(place);
     grader.weight = value.get("weight").and_then(Value::as_number).unwrap_or(1.0);
     if grader.weight < 0.0 {
-        context.report.approximated(place, "its weight is negative, and 0 here");
+        context.report.different(place, "its weight is negative, and 0 here");
         grader.weight = 0.0;
     }
-    grader.name =
-        value.get("metric").and_then(Value::as_text).map(|name| template::render(name, context.variables).text);
+    let name = value.get("metric").and_then(Value::as_text);
+    grader.name = name.map(|name| match template::render(name, context.variables) {
+        Ok(rendered) => rendered.text,
+        Err(_) => name.to_owned(),
+    });
     grader.comments = Comments { above: value.above.clone(), beside: value.beside.clone() };
     Mapped::Grader(grader)
 }
 
 fn single(assertion: &Assertion, kind: &str, is_negated: bool, context: &mut CaseContext<'_>) -> Option<Grader> {
     let (value, place) = (&assertion.value, &assertion.place);
-    let transform = value.get("transform").and_then(Value::as_text).or(context.transform);
-    if let Some(code) = transform
-        && kind != "javascript"
-        && !scripts::COMPARISONS.contains(&kind)
-    {
-        context.report.dropped(place, format!("it checks what `{}` makes of the answer", first_line(code)));
-        return None;
-    }
     let mut check = Check {
         kind,
         is_negated,
@@ -225,23 +222,12 @@ fn single(assertion: &Assertion, kind: &str, is_negated: bool, context: &mut Cas
         fill_in(written, &mut check, context)?;
     }
     let grader = match kind {
-        _ if transform.is_some() && kind != "javascript" => scripts::comparison(&check, context),
+        "latency" | "cost" => metrics::map(&check),
+        _ if transforms::applies(&check, context) => transforms::map(&check, context),
         "contains" | "icontains" | "contains-any" | "contains-all" | "icontains-any" | "icontains-all"
         | "starts-with" | "equals" | "regex" | "levenshtein" => text::map(&check, context),
         "is-json" | "contains-json" => json::map(&check, context),
-        "latency" | "cost" => metrics::map(&check),
-        "similar"
-        | "similar:cosine"
-        | "similar:dot"
-        | "similar:euclidean"
-        | "llm-rubric"
-        | "model-graded-closedqa"
-        | "factuality"
-        | "model-graded-factuality"
-        | "g-eval"
-        | "answer-relevance"
-        | "agent-rubric"
-        | "trajectory:goal-success" => judged::map(&check, context),
+        kind if judged::KINDS.contains(&kind) => judged::map(&check, context),
         "trajectory:tool-used"
         | "trajectory:tool-sequence"
         | "trajectory:tool-args-match"
@@ -299,15 +285,18 @@ fn fill_in(written: &Value, check: &mut Check<'_>, context: &mut CaseContext<'_>
         context.report.dropped(&place, format!("`{text}` is a program of a package"));
         return None;
     }
-    let fill = |text: &str, context: &mut CaseContext<'_>| {
-        let rendered = template::render(text, context.variables);
-        if let Some(doubt) = rendered.doubt {
-            context.report.approximated(&place, doubt);
+    let fill = |text: &str, context: &mut CaseContext<'_>| match template::render(text, context.variables) {
+        Ok(rendered) => {
+            rendered.report(&place, context.report);
+            Some(Value::text(rendered.text))
         }
-        Value::text(rendered.text)
+        Err(reason) => {
+            context.report.dropped(&place, reason);
+            None
+        }
     };
     check.value = Some(match &written.data {
-        Data::Text(text) => fill(text, context),
+        Data::Text(text) => fill(text, context)?,
         Data::List(items) => {
             let mut filled = Vec::new();
             for item in items {
@@ -324,7 +313,7 @@ fn fill_in(written: &Value, check: &mut Check<'_>, context: &mut CaseContext<'_>
                             return None;
                         }
                     },
-                    Some((text, None)) => fill(text, context),
+                    Some((text, None)) => fill(text, context)?,
                     None => item.clone(),
                 });
             }
@@ -394,7 +383,7 @@ fn set(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mapped {
         _ if !is_weighed && threshold.is_none_or(|threshold| threshold <= 0.0) => Grader { can_fail: false, ..grader },
         Some(threshold) if threshold <= 0.0 => Grader { can_fail: false, is_graded: true, ..grader },
         Some(threshold) if threshold > 1.0 => {
-            context.report.approximated(place, "its threshold is above 1, and 1 here");
+            context.report.different(place, "its threshold is above 1, and 1 here");
             grader.graded(1.0)
         }
         Some(threshold) => grader.graded(threshold),

@@ -5,10 +5,11 @@ use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig};
 use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::Fields;
-use crate::graders::{GraderContext, GraderNotes};
+use crate::graders::{GraderContext, GraderNotes, Replacement};
 use crate::keys::{RUBRIC, RUST_GRADER};
 use crate::read::node::{Data, Entry, Node};
-use crate::{fields, graders, suggest};
+use crate::{fields, graders};
+use evalsuite_diagnostics::suggest;
 
 /// Types that are now called otherwise.
 const REMOVED: &[(&str, &str)] = &[("code-judge", "code-grader"), ("llm-judge", "llm-grader")];
@@ -48,15 +49,24 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     fields.no_effect("id", d);
     let common = CommonSettings::read(&mut fields, d);
     let mut notes = GraderNotes::default();
-    let config = match built_in {
-        Some(known) => {
+    let config = match (built_in, replacement(&fields, &written)) {
+        (Some(known), _) => {
             let config = graders::settings(known, &mut fields, cx, &mut notes, d);
             if !known.is_open {
                 fields.finish(d);
             }
             config
         }
-        None => {
+        (None, Some(replacement)) => {
+            d.push(
+                Diagnostic::new(Code::UnknownGrader, format!("unknown grader `{written}`"))
+                    .at(type_entry.value.span)
+                    .help(replacement.help(Some(node)))
+                    .fix_if(replacement.fix(node)),
+            );
+            None
+        }
+        (None, None) => {
             notes.users.push((written.clone(), type_entry.value.span));
             user(fields, &written, d)
         }
@@ -88,6 +98,12 @@ fn no_type(node: &Node, d: &mut Diagnostics) {
     d.report(Code::MissingGraderSetting, place, message, "add `type`, such as `contains` or `llm-grader`");
 }
 
+/// How a type of another tool is written here, for a grader with settings that one in Rust cannot have.
+fn replacement(fields: &Fields<'_>, written: &str) -> Option<Replacement> {
+    fields.rest().next()?;
+    Replacement::of(written)
+}
+
 /// Settings of a grader registered in Rust, which only the grader can check.
 fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<GraderConfig> {
     let config = match fields.get("config") {
@@ -99,7 +115,9 @@ fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<Gr
         let meant = suggest::nearest(written, BUILT_IN.iter().copied());
         let (help, fix) = if meant.is_empty() {
             let near = suggest::did_you_mean(&entry.key, fields.known());
-            let help = near.unwrap_or_else(|| format!("settings of `{written}` belong under `config`"));
+            let help = near.unwrap_or_else(|| {
+                format!("`{written}` is not a built-in type: settings of a grader in Rust belong under `config`")
+            });
             (help, fields.certain_key(entry))
         } else {
             let meant = suggest::quoted(&meant, "or");

@@ -7,7 +7,7 @@ use evalsuite_schema::{Content, Message, Value};
 use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::source::Span;
-use crate::suggest;
+use evalsuite_diagnostics::suggest;
 
 /// The document that fields are compared with, as far as it is known while compiling.
 pub(super) enum Reference {

@@ -2,9 +2,10 @@
 
 use super::{invalid, is_schema};
 use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
 use crate::fields::pattern::CompiledPatterns;
 use crate::read::node::{Data, Entry, Node};
-use crate::{fields, suggest};
+use evalsuite_diagnostics::suggest;
 
 /// A version of JSON Schema; later ones are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
 //! Keys that are unknown, missing, given twice, old or merged.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::{Breaks, Expected, Place, Site, join, list, number, text};
 use crate::render::{Part, Syntax};
@@ -46,7 +46,7 @@ fn unknown(site: &Site<'_>, breaks: &mut Breaks<'_>) {
     }
     match what {
         "a case" => {
-            for key in ["asserts", "prompt", "timeout", "tags", "Input"] {
+            for key in ["asserts", "prompt", "timeout", "labels", "Input"] {
                 breaks.insert(Code::UnknownKey, "a key of other tools in a case", site, key, value());
             }
         }

@@ -13,7 +13,7 @@ mod workspaces;
 
 use std::rc::Rc;
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use crate::project::{Layout, Project};
 use crate::render::{Part, Syntax};

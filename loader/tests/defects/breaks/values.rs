@@ -1,6 +1,6 @@
 //! Values of a wrong type, out of range, or not among the choices.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::{Breaks, Site, join, list, map, number, text};
 use crate::render::{Part, Syntax};
@@ -62,6 +62,8 @@ fn typed(site: &Site<'_>, breaks: &mut Breaks<'_>) {
         Rule::Path(_, Code::MissingFixture) => Vec::new(),
         Rule::Path(..) if tag == "samples file" => vec![number("1"), flag, map],
         Rule::Path(..) if tag == "workspace file" => vec![number("1"), flag],
+        // A schema may be written in place of its path.
+        Rule::Path(Wanted::File, Code::MissingPath) => vec![number("1"), list],
         Rule::Path(..) => vec![number("1"), list, map],
         Rule::Weight => Vec::new(),
         Rule::Command => vec![number("1"), map],

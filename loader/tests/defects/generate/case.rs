@@ -1,9 +1,9 @@
 //! A case of the cases, combined and bare layouts.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::Generator;
-use crate::tree::{Node, Rule, UNBOUNDED, any_text, choice, integer, keys, list, name};
+use crate::tree::{Node, Rule, UNBOUNDED, any_text, choice, integer, keys, list, name, text};
 
 const ON_DEPENDENCY_FAILURE: &[&str] = &["skip", "fail", "run"];
 const MODES: &[&str] = &["conversation"];
@@ -58,7 +58,7 @@ impl Generator {
             node = node.put("requires", self.requires(false));
         }
         if self.has() {
-            node = node.put("conversation_id", self.sentence());
+            node = node.put("conversation_id", self.sentence()).put("tags", list([text("refunds"), text("Größe")]));
         }
         if !self.ids.is_empty() && self.has() {
             let count = 1 + self.choices.pick("dependencies", self.ids.len().min(3));

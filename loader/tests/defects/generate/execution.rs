@@ -1,6 +1,6 @@
 //! `execution` and `requires`.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::Generator;
 use crate::tree::{FRACTION, Node, POSITIVE, UNBOUNDED, boolean, choice, integer, keys, list, name, number, text};

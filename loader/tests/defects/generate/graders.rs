@@ -1,6 +1,6 @@
 //! Graders of every built-in type, and of one that is registered in Rust.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::Generator;
 use crate::tree::{

@@ -1,6 +1,6 @@
 //! `suite.json` and task files.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::Generator;
 use super::graders::TYPES;
@@ -68,7 +68,7 @@ impl Generator {
             node = node.put("input", input);
         }
         if self.has() {
-            node = node.put("metadata", self.facts());
+            node = node.put("metadata", self.facts()).put("tags", list([text("refunds"), text("Größe")]));
         }
         if self.has() {
             node = node.put("trials_per_run", integer(2, 1, UNBOUNDED));

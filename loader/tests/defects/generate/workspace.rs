@@ -1,6 +1,6 @@
 //! Workspaces, repos and hooks.
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::Generator;
 use crate::tree::{Node, Rule, UNBOUNDED, Wanted, any_text, boolean, choice, integer, keys, list, name, text};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evalsuite_schema::diagnostic::{Code, Diagnostic};
+use evalsuite_diagnostics::{Code, Diagnostic};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{CliTarget, Location, Provider, TargetEntry};
 

@@ -1,9 +1,9 @@
 //! The compiled suite with reloaded data instead of compiled data.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use evalsuite_loader::{LoadedCase, LoadedSuite, render};
-use evalsuite_schema::diagnostic::Diagnostics;
+use evalsuite_diagnostics::{Diagnostics, render};
+use evalsuite_loader::{LoadedCase, LoadedSuite};
 use evalsuite_schema::{Location, Value};
 
 use crate::model::compiled_json::CompiledJson;
@@ -19,24 +19,23 @@ pub(super) fn merge(
     let by_path: HashMap<String, &LoadedCase> =
         loaded.tests.iter().map(|test| (test.path.join("::"), &loaded.cases[test.case])).collect();
     let about = &loaded.suite;
-    let tags: Vec<&'static str> = about.tags.iter().map(|tag| kept(tag)).collect();
-    let tags: &'static [&'static str] = tags.leak();
     let mut is_same = true;
     let mut case = |built: &'static EvalCase| -> serde_json::Result<EvalCase> {
-        let Some(loaded) = by_path.get(built.test_name) else { return Ok(EvalCase { tags, ..*built }) };
+        let Some(loaded) = by_path.get(built.test_name) else { return Ok(EvalCase { ..*built }) };
         let json = serde_json::to_string(&*loaded.case)?;
         if json == built.json.text() {
-            return Ok(EvalCase { tags, ..*built });
+            return Ok(EvalCase { ..*built });
         }
         is_same = false;
         let location = &loaded.case.location;
+        let tags: Vec<&'static str> = loaded.case.tags.iter().map(|tag| kept(tag)).collect();
         Ok(EvalCase {
             id: kept(&loaded.case.id),
             file: kept(&location.file),
             line: location.line,
             column: location.column,
             source: kept(&loaded.source),
-            tags,
+            tags: tags.leak(),
             json: CompiledJson::Text(json.leak()),
             ..*built
         })
@@ -58,6 +57,36 @@ pub(super) fn merge(
         cases: cases.leak(),
         ..*built
     })))
+}
+
+/// The suite with the loaded cases that it does not have behind its own: generated tests know those by their place.
+pub(super) fn with_new_cases(
+    merged: &'static EvalSuite,
+    loaded: &LoadedSuite,
+) -> serde_json::Result<&'static EvalSuite> {
+    let known: BTreeSet<&str> = merged.cases.iter().map(|case| case.test_name).collect();
+    let mut cases: Vec<EvalCase> = merged.cases.iter().map(|case| EvalCase { ..*case }).collect();
+    let tags: Vec<&'static str> = loaded.suite.tags.iter().map(|tag| kept(tag)).collect();
+    let tags: &'static [&'static str] = tags.leak();
+    for test in &loaded.tests {
+        let path = test.path.join("::");
+        if known.contains(path.as_str()) {
+            continue;
+        }
+        let LoadedCase { case, source, .. } = &loaded.cases[test.case];
+        cases.push(EvalCase {
+            id: kept(&case.id),
+            test_name: kept(&path),
+            file: kept(&case.location.file),
+            line: case.location.line,
+            column: case.location.column,
+            source: kept(source),
+            target: test.target.as_deref().map(kept),
+            tags,
+            json: CompiledJson::Text(serde_json::to_string(&**case)?.leak()),
+        });
+    }
+    Ok(Box::leak(Box::new(EvalSuite { cases: cases.leak(), ..*merged })))
 }
 
 /// The text for the rest of the program, as that of compiled suites.

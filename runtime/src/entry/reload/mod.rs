@@ -31,6 +31,11 @@ pub(crate) fn whole_suite(evals: Evals, settings: &Settings) -> Result<Evals, Re
     if settings.reload { reloaded::whole_suite(evals) } else { Ok(evals) }
 }
 
+/// The suite with all its cases as their files are now, also those that are new since the build.
+pub(crate) fn with_new_cases(evals: Evals) -> Result<Evals, ReloadError> {
+    reloaded::with_new_cases(evals)
+}
+
 #[cfg(not(feature = "reload"))]
 mod reloaded {
     //! Without the feature nothing can be read again.
@@ -42,6 +47,10 @@ mod reloaded {
     }
 
     pub(super) fn whole_suite(_: Evals) -> Result<Evals, ReloadError> {
+        Err(ReloadError::FeatureMissing)
+    }
+
+    pub(super) fn with_new_cases(_: Evals) -> Result<Evals, ReloadError> {
         Err(ReloadError::FeatureMissing)
     }
 }

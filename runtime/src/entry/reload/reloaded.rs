@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use evalsuite_loader::{Part, SuiteFiles, render, suite_digest};
+use evalsuite_diagnostics::render;
+use evalsuite_loader::{Part, SuiteFiles, suite_digest};
 use evalsuite_schema::digest::parse_hexadecimal;
 
 use super::checked_suite::{CheckedPart, CheckedSuite};
@@ -54,6 +55,13 @@ pub(super) fn for_case(evals: Evals, case: &'static EvalCase, run: &RunDirectory
 /// The suite with all cases as their files are now.
 pub(super) fn whole_suite(evals: Evals) -> Result<Evals, ReloadError> {
     let now = merged(&evals, &checked_suite::whole(&evals, origin(evals.suite())?)?)?;
+    Ok(bound(evals, now))
+}
+
+/// The same with the cases that the build does not have, behind the others.
+pub(super) fn with_new_cases(evals: Evals) -> Result<Evals, ReloadError> {
+    let checked = checked_suite::whole(&evals, origin(evals.suite())?)?;
+    let now = merged_suite::with_new_cases(merged(&evals, &checked)?, &checked.suite).map_err(ReloadError::Json)?;
     Ok(bound(evals, now))
 }
 

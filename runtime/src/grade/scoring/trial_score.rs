@@ -1,7 +1,7 @@
 //! The outcome and score of a trial from its graders.
 
 use evalsuite_records::record::{GraderRecord, GraderState, Note, Reason, ReasonCode, Stage, Status, Verdict};
-use evalsuite_schema::Layout;
+use evalsuite_schema::{Layout, Scoring};
 
 /// The outcome and score of a trial.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,9 +30,9 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
         let reason = Reason::new(Stage::Grading, code, message).with_location(broken.location.clone());
         return TrialScore { outcome: Status::Error, score: None, reason: Some(reason), notes: Vec::new() };
     }
-    match layout {
-        Layout::Tasks => score_task(graders, threshold),
-        Layout::Cases | Layout::Combined | Layout::Bare => score_case(graders, threshold),
+    match layout.rules().scoring {
+        Scoring::WeightedMean => score_by_mean(graders, threshold),
+        Scoring::EveryGrader => score_by_verdicts(graders, threshold),
     }
 }
 
@@ -52,7 +52,7 @@ fn code_of(grader: &GraderRecord) -> Option<ReasonCode> {
     grader.code.or_else(|| grader.members.iter().find_map(code_of))
 }
 
-fn score_case(graders: &[GraderRecord], threshold: f64) -> TrialScore {
+fn score_by_mean(graders: &[GraderRecord], threshold: f64) -> TrialScore {
     if let Some(closed) = graders.iter().find(|grader| gate_is_closed(grader, threshold)) {
         let message = format!("required grader `{}` failed", closed.name);
         let reason = Reason::new(Stage::Grading, ReasonCode::RequiredGraderFailed, message)
@@ -66,7 +66,7 @@ fn score_case(graders: &[GraderRecord], threshold: f64) -> TrialScore {
     }
 }
 
-fn score_task(graders: &[GraderRecord], threshold: f64) -> TrialScore {
+fn score_by_verdicts(graders: &[GraderRecord], threshold: f64) -> TrialScore {
     let Some(score) = weighted_mean(decided(graders).filter_map(|grader| Some((1.0, grader.value?)))) else {
         return failed(None, nothing_decided());
     };

@@ -1,6 +1,6 @@
 //! The settings of graders written in Rust, checked by the graders before the agent is called.
 
-use evalsuite_schema::diagnostic::{Code, Diagnostic};
+use evalsuite_diagnostics::{Code, Diagnostic};
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
 use crate::model::evals::Registry;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_schema::{Suite, suggest};
+use evalsuite_diagnostics::suggest;
+use evalsuite_schema::Suite;
 
 use crate::model::agent::Bound;
 use crate::model::evals::Evals;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::PathBuf;
 
+use evalsuite_diagnostics::{Code, Position};
 use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage, Status};
-use evalsuite_schema::diagnostic::{Code, Position};
 use evalsuite_schema::{Case, Input, Location};
 
 use crate::agents::command::resolved_command::ResolvedCommand;

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_diagnostics::Code;
 
 use super::{Claim, ensure};
 

@@ -4,7 +4,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_convert::{Conversion, ConvertError, Layout, between_layouts, copy_suite, from_harbor, from_promptfoo};
+use evalsuite_convert::{
+    CasePlacement, Conversion, ConvertError, between_layouts, copy_suite, from_harbor, from_promptfoo,
+};
 use fastrand::Rng;
 
 use super::{Input, Target};
@@ -59,12 +61,12 @@ impl Conversions {
                 .collect()
         };
         if source.join("task.toml").is_file() {
-            return from_harbor(source).map(|suite| text(suite.in_layout(Layout::File)));
+            return from_harbor(source).map(|suite| text(suite.in_layout(CasePlacement::File)));
         }
         if source.join("promptfooconfig.yaml").is_file() {
-            return from_promptfoo(source).map(|suite| text(suite.in_layout(Layout::Directories)));
+            return from_promptfoo(source).map(|suite| text(suite.in_layout(CasePlacement::Directories)));
         }
-        let converted = between_layouts(source, Layout::Directories).map(text);
+        let converted = between_layouts(source, CasePlacement::Directories).map(text);
         let copy = self.scratch.join("copy");
         copy_suite(source, &copy)?;
         converted

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_loader::{Request, keys, load, render};
+use evalsuite_diagnostics::render;
+use evalsuite_loader::{Request, keys, load};
 
 use super::{Input, Target};
 use crate::fuzz::corpus::{self, Seed};

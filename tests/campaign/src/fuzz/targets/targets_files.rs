@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_loader::{Request, load_targets, render};
+use evalsuite_diagnostics::render;
+use evalsuite_loader::{Request, load_targets};
 
 use super::suites::words;
 use super::{Input, Target};

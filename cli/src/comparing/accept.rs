@@ -1,0 +1,71 @@
+//! `cargo evalsuite accept`.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use evalsuite::RunOptions;
+use evalsuite_diagnostics::suggest::did_you_mean;
+use evalsuite_report::{
+    RedBuilds, RunData, accept, accept_answers, read_accepted_answers, read_baseline, write_accepted_answers,
+    write_baseline,
+};
+
+use evalsuite_diagnostics::counted;
+
+use crate::command_line::Accept;
+use crate::locate::{baselines, stored_runs};
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{say, stdout};
+
+pub(crate) fn run(command: &Accept) -> Result<Exit> {
+    let run = RunData::read(stored_runs::find(&command.run)?.path())?;
+    if let Some(problem) = unusable(command, &run) {
+        return Err(problem);
+    }
+    for problem in &run.problems {
+        say!("warning: {}: {}", problem.file, problem.message);
+    }
+    let forced: BTreeSet<String> = command.forced.iter().cloned().collect();
+    // Everything is read before anything is written.
+    let confirming = RunOptions::new().confirming_trials()?;
+    let mut all = Vec::new();
+    for file in baselines::files(&run)? {
+        let before = read_baseline(&file.path)?;
+        let accepted = accept(&run, file.suite, before.as_ref(), &forced);
+        let answers_before = read_accepted_answers(&file.answers)?;
+        let answers = (command.answers || answers_before.is_some())
+            .then(|| accept_answers(file.suite, &accepted, answers_before.as_ref()))
+            .filter(|answers| answers_before.as_ref() != Some(answers));
+        all.push((file, accepted, answers));
+    }
+    let mut out = stdout();
+    for (file, accepted, answers) in &all {
+        write!(out, "{accepted}")?;
+        if let Some(builds) = RedBuilds::of(&accepted.baseline, file.suite, confirming) {
+            writeln!(out, "  {builds}")?;
+        }
+        if accepted.is_changed() {
+            write_baseline(&file.path, &accepted.baseline)?;
+            writeln!(out, "  {}", file.path.display())?;
+        }
+        if let Some(answers) = answers {
+            write_accepted_answers(&file.answers, answers)?;
+            writeln!(out, "  {}  {}", file.answers.display(), counted(answers.answers.len(), "answer"))?;
+        }
+    }
+    Ok(Exit::Good)
+}
+
+/// Why nothing of the run can be accepted.
+fn unusable(command: &Accept, run: &RunData) -> Option<CliError> {
+    let ids = || run.suites.iter().flat_map(|suite| &suite.cases).map(|case| case.record.case_id.as_str());
+    if run.in_use {
+        return Some(CliError::new(format!("tests of run `{}` are still running", run.run_id)));
+    }
+    if ids().next().is_none() {
+        return Some(CliError::new(format!("run `{}` has no cases", run.run_id)));
+    }
+    let unknown = command.forced.iter().find(|id| ids().all(|known| known != **id))?;
+    let message = format!("run `{}` has no case `{unknown}`, which --force names", run.run_id);
+    Some(CliError::with_suggestion(message, did_you_mean(unknown, ids())))
+}

@@ -1,0 +1,31 @@
+//! Problems with the suites of [evalsuite](https://docs.rs/evalsuite) as data: what is wrong, where, and what to do about it; and how
+//! people and programs read them.
+//!
+//! [`Display`](std::fmt::Display) prints a [`Diagnostic`] without source lines; `render` prints it with them, and in the other formats.
+//!
+//! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
+//! stable API.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod code;
+mod counted;
+mod diagnostic;
+mod groups;
+mod list;
+mod location;
+#[cfg(feature = "render")]
+pub mod render;
+mod source_range;
+pub mod suggest;
+pub mod terminal;
+mod text;
+pub mod workflow_command;
+
+pub use code::{Code, Severity};
+pub use counted::counted;
+pub use diagnostic::{Diagnostic, Edit, Fix, Related};
+pub use groups::notes;
+pub use list::Diagnostics;
+pub use location::Location;
+pub use source_range::{Excerpt, Position, SourceRange};

@@ -1,0 +1,18 @@
+//! A diagnostic in one line, as compilers print theirs.
+
+use crate::{Diagnostic, Position};
+
+/// A problem in one line for editors and problem matchers: `FILE:LINE:COLUMN: error[E019]: MESSAGE (help: HELP)`.
+///
+/// A problem of a whole file or directory is at line 1, column 1, for every reader of this form expects both. One without a file starts
+/// with the severity.
+pub fn one_line(diagnostic: &Diagnostic) -> String {
+    let Diagnostic { code, message, place, help, .. } = diagnostic;
+    let place = place.as_ref().map(|place| {
+        let start = place.start().unwrap_or(Position::START);
+        format!("{}:{}:{}: ", place.file, start.line, start.column)
+    });
+    let help = help.as_deref().map(|help| format!(" (help: {help})")).unwrap_or_default();
+    let severity = diagnostic.severity().as_str();
+    format!("{}{severity}[{}]: {message}{help}", place.unwrap_or_default(), code.as_str()).replace(['\n', '\r'], " ")
+}

@@ -1,0 +1,204 @@
+//! A diagnostic as text with source lines, as rustc shows its own.
+
+use crate::terminal;
+use crate::{Diagnostic, Excerpt, Severity, SourceRange, notes};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
+
+use super::Style;
+
+/// Places of one file that are no further apart are shown together.
+const TOGETHER: u32 = 100;
+
+/// A problem as rustc would show it, without a line break at the end.
+///
+/// ```text
+/// error[E019 unknown-key]: unknown key `asserts` in a case
+///  --> suites/card_agent/cases/refund-small/case.yaml:4:1
+///   |
+/// 4 | asserts:
+///   | ^^^^^^^
+///   = help: did you mean `assertions`?
+/// ```
+pub fn text(diagnostic: &Diagnostic, style: Style) -> String {
+    let level = match diagnostic.severity() {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level.primary_title(terminal::short_line(&diagnostic.message)).id(diagnostic.code.to_string());
+    titled(title, diagnostic, style)
+}
+
+/// The same for compilers and cargo, which put `error: ` or `warning: ` in front: plain, and starting with
+/// ``[E019 unknown-key] unknown key `asserts` in a case``.
+pub fn text_without_severity(diagnostic: &Diagnostic) -> String {
+    let title = format!("[{}] {}", diagnostic.code, terminal::short_line(&diagnostic.message));
+    titled(Level::ERROR.no_name().primary_title(title), diagnostic, Style::Plain)
+}
+
+fn titled(title: Title<'_>, diagnostic: &Diagnostic, style: Style) -> String {
+    let shown_places = shown_places(diagnostic);
+    let sources: Vec<Source> = sources(&shown_places);
+    let mut group = Group::with_title(title);
+    let is_primary_shown = shown_places.first().is_some_and(|place| place.is_primary);
+    if let Some(place) = diagnostic.place.as_ref().filter(|_| !is_primary_shown && !sources.is_empty()) {
+        group = group.element(origin(place));
+    }
+    for source in &sources {
+        group = group.element(source.snippet());
+    }
+    let renderer = match style {
+        Style::Plain => Renderer::plain(),
+        Style::Colored => Renderer::styled(),
+    };
+    let mut text = renderer.render(&[group]);
+    for place in &shown_places {
+        place.correct_column(&mut text);
+    }
+    let footer = Footer { style, margin: sources.iter().map(Source::margin).max().unwrap_or(1) };
+    if let Some(place) = diagnostic.place.as_ref().filter(|_| sources.is_empty()) {
+        footer.arrow(&mut text, &place.to_string());
+    }
+    for note in notes(diagnostic.related.iter().filter(|related| related.place.excerpt.is_none())) {
+        footer.line(&mut text, "note", &note);
+    }
+    if let Some(help) = &diagnostic.help {
+        footer.line(&mut text, "help", help);
+    }
+    text
+}
+
+fn origin(place: &SourceRange) -> Origin<'static> {
+    let origin = Origin::path(terminal::short_line(&place.file));
+    match place.start() {
+        Some(start) => origin.line(start.line as usize).char_column(start.column as usize),
+        None => origin,
+    }
+}
+
+/// A place whose line is shown.
+struct ShownPlace<'d> {
+    file: String,
+    excerpt: &'d Excerpt,
+    is_primary: bool,
+    label: Option<&'d str>,
+}
+
+impl<'d> ShownPlace<'d> {
+    fn new(place: &'d SourceRange, label: Option<&'d str>) -> Option<Self> {
+        let file = terminal::short_line(&place.file);
+        Some(Self { file, excerpt: place.excerpt.as_ref()?, is_primary: label.is_none(), label })
+    }
+}
+
+/// The place of the problem, then the others.
+fn shown_places(diagnostic: &Diagnostic) -> Vec<ShownPlace<'_>> {
+    let primary = diagnostic.place.iter().filter_map(|place| ShownPlace::new(place, None));
+    let others = diagnostic.related.iter().filter_map(|other| ShownPlace::new(&other.place, Some(&other.message)));
+    primary.chain(others).collect()
+}
+
+impl ShownPlace<'_> {
+    fn can_join(&self, other: &Self) -> bool {
+        self.file == other.file
+            && self.excerpt.is_whole()
+            && other.excerpt.is_whole()
+            && self.excerpt.line.abs_diff(other.excerpt.line) <= TOGETHER
+    }
+
+    /// Replaces the renderer's column, which counts in the shown part of a long line.
+    fn correct_column(&self, text: &mut String) {
+        let Excerpt { line, column, .. } = self.excerpt;
+        let shown_column = self.excerpt.column_in_text();
+        if *column != shown_column {
+            let seen = format!("{}:{line}:{shown_column}", self.file);
+            *text = text.replacen(&seen, &format!("{}:{line}:{column}", self.file), 1);
+        }
+    }
+}
+
+/// Lines of one file that are shown together.
+struct Source<'p> {
+    file: &'p str,
+    first_line: u32,
+    last_line: u32,
+    text: String,
+    annotations: Vec<Annotation<'p>>,
+}
+
+fn sources<'p>(places: &'p [ShownPlace<'p>]) -> Vec<Source<'p>> {
+    let mut groups: Vec<Vec<&ShownPlace<'_>>> = Vec::new();
+    for place in places {
+        match groups.iter_mut().find(|group| group[0].can_join(place)) {
+            Some(group) => group.push(place),
+            None => groups.push(vec![place]),
+        }
+    }
+    groups.iter().map(|group| Source::new(group)).collect()
+}
+
+impl<'p> Source<'p> {
+    fn new(places: &[&'p ShownPlace<'p>]) -> Self {
+        let lines = || places.iter().map(|place| place.excerpt.line);
+        let (first_line, last_line) = (lines().min().unwrap_or(1), lines().max().unwrap_or(1));
+        let mut text = String::new();
+        let mut annotations = Vec::new();
+        for line in first_line..=last_line {
+            let mut here = places.iter().filter(|place| place.excerpt.line == line).peekable();
+            // The renderer shows the line between two places that are two lines apart.
+            let before = places.iter().find(|place| place.excerpt.line + 1 == line);
+            let content = here.peek().map(|place| &place.excerpt.text).or(before.map(|place| &place.excerpt.next_line));
+            for place in here.clone() {
+                let mark = text.len() + place.excerpt.mark.start..text.len() + place.excerpt.mark.end;
+                let kind = if place.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+                annotations.push(kind.span(mark).label(place.label.map(terminal::short_line)));
+            }
+            text.push_str(content.map_or("", String::as_str));
+            text.push('\n');
+        }
+        Self { file: &places[0].file, first_line, last_line, text, annotations }
+    }
+
+    fn snippet(&self) -> Snippet<'_, Annotation<'_>> {
+        Snippet::source(&self.text)
+            .line_start(self.first_line as usize)
+            .path(self.file)
+            .annotations(self.annotations.iter().cloned())
+    }
+
+    /// How many digits the line numbers take.
+    fn margin(&self) -> usize {
+        self.last_line.to_string().len()
+    }
+}
+
+/// What follows the snippet. The renderer would put an empty line before it.
+struct Footer {
+    style: Style,
+    margin: usize,
+}
+
+const BLUE: &str = "\x1b[1m\x1b[94m";
+const BOLD: &str = "\x1b[1m";
+const RESET: &str = "\x1b[0m";
+
+impl Footer {
+    fn styled(&self, style: &str, text: &str) -> String {
+        match self.style {
+            Style::Plain => text.to_owned(),
+            Style::Colored => format!("{style}{text}{RESET}"),
+        }
+    }
+
+    fn arrow(&self, out: &mut String, location: &str) {
+        let indent = " ".repeat(self.margin);
+        out.push_str(&format!("\n{indent}{} {location}", self.styled(BLUE, "-->")));
+    }
+
+    fn line(&self, out: &mut String, label: &str, text: &str) {
+        let indent = " ".repeat(self.margin + 1);
+        // Further lines start below the first letter of the first one.
+        let deeper = format!("\n{}", " ".repeat(self.margin + 1 + "= ".len() + label.len() + ": ".len()));
+        let text = terminal::lines(text).replace('\n', &deeper);
+        out.push_str(&format!("\n{indent}{} {}: {text}", self.styled(BLUE, "="), self.styled(BOLD, label)));
+    }
+}

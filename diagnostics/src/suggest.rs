@@ -1,0 +1,211 @@
+//! Names that were probably meant: the one place that decides what "did you mean" suggests.
+
+/// Keys of other tools, and the keys with the same meaning here.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("asserts", "assertions"),
+    ("graders", "assertions"),
+    ("checks", "assertions"),
+    ("cases", "tests"),
+    ("prompt", "input"),
+    ("question", "input"),
+    ("expected", "expected_output"),
+    ("answer", "expected_output"),
+    ("reference", "expected_output"),
+    ("reference_answer", "expected_output"),
+    ("expected_messages", "expected_output"),
+    ("messages", "input"),
+    ("input_messages", "input"),
+    ("outcome", "criteria"),
+    ("dataset", "name"),
+    ("timeout", "timeout_seconds"),
+    ("repeat", "trials"),
+    ("epochs", "trials"),
+    ("runs", "trials"),
+    ("threshold", "min_score"),
+    ("metric", "name"),
+    ("name", "id"),
+    ("name", "tool"),
+    ("tool_name", "tool"),
+    ("function", "tool"),
+    ("arguments", "args"),
+    ("parameters", "args"),
+    ("values", "value"),
+    ("text", "value"),
+    ("pattern", "value"),
+    ("ideal", "expected_output"),
+    ("target", "expected_output"),
+    ("expected_result", "expected_output"),
+    ("query", "input"),
+    ("inputs", "input"),
+    ("scorer", "assertions"),
+    ("scorers", "assertions"),
+    ("metrics", "assertions"),
+    ("evaluation", "assertions"),
+];
+
+/// Keys that mean what no file says, and where it is said.
+const ELSEWHERE: &[(&str, &str)] = &[("retries", RETRIES), ("max_retries", RETRIES), ("retry", RETRIES)];
+
+const RETRIES: &str =
+    "EVALSUITE_RETRIES sets the attempts after infrastructure errors; `trials` repeats a case to measure it";
+
+/// Names longer than this, in characters, are not typos; comparing them is slow.
+const LONGEST: usize = 100;
+
+/// Maximum number of known names that are compared.
+const MOST: usize = 10_000;
+
+/// Maximum number of known names that are all listed.
+const LISTED: usize = 20;
+
+/// The keys with the meaning that `written` has in other tools.
+pub fn synonyms(written: &str) -> impl Iterator<Item = &'static str> {
+    SYNONYMS.iter().filter(move |(from, _)| *from == written).map(|(_, to)| *to)
+}
+
+/// The known names closest to `written`: its synonym, then names by edit distance, at most three.
+pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
+    let length = written.chars().count();
+    if length > LONGEST {
+        return Vec::new();
+    }
+    // Of one or two letters, any other ones are one or two edits away.
+    let (limit, most) = ((length / 3).max(1), length / 3);
+    let synonyms: Vec<&str> = synonyms(written).collect();
+    let folded = fold(written);
+    let mut found: Vec<(usize, &str)> = Vec::new();
+    for name in known.into_iter().take(MOST) {
+        let distance = if synonyms.contains(&name) {
+            0
+        } else if name.len().abs_diff(written.len()) > 4 * limit {
+            continue;
+        } else {
+            // Case is the most common mistake, and `-` and `_` are the same in many names: these cost nothing.
+            let edits = strsim::osa_distance(&folded, &fold(name));
+            if edits > most {
+                continue;
+            }
+            edits.max(1)
+        };
+        if distance <= limit {
+            found.push((distance, name));
+        }
+    }
+    found.sort();
+    found.dedup();
+    found.truncate(3);
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+fn fold(name: &str) -> String {
+    name.to_lowercase().replace('_', "-")
+}
+
+/// The known name for a safe fix: one edit away, while all others are at least three edits away.
+pub fn certain<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let distance = |name: &str| strsim::osa_distance(&fold(written), &fold(name));
+    match nearest(written, known)[..] {
+        [first, ref others @ ..] if distance(first) <= 1 && others.iter().all(|other| distance(other) >= 3) => {
+            Some(first)
+        }
+        _ => None,
+    }
+}
+
+/// "did you mean `a` or `b`?", if something is close.
+pub fn did_you_mean<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
+    let nearest = nearest(written, known);
+    (!nearest.is_empty()).then(|| format!("did you mean {}?", quoted(&nearest, "or")))
+}
+
+/// The place of the setting, if it does not belong in a file; else "did you mean …?" if a name is close, else the list
+/// of known names.
+pub fn did_you_mean_or_known(written: &str, known: &[&str]) -> String {
+    let elsewhere = ELSEWHERE.iter().find(|(name, _)| *name == written).map(|(_, help)| (*help).to_owned());
+    elsewhere
+        .or_else(|| did_you_mean(written, known.iter().copied()))
+        .unwrap_or_else(|| format!("known: {}", listed(known)))
+}
+
+/// `` `a`, `b` and `c` ``, or, of many, the first and how many others there are.
+pub fn listed(names: &[&str]) -> String {
+    match names.get(LISTED + 1..) {
+        None | Some([]) => quoted(names, "and"),
+        Some(_) => {
+            let first: Vec<String> = names[..LISTED].iter().map(|name| format!("`{name}`")).collect();
+            format!("{} and {} others", first.join(", "), names.len() - LISTED)
+        }
+    }
+}
+
+/// `` `a`, `b` and `c` ``.
+pub fn quoted(names: &[&str], last: &str) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((only, [])) => only.clone(),
+        Some((end, rest)) => format!("{} {last} {end}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_synonym_goes_before_a_near_spelling() {
+        assert_eq!(nearest("asserts", ["assert", "assertions"]), ["assertions", "assert"]);
+        assert_eq!(nearest("timeout", ["timeout_seconds"]), ["timeout_seconds"]);
+        assert_eq!(nearest("reference_answer", ["expected_output", "input"]), ["expected_output"]);
+    }
+
+    #[test]
+    fn retries_are_not_trials() {
+        let help = did_you_mean_or_known("retries", &["trials", "threshold"]);
+        assert!(help.starts_with("EVALSUITE_RETRIES "), "{help}");
+        assert_eq!(did_you_mean_or_known("repeat", &["trials"]), "did you mean `trials`?");
+    }
+
+    #[test]
+    fn one_edit_is_certain_unless_another_name_is_near() {
+        assert_eq!(certain("tiemout", ["timeout", "threshold"]), Some("timeout"));
+        assert_eq!(certain("Max_Tool_Calls", ["max_tool_calls"]), Some("max_tool_calls"));
+        assert_eq!(certain("timeot", ["timeout", "timeot1"]), None);
+        assert_eq!(certain("max_tool_cals", ["max_tool_calls", "min_tool_calls"]), Some("max_tool_calls"));
+        assert_eq!(certain("tmeot", ["timeout"]), None, "two edits");
+        assert_eq!(certain("asserts", ["assertions"]), None, "a synonym");
+    }
+
+    #[test]
+    fn a_transposition_costs_one() {
+        assert_eq!(nearest("tiemout", ["timeout", "threshold"]), ["timeout"]);
+    }
+
+    #[test]
+    fn other_short_names_are_not_near() {
+        assert_eq!(nearest("b", ["a", "B"]), ["B"]);
+        assert_eq!(nearest("ws", ["s", "us"]), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn upper_and_lower_case_are_near() {
+        assert_eq!(nearest("Capability", ["capability", "regression"]), ["capability"]);
+    }
+
+    #[test]
+    fn of_many_names_the_first_are_listed() {
+        let names: Vec<String> = (0..30).map(|number| number.to_string()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert!(listed(&names[..21]).ends_with("`19` and `20`"));
+        assert!(listed(&names).ends_with("`18`, `19` and 10 others"));
+    }
+
+    #[test]
+    fn nothing_far_away_is_suggested() {
+        assert_eq!(nearest("zzz", ["criteria", "input"]), Vec::<&str>::new());
+        assert_eq!(
+            did_you_mean_or_known("zzz", &["a_long_name", "b_long_name"]),
+            "known: `a_long_name` and `b_long_name`"
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! Suites without a suite file: case directories, or a JSONL file.
+
+use std::path::Path;
+
+use evalsuite_schema::{Kind, Layout};
+
+use super::{Entry, Outline, new_suite, outline_of};
+use crate::cases::case::Defaults;
+use crate::cases::sources;
+use crate::cases::sources::{CaseSource, CaseSources};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::paths::Scope;
+use crate::source::{Files, Span};
+
+pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+    let mut defaults = Defaults::new(Kind::Capability);
+    defaults.targets.clone_from(&scope.request.targets);
+    let root = &scope.roots.suite_root;
+    let place = Span::whole(scope.files.add(entry.file.as_deref().unwrap_or(root)));
+    let mut sources = CaseSources::default();
+    match &entry.file {
+        Some(file) => {
+            sources.list.push(CaseSource::List { file: file.clone(), source: String::new(), span: place });
+        }
+        None => sources::directory(root, place, scope, &mut sources, d),
+    }
+    let suite = new_suite(entry.stem.clone(), Layout::Bare, place, scope.roots, scope.files);
+    Some(outline_of(Some(suite), sources, defaults, place))
+}
+
+/// Whether a directory has directories of cases.
+pub(super) fn has_case_directories(root: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(root) else { return false };
+    entries.flatten().any(|entry| {
+        let hidden = entry.file_name().to_string_lossy().starts_with(['.', '_']);
+        !hidden && is_case_directory(&entry.path())
+    })
+}
+
+pub(super) fn is_case_directory(path: &Path) -> bool {
+    path.join("case.yaml").exists() || path.join("case.yml").exists()
+}
+
+/// YAML next to a JSONL entry looks as if it were read with it.
+pub(super) fn warn_of_sidecar(path: &Path, files: &Files, d: &mut Diagnostics) {
+    for ending in ["yaml", "yml", "eval.yaml", "eval.yml"] {
+        let sidecar = path.with_extension(ending);
+        if sidecar.is_file() {
+            let shown = files.shown(&sidecar);
+            d.push(
+                Diagnostic::new(
+                    Code::NoEffect,
+                    format!("`{shown}` has no effect: the entry path names the `.jsonl` file next to it"),
+                )
+                .at(Span::whole(files.add(&sidecar)))
+                .help("name the YAML file in the macro, and the `.jsonl` file in its `tests`"),
+            );
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The eval file (`EVAL.yaml`).
+
+use std::path::{Component, Path};
+
+use evalsuite_diagnostics::suggest;
+use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{Layout, Suite};
+
+use crate::cases::case::Defaults;
+use crate::cases::workspace::SettingsOwner;
+use crate::cases::{case, execution, input, metadata, requires, workspace};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::paths::Scope;
+use crate::fields::{Fields, paths};
+use crate::graders::assertions;
+use crate::layouts::new_suite;
+use crate::read::node::{Entry, Node};
+use crate::source::Span;
+use crate::suite::gates;
+use crate::{fields, graders, read};
+
+/// The key of the cases, and its old spellings.
+const TESTS: &str = "tests";
+const OLD_TESTS: &[&str] = &["eval_cases", "evalcases"];
+
+/// An eval file without its cases.
+pub(super) struct EvalFile {
+    pub(super) suite: Suite,
+    pub(super) defaults: Defaults,
+    /// Where the matrix is written; the root without one.
+    pub(super) targets_span: Span,
+}
+
+/// The tree of an eval file; its root is a mapping.
+pub(super) fn parse(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Node> {
+    let (file, text) = read::read_text(path, scope.files, d)?;
+    let root = read::parse_yaml(file, &text, d)?;
+    if root.as_mapping().is_some() {
+        return is_of_this_format(&root, path, scope, d).then_some(root);
+    }
+    if root.as_sequence().is_some() && evalsuite_discovery::SuiteFile::named(&paths::file_name(path)).is_none() {
+        d.report(
+            Code::UnsupportedSuiteFile,
+            root.span,
+            "a list of cases is not a suite file",
+            format!("write an EVAL.yaml with `tests: ./{}`", paths::file_name(path)),
+        );
+    } else {
+        let help = "write `tests:` and what all cases share";
+        d.report(Code::RootNotMapping, root.span, format!("expected a mapping, found {}", root.kind()), help);
+    }
+    None
+}
+
+/// Keys at the top of files of AgentV 5, most of which promptfoo has too, and keys that such files do not have.
+const KEYS_OF_PROMPTFOO: [&str; 7] =
+    ["prompts", "providers", "environment", "default_test", "defaultTest", "evaluate_options", "evaluateOptions"];
+const KEYS_OF_THIS_FORMAT: [&str; 5] = ["input", "assertions", "execution", "workspace", "evaluators"];
+
+/// Whether the keys are those of an eval file. For a file of another format, one diagnostic says what to do.
+fn is_of_this_format(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> bool {
+    let Some(sign) = KEYS_OF_PROMPTFOO.iter().find_map(|key| root.entry(key)) else { return true };
+    if KEYS_OF_THIS_FORMAT.iter().any(|key| root.entry(key).is_some()) {
+        return true;
+    }
+    let shown = scope.files.shown(path);
+    d.report(
+        Code::UnsupportedSuiteFile,
+        sign.key_span,
+        format!("`{}` belongs to the format of promptfoo, which AgentV uses since version 5", sign.key),
+        format!(
+            "`cargo evalsuite convert {shown} DIRECTORY --from promptfoo` converts what promptfoo has, and lists what has to be \
+             rewritten by hand"
+        ),
+    );
+    false
+}
+
+/// Reads everything but `tests`, whose entry is returned with it.
+pub(super) fn read<'n>(
+    root: &'n Node,
+    path: &Path,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<(EvalFile, Option<&'n Entry>)> {
+    let copied_before = scope.shared.copied();
+    let mut fields = Fields::new(root, Suite::TABLE, d)?.at_top();
+    fields.get("$schema");
+    let name = fields.get("name").and_then(|entry| name(&entry.value, d));
+    let mut suite =
+        new_suite(name.unwrap_or_else(|| default_name(path)), Layout::Cases, root.span, scope.roots, scope.files);
+    suite.fill(&mut fields.parts(scope, d));
+    suite.description = fields.get("description").and_then(|entry| description(&entry.value, d));
+    suite.category.get_or_insert_with(|| default_category(scope));
+    let kind = suite.kind;
+
+    let mut defaults = Defaults::new(kind);
+    if let Some(entry) = fields.get("requires") {
+        defaults.requires = requires::of_suite(entry, scope, d);
+    }
+    if let Some(entry) = fields.get("input") {
+        defaults.messages =
+            input::read(entry, scope, d).map(|written| input::to_messages(written, Vec::new())).unwrap_or_default();
+    }
+    if let Some(entry) = fields.get("input_files") {
+        defaults.input_files = input::files(entry, scope, d);
+    }
+    let execution = fields.get("execution").map(|entry| execution::suite(&entry.value, scope, d)).unwrap_or_default();
+    let assertions_entry = fields.get_renamed("assertions", d);
+    if let Some(entry) = case::one_of(assertions_entry, execution.common.assertions, d) {
+        defaults.graders = assertions::read(&entry.value, scope, d);
+    }
+    case::evaluator(&mut fields, d);
+    if let Some(entry) = fields.get("workspace") {
+        defaults.workspace = workspace::read(entry, SettingsOwner::Suite, scope, d);
+        suite.workspace = workspace::merge(defaults.workspace.as_ref(), None, d);
+    }
+    if let Some(entry) = fields.get("preprocessors") {
+        defaults.preprocessors = graders::preprocessors(entry, scope, d);
+    }
+    defaults.tags.clone_from(&suite.tags);
+    defaults.metadata = metadata::of_suite(&mut fields, d);
+    let gates = fields.get("gates");
+    let tests = fields.get_renamed(TESTS, d);
+    target(&mut fields, &execution, &mut defaults, d);
+    fields.finish(d);
+
+    if let (Some(trials), Some(span)) = (&execution.common.trials, execution.common.strategy_span) {
+        case::check_strategy(trials, span, kind, d);
+    }
+    defaults.trials = execution.common.trials;
+    defaults.threshold = execution.common.threshold;
+    defaults.timeout_seconds = execution.common.timeout_seconds;
+    suite.budget_usd = execution.budget_usd;
+    suite.workers = execution.workers;
+    suite.fail_on_error = execution.fail_on_error;
+    let targets_span = execution.targets.as_ref().map_or(root.span, |(_, span)| *span);
+    suite.targets = execution.targets.map(|(targets, _)| targets).unwrap_or_default();
+    suite.gates = gates.map(|entry| gates::read(entry, &suite.targets, d)).unwrap_or_default();
+    let copied = scope.shared.copied() - copied_before;
+    defaults.size = Some((own_size(root) + copied, root.span));
+    defaults.targets = suite.targets.iter().map(|target| target.name.clone()).collect();
+    Some((EvalFile { suite, defaults, targets_span }, tests))
+}
+
+/// About how many bytes an eval file takes without its cases.
+fn own_size(root: &Node) -> usize {
+    let is_of_cases = |key: &str| key == TESTS || OLD_TESTS.contains(&key);
+    let entries = root.as_mapping().unwrap_or_default().iter();
+    entries.filter(|entry| !is_of_cases(&entry.key)).map(|entry| entry.value.size()).sum()
+}
+
+/// `execution.target`, or the old key `target`.
+fn target(fields: &mut Fields<'_>, execution: &execution::Suite<'_>, defaults: &mut Defaults, d: &mut Diagnostics) {
+    let current = execution.common.target.clone();
+    let Some(entry) = fields.get_replaced("target", d) else {
+        defaults.target = current.map(|(name, _)| name);
+        return;
+    };
+    let old = fields::literal_text(&entry.value, "`target`", d);
+    if let Some((_, span)) = &current {
+        d.push(
+            Diagnostic::new(Code::ConflictingKeys, "`target` and `execution.target` are one setting")
+                .at(entry.key_span)
+                .related(*span, "`execution.target` is here")
+                .help("keep `execution.target`"),
+        );
+    }
+    defaults.target = current.map(|(name, _)| name).or(old);
+}
+
+fn name(node: &Node, d: &mut Diagnostics) -> Option<String> {
+    let name = fields::string(node, "`name`", d)?;
+    if !fields::literal(&name, node, "`name`", d) {
+        return None;
+    }
+    let allowed =
+        |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "-_".contains(character);
+    if name.is_empty() || name.chars().count() > 64 || !name.chars().all(allowed) {
+        let mut proposal = String::new();
+        for character in name.to_lowercase().chars() {
+            if allowed(character) {
+                proposal.push(character);
+            } else if !proposal.is_empty() && !proposal.ends_with('-') {
+                proposal.push('-');
+            }
+        }
+        let proposal: String = proposal.chars().take(64).collect();
+        let proposal = proposal.trim_matches('-');
+        return fields::reject(
+            Code::InvalidSuiteName,
+            node.span,
+            format!("`name` is `{name}`, which is not 1 to 64 characters out of a-z, 0-9, `-` and `_`"),
+            format!("write `{}`", if proposal.is_empty() { "my-suite" } else { proposal }),
+            d,
+        );
+    }
+    Some(name)
+}
+
+fn description(node: &Node, d: &mut Diagnostics) -> Option<String> {
+    let text = fields::text(node, "`description`", d)?;
+    let length = text.chars().count();
+    if length > 1024 {
+        let message = format!("`description` has {length} characters");
+        return fields::reject(Code::OutOfRange, node.span, message, "write at most 1024 characters", d);
+    }
+    Some(text)
+}
+
+/// The directory's name for `EVAL.yaml`, else the stem.
+fn default_name(path: &Path) -> String {
+    let lower = paths::file_name(path).to_ascii_lowercase();
+    if matches!(lower.as_str(), "eval.yaml" | "eval.yml") {
+        path.parent().map(paths::file_name).unwrap_or_default()
+    } else {
+        paths::file_stem(path)
+    }
+}
+
+/// The directories between package root and eval file, without `evals`.
+fn default_category(scope: Scope<'_>) -> String {
+    let below = scope.roots.eval_dir.strip_prefix(&scope.roots.package_root).unwrap_or(Path::new(""));
+    let parts: Vec<String> = below
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(name) if name != "evals" => Some(name.to_string_lossy().into_owned()),
+            _ => None,
+        })
+        .collect();
+    if parts.is_empty() { "Uncategorized".to_owned() } else { parts.join("/") }
+}
+
+/// Help for a suite without cases.
+pub(super) fn missing_tests(root: &Node, d: &mut Diagnostics) {
+    let keys: Vec<&str> = root.as_mapping().unwrap_or_default().iter().map(|entry| entry.key.as_str()).collect();
+    let near = suggest::nearest("tests", keys.iter().copied());
+    let help = match near.first() {
+        Some(key) => format!("rename `{key}` to `tests`"),
+        None => "add `tests: ./cases/`, or a list of cases".to_owned(),
+    };
+    d.report(Code::MissingTests, root.span, "no `tests` and no directory `cases`", help);
+}

@@ -1,0 +1,30 @@
+//! `suite.json` with case directories in `cases/`.
+
+use evalsuite_schema::{Kind, Layout};
+
+use super::{Entry, Outline, outline_of, suite_json};
+use crate::cases::case::Defaults;
+use crate::cases::sources;
+use crate::cases::sources::CaseSources;
+use crate::diagnostic::Diagnostics;
+use crate::fields::paths::Scope;
+use crate::source::Span;
+
+/// The directory of cases; the case of its letters matters.
+pub(super) const DIRECTORY: &str = "cases";
+
+pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+    let path = entry.file.as_deref()?;
+    let json = suite_json::read(path, Layout::Combined, scope, d);
+    // The kind of an unreadable suite file is unknown: every strategy may be right.
+    let mut defaults = Defaults::new(json.as_ref().map_or(Kind::Capability, |(suite, _)| suite.kind));
+    if let Some((_, written)) = &json {
+        defaults.threshold = written.task_pass_threshold;
+        defaults.needs_reference = written.require_reference_solution;
+    }
+    let directory = scope.roots.suite_root.join(DIRECTORY);
+    let mut sources = CaseSources::default();
+    sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
+    let place = Span::whole(scope.files.add(path));
+    Some(outline_of(json.map(|(suite, _)| suite), sources, defaults, place))
+}

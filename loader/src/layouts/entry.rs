@@ -1,0 +1,199 @@
+//! The entry path, and the layout of the suite that it names.
+
+use std::path::{Path, PathBuf};
+
+use evalsuite_diagnostics::suggest;
+use evalsuite_discovery::{SKILL_EVALS, SuiteFile};
+use evalsuite_schema::{Layout, LayoutRules};
+
+use super::{bare, no_suite_file, suite_json};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::paths;
+use crate::fields::paths::Roots;
+use crate::request::Request;
+use crate::source::{Files, Span};
+
+/// An entry that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) layout: Layout,
+    /// The file of the suite, if it has one.
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) roots: Roots,
+    /// Last component of the entry path; for files the stem.
+    pub(crate) stem: String,
+}
+
+/// Finds the entry path of `request` and its layout.
+pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<Entry> {
+    let path = locate(request, files, d)?;
+    let found = if path.is_file() { in_file(&path, files, d) } else { in_directory(&path, files, d) };
+    let inside = path.starts_with(&request.package_root);
+    if !inside {
+        let shown = files.shown(&path);
+        d.push(
+            Diagnostic::new(Code::SuiteOutsidePackage, format!("`{shown}` is outside the package"))
+                .at(Span::whole(files.add(&path)))
+                .help("move the suite into the package: `cargo package` will not contain it"),
+        );
+    }
+    let Found { layout, root, file } = found?;
+    let LayoutRules { is_closed, has_one_base, .. } = layout.rules();
+    let boundary = if inside && !is_closed { request.package_root.clone() } else { root.clone() };
+    let is_named = path.parent() == Some(&root) && layout != Layout::Skill;
+    let stem = if is_named { paths::file_stem(&path) } else { paths::file_name(&root) };
+    let eval_dir = file.as_deref().and_then(Path::parent).unwrap_or(&root).to_path_buf();
+    let roots = Roots {
+        real_boundary: boundary.canonicalize().unwrap_or_else(|_| boundary.clone()),
+        boundary,
+        package_root: request.package_root.clone(),
+        eval_dir,
+        only_root: *has_one_base,
+        suite_root: root,
+    };
+    if let Some(file) = file.as_deref().filter(|file| file.is_symlink())
+        && let Some(reason) = roots.escape(file, &files.shown(file))
+    {
+        d.report(Code::PathEscape, Span::whole(files.add(file)), reason, "copy the file into the suite");
+        return None;
+    }
+    Some(Entry { layout, file, roots, stem })
+}
+
+fn locate(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<PathBuf> {
+    let written = request.entry.as_str();
+    let base = match (&request.source_dir, written.starts_with("./")) {
+        (Some(directory), true) => directory,
+        _ => &request.package_root,
+    };
+    let path = paths::normalize(&base.join(written));
+    let whole = |path: &Path| Span::whole(files.add(path));
+    if let Some(reason) = paths::not_relative(written) {
+        d.report(
+            Code::PathEscape,
+            whole(&path),
+            format!("the entry path {reason}"),
+            "write it relative to the package's Cargo.toml, or start it with `./` for this source file",
+        );
+        return None;
+    }
+    if written.trim().is_empty() || !path.exists() {
+        let shown = files.shown(&path);
+        let near = nearest_existing(&path).map(|path| format!("did you mean `{}`?", files.shown(&path)));
+        d.push(
+            Diagnostic::new(Code::EntryNotFound, format!("`{shown}` not found"))
+                .at(whole(&path))
+                .help(near.unwrap_or_else(|| format!("the path is relative to {}", base_of(request)))),
+        );
+        return None;
+    }
+    Some(path)
+}
+
+/// The directory that the entry path is relative to.
+fn base_of(request: &Request) -> &'static str {
+    if request.source_dir.is_some() && request.entry.starts_with("./") {
+        "the directory of this source file"
+    } else if request.package_root.join("Cargo.toml").is_file() {
+        "the directory of the package's Cargo.toml"
+    } else {
+        "the current directory"
+    }
+}
+
+/// The path with its first missing component replaced by the nearest name that exists, if all of it exists then.
+fn nearest_existing(path: &Path) -> Option<PathBuf> {
+    let missing = path.ancestors().take_while(|part| !part.exists()).last()?;
+    let near = missing.with_file_name(paths::nearest_entry(missing, |_| true)?);
+    let rest = path.strip_prefix(missing).ok()?;
+    let whole = if rest.as_os_str().is_empty() { near.clone() } else { near.join(rest) };
+    Some(if whole.exists() { whole } else { near })
+}
+
+/// A layout, with the directory of the suite, and its file if it has one.
+struct Found {
+    layout: Layout,
+    root: PathBuf,
+    file: Option<PathBuf>,
+}
+
+impl Found {
+    /// A suite whose file lies in its directory.
+    fn file(layout: Layout, path: &Path) -> Self {
+        let root = path.parent().unwrap_or(path).to_path_buf();
+        Self { layout, root, file: Some(path.to_path_buf()) }
+    }
+
+    fn skill(root: &Path) -> Self {
+        Self { layout: Layout::Skill, root: root.to_path_buf(), file: Some(root.join(SKILL_EVALS)) }
+    }
+}
+
+fn in_file(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
+    let lower = paths::file_name(path).to_ascii_lowercase();
+    if let Some(file) = SuiteFile::named(&lower) {
+        return suite_file(path, file, files, d);
+    }
+    if let Some(root) = evalsuite_discovery::skill_directory(path) {
+        return Some(Found::skill(root));
+    }
+    // A name that is only an extension does not name a suite.
+    let ends_with = |ending: &str| lower.len() > ending.len() && lower.ends_with(ending);
+    if ends_with(".jsonl") {
+        bare::warn_of_sidecar(path, files, d);
+        return Some(Found::file(Layout::Bare, path));
+    }
+    if ends_with(".yaml") || ends_with(".yml") {
+        return Some(Found::file(Layout::Cases, path));
+    }
+    let shown = files.shown(path);
+    d.report(
+        Code::UnsupportedSuiteFile,
+        Span::whole(files.add(path)),
+        format!("`{shown}` is not a suite file"),
+        "name `suite.json`, an eval file such as `EVAL.yaml`, or a `.jsonl` file; a list of cases is read with `tests: ./file` from an EVAL.yaml",
+    );
+    None
+}
+
+fn suite_file(path: &Path, file: SuiteFile, files: &Files, d: &mut Diagnostics) -> Option<Found> {
+    let layout = match file {
+        SuiteFile::Json => suite_json::layout(path, files, d)?,
+        SuiteFile::Eval => Layout::Cases,
+    };
+    Some(Found::file(layout, path))
+}
+
+fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
+    let shown = files.shown(root);
+    let found = match evalsuite_discovery::suite_files(root) {
+        Ok(found) => found,
+        Err(error) => {
+            let message = format!("`{shown}`: {error}");
+            d.report(Code::UnreadableFile, Span::whole(files.add(root)), message, "fix its permissions");
+            return None;
+        }
+    };
+    match found.as_slice() {
+        [] if evalsuite_discovery::is_skill(root) => Some(Found::skill(root)),
+        [] if bare::has_case_directories(root) => {
+            Some(Found { layout: Layout::Bare, root: root.to_path_buf(), file: None })
+        }
+        [] => {
+            d.push(no_suite_file::problem(root, files));
+            None
+        }
+        [(path, file)] => suite_file(path, *file, files, d),
+        several => {
+            let names: Vec<String> = several.iter().map(|(path, _)| paths::file_name(path)).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            d.report(
+                Code::SeveralSuiteFiles,
+                Span::whole(files.add(root)),
+                format!("found {} in `{shown}`", suggest::quoted(&names, "and")),
+                "name one file in the macro",
+            );
+            None
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The layouts of suites: how the entry path shows which one it is, and what the files of each say.
+//!
+//! A layout is a file or folder here with its `outline`, and a line in [`outline`], in [`entry`] and in
+//! [`evalsuite_schema::LayoutRules`].
+
+mod bare;
+mod cases;
+mod combined;
+mod entry;
+mod no_suite_file;
+mod skill;
+mod suite_json;
+mod tasks;
+
+use evalsuite_schema::{Kind, Layout, Suite};
+
+use crate::cases::CaseFiles;
+use crate::cases::case::Defaults;
+use crate::cases::sources::{CaseSources, Sources};
+use crate::diagnostic::Diagnostics;
+use crate::fields::paths::{Roots, Scope};
+use crate::source::{Files, Span};
+
+pub(crate) use entry::{Entry, find};
+
+/// What the files of a suite say without its cases.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    /// `None` if the file of the suite has errors.
+    pub(crate) suite: Option<Suite>,
+    pub(crate) cases: Box<dyn CaseFiles>,
+    /// What to list again to see whether cases were added: kind and path, as [`evalsuite_discovery::list`] takes them.
+    pub(crate) watched: Vec<(String, String)>,
+    /// Where the suite's own settings are.
+    pub(crate) place: Span,
+}
+
+/// Reads the files of a suite without its cases.
+pub(crate) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+    match entry.layout {
+        Layout::Tasks => tasks::outline(entry, scope, d),
+        Layout::Combined => combined::outline(entry, scope, d),
+        Layout::Cases => cases::outline(entry, scope, d),
+        Layout::Bare => bare::outline(entry, scope, d),
+        Layout::Skill => skill::outline(entry, scope, d),
+    }
+}
+
+/// The outline of a suite whose cases are read as those of an eval file.
+fn outline_of(suite: Option<Suite>, sources: CaseSources, defaults: Defaults, place: Span) -> Outline {
+    let cases = Box::new(Sources { list: sources.list, defaults });
+    Outline { suite, cases, watched: sources.watched, place }
+}
+
+/// A suite with a name, a layout and a place.
+fn new_suite(name: String, layout: Layout, span: Span, roots: &Roots, files: &Files) -> Suite {
+    let mut suite = Suite::new(name, layout, Kind::Capability, files.location(span));
+    suite.root = roots.compiled(&roots.suite_root);
+    suite
+}

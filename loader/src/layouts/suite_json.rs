@@ -1,0 +1,54 @@
+//! `suite.json`: which of two layouts it belongs to, and what it says.
+
+use std::path::Path;
+
+use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{Kind, Layout, Suite, SuiteJson};
+
+use super::{combined, new_suite, tasks};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::Fields;
+use crate::fields::paths::Scope;
+use crate::read;
+use crate::source::{Files, Span};
+use crate::suite::gates;
+
+/// The layout of a suite with this file, by the directory next to it.
+pub(super) fn layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Layout> {
+    let root = path.parent().unwrap_or(path);
+    // Exact names, also where the file system does not care.
+    let exists = |wanted: &str| {
+        std::fs::read_dir(root)
+            .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name() == wanted && entry.path().is_dir()))
+    };
+    let (message, help) = match (exists(tasks::DIRECTORY), exists(combined::DIRECTORY)) {
+        (true, false) => return Some(Layout::Tasks),
+        (false, true) => return Some(Layout::Combined),
+        (true, true) => ("both `tasks/` and `cases/` exist next to `suite.json`", "keep one of them"),
+        (false, false) => (
+            "neither `tasks/` nor `cases/` exists next to `suite.json`",
+            "create `tasks/` with one JSON file per task, or `cases/` with one directory per case",
+        ),
+    };
+    d.report(Code::AmbiguousLayout, Span::whole(files.add(path)), message, help);
+    None
+}
+
+pub(super) fn read(path: &Path, layout: Layout, scope: Scope<'_>, d: &mut Diagnostics) -> Option<(Suite, SuiteJson)> {
+    let (file, text) = read::read_text(path, scope.files, d)?;
+    let root = read::parse_json(file, &text, d)?;
+    let help = "write `{\"name\": …, \"agent_name\": …}`";
+    let mut fields = Fields::of_root(&root, SuiteJson::TABLE, help, d)?;
+    fields.get("$schema");
+    let written: SuiteJson = fields.parts(scope, d).into_value_of_rest()?;
+    let gates = fields.get("gates").map(|entry| gates::read(entry, &[], d)).unwrap_or_default();
+    let has_kind = fields.get("kind").is_some();
+    fields.finish(d);
+    let trimmed = |name: &Option<String>| name.as_ref().map(|name| name.trim().to_owned());
+    let mut suite = new_suite(trimmed(&written.name).unwrap_or_default(), layout, root.span, scope.roots, scope.files);
+    suite.gates = gates;
+    suite.agent_name = trimmed(&written.agent_name);
+    // Nothing in the cases contradicts `capability`: a word that is no kind has no other consequences.
+    suite.kind = written.kind.unwrap_or(if has_kind { Kind::Capability } else { Kind::Mixed });
+    Some((suite, written))
+}

@@ -1,0 +1,138 @@
+//! A task file.
+
+use std::path::Path;
+
+use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{
+    Case, Content, Input, Message, PathRef, ReferenceSolution, Role, Task, Trials, Value, Workspace,
+};
+
+use crate::cases::case::CheckedCase;
+use crate::cases::workspace;
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::paths::{Kind, Scope};
+use crate::fields::{Fields, id};
+use crate::graders::assertions;
+use crate::graders::assertions::CaseFacts;
+use crate::read::node::{Entry, Node};
+
+/// What `suite.json` asks of its tasks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TaskRules {
+    pub(super) needs_reference: bool,
+    pub(super) threshold: Option<f64>,
+}
+
+pub(super) fn read(
+    node: &Node,
+    path: &Path,
+    rules: TaskRules,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<CheckedCase> {
+    let mut fields = Fields::new(node, Task::TABLE, d)?.at_top();
+    fields.get("$schema");
+    let (id, id_span) = id::read_task(&mut fields, d);
+    let written: Task = fields.parts(scope, d).into_value_of_rest()?;
+    let (input_entry, reference_entry) = (fields.get("input"), fields.get("reference_solution"));
+    if rules.needs_reference && reference_entry.is_none() {
+        d.report(
+            Code::MissingReferenceSolution,
+            node.span,
+            "the task has no `reference_solution`, which the suite requires",
+            "add it, or relax `require_reference_solution` in suite.json",
+        );
+    }
+    let graders = match fields.get("graders") {
+        Some(entry) if entry.value.as_sequence().is_some_and(<[Node]>::is_empty) => {
+            d.report(Code::NoGraders, entry.value.span, "`graders` is empty", "add a grader: `{\"name\": …}`");
+            Vec::new()
+        }
+        Some(entry) => assertions::task_graders(&entry.value, scope, d),
+        None => {
+            fields.missing(Code::NoGraders, "graders", d);
+            Vec::new()
+        }
+    };
+    fields.finish(d);
+    // The expected outcome is what graders compare an answer with.
+    let reference: Vec<Message> = written
+        .reference_solution
+        .iter()
+        .filter_map(|solution: &ReferenceSolution| solution.expected_outcome.clone())
+        .map(|outcome| Message::new(Role::Assistant, Content::Data(Value::Object(outcome))))
+        .collect();
+    let facts = CaseFacts {
+        expected_output: &reference,
+        reference_is_broken: reference_entry.is_some() && reference.is_empty(),
+        has_criteria: written.description.is_some(),
+        span: node.span,
+        tasks_layout: true,
+    };
+    let user_graders = assertions::user_graders(graders.iter()).collect();
+    let graders = assertions::merge(graders, &[], &facts, d);
+    let workspace = if scope.request.fixtures { fixtures(node, input_entry, path, scope, d) } else { None };
+    let mut case = Case::new(id?, scope.files.location(node.span));
+    case.dir = scope.roots.compiled(scope.dir);
+    case.description = written.description;
+    case.input = Input::Data(written.input);
+    case.reference_solution = written.reference_solution;
+    case.graders = graders;
+    case.trials = Trials::new(written.trials_per_run.unwrap_or(1));
+    case.threshold = rules.threshold;
+    case.timeout_seconds = written.timeout_seconds;
+    case.tags = written.tags;
+    case.metadata = written.metadata;
+    case.workspace = workspace;
+    Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies: Vec::new(), user_graders })
+}
+
+/// The workspace of a task: `input.fixture_dir`, else `workspace/` next to the file, on top of `input.base_fixture`.
+fn fixtures(
+    node: &Node,
+    input: Option<&Entry>,
+    path: &Path,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<Workspace> {
+    let named = |key: &str, d: &mut Diagnostics| -> Option<Option<PathRef>> {
+        let entry = input?.value.entry(key)?;
+        // Only text names a fixture; anything else belongs to the agent.
+        let text = entry.value.as_str()?;
+        if text.trim().is_empty() {
+            d.report(
+                Code::MissingFixture,
+                entry.value.span,
+                format!("`{key}` is blank"),
+                "name a directory, or delete it",
+            );
+            return Some(None);
+        }
+        let found =
+            scope.find_text(text, &entry.value, &format!("`{key}`"), (Code::MissingFixture, Kind::Directory), d);
+        if let Some(found) = &found {
+            workspace::check_links(&found.path, &entry.value, scope, d);
+        }
+        Some(found.map(|found| found.reference))
+    };
+    let base_fixture = named("base_fixture", d).flatten();
+    let template = match named("fixture_dir", d) {
+        Some(found) => found,
+        None => sibling(path, input.map_or(node, |entry| &entry.value), scope, d),
+    };
+    if base_fixture.is_none() && template.is_none() {
+        return None;
+    }
+    Some(Workspace { template, base_fixture, ..Workspace::default() })
+}
+
+fn sibling(path: &Path, node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
+    let directory = path.with_file_name("workspace");
+    // A link out of the suite was reported where tasks were listed.
+    let is_inside = directory.canonicalize().is_ok_and(|real| real.starts_with(&scope.roots.real_boundary));
+    if !directory.is_dir() || !is_inside {
+        return None;
+    }
+    workspace::check_links(&directory, node, scope, d);
+    Some(PathRef::found("workspace", scope.roots.compiled(&directory)))
+}

@@ -1,0 +1,59 @@
+//! Cases that are new since the build and so have no tests of their own. A test `suite_check` runs them for `cargo evalsuite watch`, which
+//! need not build for them.
+
+use evalsuite_records::record::Status;
+
+use crate::entry::evals_run::RunCases;
+use crate::entry::reload;
+use crate::entry::report::Report;
+use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::entry::run_options::RunOptions;
+use crate::entry::suite_description::NEW_CASES_VARIABLE;
+use crate::model::evals::Evals;
+use crate::platform::redaction::without_secrets;
+
+/// The tests that the variable names.
+pub(crate) fn wanted() -> Option<Vec<String>> {
+    let paths = std::env::var(NEW_CASES_VARIABLE).ok().filter(|paths| !paths.is_empty())?;
+    Some(paths.lines().map(str::to_owned).collect())
+}
+
+/// Runs the wanted cases of a suite, and prints how they end.
+pub(crate) fn run(evals: Evals, wanted: &[String]) {
+    let module = evals.suite().module_path.split_once("::").map(|(_crate_name, module)| format!("{module}::"));
+    let module = module.unwrap_or_default();
+    let wanted: Vec<&str> = wanted.iter().filter_map(|path| path.strip_prefix(&module)).collect();
+    let (report, problems) = match report(evals, &wanted) {
+        Ok(report) => (Some(report), None),
+        Err(error) => (None, Some(format!("evaluation error (setup): {error}"))),
+    };
+    for path in wanted {
+        let case = report.iter().flat_map(Report::cases).find(|report| report.case().test_name == path);
+        let result = match (case, &report) {
+            (Some(case), _) if case.fails_test() => failed(&module, path, &case.to_string()),
+            (Some(case), _) if case.status() == Status::Skipped => "ignored".to_owned(),
+            (Some(_), _) => "ok".to_owned(),
+            (None, Some(report)) if report.problems().is_empty() => failed(&module, path, "the suite has no such case"),
+            (None, Some(report)) => failed(&module, path, &report.problems().join("\n")),
+            (None, None) => failed(&module, path, problems.as_deref().unwrap_or_default()),
+        };
+        // The harness may have begun a line.
+        print!("\ntest {module}{path} ... {result}\n");
+    }
+}
+
+fn report(evals: Evals, wanted: &[&str]) -> Result<Report, RunError> {
+    let options = RunOptions::new();
+    let run = RunCases::new(&evals, &options)?;
+    let evals = reload::with_new_cases(evals)?;
+    let cases = evals.suite().cases.iter().filter(|case| wanted.contains(&case.test_name)).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.map_err(|error| {
+        RunError::new(RunErrorKind::Thread, "cannot create the runtime of async code").with_source(error)
+    })?;
+    runtime.block_on(run.finish(evals, cases))
+}
+
+fn failed(module: &str, path: &str, text: &str) -> String {
+    format!("FAILED\n---- {module}{path} stdout ----\n{}\n\nfailures:", without_secrets(text).trim_end())
+}

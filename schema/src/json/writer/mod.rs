@@ -1,0 +1,293 @@
+//! Writes data as JSON. All records are written by this one serializer.
+//!
+//! With `serde_json`, each spacing, destination and change of texts is a separate serializer. Their code for every
+//! record would be linked into every test program, without optimisation. This serializer writes through a
+//! [`fmt::Formatter`] of the standard library, which is optimised in every program.
+
+mod serializer;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::fmt::{self, Write as _};
+
+use serde::ser::{Error as _, Serialize};
+use serde_json::{Error, Result};
+
+/// Changes a text.
+pub type Change<'c> = &'c dyn for<'t> Fn(&'t str) -> Cow<'t, str>;
+
+/// How JSON is laid out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Spacing {
+    /// In one line.
+    Compact,
+    /// With line breaks, at this depth of indentation.
+    Pretty(usize),
+    /// In one line, with sorted keys and without places in files: equal for data with equal meaning.
+    Canonical,
+}
+
+/// Data as JSON, with every text in the data changed: values and keys of maps, but neither the names of fields and variants nor
+/// numbers.
+///
+/// # Errors
+///
+/// If the data is not JSON.
+pub fn written<T: Serialize + ?Sized>(data: &T, spacing: Spacing, change: Option<Change<'_>>) -> Result<String> {
+    json_of(&|writer| data.serialize(writer), spacing, change, Texts::Quoted)
+}
+
+/// Writes data of any type. The rest of the serializer is compiled once, and not once for each type.
+type WriteData<'d> = &'d dyn Fn(&mut JsonWriter<'_>) -> Result<()>;
+
+fn json_of(data: WriteData<'_>, spacing: Spacing, change: Option<Change<'_>>, texts: Texts) -> Result<String> {
+    let document = Document { data, spacing, change, texts, error: Cell::new(None) };
+    let json = format!("{document}");
+    document.error.into_inner().map_or(Ok(json), Err)
+}
+
+struct Document<'d> {
+    data: WriteData<'d>,
+    spacing: Spacing,
+    change: Option<Change<'d>>,
+    texts: Texts,
+    error: Cell<Option<Error>>,
+}
+
+impl fmt::Display for Document<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut writer = JsonWriter { out: f, spacing: self.spacing, change: self.change, texts: self.texts };
+        if let Err(error) = (self.data)(&mut writer) {
+            self.error.set(Some(error));
+        }
+        Ok(())
+    }
+}
+
+/// How texts are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Texts {
+    Quoted,
+    /// As the key of a map, which has to be a text or number. It is quoted later.
+    Key,
+    /// As the digits of a number of any length.
+    Digits,
+}
+
+/// JSON as it is being written.
+struct JsonWriter<'d> {
+    out: &'d mut dyn fmt::Write,
+    spacing: Spacing,
+    change: Option<Change<'d>>,
+    texts: Texts,
+}
+
+impl<'d> JsonWriter<'d> {
+    fn raw(&mut self, json: &str) -> Result<()> {
+        self.out.write_str(json).map_err(Error::custom)
+    }
+
+    fn display(&mut self, value: &dyn fmt::Display) -> Result<()> {
+        write!(self.out, "{value}").map_err(Error::custom)
+    }
+
+    fn text(&mut self, text: &str) -> Result<()> {
+        // Rust escapes what JSON does, and more.
+        if is_plain(text) {
+            return self.name(text);
+        }
+        let escaped = format!("{text:?}");
+        if has_escapes_of_json(&escaped) { self.raw(&escaped) } else { self.raw(&serde_json::to_string(text)?) }
+    }
+
+    /// The name of a variant, or another text without escapes.
+    fn name(&mut self, name: &str) -> Result<()> {
+        self.raw("\"")?;
+        self.raw(name)?;
+        self.raw("\"")
+    }
+
+    /// Begins a line where there are lines, after a comma or without one.
+    fn break_line(&mut self, after_comma: bool) -> Result<()> {
+        const LINE: &str = ",\n                                ";
+        let start = usize::from(!after_comma);
+        let width = if let Spacing::Pretty(depth) = self.spacing { 2 + 2 * depth } else { 1 };
+        self.raw(&LINE[start..width.min(LINE.len())])?;
+        for _ in LINE.len()..width {
+            self.raw(" ")?;
+        }
+        Ok(())
+    }
+
+    fn separate_name(&mut self) -> Result<()> {
+        self.raw(if let Spacing::Pretty(_) = self.spacing { ": " } else { ":" })
+    }
+
+    /// The name of a field or variant, which has no escapes, before its value.
+    fn name_of_value(&mut self, name: &str) -> Result<()> {
+        self.raw("\"")?;
+        self.raw(name)?;
+        self.raw(if let Spacing::Pretty(_) = self.spacing { "\": " } else { "\":" })
+    }
+
+    fn indent(&mut self) {
+        if let Spacing::Pretty(depth) = &mut self.spacing {
+            *depth += 1;
+        }
+    }
+
+    fn open<'w>(&'w mut self, bracket: &str, end: &'static str) -> Result<Parts<'w, 'd>> {
+        self.check_no_key()?;
+        self.raw(bracket)?;
+        self.indent();
+        Ok(Parts::new(self, end))
+    }
+
+    fn check_no_key(&self) -> Result<()> {
+        if self.texts == Texts::Key { Err(Error::custom("key must be a string")) } else { Ok(()) }
+    }
+
+    /// Begins the object of a variant with data.
+    fn open_variant(&mut self, variant: &str) -> Result<()> {
+        self.check_no_key()?;
+        self.raw("{")?;
+        self.indent();
+        self.break_line(false)?;
+        self.name_of_value(variant)
+    }
+
+    /// Ends an array or object.
+    fn close(&mut self, is_empty: bool, bracket: &str) -> Result<()> {
+        if let Spacing::Pretty(depth) = &mut self.spacing {
+            *depth -= 1;
+        }
+        if !is_empty {
+            self.break_line(false)?;
+        }
+        self.raw(bracket)
+    }
+}
+
+/// Whether a text needs no escapes in Rust's notation: it contains no quotes, backslashes or invisible characters. Code
+/// of the standard library checks this, because it is optimised in every program.
+pub fn is_plain(text: &str) -> bool {
+    let mut length = Length(0);
+    write!(length, "{text:?}").is_ok() && length.0 == text.len() + 2
+}
+
+/// Length of what is written.
+struct Length(usize);
+
+impl fmt::Write for Length {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 += text.len();
+        Ok(())
+    }
+}
+
+/// Whether a text in Rust's notation is the same in JSON's.
+fn has_escapes_of_json(escaped: &str) -> bool {
+    let mut after_backslashes = escaped.split('\\').skip(1);
+    while let Some(text) = after_backslashes.next() {
+        match text.as_bytes().first() {
+            Some(b'n' | b'r' | b't' | b'"') => {}
+            // Text between two backslashes, of which the first escapes the second.
+            None => drop(after_backslashes.next()),
+            Some(_) => return false,
+        }
+    }
+    true
+}
+
+/// An array or object that is being written.
+struct Parts<'w, 'd> {
+    writer: &'w mut JsonWriter<'d>,
+    /// Its closing bracket, and that of the object of its variant. Empty for what is no array or object in JSON.
+    end: &'static str,
+    is_empty: bool,
+    /// Keys so far, of a map whose texts are changed: two of them may become the same.
+    keys: Option<BTreeSet<String>>,
+    /// Keys and values that are written when the object ends, in [`Spacing::Canonical`].
+    entries: Option<Vec<(String, String)>>,
+    /// How texts around it are written.
+    around: Texts,
+}
+
+impl<'w, 'd> Parts<'w, 'd> {
+    fn new(writer: &'w mut JsonWriter<'d>, end: &'static str) -> Self {
+        let around = writer.texts;
+        Self { writer, end, is_empty: true, keys: None, entries: None, around }
+    }
+
+    fn next(&mut self) -> Result<()> {
+        let is_first = std::mem::replace(&mut self.is_empty, false);
+        self.writer.break_line(!is_first)
+    }
+
+    fn field(&mut self, name: &str, value: WriteData<'_>) -> Result<()> {
+        if self.end.is_empty() {
+            return if self.writer.texts == Texts::Digits { value(self.writer) } else { Ok(()) };
+        }
+        if self.writer.spacing == Spacing::Canonical {
+            self.entries.get_or_insert_default().push((name.to_owned(), String::new()));
+            return self.value(value);
+        }
+        self.next()?;
+        self.writer.name_of_value(name)?;
+        value(self.writer)
+    }
+
+    /// A key of a map, which no other key of the map becomes.
+    fn key(&mut self, key: String) -> Result<()> {
+        if self.writer.spacing == Spacing::Canonical {
+            self.entries.get_or_insert_default().push((key, String::new()));
+            return Ok(());
+        }
+        self.next()?;
+        if self.writer.change.is_none() {
+            return self.writer.text(&key);
+        }
+        let keys = self.keys.get_or_insert_default();
+        let mut unique = key.clone();
+        let mut number = 1_usize;
+        while !keys.insert(unique.clone()) {
+            number += 1;
+            unique = format!("{key} ({number})");
+        }
+        self.writer.text(&unique)
+    }
+
+    /// The value of the field or key that was written last.
+    fn value(&mut self, value: WriteData<'_>) -> Result<()> {
+        if let Some((_, entry)) = self.entries.as_mut().and_then(|entries| entries.last_mut()) {
+            *entry = json_of(value, self.writer.spacing, self.writer.change, Texts::Quoted)?;
+            return Ok(());
+        }
+        self.writer.separate_name()?;
+        value(self.writer)
+    }
+
+    fn close(mut self) -> Result<()> {
+        if let Some(mut entries) = self.entries.take() {
+            entries.sort_unstable();
+            for (key, value) in entries.iter().filter(|(_, value)| !value.is_empty()) {
+                self.next()?;
+                self.writer.text(key)?;
+                self.writer.separate_name()?;
+                self.writer.raw(value)?;
+            }
+        }
+        self.writer.texts = self.around;
+        let (bracket, of_variant) = self.end.split_at(self.end.len().min(1));
+        if !bracket.is_empty() {
+            self.writer.close(self.is_empty, bracket)?;
+        }
+        if !of_variant.is_empty() {
+            self.writer.close(false, of_variant)?;
+        }
+        Ok(())
+    }
+}
