@@ -94,6 +94,7 @@ fn a_harbor_task_becomes_a_case() {
     let package = Package::new(&[
         ("task/task.toml", "version = \"1.0\"\n[agent]\ntimeout_sec = 60\n"),
         ("task/instruction.md", "Write hello.txt."),
+        ("task/environment/Dockerfile", "WORKDIR /app\n"),
         ("task/tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
     ]);
     let output = package.run(&["convert", "task", "suites/task"]);
@@ -153,6 +154,7 @@ fn other_sources_become_tasks_and_what_they_cannot_express_is_named() {
         ("promptfooconfig.yaml", CONFIGURATION),
         ("task/task.toml", "version = \"1.0\"\n[agent]\ntimeout_sec = 60\n"),
         ("task/instruction.md", "Write hello.txt."),
+        ("task/environment/Dockerfile", "WORKDIR /app\n"),
         ("task/tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
     ]);
     let output = package.run(&["convert", ".", "suites/words", "--layout", "tasks"]);

@@ -208,3 +208,35 @@ fn answers_that_are_trimmed_first_need_no_program() {
     assert_eq!(lines(&conversion, Outcome::Dropped), Vec::<String>::new());
     assert!(!suite.contains("code-grader") && suite.matches("type: ").count() == 6, "{suite}");
 }
+
+#[test]
+fn a_default_test_and_variables_in_other_files_are_reported_there() {
+    let files = [
+        (
+            "promptfooconfig.yaml",
+            "prompts: ['{{a}} {{b}}']\nproviders: [echo]\ndefaultTest: file://default.yaml\ntests:\n  - vars: file://vars.yaml\n",
+        ),
+        (
+            "default.yaml",
+            "\nvars:\n  a: [x, y]\n  c: file://none.txt\noptions:\n  rubricPrompt: mine\nassert:\n  - type: bleu\n    value: x\n  - type: contains\n    value: x\n",
+        ),
+        ("vars.yaml", "\n\nb: file://also-none.txt\n"),
+    ];
+    let (conversion, _) = convert(&files).unwrap();
+    let named: Vec<String> = lines(&conversion, Outcome::Dropped)
+        .into_iter()
+        .map(|line| line.split(": ").next().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        named,
+        [
+            "default.yaml:6 defaultTest.options.rubricPrompt",
+            "default.yaml:4 defaultTest.vars.c",
+            "vars.yaml:3 vars.b",
+            "default.yaml:8 defaultTest.assert[0]",
+        ]
+    );
+    let mapped = lines(&conversion, Outcome::Mapped);
+    assert!(mapped.contains(&"default.yaml:3 defaultTest.vars.a: ".to_owned()), "{mapped:?}");
+    assert!(conversion.report.entries().iter().all(|entry| !entry.name.is_empty()), "{}", conversion.report);
+}

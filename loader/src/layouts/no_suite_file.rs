@@ -92,9 +92,8 @@ fn is_yaml(path: &Path) -> bool {
 
 /// Whether a directory has a suite file.
 fn is_suite(path: &Path) -> bool {
-    let is_suite_file =
-        |file: &Path| evalsuite_discovery::SuiteFile::named(&paths::file_name(file)).is_some() && file.is_file();
-    evalsuite_discovery::is_skill(path) || path.is_dir() && !names(path, is_suite_file).is_empty()
+    let has_suite_file = || evalsuite_discovery::suite_files(path).is_ok_and(|files| !files.is_empty());
+    evalsuite_discovery::is_skill(path) || path.is_dir() && has_suite_file()
 }
 
 /// A valid name of a suite, made of the directory's.
