@@ -43,7 +43,7 @@ pub(super) fn of_file<'f>(
         })
         .collect();
     if !edits.is_empty() {
-        let title = "Fix what has one certain answer".to_owned();
+        let title = "Apply all safe fixes".to_owned();
         actions.push(action(title, CodeActionKind::SourceFixAll, edits.iter().map(text_edit).collect()));
     }
     actions
