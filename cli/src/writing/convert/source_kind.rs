@@ -37,7 +37,7 @@ impl SourceKind {
             true => Ok(Self::Promptfoo),
             false => Err(CliError::with_help(
                 format!("{} is not a suite, a promptfoo configuration or a Harbor task", path.display()),
-                "say with `--from` what it is",
+                "set its kind with `--from`",
             )),
         }
     }

@@ -17,11 +17,11 @@ pub(super) fn write(arguments: &NewCase) -> Result<()> {
     let question = |text, argument| Question { text, argument, default: None };
     let id = question("Id of the case", "ID").answer(arguments.id.as_deref())?;
     check_name(&id)?;
-    let input = question("Input of the agent", "--input").answer(arguments.input.as_deref())?;
+    let input = question("Prompt for the agent", "--input").answer(arguments.input.as_deref())?;
     let check = match &arguments.criteria {
         Some(criteria) => Check::Criteria(criteria.clone()),
         None => {
-            let question = question("A text that the answer has to contain", "--contains");
+            let question = question("Text that the answer must contain", "--contains");
             Check::Contains(question.answer(arguments.contains.as_deref())?)
         }
     };

@@ -35,7 +35,7 @@ pub(super) fn write(arguments: &NewGrader) -> Result<()> {
         return Err(CliError::with_help(message, help));
     };
     if file.text.contains(&format!("fn {name}(")) {
-        let message = format!("{} has a function `{name}` already", file.shown);
+        let message = format!("{} already has a function `{name}`", file.shown);
         return Err(CliError::new(message));
     }
     let mut changes = Changes::new(&package.root);

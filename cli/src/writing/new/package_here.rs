@@ -23,7 +23,7 @@ impl PackageHere {
         let manifest = Manifest::read(root.join("Cargo.toml"))?;
         if !manifest.has_package() {
             let message = format!("{} has no package", root.join("Cargo.toml").display());
-            return Err(CliError::with_help(message, "go to the directory of one of its members"));
+            return Err(CliError::with_help(message, "change to the directory of one of its members"));
         }
         Ok(Self { root, manifest })
     }
