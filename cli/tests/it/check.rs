@@ -142,21 +142,21 @@ fn a_case_is_checked_in_its_suite_by_its_file_its_directory_and_the_current_dire
         ("suites/card_agent/tasks/a.json", TASK),
         ("suites/card_agent/tasks/group/b.json", "{}"),
     ]);
-    let note = "note: 2 problems in other cases of this suite; `cargo evalsuite check suites/shop` shows all of them\n";
+    let note = "note: 1 problem in other cases of this suite; `cargo evalsuite check suites/shop` shows all of them\n";
     for path in ["suites/shop/cases/bad", "suites/shop/cases/bad/case.yaml", "./suites/shop/cases/bad/"] {
         let output = package.run(&["check", path]);
         assert_eq!(output.code, 1, "{}", output.out);
         assert!(output.out.contains("--> suites/shop/cases/bad/case.yaml:3:"), "{}", output.out);
         assert!(output.out.contains("unknown key `valeu` in `contains`"), "{}", output.out);
         assert!(!output.out.contains("cases/other"), "{}", output.out);
-        assert!(output.out.ends_with("2 errors in `suites/shop/cases/bad`\n"), "{}", output.out);
+        assert!(output.out.ends_with("1 error in `suites/shop/cases/bad`\n"), "{}", output.out);
         assert!(output.err.contains(note), "{}", output.err);
     }
     let output = package.run(&["check", "suites/shop/cases/good/case.yaml"]);
     assert_eq!((output.code, output.out.as_str()), (0, "no problems in `suites/shop/cases/good`\n"));
     let output = package.run_in("suites/shop/cases/bad", &["check"]);
     assert_eq!(output.code, 1);
-    assert!(output.out.ends_with("2 errors in `.`\n"), "{}", output.out);
+    assert!(output.out.ends_with("1 error in `.`\n"), "{}", output.out);
     assert!(!output.out.contains("cases/other"), "{}", output.out);
 
     let output = package.run(&["check", "suites/card_agent/tasks/a.json"]);
