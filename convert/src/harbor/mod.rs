@@ -393,9 +393,9 @@ impl Task<'_> {
                     "agent" => {
                         self.report.approximated(&place, "the longest time limit of a step is that of every turn")
                     }
-                    "min_reward" => self
-                        .report
-                        .approximated(&place, "the threshold of the case decides whether the next turn follows"),
+                    "min_reward" => {
+                        self.report.different(&place, "the threshold of the case decides whether the next turn follows")
+                    }
                     "artifacts" => self.report.dropped(&place, "the changes of the workspace are recorded"),
                     _ => self.report.dropped(&place, "a turn has no such setting"),
                 }
@@ -408,10 +408,8 @@ impl Task<'_> {
         }
         let strategy = self.document.root.get("multi_step_reward_strategy").and_then(Json::as_str);
         if strategy == Some("final") {
-            self.report.approximated(
-                &self.place("multi_step_reward_strategy"),
-                "the lowest score of a turn is that of the case",
-            );
+            self.report
+                .different(&self.place("multi_step_reward_strategy"), "the lowest score of a turn is that of the case");
         }
         let stops = steps.iter().any(|step| step.get("min_reward").is_some());
         let mut entries = vec![entry("mode", "conversation"), entry("turns", Json::Array(turns))];

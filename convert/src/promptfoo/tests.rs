@@ -240,3 +240,36 @@ fn a_default_test_and_variables_in_other_files_are_reported_there() {
     assert!(mapped.contains(&"default.yaml:3 defaultTest.vars.a: ".to_owned()), "{mapped:?}");
     assert!(conversion.report.entries().iter().all(|entry| !entry.name.is_empty()), "{}", conversion.report);
 }
+
+#[test]
+fn sets_of_which_all_or_one_has_to_pass_are_composites() {
+    let text = "prompts: [x]\nproviders: [echo]\ntests:\n  - assert:\n      \
+                - { type: or, assert: [{ type: contains, value: tea }, { type: llm-rubric, value: polite, threshold: 0.6 }] }\n      \
+                - { type: and, value: [{ type: contains, value: tea }, { type: is-json }] }\n";
+    let (conversion, suite) = convert(&[("promptfooconfig.yaml", text)]).unwrap();
+    assert_eq!(lines(&conversion, Outcome::Dropped), Vec::<String>::new());
+    let root = evalsuite_loader::document::parse(&suite, Path::new("EVAL.yaml")).unwrap().root.to_json();
+    let expected = json!([
+        {
+            "type": "composite",
+            "aggregator": {"type": "threshold", "threshold": 0.001},
+            "assertions": [
+                {"type": "contains", "value": "tea"},
+                {"type": "llm-grader", "prompt": "polite", "min_score": 0.6},
+            ],
+            "required": true,
+            "min_score": 0.001,
+        },
+        {
+            "type": "composite",
+            "aggregator": {"type": "weighted_average"},
+            "assertions": [
+                {"type": "contains", "value": "tea", "required": true, "min_score": 1},
+                {"type": "is-json", "required": true, "min_score": 1},
+            ],
+            "required": true,
+            "min_score": 1,
+        },
+    ]);
+    assert_eq!(root["tests"][0]["assertions"], expected);
+}

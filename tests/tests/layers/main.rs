@@ -177,6 +177,7 @@ const PROMPTFOO: &[&str] = &[
     "template",
     "javascript_regex",
     "source_files",
+    "javascript_regex",
     "references",
     "assertions",
     "csv_tests",

@@ -148,7 +148,7 @@ fn what_check_fixes_is_an_action() {
         result.as_array().expect("a list").iter().map(action).collect::<Vec<_>>()
     };
     let quick = ("quickfix".to_owned(), "Write input".to_owned(), 1);
-    let all = ("source.fixAll".to_owned(), "Fix what has one certain answer".to_owned(), 2);
+    let all = ("source.fixAll".to_owned(), "Apply all safe fixes".to_owned(), 2);
     assert_eq!(actions(1, &[]), [quick.clone(), all.clone()]);
     assert_eq!(actions(1, &["quickfix"]), [quick]);
     assert_eq!(actions(0, &["source"]), [all]);

@@ -184,7 +184,7 @@ pub(super) fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mappe
     }
     let (is_negated, kind) = kind.strip_prefix("not-").map_or((false, kind), |kind| (true, kind));
     let mut grader = match kind {
-        "assert-set" => match set(assertion, context) {
+        "assert-set" | "and" | "or" => match set(assertion, kind, context) {
             Mapped::Grader(grader) => grader,
             other => return other,
         },
@@ -339,16 +339,17 @@ fn unknown_keys(assertion: &Assertion, report: &mut Report) {
     }
 }
 
-/// A set counts as one assertion, with the rules of a test.
-fn set(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mapped {
+/// A set counts as one assertion, with the rules of a test. Of an `or`, one has to pass.
+fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Mapped {
     let (value, place) = (&assertion.value, &assertion.place);
     let threshold = value.get("threshold").and_then(Value::as_number);
     let outer_scores_decide = context.scores_decide;
     context.scores_decide |= threshold.is_some();
-    let members_decide = !context.scores_decide;
+    let members_decide = !context.scores_decide && kind != "or";
     let (mut members, mut is_lost) = (Vec::new(), false);
-    for (index, item) in value.get("assert").and_then(Value::items).unwrap_or_default().iter().enumerate() {
-        let place = place.below(item.position.line, &format!("assert[{index}]"));
+    let key = if value.get("assert").is_some() { "assert" } else { "value" };
+    for (index, item) in value.get(key).and_then(Value::items).unwrap_or_default().iter().enumerate() {
+        let place = place.below(item.position.line, &format!("{key}[{index}]"));
         match map(&Assertion { value: item.clone(), place }, context) {
             Mapped::Grader(grader) => members.push(grader),
             Mapped::Metric => {}
@@ -374,9 +375,18 @@ fn set(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mapped {
     grader.entries.push(("assertions".to_owned(), Value::new(Data::List(members))));
     grader.is_set = true;
     for (key, value) in value.entries() {
-        if !["type", "assert", "threshold", "weight", "metric"].contains(&key.as_str()) {
+        let is_known = ["type", "assert", "threshold", "weight", "metric"].contains(&key.as_str());
+        if !is_known && (key != "value" || kind == "assert-set") {
             context.report.dropped(&place.below(value.position.line, key), "a composite has no such setting");
         }
+    }
+    if kind != "assert-set" {
+        let reason = format!("promptfoo has no type `{kind}` and reports an error");
+        context.report.different(place, reason);
+    }
+    if kind == "or" {
+        grader.entries[1].1 = Value::from(json!({"type": "threshold", "threshold": LOWEST_MARK}));
+        return Mapped::Grader(grader.graded(LOWEST_MARK));
     }
     Mapped::Grader(match threshold {
         // All of its assertions weigh nothing: none can fail it.
@@ -429,11 +439,12 @@ impl Names {
         if grader.weight != 1.0 {
             entries.push(("weight".to_owned(), Value::from(number(grader.weight))));
         }
-        if required && grader.can_fail && (grader.weight > 0.0 || grader.is_set) {
+        let is_required = required && grader.can_fail && (grader.weight > 0.0 || grader.is_set);
+        if is_required {
             entries.push(("required".to_owned(), Value::from(json!(true))));
-            if with_mark || grader.is_graded {
-                entries.push(("min_score".to_owned(), Value::from(number(grader.mark))));
-            }
+        }
+        if is_required && (with_mark || grader.is_graded) || !required && self.of_members && grader.is_graded {
+            entries.push(("min_score".to_owned(), Value::from(number(grader.mark))));
         }
         Value { above: grader.comments.above, beside: grader.comments.beside, ..Value::new(Data::Mapping(entries)) }
     }

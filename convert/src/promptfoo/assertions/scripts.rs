@@ -147,9 +147,18 @@ fn reads_an_object(code: &str) -> bool {
     })
 }
 
-/// Whether a program imports files beside it.
-fn imports_a_file_beside_it(code: &str) -> bool {
-    ["'./", "\"./", "'../", "\"../", "from .", "__file__", "__dirname"].iter().any(|text| code.contains(text))
+/// Whether a program imports files or packages, which are not copied.
+fn imports_files(code: &str, kind: &str) -> bool {
+    const OF_NODE: &[&str] = &["assert", "buffer", "crypto", "fs", "fs/promises", "os", "path", "url", "util"];
+    if kind == "python" {
+        return ["from .", "__file__"].iter().any(|text| code.contains(text));
+    }
+    let imported = ["require(", "import(", " from ", "import "].iter().flat_map(|start| code.split(start).skip(1));
+    let mut names = imported.filter_map(|rest| {
+        let quote = rest.chars().next().filter(|quote| matches!(quote, '\'' | '"' | '`'))?;
+        rest[1..].split(quote).next()
+    });
+    names.any(|name| !name.starts_with("node:") && !OF_NODE.contains(&name)) || code.contains("__dirname")
 }
 
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
@@ -174,8 +183,12 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
                 return Err(format!("another file is called `{file}`, too"));
             }
             context.output.add(copy.clone(), code.clone());
-            if imports_a_file_beside_it(&code) {
+            if imports_files(&code, check.kind) {
                 context.report.different(check.place(), "only this file is copied, not what it imports");
+            }
+            let has_modules = ["import ", "export "].iter().any(|word| code.lines().any(|line| line.starts_with(word)));
+            if has_modules && path.extension().is_some_and(|extension| extension == "js") {
+                context.report.different(check.place(), "`node` takes it for a CommonJS module before version 22.7");
             }
             if path.extension().is_some_and(|extension| extension.to_string_lossy().ends_with("ts")) {
                 context.report.different(check.place(), "`node` runs TypeScript since version 22.18 only");
