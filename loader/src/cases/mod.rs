@@ -248,6 +248,7 @@ fn case_list(
         d.report(Code::NoCases, span, format!("no case in `{shown}`"), "add a case");
     }
     let dir: PathBuf = file.parent().unwrap_or(scope.dir).to_path_buf();
+    let scope = scope.at(&dir);
     for node in nodes.into_iter().flat_map(|node| matrix::expand(node, scope, d)).collect::<Vec<_>>().iter() {
         if node.as_mapping().is_none() {
             let message = format!("a case must be a mapping, found {}", node.kind());
@@ -255,7 +256,7 @@ fn case_list(
             continue;
         }
         if read.takes(id_of(node), source, scope.request) {
-            let around = CaseContext { scope: scope.at(&dir), directory: None, sibling_workspace: None };
+            let around = CaseContext { scope, directory: None, sibling_workspace: None };
             read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, source)));
         }
     }
