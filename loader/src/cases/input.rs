@@ -4,7 +4,7 @@ use evalsuite_schema::keys::Keys;
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, ContentPart, Message, Part, PathRef, Role, ToolCall, media_type};
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, label, settings};
@@ -44,14 +44,15 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Opti
             let messages: Vec<Message> = items.iter().filter_map(|item| message(item, scope, d)).collect();
             (messages.len() == items.len() || d.len() == before).then_some(WrittenInput::Messages(messages))
         }
-        Data::Number(_) | Data::Bool(_) => fields::wrong_type(node, "`input`", "text", d),
-        _ => fields::reject(
-            Code::InvalidInput,
-            node.span,
-            format!("`input` must be text or a list of messages, found {}", node.kind()),
-            "put data under `content` of a message: `- {role: user, content: {…}}`",
-            d,
-        ),
+        _ => {
+            let message = format!("`input` must be text or a list of messages, found {}", node.kind());
+            let (help, fix) = match &node.data {
+                Data::Number(_) | Data::Bool(_) => ("quote it", Some(Fix::Quote)),
+                _ => ("put data under `content` of a message: `- {role: user, content: {…}}`", None),
+            };
+            d.push(Diagnostic::new(Code::InvalidInput, message).at(node.span).help(help).fix_if(fix));
+            None
+        }
     }
 }
 

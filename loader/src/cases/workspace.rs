@@ -53,7 +53,7 @@ pub(crate) fn read(
 /// A workspace in a file of its own.
 fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenWorkspace> {
     let text = node.as_str().unwrap_or_default().trim();
-    if scope.dir.join(text).is_dir() {
+    if !text.is_empty() && scope.dir.join(text).is_dir() {
         let message = format!("`workspace`: `{text}` is a directory, not a file with a workspace");
         let help = format!("write `workspace: {{ template: {text} }}`");
         let fix =

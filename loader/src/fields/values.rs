@@ -84,10 +84,11 @@ pub(crate) fn number_in(node: &Node, what: &str, range: &Range, d: &mut Diagnost
         let words = range.words;
         let message = format!("{what} is {value}, which is not {words}");
         // A share that is written as a percentage.
-        let (help, fix) = match range.contains(value / 100.0) && value > 1.0 && range.words.ends_with("1") {
-            true => super::wrong_type::instead(node.span, &(value / 100.0).to_string()),
-            false => (format!("write {words}"), None),
-        };
+        let (help, fix) =
+            match range.contains(value / 100.0) && value >= 2.0 && value.fract() == 0.0 && range.words.ends_with("1") {
+                true => super::wrong_type::instead(node.span, &(value / 100.0).to_string()),
+                false => (format!("write {words}"), None),
+            };
         d.push(Diagnostic::new(Code::OutOfRange, message).at(node.span).help(help).fix_if(fix));
         return None;
     }

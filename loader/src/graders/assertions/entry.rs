@@ -1,6 +1,6 @@
 //! One mapping of a list: what every grader has, then the settings of its type.
 
-use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig};
+use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig, TABLES};
 
 use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
@@ -106,6 +106,10 @@ fn no_type(node: &Node, d: &mut Diagnostics) {
 fn type_as_key(node: &Node) -> Option<Diagnostic> {
     let entry = node.as_mapping()?.first()?;
     let table = graders::built_in(&entry.key)?;
+    // A setting may have the name of a type.
+    if node.entry("type").is_some() || TABLES.iter().any(|table| table.keys.iter().any(|key| key.name == entry.key)) {
+        return None;
+    }
     let (kind, value) = (entry.quoted_alike("type"), entry.quoted_alike("value"));
     let problem =
         Diagnostic::new(Code::MissingGraderSetting, format!("`{}` is a type of graders, not a key", entry.key));
