@@ -1,7 +1,8 @@
 """Runs the verifier of a Harbor task in its container, as a code-grader of evalsuite.
 
 The image is built from `environment/` of the task, or named by `config.image`. The workspace of the trial is mounted where the task has its
-working directory, `tests` at /tests, and the reward is read from /logs/verifier. Needs `docker`.
+working directory, `tests` at /tests, and the reward is read from /logs/verifier. `config.command` is run instead of /tests/test.sh, if it is
+there. Needs `docker`.
 """
 
 import json
@@ -31,7 +32,8 @@ with tempfile.TemporaryDirectory() as logs, tempfile.TemporaryDirectory() as tes
     mounts = [(given["workspace_path"], config["workdir"]), (tests, "/tests"), (logs, "/logs")]
     volumes = [word for source, target in mounts for word in ("-v", f"{source}:{target}")]
     variables = [word for name, value in config.get("env", {}).items() for word in ("-e", f"{name}={value}")]
-    command = ["docker", "run", "--rm", "-w", config["workdir"], *volumes, *variables, image, "bash", "/tests/test.sh"]
+    verifier_command = config.get("command", ["bash", "/tests/test.sh"])
+    command = ["docker", "run", "--rm", "-w", config["workdir"], *volumes, *variables, image, *verifier_command]
     verified = subprocess.run(command, stdout=sys.stderr)
     named, single = verifier / "reward.json", verifier / "reward.txt"
     if named.exists():

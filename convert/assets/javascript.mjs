@@ -24,7 +24,8 @@ function body(text) {
 }
 
 async function result() {
-  const output = transform ? new Function('output', 'context', body(transform))(input.answer, context) : input.answer;
+  const codes = transform === undefined ? [] : [transform].flat();
+  const output = codes.reduce((value, code) => new Function('output', 'context', body(code))(value, context), input.answer);
   if (code !== undefined) return new Function('output', 'context', 'process', body(code))(output, context, process);
   const module = await import(pathToFileURL(join(suite, file)));
   const check = name ? (module[name] ?? module.default?.[name]) : (module.default ?? module);

@@ -1,7 +1,7 @@
 //! Converts evaluation suites: between the layouts of evalsuite, from promptfoo configurations and from Harbor tasks.
 //!
 //! A conversion reads files and returns a [`Conversion`]: the files to write, and a [`Report`] that names every entry of the source as
-//! mapped, approximated or dropped. Nothing is written before [`Output::write`].
+//! mapped, approximated, different or dropped. Nothing is written before [`Output::write`].
 
 mod error;
 mod output;

@@ -8,8 +8,10 @@ use std::fmt;
 pub enum Outcome {
     /// The suite has the same.
     Mapped,
-    /// The suite has something that is not quite the same.
+    /// The suite has something that is not quite the same. No verdict changes by it.
     Approximated,
+    /// The suite has something whose verdict may be another one.
+    Different,
     /// The suite does not have it.
     Dropped,
 }
@@ -20,6 +22,7 @@ impl Outcome {
         match self {
             Self::Mapped => "mapped",
             Self::Approximated => "approximated",
+            Self::Different => "different",
             Self::Dropped => "dropped",
         }
     }
@@ -86,6 +89,11 @@ impl Report {
         self.add(place, Outcome::Approximated, Some(reason.into()));
     }
 
+    /// The verdict may be another one.
+    pub(crate) fn different(&mut self, place: &Place, reason: impl Into<String>) {
+        self.add(place, Outcome::Different, Some(reason.into()));
+    }
+
     pub(crate) fn dropped(&mut self, place: &Place, reason: impl Into<String>) {
         self.add(place, Outcome::Dropped, Some(reason.into()));
     }
@@ -133,9 +141,10 @@ impl fmt::Display for Report {
         let count = |outcome| self.count(outcome);
         write!(
             f,
-            "{} mapped, {} approximated, {} dropped",
+            "{} mapped, {} approximated, {} different, {} dropped",
             count(Outcome::Mapped),
             count(Outcome::Approximated),
+            count(Outcome::Different),
             count(Outcome::Dropped)
         )
     }
@@ -156,7 +165,7 @@ mod tests {
         assert_eq!(
             report.to_string(),
             "approximated a.yaml:5: tests[0].assert[1]: blanks\nmapped       a.yaml:1: description\n\
-             1 mapped, 1 approximated, 0 dropped"
+             1 mapped, 1 approximated, 0 different, 0 dropped"
         );
     }
 }

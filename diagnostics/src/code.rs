@@ -132,7 +132,7 @@ codes! {
     DuplicateId = "E030", "duplicate-id";
     /// Two cases, one test path.
     TestNameCollision = "E031", "test-name-collision";
-    /// Eval file `name` pattern or length.
+    /// Eval file or skill: `name` pattern or length; skill: not the name of its directory.
     InvalidSuiteName = "E032", "invalid-suite-name";
     /// No or empty `input`.
     MissingInput = "E033", "missing-input";
@@ -280,6 +280,8 @@ codes! {
     UngradedCase = "W023", "ungraded-case";
     /// A plain text among assertions, which a judge decides, starts like a grader.
     GraderLikeCriterion = "W024", "grader-like-criterion";
+    /// `skill_name` of the evals is not the name of the skill.
+    SkillNameMismatch = "W025", "skill-name-mismatch";
 }
 
 impl Serialize for Code {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Code, Severity, SourceRange};
+use crate::{Code, Position, Severity, SourceRange};
 
 /// One problem with a suite.
 ///
@@ -49,6 +49,27 @@ pub enum Fix {
     Replace(String),
     /// Double quotes around the text.
     Quote,
+    /// Several changes of the file, which belong together.
+    Edits(Vec<Edit>),
+}
+
+/// A change of a part of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Edit {
+    /// The first character that is replaced.
+    pub start: Position,
+    /// The character after the last one.
+    pub end: Position,
+    /// What takes their place. A line on which nothing is left is removed.
+    pub text: String,
+}
+
+impl Edit {
+    /// Replaces what is from `start` to before `end`.
+    pub fn new(start: Position, end: Position, text: impl Into<String>) -> Self {
+        Self { start, end, text: text.into() }
+    }
 }
 
 /// Another place that belongs to a [`Diagnostic`].
@@ -59,6 +80,9 @@ pub struct Related<P = SourceRange> {
     pub place: P,
     /// What is there.
     pub message: String,
+    /// The change that fixes the same problem here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Box<Fix>>,
 }
 
 impl<P> Diagnostic<P> {
@@ -98,7 +122,7 @@ impl<P> Diagnostic<P> {
     /// Adds another place that belongs to the problem.
     #[must_use]
     pub fn related(mut self, place: impl Into<P>, message: impl Into<String>) -> Self {
-        self.related.push(Related { place: place.into(), message: message.into() });
+        self.related.push(Related { place: place.into(), message: message.into(), fix: None });
         self
     }
 
@@ -116,7 +140,7 @@ impl<P> Diagnostic<P> {
             related: self
                 .related
                 .into_iter()
-                .map(|related| Related { place: convert(related.place), message: related.message })
+                .map(|related| Related { place: convert(related.place), message: related.message, fix: related.fix })
                 .collect(),
             help: self.help,
             fix: self.fix,

@@ -49,7 +49,7 @@ impl Diagnostics {
     #[must_use]
     pub fn grouped(self) -> Self {
         let mut result = self.without_list();
-        let mut groups: Vec<(Diagnostic, Vec<SourceRange>)> = Vec::new();
+        let mut groups: Vec<(Diagnostic, Vec<Related>)> = Vec::new();
         let mut first: HashMap<(Code, String), usize> = HashMap::new();
         for diagnostic in self {
             let can_be_grouped =
@@ -57,7 +57,7 @@ impl Diagnostics {
             if can_be_grouped {
                 let index = *first.entry((diagnostic.code, diagnostic.message.clone())).or_insert(groups.len());
                 if let Some((_, others)) = groups.get_mut(index) {
-                    others.extend(diagnostic.place);
+                    others.extend(also_here(diagnostic));
                     continue;
                 }
             }
@@ -81,7 +81,8 @@ fn ungrouped(mut diagnostic: Diagnostic) -> Vec<Diagnostic> {
     if let Some(message) = diagnostic.message.strip_suffix(&times(others.len())) {
         diagnostic.message.truncate(message.len());
     }
-    let others = others.into_iter().map(|other| Diagnostic { place: Some(other.place), ..diagnostic.clone() });
+    let alone = |other: Related| Diagnostic { place: Some(other.place), fix: other.fix, ..diagnostic.clone() };
+    let others = others.into_iter().map(alone);
     let others: Vec<Diagnostic> = others.collect();
     std::iter::once(diagnostic).chain(others).collect()
 }
@@ -91,17 +92,18 @@ fn times(others: usize) -> String {
     format!(" ({} times)", others + 1)
 }
 
-fn grouped(mut diagnostic: Diagnostic, others: Vec<SourceRange>) -> Diagnostic {
+fn grouped(mut diagnostic: Diagnostic, others: Vec<Related>) -> Diagnostic {
     if !others.is_empty() {
         diagnostic.message.push_str(&times(others.len()));
     }
-    // Without their lines: the first place shows what is there.
-    diagnostic.related.extend(
-        others
-            .into_iter()
-            .map(|place| Related { place: SourceRange { excerpt: None, ..place }, message: ALSO_HERE.to_owned() }),
-    );
+    diagnostic.related.extend(others);
     diagnostic
+}
+
+/// Another place with the same problem, without its line: the first place shows what is there.
+fn also_here(diagnostic: Diagnostic) -> Option<Related> {
+    let place = SourceRange { excerpt: None, ..diagnostic.place? };
+    Some(Related { place, message: ALSO_HERE.to_owned(), fix: diagnostic.fix })
 }
 
 /// The text of related places without the lines of their files, one line each. If there are many, the last line gives

@@ -24,7 +24,7 @@ pub mod workflow_command;
 
 pub use code::{Code, Severity};
 pub use counted::counted;
-pub use diagnostic::{Diagnostic, Fix, Related};
+pub use diagnostic::{Diagnostic, Edit, Fix, Related};
 pub use groups::notes;
 pub use list::Diagnostics;
 pub use location::Location;

@@ -19,6 +19,51 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("dataset", "name"),
     ("timeout", "timeout_seconds"),
     ("repeat", "trials"),
+    ("epochs", "trials"),
+    ("runs", "trials"),
+    ("threshold", "min_score"),
+    ("metric", "name"),
+    ("name", "id"),
+    ("name", "tool"),
+    ("tool_name", "tool"),
+    ("function", "tool"),
+    ("arguments", "args"),
+    ("parameters", "args"),
+    ("values", "value"),
+    ("text", "value"),
+    ("pattern", "value"),
+    ("ideal", "expected_output"),
+    ("target", "expected_output"),
+    ("expected_result", "expected_output"),
+    ("query", "input"),
+    ("inputs", "input"),
+    ("scorer", "assertions"),
+    ("scorers", "assertions"),
+    ("metrics", "assertions"),
+    ("evaluation", "assertions"),
+    ("expect", "expected_output"),
+    ("expected_answer", "expected_output"),
+    ("files", "input_files"),
+    ("attachments", "input_files"),
+    ("n", "count"),
+    ("times", "count"),
+    ("max_ms", "threshold"),
+    ("max_duration_ms", "threshold"),
+    ("threshold", "budget"),
+    ("max_cost", "budget"),
+    ("max_cost_usd", "budget"),
+    ("rubric", "criteria"),
+    ("rubrics", "criteria"),
+    ("description", "outcome"),
+    ("text", "content"),
+    ("tools", "expected"),
+    ("calls", "expected"),
+    ("expected_calls", "expected"),
+    ("provider", "target"),
+    ("providers", "targets"),
+    ("type", "name"),
+    ("settings", "config"),
+    ("trials", "trials_per_run"),
 ];
 
 /// Keys that mean what no file says, and where it is said.
@@ -26,6 +71,27 @@ const ELSEWHERE: &[(&str, &str)] = &[("retries", RETRIES), ("max_retries", RETRI
 
 const RETRIES: &str =
     "EVALSUITE_RETRIES sets the attempts after infrastructure errors; `trials` repeats a case to measure it";
+
+/// Keys of suites and cases in other tools, and what is written here in their place.
+const NOT_IN_FILES: &[(&str, &str)] = &[
+    ("skip", "cases are chosen when they run: give the case `tags`, and run with `--exclude-tag`"),
+    ("only", "cases are chosen when they run: by name, or with `--tag` and the key `tags`"),
+    ("disabled", "cases are chosen when they run: give the case `tags`, and run with `--exclude-tag`"),
+    ("judge", "the macro names the judge: `judge = …`; docs/judging.md describes it"),
+    ("judges", "the macro names the judges: `judges = [\"name\" => …]`; docs/judging.md describes them"),
+    ("model", "the agent chooses its model; several of them are `execution: { targets: [small, large] }`"),
+    ("models", "the agent chooses its model; several of them are `execution: { targets: [small, large] }`"),
+    ("agent", "the macro names the agent: `agent = my_agent`"),
+    ("description", "write a comment, or `metadata: { description: … }`"),
+    ("prompts", "write the text in `input` of each case; what comes before all of them in `input` of the suite"),
+    ("default_test", "write what all cases share next to `tests`: `input`, `assertions`, `execution`"),
+    ("defaultTest", "write what all cases share next to `tests`: `input`, `assertions`, `execution`"),
+];
+
+/// What is written in place of a key that other tools have in suites and cases.
+pub fn said_elsewhere(written: &str) -> Option<&'static str> {
+    NOT_IN_FILES.iter().chain(ELSEWHERE).find(|(name, _)| *name == written).map(|(_, help)| *help)
+}
 
 /// Names longer than this, in characters, are not typos; comparing them is slow.
 const LONGEST: usize = 100;
@@ -36,24 +102,34 @@ const MOST: usize = 10_000;
 /// Maximum number of known names that are all listed.
 const LISTED: usize = 20;
 
+/// The keys with the meaning that `written` has in other tools.
+pub fn synonyms(written: &str) -> impl Iterator<Item = &'static str> {
+    SYNONYMS.iter().filter(move |(from, _)| *from == written).map(|(_, to)| *to)
+}
+
 /// The known names closest to `written`: its synonym, then names by edit distance, at most three.
 pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     let length = written.chars().count();
     if length > LONGEST {
         return Vec::new();
     }
-    let limit = (length / 3).max(1);
-    let synonym = SYNONYMS.iter().find(|(from, _)| *from == written).map(|(_, to)| *to);
+    // Of one or two letters, any other ones are one or two edits away.
+    let (limit, most) = ((length / 3).max(1), length / 3);
+    let synonyms: Vec<&str> = synonyms(written).collect();
     let folded = fold(written);
     let mut found: Vec<(usize, &str)> = Vec::new();
     for name in known.into_iter().take(MOST) {
-        let distance = if Some(name) == synonym {
+        let distance = if synonyms.contains(&name) {
             0
         } else if name.len().abs_diff(written.len()) > 4 * limit {
             continue;
         } else {
             // Case is the most common mistake, and `-` and `_` are the same in many names: these cost nothing.
-            strsim::osa_distance(&folded, &fold(name)).max(1)
+            let edits = strsim::osa_distance(&folded, &fold(name));
+            if edits > most {
+                continue;
+            }
+            edits.max(1)
         };
         if distance <= limit {
             found.push((distance, name));
@@ -147,6 +223,12 @@ mod tests {
     #[test]
     fn a_transposition_costs_one() {
         assert_eq!(nearest("tiemout", ["timeout", "threshold"]), ["timeout"]);
+    }
+
+    #[test]
+    fn other_short_names_are_not_near() {
+        assert_eq!(nearest("b", ["a", "B"]), ["B"]);
+        assert_eq!(nearest("ws", ["s", "us"]), Vec::<&str>::new());
     }
 
     #[test]

@@ -24,4 +24,4 @@ pub use directory_links::{DirectoryLink, directory_links};
 pub use glob::is_glob;
 pub use listing::{Listing, MAX_DEPTH, MAX_VISITED, Problem, ProblemKind};
 pub use pattern::Pattern;
-pub use suite_files::{SuiteFile, suite_files};
+pub use suite_files::{SKILL_EVALS, SKILL_FILE, SuiteFile, is_skill, skill_directory, suite_files};

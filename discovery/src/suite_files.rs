@@ -26,6 +26,27 @@ impl SuiteFile {
     }
 }
 
+/// Name of the file of an Agent Skill, of which the directory is a suite if it has [`SKILL_EVALS`] and no suite file.
+pub const SKILL_FILE: &str = "SKILL.md";
+
+/// The evals of an Agent Skill, relative to its directory.
+pub const SKILL_EVALS: &str = "evals/evals.json";
+
+/// Whether a directory is an Agent Skill with evals.
+pub fn is_skill(directory: &Path) -> bool {
+    [SKILL_FILE, SKILL_EVALS].iter().all(|file| directory.join(file).is_file())
+}
+
+/// The directory of the Agent Skill that a file belongs to, by the name and the place of the file: `SKILL.md`, or its evals.
+pub fn skill_directory(file: &Path) -> Option<&Path> {
+    let directory = file.parent()?;
+    match file.file_name()?.to_str()? {
+        SKILL_FILE => Some(directory),
+        _ if file.ends_with(SKILL_EVALS) => directory.parent(),
+        _ => None,
+    }
+}
+
 /// The suite files of a directory, in the order of their names.
 ///
 /// # Errors

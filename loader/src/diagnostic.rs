@@ -7,7 +7,7 @@ use evalsuite_diagnostics::{Severity, terminal};
 
 use crate::source::{FileId, Files, LineIndex, Span};
 
-pub(crate) use evalsuite_diagnostics::{Code, Fix};
+pub(crate) use evalsuite_diagnostics::{Code, Edit, Fix};
 
 pub(crate) type Diagnostic = evalsuite_diagnostics::Diagnostic<Span>;
 pub(crate) type Diagnostics = evalsuite_diagnostics::Diagnostics<Span>;

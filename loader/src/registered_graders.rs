@@ -6,6 +6,7 @@ use evalsuite_diagnostics::{Code, Diagnostic, Diagnostics, Fix};
 use evalsuite_schema::Location;
 use evalsuite_schema::grader::BUILT_IN;
 
+use crate::graders::Replacement;
 use crate::load::GraderUse;
 use crate::names;
 use crate::source::Files;
@@ -30,8 +31,8 @@ pub fn unknown(registered: &[String], uses: &[GraderUse], files: &Files) -> Diag
     let folded_names = all_folded(registered);
     let unknown: Vec<&GraderUse> = uses.iter().filter(|grader| !folded_names.contains(&folded(&grader.name))).collect();
     let known = || registered.iter().map(String::as_str).chain(BUILT_IN.iter().copied());
-    let meant = |name: &str| negated(name).or_else(|| suggest::did_you_mean(name, known()));
-    let certain = |name: &str| if negated(name).is_some() { None } else { suggest::certain(name, known()) };
+    let meant = |name: &str| replaced(name).or_else(|| suggest::did_you_mean(name, known()));
+    let certain = |name: &str| if replaced(name).is_some() { None } else { suggest::certain(name, known()) };
     let fix = |name: &str| certain(name).map(|meant| Fix::Replace(meant.to_owned()));
     let missing: BTreeSet<&str> =
         unknown.iter().map(|grader| grader.name.as_str()).filter(|name| meant(name).is_none()).collect();
@@ -53,11 +54,9 @@ pub fn unknown(registered: &[String], uses: &[GraderUse], files: &Files) -> Diag
     diagnostics.grouped().into_iter().map(with_help).collect()
 }
 
-/// How to write `not-contains` and the like.
-fn negated(name: &str) -> Option<String> {
-    let folded = folded(name);
-    let type_name = folded.strip_prefix("not-").filter(|rest| BUILT_IN.contains(rest))?;
-    Some(format!("write `type: {type_name}` with `negate: true`"))
+/// How a type of another tool, or `not-contains` and the like, is written.
+fn replaced(name: &str) -> Option<String> {
+    Some(Replacement::of(name)?.help(None))
 }
 
 /// A line per grader that is not built in, with its first place and what was probably meant: what can be said where no
@@ -67,7 +66,7 @@ pub fn unchecked(uses: &[GraderUse], files: &Files) -> Vec<String> {
     for grader in uses {
         first.entry(&grader.name).or_insert_with(|| files.location(grader.span));
     }
-    let meant = |name: &str| negated(name).or_else(|| suggest::did_you_mean(name, BUILT_IN.iter().copied()));
+    let meant = |name: &str| replaced(name).or_else(|| suggest::did_you_mean(name, BUILT_IN.iter().copied()));
     let line = |(name, place): (&str, Location)| {
         let meant = meant(name).map(|meant| format!(": {meant}")).unwrap_or_default();
         format!("`{name}` ({}:{}:{}){meant}", place.file, place.line, place.column)

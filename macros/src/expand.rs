@@ -13,12 +13,13 @@ use quote::quote;
 
 use crate::call_site::CallSite;
 use crate::hidden_import;
+use crate::surroundings::Surroundings;
 
 /// Expands a call. Every problem becomes a compile error or a warning; with errors the suite has no cases, so that code which uses the
 /// suite still compiles.
 pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
     let guard = guard();
-    let Arguments { binding, mut problems } = arguments::parse(tokens);
+    let Arguments { binding, mut problems } = arguments::parse(tokens.clone());
     let call_site = binding.as_ref().and_then(|binding| {
         CallSite::of(binding.entry.span())
             .map_err(|error| problems.push(Problem::argument(binding.entry.span(), error.to_string())))
@@ -30,6 +31,10 @@ pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
     };
     let literal = binding.entry.clone();
     let entry = literal.value();
+    let around = Surroundings::of(&tokens, &call_site);
+    if around.is_misplaced() {
+        return compile_error(&Problem::argument(literal.span(), MISPLACED.to_owned()));
+    }
     let mut request = Request::new(&entry, call_site.package_root_of(&entry));
     request.source_dir = call_site.source_dir().map(Path::to_path_buf);
     let mut context = Context::new(request);
@@ -37,12 +42,24 @@ pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
     context.deny_warnings = call_site.deny_warnings;
     let expansion = expansion::expand(binding, &context, problems);
     let warnings = expansion.problems().iter().filter(|problem| !problem.is_error()).map(expansion::warning);
-    let hidden_import = hidden_import::problem(&expansion.module, &literal, &call_site);
-    let hidden_import = hidden_import.as_ref().map(compile_error);
-    let code = expansion.tokens();
     let trackers = trackers(&expansion, &call_site);
-    quote!(#guard #hidden_import #(#warnings)* #code #trackers)
+    let module = &expansion.module;
+    let second = around.is_second(module, &tokens).then(|| {
+        let message = format!("two suites are called `{module}`; name the module of this one: `name = other_{module}`");
+        Problem::argument(literal.span(), message)
+    });
+    let code = match second.or_else(|| hidden_import::problem(module, &literal, &around)) {
+        None => expansion.tokens(),
+        // Without the module, whose name is the problem, there are no further errors about it.
+        Some(problem) => {
+            let errors = expansion.problems().iter().filter(|problem| problem.is_error()).chain([&problem]);
+            errors.map(compile_error).collect()
+        }
+    };
+    quote!(#guard #(#warnings)* #code #trackers)
 }
+
+const MISPLACED: &str = "`include_eval_suite!` makes a module of tests; write it outside of functions and expressions";
 
 /// Where items are expected it does nothing; where an expression is expected rustc's error ends with the name, which says what to do.
 fn guard() -> TokenStream {

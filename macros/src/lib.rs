@@ -4,6 +4,7 @@ mod call_site;
 mod expand;
 mod hidden_import;
 mod macro_library;
+mod surroundings;
 
 /// The module has the name of the last component of the path and holds
 ///

@@ -38,6 +38,9 @@ use crate::{Grader, Location, Message, Object, Requires, Trials, Workspace, is_d
 #[also(vars: Data, "{order: {id: 1182}}",
     "Values of `{{ name }}` and `{{ a.b }}` in `input`, `input_files`, `criteria` and `expected_output`, also in those of turns. A text that is one reference and nothing else becomes the value itself, of any type; in other text, text is inserted as it is, and other values as JSON. An unknown name stays as written.",
     codes(UnknownTemplateVariable, LimitExceeded))]
+#[also(matrix: Map(&Some(&Any)), "{language: [en, de]}",
+    "Makes one case of each combination of these values, which are among its `vars`. Its id is followed by the values, as in `refund-en`. Only in a list of cases.",
+    codes(ConflictingKeys, SettingConflict, BlankValue, LimitExceeded), by_hand)]
 #[non_exhaustive]
 pub struct Case {
     /// Id, unique in the suite.
@@ -103,6 +106,10 @@ pub struct Case {
     /// Names of the matrix entries this case runs in; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
+    /// Tags, by which `cargo evalsuite run --tag` selects, in addition to those of the suite.
+    #[key(List(&Text), "[amounts, nightly]")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     /// Free-form data: graders, hooks and records get it, with the suite's. `cargo evalsuite run --bucket` selects by
     /// `failure_bucket`.
     #[key(Data, "{failure_bucket: amounts}")]
@@ -160,6 +167,7 @@ impl Case {
             timeout_seconds: None,
             target: None,
             targets: Vec::new(),
+            tags: Vec::new(),
             metadata: Object::new(),
             requires: Requires::default(),
             conversation_id: None,
@@ -323,6 +331,9 @@ pub struct Task {
     /// `base_fixture` with `fixture_dir` over it, unless the macro says `fixtures = off`.
     #[key(Data, "{\"content\": \"Lunch, 14.20 EUR\"}", codes(MissingFixture, PathEscape))]
     pub input: Object,
+    /// Tags, by which `cargo evalsuite run --tag` selects.
+    #[key(List(&Text), "[\"amounts\", \"nightly\"]")]
+    pub tags: Vec<String>,
     /// Free-form data: graders, hooks and records get it.
     #[key(Data, "{\"failure_bucket\": \"amounts\"}")]
     pub metadata: Object,

@@ -15,6 +15,8 @@ pub enum Layout {
     Combined,
     /// Case directories or a JSONL file without a suite file.
     Bare,
+    /// An Agent Skill: `SKILL.md` with `evals/evals.json`.
+    Skill,
 }
 
 /// The rules of a layout.
@@ -29,9 +31,10 @@ pub struct LayoutRules {
     pub scoring: Scoring,
     /// Whether `${{ NAME }}` in the texts of cases is a variable.
     pub has_variables: bool,
-    /// Whether cases name files of the suite's directory only, relative to it or to their own file. In other layouts they name files of
-    /// the package.
+    /// Whether cases name files of the suite's directory only. In other layouts they name files of the package.
     pub is_closed: bool,
+    /// Whether paths are relative to the directory of the suite only, not to the file with the path.
+    pub has_one_base: bool,
     /// Endings of suite files of which a directory may have several, each with its own calibration.
     pub shared_by: &'static [&'static str],
 }
@@ -51,6 +54,7 @@ const CASES: LayoutRules = LayoutRules {
     scoring: Scoring::WeightedMean,
     has_variables: true,
     is_closed: false,
+    has_one_base: false,
     shared_by: &[".yaml", ".yml"],
 };
 
@@ -60,12 +64,16 @@ const TASKS: LayoutRules = LayoutRules {
     scoring: Scoring::EveryGrader,
     has_variables: false,
     is_closed: true,
+    has_one_base: true,
     shared_by: &[],
 };
 
 const COMBINED: LayoutRules = LayoutRules { name: "combined", shared_by: &[], ..CASES };
 
 const BARE: LayoutRules = LayoutRules { name: "bare", shared_by: &[".jsonl"], ..CASES };
+
+const SKILL: LayoutRules =
+    LayoutRules { name: "skill", has_variables: false, is_closed: true, shared_by: &[], ..CASES };
 
 impl Layout {
     /// Its rules.
@@ -75,6 +83,7 @@ impl Layout {
             Layout::Cases => &CASES,
             Layout::Combined => &COMBINED,
             Layout::Bare => &BARE,
+            Layout::Skill => &SKILL,
         }
     }
 

@@ -39,6 +39,8 @@ mod path_ref;
 pub mod placeholder;
 #[doc(hidden)]
 pub mod rfc3339;
+#[cfg(feature = "keys")]
+mod skill;
 mod suite;
 mod targets_file;
 mod usage;
@@ -66,12 +68,16 @@ pub use message::{Content, Message, Part, Role, ToolCall};
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
+#[cfg(feature = "keys")]
+pub use skill::{Skill, SkillEval, SkillEvals};
 pub use suite::{Kind, Requires, Suite};
 #[cfg(feature = "keys")]
 pub use suite::{SuiteJson, SuiteRequires};
 pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 pub use usage::Usage;
-pub use workspace::{Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace};
+pub use workspace::{
+    Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace, WorkspaceCopy,
+};
 
 /// `true` for the value that [`Default`] gives; such values are left out of the canonical JSON.
 #[doc(hidden)]

@@ -76,7 +76,7 @@ impl Syntax {
         let length = body.bytes().take_while(is_part).count();
         let (name, rest) = body.split_at(length);
         let rest = trimmed(rest).strip_prefix(close)?;
-        let is_name = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
+        let is_name = name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_');
         is_name.then(|| (name, text.len() - rest.len()))
     }
 

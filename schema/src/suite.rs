@@ -82,7 +82,7 @@ pub struct Suite {
     #[key(AnyText, "MIT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
-    /// Tags, by which `cargo evalsuite run --tag` selects.
+    /// Tags of every case, by which `cargo evalsuite run --tag` selects.
     #[key(List(&Text), "[nightly]")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,

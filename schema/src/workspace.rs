@@ -27,6 +27,9 @@ pub struct Workspace {
     /// Tasks layout: directory copied before the template, which is laid over it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_fixture: Option<PathRef>,
+    /// Agent Skills: what is copied after the template.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<WorkspaceCopy>,
     /// Whether every trial has its own copy, or all trials of the suite work in one, one at a time. `shared` is for suites
     /// with a `template`.
     #[key(
@@ -64,6 +67,18 @@ pub struct Workspace {
     #[key(Any, "{}", codes(UnsupportedDocker), by_hand)]
     #[serde(default, skip_serializing_if = "is_default")]
     pub docker: bool,
+}
+
+/// A file or directory that is copied into the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceCopy {
+    /// The file or directory.
+    pub from: PathRef,
+    /// Where the copy is in the workspace, with `/` separators.
+    pub to: String,
+    /// Names in the directory that are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
 }
 
 /// Whether trials share one workspace.

@@ -6,7 +6,7 @@ use std::fs;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::SuiteFile;
+use evalsuite_discovery::{SuiteFile, is_skill, skill_directory};
 
 /// What is below a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,14 +20,17 @@ pub(crate) struct FoundSuites {
 /// Directories in which there are no suites.
 const NEVER_SEARCHED: &[&str] = &["target", "node_modules", "workspace"];
 
+/// Hidden directories in which agents look for skills.
+const SKILL_HOMES: &[&str] = &[".agents", ".claude", ".codex", ".github"];
+
 /// A directory with this file has the records of a run, which have a `suite.json` too.
 const RUN_RECORD: &str = "run.json";
 
 /// Directories with the cases of the suite beside them.
 const CASE_DIRECTORIES: &[&str] = &["tasks", "cases"];
 
-/// Searches `directory` and everything below it, in the order of names. Hidden directories, links to directories, `target`,
-/// `node_modules` and `workspace` are left out, as are records of runs and JSON Lines files: a suite cannot be told from data there. What
+/// Searches `directory` and everything below it, in the order of names. Hidden directories other than `skills` of agents, links to
+/// directories, `target`, `node_modules` and `workspace` are left out, as are files of the evals of skills, as are records of runs and JSON Lines files: a suite cannot be told from data there. What
 /// cannot be read is left out too; loading a suite reports it, as it does a suite file that is a bad link.
 pub(crate) fn below(directory: &Path) -> FoundSuites {
     let mut found = FoundSuites::default();
@@ -48,7 +51,7 @@ pub(crate) fn has_suite_file(directory: &Path) -> bool {
 /// Whether a path is the file of a suite.
 pub(crate) fn is_suite_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.is_file() && SuiteFile::named(&name).is_some()
+    path.is_file() && (SuiteFile::named(&name).is_some() || skill_directory(path).is_some())
 }
 
 /// Whether a path, relative to its suite, is in the directory of the suite's cases.
@@ -64,8 +67,13 @@ fn search(directory: &Path, found: &mut FoundSuites) {
     if has_only_cases {
         return;
     }
+    let has_evals = directory.ends_with("evals") && directory.join("evals.json").is_file();
     for name in &contents.directories {
+        if SKILL_HOMES.contains(&name.as_str()) {
+            search(&directory.join(name).join("skills"), found);
+        }
         let skipped = name.starts_with('.')
+            || (has_evals && name == "files")
             || NEVER_SEARCHED.contains(&name.as_str())
             || (contents.has_suite_file() && CASE_DIRECTORIES.contains(&name.as_str()));
         let path = directory.join(name);
@@ -85,6 +93,8 @@ fn search(directory: &Path, found: &mut FoundSuites) {
 struct Contents {
     eval_files: Vec<String>,
     has_suite_json: bool,
+    /// Whether it is an Agent Skill with evals.
+    is_skill: bool,
     directories: Vec<String>,
     linked_directories: Vec<String>,
 }
@@ -96,6 +106,7 @@ impl Contents {
         if directory.join(RUN_RECORD).symlink_metadata().is_ok() {
             return contents;
         }
+        contents.is_skill = is_skill(directory);
         for (name, kind) in entries(directory) {
             if kind.is_dir() {
                 contents.directories.push(name);
@@ -113,14 +124,14 @@ impl Contents {
     }
 
     fn has_suite_file(&self) -> bool {
-        self.has_suite_json || !self.eval_files.is_empty()
+        self.has_suite_json || self.is_skill || !self.eval_files.is_empty()
     }
 
     /// The entry paths of the suites in `directory`, which has these contents. Without a suite file, its cases are one.
     fn suites(&self, directory: &Path) -> Vec<PathBuf> {
         let has_case = |name: &String| has_case_file(&directory.join(name));
         match self.eval_files.len() {
-            0 if !self.has_suite_json && !self.directories.iter().chain(&self.linked_directories).any(has_case) => {
+            0 if !self.has_suite_file() && !self.directories.iter().chain(&self.linked_directories).any(has_case) => {
                 Vec::new()
             }
             2.. if !self.has_suite_json => self.eval_files.iter().map(|name| directory.join(name)).collect(),
@@ -187,6 +198,13 @@ mod tests {
             "other/data.jsonl",
             "records/runs/1/run.json",
             "records/runs/1/suites/eval/suite.json",
+            "skills/pdf-forms/SKILL.md",
+            "skills/pdf-forms/evals/evals.json",
+            "skills/pdf-forms/evals/files/EVAL.yaml",
+            "skills/without-evals/SKILL.md",
+            ".claude/skills/csv/SKILL.md",
+            ".claude/skills/csv/evals/evals.json",
+            ".claude/EVAL.yaml",
             "nested/Cargo.toml",
             "nested/EVAL.yaml",
         ]);
@@ -194,6 +212,8 @@ mod tests {
         assert_eq!(
             names(root.path(), &found.suites),
             [
+                ".claude/skills/csv",
+                "skills/pdf-forms",
                 "suites/bare",
                 "suites/eval",
                 "suites/eval/more",

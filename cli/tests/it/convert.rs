@@ -17,7 +17,7 @@ fn a_configuration_becomes_a_suite_that_is_checked() {
          approximated promptfooconfig.yaml:2: providers[0]: `echo` is the name of a target: the agent decides what it means\n\
          mapped       promptfooconfig.yaml:5: tests[0].vars\n\
          mapped       promptfooconfig.yaml:6: tests[0].assert[0]\n\
-         3 mapped, 1 approximated, 0 dropped\n"
+         3 mapped, 1 approximated, 0 different, 0 dropped\n"
     );
     let suite = std::fs::read_to_string(package.root().join("suites/words/EVAL.yaml")).unwrap();
     assert!(suite.contains("# Tea.") && suite.contains("input: Say tea"), "{suite}");
@@ -60,6 +60,17 @@ fn the_report_is_one_json_object() {
 }
 
 #[test]
+fn problems_in_json_have_no_escape_sequences() {
+    let suite = "name: shop\ntests:\n  - id: a\n    input: hi\n    critera: Greets\n";
+    let package = Package::new(&[("suites/shop/EVAL.yaml", suite)]);
+    let arguments = ["convert", "suites/shop", "suites/copy", "--layout", "directories", "--format", "json"];
+    let output = package.run(&arguments);
+    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
+    let problems = package.json("convert", &output.out)["problems"].to_string();
+    assert!(problems.contains("critera") && !problems.contains("\\u001b"), "{problems}");
+}
+
+#[test]
 fn a_suite_moves_its_cases_in_place_or_in_a_copy() {
     let package = Package::new(&[("suites/shop/EVAL.yaml", SUITE), ("suites/shop/notes.txt", "x")]);
     let read = |path: &str| std::fs::read_to_string(package.root().join(path)).unwrap();
@@ -83,6 +94,7 @@ fn a_harbor_task_becomes_a_case() {
     let package = Package::new(&[
         ("task/task.toml", "version = \"1.0\"\n[agent]\ntimeout_sec = 60\n"),
         ("task/instruction.md", "Write hello.txt."),
+        ("task/environment/Dockerfile", "WORKDIR /app\n"),
         ("task/tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
     ]);
     let output = package.run(&["convert", "task", "suites/task"]);
@@ -142,6 +154,7 @@ fn other_sources_become_tasks_and_what_they_cannot_express_is_named() {
         ("promptfooconfig.yaml", CONFIGURATION),
         ("task/task.toml", "version = \"1.0\"\n[agent]\ntimeout_sec = 60\n"),
         ("task/instruction.md", "Write hello.txt."),
+        ("task/environment/Dockerfile", "WORKDIR /app\n"),
         ("task/tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
     ]);
     let output = package.run(&["convert", ".", "suites/words", "--layout", "tasks"]);
@@ -151,7 +164,7 @@ fn other_sources_become_tasks_and_what_they_cannot_express_is_named() {
         "approximated suite.json: comments: JSON has none\n",
         "approximated tasks/test-1.json: case: without `criteria`, its description is its id\n",
         "dropped      suite.json: execution.target: the tasks layout has nothing like it\n",
-        "3 mapped, 3 approximated, 1 dropped\n",
+        "3 mapped, 3 approximated, 0 different, 1 dropped\n",
     ] {
         assert!(output.out.contains(line), "{line}{}", output.out);
     }

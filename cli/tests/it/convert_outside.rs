@@ -153,7 +153,7 @@ fn a_directory_that_is_allowed_is_copied_from_and_named() {
 
 #[test]
 fn no_file_of_a_harbor_task_leads_out_of_its_directory() {
-    let toml = "[task]\nname = \"a/b\"\n";
+    let toml = "[task]\nname = \"a/b\"\n[environment]\ndocker_image = \"alpine\"\n";
     let files = [("task.toml", toml), ("instruction.md", "Do."), ("tests/test.sh", "exit 0\n")];
     let is_valid = package(&files).run(&["convert", "in", "made", "--lossy"]);
     assert_eq!(is_valid.code, 0, "{}{}", is_valid.out, is_valid.err);

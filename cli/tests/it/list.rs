@@ -56,3 +56,21 @@ fn a_case_with_criteria_only_has_a_judge() {
     let output = package.run_in_output(&["list", "suites/polite"]);
     assert!(output.out.contains("  a  suites/polite/cases/a/case.yaml:1  llm-grader\n"), "{}", output.out);
 }
+
+#[test]
+fn tags_of_a_case_add_up_with_those_of_its_suite() {
+    let case = "input: Hello\ncriteria: Greets.\ntags: [slow, nightly, slow]\n";
+    let task = TASK.replace("\"graders\"", "\"tags\": [\"slow\"], \"graders\"");
+    let package = Package::new(&[
+        ("suites/card_agent/tasks/a.json", &task),
+        ("suites/shop/EVAL.yaml", "tags: [nightly]\n"),
+        ("suites/shop/cases/a/case.yaml", case),
+    ]);
+    let output = package.run_in_output(&["list", "--format", "json"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let listing = package.json("list", &output.out);
+    assert_eq!(listing["suites"][0]["cases"][0]["tags"], evalsuite_schema::json::json!(["slow"]));
+    assert_eq!(listing["suites"][1]["cases"][0]["tags"], evalsuite_schema::json::json!(["nightly", "slow"]));
+    let code = package.run(&["expand", "suites/shop", "--agent", "none"]).out;
+    assert!(code.contains("tags: &[\"nightly\", \"slow\""), "the tests are chosen by them:\n{code}");
+}

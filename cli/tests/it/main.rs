@@ -1,6 +1,7 @@
 //! The command line, run as a process. One program: each test program is linked on its own.
 
 #[cfg(unix)]
+mod agent_skills;
 mod baseline_walk;
 mod baselines;
 mod calibrate;
@@ -26,6 +27,7 @@ mod killed_runs;
 mod list;
 mod lsp;
 mod merge;
+mod mistakes;
 mod new;
 mod package;
 #[cfg(unix)]

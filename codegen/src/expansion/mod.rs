@@ -30,6 +30,7 @@ use crate::suite_facts::SuiteFacts;
 use crate::{allowed_warnings, binding};
 
 pub use context::{CacheLocation, Context};
+pub use module_name::of_entry as module_of_entry;
 pub use tokens::{compile_error, warning};
 
 /// The code for a binding and the problems with it.

@@ -137,23 +137,11 @@ impl Expansion {
     }
 
     /// Name of the function beside the module that names the agent and the graders. They have to be named outside of the module,
-    /// where the caller's names are in scope; in a function body this name is what rustc does not find. Suites of one name have
-    /// different functions, so that `only_one` is what rustc finds twice.
+    /// where the caller's names are in scope; in a function body this name is what rustc does not find.
     fn bind_function(&self, calls: &TokenStream) -> Ident {
         let call = format!("{} {calls}", self.binding.entry.value());
         let hash = short_hash::of(call.as_bytes());
         format_ident!("include_eval_suite_belongs_outside_of_functions__{}_{hash:x}", plain(&self.module))
-    }
-
-    /// An item whose name says what to do where two suites of one name are included in one module.
-    fn only_one(&self) -> TokenStream {
-        let name = format_ident!("two_suites_are_called_{0}__write_name_equals_other_{0}", plain(&self.module));
-        let item = quote! {
-            #[doc(hidden)]
-            #[allow(dead_code, non_upper_case_globals)]
-            const #name: () = ();
-        };
-        spanned(item, self.binding.span().resolved_at(Span::call_site()))
     }
 
     /// The calls that add agents, graders and judges to the suite.
@@ -180,10 +168,9 @@ impl Expansion {
 
     /// The function that adds agents, graders and judges to the suite.
     fn bound(&self, calls: &TokenStream) -> TokenStream {
-        let (quiet, name, scope, only_one) = (quiet(), self.bind_function(calls), self.scope(), self.only_one());
+        let (quiet, name, scope) = (quiet(), self.bind_function(calls), self.scope());
         let evalsuite = self.evalsuite();
         quote! {
-            #only_one
             #[doc(hidden)]
             #quiet
             fn #name(evals: #evalsuite::Evals) -> #evalsuite::Evals {

@@ -38,9 +38,8 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
         None => out.push_str("::core::option::Option::None"),
     }
     out.push_str(",\ncases: &[\n");
-    let tags = tags(&about.tags);
     for test in &suite.tests {
-        push_case(out, suite, test, &tags);
+        push_case(out, suite, test);
     }
     out.push_str("],\n};\n");
     Ok(())
@@ -72,16 +71,7 @@ fn one_sample_a_line(calibration: &Calibration) -> serde_json::Result<String> {
     Ok(text.replacen("\"samples\":[]", &format!("\"samples\":[\n{}\n]", samples.join(",\n")), 1))
 }
 
-fn tags(tags: &[String]) -> String {
-    let mut list = String::new();
-    for tag in tags {
-        push_str(&mut list, tag);
-        list.push_str(", ");
-    }
-    list
-}
-
-fn push_case(out: &mut String, suite: &LoadedSuite, test: &Test, tags: &str) {
+fn push_case(out: &mut String, suite: &LoadedSuite, test: &Test) {
     let loaded = &suite.cases[test.case];
     let location = &loaded.case.location;
     out.push_str("__Case { id: ");
@@ -99,7 +89,10 @@ fn push_case(out: &mut String, suite: &LoadedSuite, test: &Test, tags: &str) {
     out.push_str(", target: ");
     push_option(out, test.target.as_deref(), ("__Some", "__None"));
     out.push_str(", tags: &[");
-    out.push_str(tags);
+    for tag in &loaded.case.tags {
+        push_str(out, tag);
+        out.push_str(", ");
+    }
     out.push_str("], json: __Json(&__texts::TEXTS, ");
     push_number(out, test.case);
     out.push_str(") },\n");

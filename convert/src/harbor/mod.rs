@@ -88,6 +88,16 @@ fn tasks(directory: &Path) -> Result<Vec<PathBuf>, ConvertError> {
     Ok(found.into_iter().collect())
 }
 
+/// Runs Reward Kit on the tests, as its documentation does.
+const REWARD_KIT: [&str; 5] = ["uvx", "--from", "harbor-rewardkit", "rewardkit", "/tests"];
+
+/// Where a verifier runs, and the files of the task.
+struct Container<'a> {
+    docker: &'a Dockerfile,
+    image: Option<&'a str>,
+    files: &'a BTreeSet<String>,
+}
+
 /// A task that is being converted.
 struct Task<'a> {
     source: &'a SourceFiles,
@@ -117,6 +127,8 @@ impl Task<'_> {
         let docker =
             self.source.text(&self.directory.join(docker), docker, &self.file_place(docker)).unwrap_or_default();
         let docker = dockerfile::read(&docker, environment.get("workdir").and_then(Json::as_str));
+        let image = self.image(&environment, &files);
+        let container = Container { docker: &docker, image: image.as_ref().and_then(Option::as_deref), files: &files };
         let has_workspace = self.workspace(&docker, draft);
         self.settings();
         let steps = self.document.root.get("steps").and_then(Json::as_array).cloned().unwrap_or_default();
@@ -124,16 +136,18 @@ impl Task<'_> {
         if steps.is_empty() {
             let instruction = self.instruction("instruction.md")?;
             entries.push(("input".to_owned(), Value::text(instruction)));
-            match self.grader(&["tests"], "verifier", &docker, &files) {
+            match self.grader(&["tests"], "verifier", &container) {
                 Some(grader) => entries.push(entry("assertions", json!([grader]))),
                 None => {
-                    self.report.dropped(&self.place(""), "nothing is left that grades it");
+                    self.report.dropped(&self.file_place(TASK), "nothing is left that grades it");
                     return None;
                 }
             }
         } else {
-            entries.extend(self.turns(&steps, &docker, &files)?);
+            entries.extend(self.turns(&steps, &container)?);
         }
+        // Without a container there is no case, but everything else is reported.
+        image.as_ref()?;
         let seconds = self.seconds("agent", &steps);
         if let Some(seconds) = seconds {
             entries.push(entry("execution", json!({"timeout_seconds": seconds})));
@@ -164,7 +178,7 @@ impl Task<'_> {
     /// Copies the files of the task; returns their paths.
     fn files(&mut self, draft: &mut SuiteDraft) -> BTreeSet<String> {
         let mut copied = BTreeSet::new();
-        for file in self.source.below(self.directory, &self.place(""), |_, _| true) {
+        for file in self.source.below(self.directory, &self.file_place(TASK), |_, _| true) {
             let path = source::shown(&file, self.directory);
             let is_known =
                 ["environment/", "tests/", "solution/", "steps/"].iter().any(|folder| path.starts_with(folder));
@@ -231,34 +245,107 @@ impl Task<'_> {
         has_files
     }
 
-    /// The grader that runs a verifier; `tests` are its directories.
-    fn grader(&mut self, tests: &[&str], table: &str, docker: &Dockerfile, files: &BTreeSet<String>) -> Option<Json> {
-        let folders: Vec<&&str> =
-            tests.iter().filter(|folder| files.iter().any(|file| file.starts_with(&format!("{folder}/")))).collect();
-        let script = tests.iter().map(|folder| format!("{folder}/test.sh")).find(|script| files.contains(script));
-        let Some(script) = script else {
+    /// The image of the container; `Some(None)` if it is built from the Dockerfile. `None`: there is no container, which is reported.
+    fn image(&mut self, environment: &Object, files: &BTreeSet<String>) -> Option<Option<String>> {
+        let named = environment.get("docker_image").and_then(Json::as_str).map(str::to_owned);
+        if named.is_some() || files.contains("environment/Dockerfile") {
+            return Some(named);
+        }
+        let compose = "environment/docker-compose.yaml";
+        let document = self.source.document(&self.directory.join(compose), compose, &self.file_place(compose)).ok();
+        let main = document.and_then(|document| document.root.get("services")?.get("main").cloned());
+        let image = main.and_then(|main| main.get("image").and_then(Value::as_text).map(str::to_owned));
+        if image.is_none() {
             self.report.dropped(
-                &self.file_place(&format!("{}/test.sh", tests.last().unwrap_or(&"tests"))),
-                "there is no verifier for Linux",
+                &self.file_place("environment/Dockerfile"),
+                "it does not exist, and `environment.docker_image` names no image: the verifier has no container, so the task is no case",
             );
-            return None;
-        };
-        self.report.approximated(
-            &self.file_place(&script),
-            "it runs with `docker` on the workspace, and its reward is the score",
-        );
-        let verifier = match table.split_once('.') {
+        }
+        image.map(Some)
+    }
+
+    /// The keys of a verifier, that of the task or of a step.
+    fn verifier(&self, table: &str) -> Object {
+        match table.split_once('.') {
             None => self.table(table),
             Some((steps, _)) => {
                 let index: usize = steps.trim_start_matches("steps[").trim_end_matches(']').parse().unwrap_or_default();
                 self.document.root["steps"][index]["verifier"].as_object().cloned().unwrap_or_default()
             }
-        };
+        }
+    }
+
+    /// What a verifier runs in the container, if that is not `test.sh`. `None`: there is nothing to run, which is reported.
+    fn command(
+        &mut self,
+        tests: &[&str],
+        table: &str,
+        verifier: &Object,
+        files: &BTreeSet<String>,
+    ) -> Option<Option<Json>> {
+        let file = |name: &str| tests.iter().map(|folder| format!("{folder}/{name}")).find(|file| files.contains(file));
+        let runs = "it runs with `docker` on the workspace, and its reward is the score";
+        match verifier.get("command") {
+            None => {}
+            Some(command) => {
+                let place = self.place(&format!("{table}.command"));
+                let words = match command {
+                    Json::String(command) => Some(json!(["bash", "-c", command])),
+                    Json::Array(words) if !words.is_empty() && words.iter().all(Json::is_string) => {
+                        Some(command.clone())
+                    }
+                    _ => None,
+                };
+                match &words {
+                    Some(_) => self.report.approximated(&place, runs),
+                    None => self.report.dropped(&place, "it is neither a text nor a list of texts"),
+                }
+                return words.map(Some);
+            }
+        }
+        if let Some(script) = file("test.sh") {
+            self.report.approximated(&self.file_place(&script), runs);
+            return Some(None);
+        }
+        let framework = verifier.get("framework").and_then(Json::as_str);
+        let is_reward_kit =
+            framework.map(|name| name.to_lowercase().replace(['-', '_', ' '], "").ends_with("rewardkit"));
+        let rewards = file("reward.toml");
+        if is_reward_kit == Some(true) || is_reward_kit.is_none() && rewards.is_some() {
+            let place = match &rewards {
+                Some(file) => self.file_place(file),
+                None => self.place(&format!("{table}.framework")),
+            };
+            self.report.different(&place, "Reward Kit runs in the container with `uvx`, which the image has to have");
+            return Some(Some(json!(REWARD_KIT)));
+        }
+        match framework {
+            Some(framework) => {
+                let place = self.place(&format!("{table}.framework"));
+                self.report.dropped(&place, format!("how `{framework}` is run is not known: write `tests/test.sh`"));
+            }
+            None => {
+                let script = format!("{}/test.sh", tests.last().unwrap_or(&"tests"));
+                self.report.dropped(&self.file_place(&script), "there is no verifier for Linux");
+            }
+        }
+        None
+    }
+
+    /// The grader that runs a verifier; `tests` are its directories.
+    fn grader(&mut self, tests: &[&str], table: &str, container: &Container<'_>) -> Option<Json> {
+        let Container { docker, image, files } = container;
+        let verifier = self.verifier(table);
+        let command = self.command(tests, table, &verifier, files)?;
+        let folders = tests.iter().filter(|folder| files.iter().any(|file| file.starts_with(&format!("{folder}/"))));
         let workdir = docker.workdir.as_deref().filter(|workdir| *workdir != "/").unwrap_or(WORKDIR);
-        let folders: Vec<String> = folders.iter().map(|folder| format!("harbor/{}/{folder}", self.id)).collect();
+        let folders: Vec<String> = folders.map(|folder| format!("harbor/{}/{folder}", self.id)).collect();
         let mut config = json!({"task": format!("harbor/{}", self.id), "tests": folders, "workdir": workdir});
-        if let Some(image) = self.table("environment").get("docker_image").and_then(Json::as_str) {
+        if let Some(image) = image {
             config["image"] = json!(image);
+        }
+        if let Some(command) = command {
+            config["command"] = command;
         }
         let mut seconds = VERIFIER_SECONDS;
         for (key, value) in &verifier {
@@ -274,6 +361,8 @@ impl Task<'_> {
                     }
                     self.report.mapped(&place);
                 }
+                // What it runs is reported where that is chosen.
+                "command" | "framework" => {}
                 "collect" => self.report.dropped(&place, "nothing is collected from services"),
                 _ => self.report.dropped(&place, CONTAINER),
             }
@@ -289,14 +378,14 @@ impl Task<'_> {
     }
 
     /// The steps as turns of a conversation.
-    fn turns(&mut self, steps: &[Json], docker: &Dockerfile, files: &BTreeSet<String>) -> Option<Vec<(String, Value)>> {
+    fn turns(&mut self, steps: &[Json], container: &Container<'_>) -> Option<Vec<(String, Value)>> {
         let mut turns = Vec::new();
         for (index, step) in steps.iter().enumerate() {
             let name = step["name"].as_str().unwrap_or_default();
             let path = format!("steps[{index}]");
             let input = self.instruction(&format!("steps/{name}/instruction.md"))?;
             let own = format!("steps/{name}/tests");
-            let grader = self.grader(&["tests", &own], &format!("{path}.verifier"), docker, files);
+            let grader = self.grader(&["tests", &own], &format!("{path}.verifier"), container);
             for key in step.as_object().into_iter().flat_map(Object::keys) {
                 let place = self.place(&format!("{path}.{key}"));
                 match key.as_str() {
@@ -304,9 +393,9 @@ impl Task<'_> {
                     "agent" => {
                         self.report.approximated(&place, "the longest time limit of a step is that of every turn")
                     }
-                    "min_reward" => self
-                        .report
-                        .approximated(&place, "the threshold of the case decides whether the next turn follows"),
+                    "min_reward" => {
+                        self.report.different(&place, "the threshold of the case decides whether the next turn follows")
+                    }
                     "artifacts" => self.report.dropped(&place, "the changes of the workspace are recorded"),
                     _ => self.report.dropped(&place, "a turn has no such setting"),
                 }
@@ -319,10 +408,8 @@ impl Task<'_> {
         }
         let strategy = self.document.root.get("multi_step_reward_strategy").and_then(Json::as_str);
         if strategy == Some("final") {
-            self.report.approximated(
-                &self.place("multi_step_reward_strategy"),
-                "the lowest score of a turn is that of the case",
-            );
+            self.report
+                .different(&self.place("multi_step_reward_strategy"), "the lowest score of a turn is that of the case");
         }
         let stops = steps.iter().any(|step| step.get("min_reward").is_some());
         let mut entries = vec![entry("mode", "conversation"), entry("turns", Json::Array(turns))];

@@ -93,6 +93,7 @@ fn steps_are_turns_that_stop_at_a_failure() {
     let task = "[[steps]]\nname = \"one\"\nmin_reward = 1.0\nagent = { timeout_sec = 5 }\n[[steps]]\nname = \"two\"\n[steps.verifier]\ntimeout_sec = 7\n";
     let directory = write(&[
         ("task.toml", task),
+        ("environment/Dockerfile", "WORKDIR /app\n"),
         ("tests/helpers.sh", "true"),
         ("steps/one/instruction.md", "First."),
         ("steps/one/tests/test.sh", "true"),
@@ -125,10 +126,14 @@ fn steps_are_turns_that_stop_at_a_failure() {
 
 #[test]
 fn a_task_without_a_verifier_is_dropped() {
-    let directory = write(&[("task.toml", "version = \"1.0\"\n"), ("instruction.md", "Do it.")]);
+    let directory = write(&[
+        ("task.toml", "version = \"1.0\"\n"),
+        ("instruction.md", "Do it."),
+        ("environment/Dockerfile", "WORKDIR /app\n"),
+    ]);
     let conversion = from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File);
     assert_eq!(suite(&conversion)["tests"], json!([]));
-    assert_eq!(entries(&conversion, Outcome::Dropped), ["tests/test.sh", ""]);
+    assert_eq!(entries(&conversion, Outcome::Dropped), ["tests/test.sh", "task.toml"]);
 }
 
 #[test]
@@ -137,5 +142,53 @@ fn what_is_no_task_is_refused() {
         let directory = write(&files);
         let error = from_harbor(directory.path()).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn a_task_without_a_container_is_dropped_and_one_with_an_image_is_not() {
+    let task = [("instruction.md", "Do it."), ("tests/test.sh", "true")];
+    let with = |more: &[(&str, &str)]| {
+        let directory = write(&[&task[..], more].concat());
+        from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File)
+    };
+    let none = with(&[("task.toml", "version = \"1.0\"\n")]);
+    assert_eq!(suite(&none)["tests"], json!([]));
+    assert_eq!(entries(&none, Outcome::Dropped), ["environment/Dockerfile"]);
+    let image = |conversion: &Conversion| suite(conversion)["tests"][0]["assertions"][0]["config"]["image"].clone();
+    let named = with(&[("task.toml", "[environment]\ndocker_image = \"alpine\"\n")]);
+    assert_eq!(image(&named), "alpine");
+    let compose = "services:\n  main:\n    image: python:3.13\n";
+    let composed = with(&[("task.toml", ""), ("environment/docker-compose.yaml", compose)]);
+    assert_eq!(image(&composed), "python:3.13");
+}
+
+#[test]
+fn a_verifier_is_a_script_a_command_or_reward_kit() {
+    let with = |task: &str, tests: &[(&str, &str)]| {
+        let files = [("task.toml", task), ("instruction.md", "Do it."), ("environment/Dockerfile", "WORKDIR /app\n")];
+        let directory = write(&[&files[..], tests].concat());
+        from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File)
+    };
+    let script = ("tests/test.sh", "true");
+    let rewards = ("tests/reward.toml", "[[reward]]\nname = \"reward\"\n");
+    let reward_kit = json!(["uvx", "--from", "harbor-rewardkit", "rewardkit", "/tests"]);
+    for (task, tests, command) in [
+        ("", vec![script], Json::Null),
+        ("", vec![script, rewards], Json::Null),
+        ("", vec![rewards, ("tests/checks.py", "")], reward_kit.clone()),
+        ("[verifier]\nframework = \"reward-kit\"\n", vec![("tests/checks.py", "")], reward_kit),
+        ("[verifier]\ncommand = \"pytest /tests\"\n", vec![script], json!(["bash", "-c", "pytest /tests"])),
+        ("[verifier]\ncommand = [\"sh\", \"/tests/x.sh\"]\n", vec![], json!(["sh", "/tests/x.sh"])),
+    ] {
+        let conversion = with(task, &tests);
+        assert_eq!(suite(&conversion)["tests"][0]["assertions"][0]["config"]["command"], command, "{task} {tests:?}");
+        assert_eq!(entries(&conversion, Outcome::Dropped), Vec::<&str>::new(), "{task} {tests:?}");
+    }
+    for (task, named) in [
+        ("[verifier]\nframework = \"unknown\"\n", "verifier.framework"),
+        ("[verifier]\ncommand = 5\n", "verifier.command"),
+    ] {
+        assert_eq!(entries(&with(task, &[]), Outcome::Dropped), [named, "task.toml"]);
     }
 }

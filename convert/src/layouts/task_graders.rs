@@ -35,11 +35,11 @@ pub(super) fn assertion(grader: &Value, rules: TaskRules, place: &Place, report:
             Some(_) if entries.iter().any(|(key, _)| key == "min_score") => {}
             Some(_) => entries.push(entry("min_score", json!(PASS_MARK))),
             None => {
-                report.approximated(place, "a score above 0 passes, unless the grader says that it fails");
+                report.different(place, "a score above 0 passes, unless the grader says that it fails");
             }
         }
         if kind != Some(GraderKind::Code) {
-            report.approximated(place, "the case fails where this grader cannot decide: it is `required`");
+            report.different(place, "the case fails where this grader cannot decide: it is `required`");
         }
     }
     Value::new(Data::Mapping(entries))
@@ -65,7 +65,7 @@ impl GraderWriter<'_> {
             let place = place.below(item.position.line, &format!("[{index}]"));
             self.report.mapped(&place);
             if let Some(text) = item.as_text() {
-                self.report.approximated(&place, "a list of texts counts as one grader");
+                self.report.different(&place, "a list of texts counts as one grader");
                 let at = *rubrics.get_or_insert_with(|| {
                     graders.push(json!({"name": "rubrics", "config": {"criteria": []}}));
                     graders.len() - 1
@@ -92,10 +92,10 @@ impl GraderWriter<'_> {
                 "type" => {}
                 "required" if self.rules.every_verdict || !is_required => {}
                 "required" if self.is_only && assertion.get("min_score").is_none() => {}
-                "required" => self.report.approximated(place, "no grader decides alone: the mean of all does"),
+                "required" => self.report.different(place, "no grader decides alone: the mean of all does"),
                 "name" => self.report.approximated(place, "the grader is named by its type"),
                 "weight" if value.as_number() == Some(1.0) => {}
-                "weight" => self.report.approximated(place, "all graders count alike"),
+                "weight" => self.report.different(place, "all graders count alike"),
                 "config" if !is_built_in => {
                     config.extend(value.entries().iter().map(|(k, v)| (k.clone(), v.to_json())))
                 }
@@ -109,7 +109,7 @@ impl GraderWriter<'_> {
             if self.threshold > 0.0 {
                 config.insert("min_score".to_owned(), json!(self.threshold));
             } else {
-                self.report.approximated(place, "its score has to be 1");
+                self.report.different(place, "its score has to be 1");
             }
         }
         if config.is_empty() { json!({"name": name}) } else { json!({"name": name, "config": config}) }

@@ -169,7 +169,7 @@ impl TaskWriter {
                     read.threshold = value.as_number();
                     if !self.rules.every_verdict && read.threshold != Some(self.threshold) {
                         let reason = format!("all tasks have the threshold of the suite, {}", self.threshold);
-                        self.report.approximated(&at, reason);
+                        self.report.different(&at, reason);
                     }
                 }
                 "timeout_seconds" => read.timeout_seconds = Some(value.to_json()),
@@ -188,7 +188,7 @@ impl TaskWriter {
         for (key, value) in &case.draft.entries {
             if value.to_json().to_string().contains("${{") {
                 let at = case.place.below(value.position.line, key);
-                self.report.approximated(&at, "`${{ }}` stays as it is written: nothing is filled in in a task");
+                self.report.different(&at, "`${{ }}` stays as it is written: nothing is filled in in a task");
             }
         }
     }
@@ -281,7 +281,7 @@ fn input(input: &Value, place: &Place, report: &mut Report) -> Object {
     match input.as_text().or_else(|| question.and_then(Value::as_text)) {
         Some(text) => drop(object.insert("prompt".to_owned(), text.into())),
         None => {
-            report.approximated(place, "the agent gets the messages as data");
+            report.different(place, "the agent gets the messages as data");
             object.insert("messages".to_owned(), input.to_json());
         }
     }

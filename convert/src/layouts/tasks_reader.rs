@@ -190,13 +190,13 @@ fn prompt(
     match asked {
         Some((text, _)) => {
             if !rest.is_empty() {
-                report.approximated(place, "the agent gets the prompt; the other keys are in `metadata.input`");
+                report.different(place, "the agent gets the prompt; the other keys are in `metadata.input`");
                 metadata.push(("input".to_owned(), Value::new(Data::Mapping(rest))));
             }
             Value::text(text)
         }
         None => {
-            report.approximated(place, "the agent gets the object as text");
+            report.different(place, "the agent gets the object as text");
             let json = Value::new(Data::Mapping(rest)).to_json();
             Value::text(format!("{json:#}"))
         }

@@ -211,11 +211,16 @@ fn what_tasks_have_and_cases_have_not_is_named() {
         [
             "the name of an eval file has no other characters: `card-agent`",
             "write `agent = card_agent` in the macro: without it, the function is `agent`",
+            "the test has the name of the id, where it has that of the file",
+        ]
+    );
+    assert_eq!(
+        reasons(&cases, Outcome::Different),
+        [
             "the agent gets the object as text",
             "a score above 0 passes, unless the grader says that it fails",
             "the case fails where this grader cannot decide: it is `required`",
             "the case fails where this grader cannot decide: it is `required`",
-            "the test has the name of the id, where it has that of the file",
         ]
     );
     assert_eq!(
@@ -261,12 +266,12 @@ fn what_cases_have_and_tasks_have_not_is_named() {
         assert!(tasks.report.entries().iter().any(|it| is(&it)), "{entry}: {reason}\n{}", tasks.report);
     };
     has(Outcome::Approximated, "comments", "JSON has none");
-    has(Outcome::Approximated, "tests[0].assertions[0]", "counts as one grader");
-    has(Outcome::Approximated, "tests[0].input", "nothing is filled in");
-    has(Outcome::Approximated, "tests[0].execution.threshold", "the threshold of the suite, 0.9");
-    has(Outcome::Approximated, "tests[1].input", "the messages as data");
+    has(Outcome::Different, "tests[0].assertions[0]", "counts as one grader");
+    has(Outcome::Different, "tests[0].input", "nothing is filled in");
+    has(Outcome::Different, "tests[0].execution.threshold", "the threshold of the suite, 0.9");
+    has(Outcome::Different, "tests[1].input", "the messages as data");
     has(Outcome::Approximated, "tests[1].expected_output", "it is in `text`");
-    has(Outcome::Approximated, "assertions[0]", "all graders count alike");
+    has(Outcome::Different, "assertions[0]", "all graders count alike");
     for entry in ["tags", "execution.workers", "execution.trials.strategy", "tests[2].turns"] {
         has(Outcome::Dropped, entry, "nothing like it");
     }

@@ -7,6 +7,7 @@ use super::assertions::{self, Assertion, CaseContext, Grader, Mapped, Names};
 use super::prompts::{self, Prompt};
 use super::suite_settings::SuiteSettings;
 use super::template;
+use super::template::Rendered;
 use super::test_case::TestCase;
 use crate::output::Output;
 use crate::report::Report;
@@ -35,16 +36,21 @@ impl Case<'_> {
         let Self { test, prompt, variables, is_first, settings } = self;
         let text = [test.option("prefix").unwrap_or_default(), &prompt.text, test.option("suffix").unwrap_or_default()]
             .concat();
-        let input = filled_in(&text, variables);
-        if let Some(doubt) = input.doubt {
-            report.approximated(&prompt.place, doubt);
-        }
+        let input = match filled_in(&text, variables) {
+            Ok(input) => input,
+            Err(reason) => {
+                report.dropped(&prompt.place, reason);
+                report.dropped(&test.place, "it has no case with a prompt that cannot be filled in");
+                return None;
+            }
+        };
+        input.report(&prompt.place, report);
         if input.text.trim().is_empty() {
             report.dropped(&test.place, "its prompt is empty");
             return None;
         }
         if text.contains("${{") {
-            report.approximated(&prompt.place, "`${{ NAME }}` is filled in from the environment");
+            report.different(&prompt.place, "`${{ NAME }}` is filled in from the environment");
         }
         let mut context = CaseContext {
             variables,
@@ -60,8 +66,11 @@ impl Case<'_> {
             report.dropped(&test.place, "nothing is left that grades it");
             return None;
         }
-        if graders.is_empty() {
-            report.approximated(&test.place, "nothing grades it: it passes always there, and is skipped here");
+        if test.assertions.is_empty() {
+            report
+                .different(&test.place, "nothing grades it: every answer passes in promptfoo, and the case is skipped");
+        } else if graders.is_empty() {
+            report.different(&test.place, "nothing grades it: the case is skipped");
         }
         let (assertions, threshold) = decide(graders, test, report);
         let mut entries = vec![("input".to_owned(), prompts::input(&input.text, &prompt.place, report))];
@@ -78,28 +87,30 @@ impl Case<'_> {
 }
 
 /// A prompt with its variables filled in. In a chat, each text of it is a template of its own.
-fn filled_in(text: &str, variables: &Object) -> template::Rendered {
+fn filled_in(text: &str, variables: &Object) -> Result<Rendered, String> {
     match evalsuite_schema::json::from_str::<Json>(text) {
         Ok(mut chat @ (Json::Array(_) | Json::Object(_))) => {
-            let mut doubt = None;
-            fill_in(&mut chat, variables, &mut doubt);
-            template::Rendered { text: serde_json::to_string_pretty(&chat).unwrap_or_default(), doubt }
+            let mut chat_rendered = Rendered::default();
+            fill_in(&mut chat, variables, &mut chat_rendered)?;
+            Ok(Rendered { text: serde_json::to_string_pretty(&chat).unwrap_or_default(), ..chat_rendered })
         }
-        _ => template::render(text, variables),
+        _ => template::render_or_keep(text, variables),
     }
 }
 
-fn fill_in(json: &mut Json, variables: &Object, doubt: &mut Option<String>) {
+fn fill_in(json: &mut Json, variables: &Object, chat: &mut Rendered) -> Result<(), String> {
     match json {
         Json::String(text) => {
-            let rendered = template::render(text, variables);
+            let rendered = template::render(text, variables)?;
             *text = rendered.text;
-            *doubt = doubt.take().or(rendered.doubt);
+            chat.doubt = chat.doubt.or(rendered.doubt);
+            chat.undefined = chat.undefined.take().or(rendered.undefined);
         }
-        Json::Array(items) => items.iter_mut().for_each(|item| fill_in(item, variables, doubt)),
-        Json::Object(entries) => entries.values_mut().for_each(|value| fill_in(value, variables, doubt)),
+        Json::Array(items) => items.iter_mut().try_for_each(|item| fill_in(item, variables, chat))?,
+        Json::Object(entries) => entries.values_mut().try_for_each(|value| fill_in(value, variables, chat))?,
         _ => {}
     }
+    Ok(())
 }
 
 /// The graders of a case, and whether an assertion was dropped.
@@ -139,7 +150,7 @@ fn decide(graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Va
         // Whatever fails, the score decides.
         Some(threshold) => {
             if threshold > 1.0 {
-                report.approximated(&test.place, "its threshold is above 1, and 1 here");
+                report.different(&test.place, "its threshold is above 1, and 1 here");
             }
             let (is_empty, passes_always) = (graders.is_empty(), threshold <= 0.0);
             let mut written: Vec<Value> = graders.into_iter().map(|grader| names.write(grader, false, false)).collect();

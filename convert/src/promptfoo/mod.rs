@@ -3,6 +3,7 @@
 mod assertions;
 mod case;
 mod csv_tests;
+mod javascript_regex;
 mod prompts;
 mod references;
 mod source_files;
@@ -143,7 +144,7 @@ impl Configuration {
             Some(text) => {
                 let path = self.files.root().join(text.strip_prefix(FILE_SCHEME).unwrap_or(text));
                 match self.files.document(&path, text, place) {
-                    Ok(document) => (document.root, Place::new(self.files.shown(&path), 1, "")),
+                    Ok(document) => (document.root, Place::new(self.files.shown(&path), 1, "defaultTest")),
                     Err(error) => {
                         self.report.dropped(place, unreadable(text, &error));
                         return None;
@@ -166,7 +167,7 @@ impl Configuration {
                 Some((text, path)) => {
                     let file = self.files.root().join(path);
                     match self.files.document(&file, text, &place) {
-                        Ok(document) => (document.root, Place::new(self.files.shown(&file), 1, "")),
+                        Ok(document) => (document.root, Place::new(self.files.shown(&file), 1, "scenario")),
                         Err(error) => {
                             self.report.dropped(&place, unreadable(path, &error));
                             continue;

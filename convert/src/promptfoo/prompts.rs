@@ -179,7 +179,7 @@ pub(super) fn input(text: &str, place: &Place, report: &mut Report) -> Value {
     });
     let messages: evalsuite_schema::Value = messages.collect();
     if !parts_are_known {
-        report.approximated(place, "parts of messages that are not text are kept as JSON");
+        report.different(place, "parts of messages that are not text are kept as JSON");
     }
     Value::from(messages)
 }

@@ -81,7 +81,7 @@ impl SuiteSettings {
             }
             "extensions" => report.dropped(place, "they are programs: write `workspace.hooks`"),
             "nunjucksFilters" => {
-                report.dropped(place, "they are programs: templates that use them are left as they are")
+                report.dropped(place, "they are programs: what has a template that uses them is dropped")
             }
             "redteam" => report.dropped(place, "attacks are not generated: save the tests that are"),
             "metadata" => report.dropped(place, "a suite has no metadata"),

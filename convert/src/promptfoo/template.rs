@@ -8,36 +8,66 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Object as JinjaObject, Serde, Value as JinjaValue, ValueKind};
 use minijinja::{Environment, Output, State, UndefinedBehavior};
 
+use crate::report::{Place, Report};
+
 /// Why a template may be filled in differently.
 const MAY_DIFFER: &str = "filters and statements are those of Jinja, nunjucks' own may differ";
 
 /// A text with its variables filled in.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Rendered {
     pub(super) text: String,
     /// Why the text may differ from promptfoo's.
-    pub(super) doubt: Option<String>,
+    pub(super) doubt: Option<&'static str>,
+    /// A variable that has no value, and is left out.
+    pub(super) undefined: Option<String>,
 }
 
-/// Fills the variables into a template. One without braces is returned as it is.
-pub(super) fn render(template: &str, variables: &Object) -> Rendered {
+impl Rendered {
+    fn as_it_is(text: &str) -> Self {
+        Self { text: text.to_owned(), ..Self::default() }
+    }
+
+    /// Reports what is not as in the template.
+    pub(super) fn report(&self, place: &Place, report: &mut Report) {
+        if let Some(doubt) = self.doubt {
+            report.different(place, doubt);
+        }
+        if let Some(name) = &self.undefined {
+            report.approximated(place, format!("the variable `{name}` has no value and is left out"));
+        }
+    }
+}
+
+/// Fills the variables into a prompt or a variable, of which promptfoo takes one with an unfinished tag as it is.
+pub(super) fn render_or_keep(template: &str, variables: &Object) -> Result<Rendered, String> {
+    let is_unfinished = [("{{", '}'), ("{%", '%'), ("{#", '#')].iter().any(|(start, end)| {
+        template.match_indices(start).any(|(index, _)| {
+            let rest = &template[index + start.len()..];
+            let line = rest.find(*end).map_or(rest, |end| &rest[..end]);
+            line.len() == rest.len() || line.contains('\n')
+        })
+    });
+    if is_unfinished { Ok(Rendered::as_it_is(template)) } else { render(template, variables) }
+}
+
+/// Fills the variables into a template. One without braces is returned as it is; the error says why one cannot be filled in.
+pub(super) fn render(template: &str, variables: &Object) -> Result<Rendered, String> {
     if !template.contains("{{") && !template.contains("{%") && !template.contains("{#") {
-        return Rendered { text: template.to_owned(), doubt: None };
+        return Ok(Rendered::as_it_is(template));
     }
     let mut context: Vec<(String, JinjaValue)> =
         variables.iter().map(|(name, value)| (name.clone(), JinjaValue::from(Serde(as_javascript(value))))).collect();
     context.push(("env".to_owned(), JinjaValue::from_object(EnvironmentVariables)));
     let context = JinjaValue::from_pairs(context);
-    match rendered(template, context) {
-        Ok(text) => {
-            let is_plain = !template.contains("{%") && !has_filter(template);
-            let doubt = if is_plain { undefined(template, variables) } else { Some(MAY_DIFFER.to_owned()) };
-            Rendered { text, doubt }
-        }
-        Err(error) => {
-            Rendered { text: template.to_owned(), doubt: Some(format!("the template is left as it is: {error}")) }
-        }
-    }
+    let text = rendered(template, context).map_err(|error| {
+        let reason = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+        let line = error.line().filter(|line| *line > 1).map(|line| format!(", in line {line}")).unwrap_or_default();
+        format!("its template cannot be filled in: {reason}{line}")
+    })?;
+    let is_plain = !template.contains("{%") && !has_filter(template);
+    let undefined = if is_plain { undefined(template, variables) } else { None };
+    Ok(Rendered { text, doubt: (!is_plain).then_some(MAY_DIFFER), undefined })
 }
 
 /// Bytes of a text with its variables filled in, at most: each place of a variable holds all of its value.
@@ -80,6 +110,12 @@ fn environment() -> Environment<'static> {
     environment.set_fuel(Some(MAX_STEPS));
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    environment.add_filter("load", |text: &str| {
+        let value: Value = evalsuite_schema::json::from_str(text).map_err(|error| {
+            minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, format!("`load` needs JSON: {error}"))
+        })?;
+        Ok::<_, minijinja::Error>(JinjaValue::from(Serde(as_javascript(&value))))
+    });
     environment.add_filter("dump", |value: JinjaValue| serde_json::to_string(&value).unwrap_or_default());
     environment.set_formatter(|out: &mut Output<'_>, _: &mut State<'_, '_>, value: &JinjaValue| {
         let text = match value.kind() {
@@ -122,7 +158,7 @@ fn undefined(template: &str, variables: &Object) -> Option<String> {
         let is_name = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
         (is_name && name != "env" && !variables.contains_key(&name)).then_some(name)
     });
-    names.into_iter().next().map(|name| format!("the variable `{name}` has no value and is left out"))
+    names.into_iter().next()
 }
 
 /// Numbers as JavaScript writes them: `1.0` is `1`.
@@ -145,7 +181,15 @@ fn javascript_number(number: &serde_json::Number) -> serde_json::Number {
     }
 }
 
-/// The text that JavaScript makes of a value.
+/// The text of `String(value)` in JavaScript.
+pub(super) fn string(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        other => joined(other),
+    }
+}
+
+/// The text that JavaScript makes of a value, as JSON if it has parts.
 pub(super) fn javascript_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -172,8 +216,8 @@ mod tests {
     fn text(template: &str) -> (String, bool) {
         let variables =
             json!({"name": "Ana", "n": 1.0, "list": ["a"], "none": null, "yes": true, "o": {"x": [{"y": 2}]}});
-        let rendered = render(template, variables.as_object().unwrap());
-        (rendered.text, rendered.doubt.is_some())
+        let rendered = render(template, variables.as_object().unwrap()).unwrap();
+        (rendered.text, rendered.doubt.is_some() || rendered.undefined.is_some())
     }
 
     #[test]
@@ -190,6 +234,20 @@ mod tests {
         assert_eq!(text("{{ name | upper }}"), ("ANA".to_owned(), true));
         assert_eq!(text("{% for x in list %}{{ x }}{% endfor %}"), ("a".to_owned(), true));
         assert_eq!(text("a{{ missing.deep }}b"), ("ab".to_owned(), true));
-        assert_eq!(text("{{ unclosed"), ("{{ unclosed".to_owned(), true));
+        assert_eq!(text("{% set o = '{\"x\": 1}' | load %}{{ o.x }}"), ("1".to_owned(), true));
+    }
+
+    #[test]
+    fn a_template_that_cannot_be_filled_in_has_no_text() {
+        let variables = Object::new();
+        for template in ["{{ name | allcaps }}", "{% for a, b in [1] %}{% endfor %}", "{{ }}", "{{ unclosed"] {
+            let error = render(template, &variables).unwrap_err();
+            assert!(error.starts_with("its template cannot be filled in: "), "{error}");
+        }
+        for template in ["{{ unclosed", "{% if", "a {{ b\n }}", "{# {{ c }}"] {
+            let kept = render_or_keep(template, &variables).unwrap();
+            assert_eq!(kept, Rendered::as_it_is(template));
+        }
+        assert_eq!(render_or_keep("a{{ b }}{# c #}", &variables).unwrap().text, "a");
     }
 }

@@ -1,5 +1,6 @@
 //! Tests with the defaults and the data of scenarios merged into them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use evalsuite_loader::document::{Data, Value};
@@ -16,6 +17,8 @@ pub(super) struct TestCase {
     pub(super) place: Place,
     pub(super) description: Option<String>,
     pub(super) variables: Vec<(String, Value)>,
+    /// Where variables are written, which may be in other files than the test.
+    pub(super) variable_places: BTreeMap<String, Place>,
     pub(super) assertions: Vec<Assertion>,
     pub(super) threshold: Option<f64>,
     pub(super) metadata: Vec<(String, Value)>,
@@ -41,7 +44,7 @@ pub(super) fn read(test: &WrittenTest, files: &SourceFiles, report: &mut Report)
                 case.description = value.as_text().map(str::to_owned);
                 report.mapped(&place);
             }
-            "vars" => case.variables = variables(value, &place, &test.directory, files, report),
+            "vars" => case.add_variables(value, &place, &test.directory, files, report),
             "assert" => {
                 for (index, item) in value.items().unwrap_or_default().iter().enumerate() {
                     let place = place.below(item.position.line.max(place.line), &format!("[{index}]"));
@@ -111,51 +114,60 @@ fn names(value: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// Variables: a mapping, or files that hold one.
-fn variables(
-    value: &Value,
-    place: &Place,
-    directory: &Path,
-    files: &SourceFiles,
-    report: &mut Report,
-) -> Vec<(String, Value)> {
-    if let Data::Mapping(entries) = &value.data {
-        report.mapped(place);
-        check_references(entries, place, files);
-        return entries.clone();
-    }
-    let patterns: Vec<&str> = value.items().map_or_else(
-        || value.as_text().into_iter().collect(),
-        |items| items.iter().filter_map(Value::as_text).collect(),
-    );
-    let mut variables: Vec<(String, Value)> = Vec::new();
-    for pattern in patterns {
-        let path = pattern.strip_prefix(FILE_SCHEME).unwrap_or(pattern);
-        let found = match files.matching(path, directory, pattern, place) {
-            Ok(found) => found,
-            Err(problem) => {
-                report.dropped(place, problem);
-                continue;
-            }
-        };
-        if found.is_empty() {
-            report.dropped(place, format!("there is no file `{pattern}`"));
+impl TestCase {
+    /// Adds variables: a mapping, or files that hold one.
+    fn add_variables(
+        &mut self,
+        value: &Value,
+        place: &Place,
+        directory: &Path,
+        files: &SourceFiles,
+        report: &mut Report,
+    ) {
+        if let Data::Mapping(entries) = &value.data {
+            report.mapped(place);
+            self.add_entries(entries, place, files);
+            return;
         }
-        for file in found {
-            let shown = files.shown(&file);
-            match files.document(&file, pattern, place) {
-                Ok(document) if matches!(document.root.data, Data::Mapping(_)) => {
-                    check_references(document.root.entries(), &Place::new(shown, 1, ""), files);
-                    merge(&mut variables, document.root.entries());
-                    report.mapped(place);
+        let patterns: Vec<&str> = value.items().map_or_else(
+            || value.as_text().into_iter().collect(),
+            |items| items.iter().filter_map(Value::as_text).collect(),
+        );
+        for pattern in patterns {
+            let path = pattern.strip_prefix(FILE_SCHEME).unwrap_or(pattern);
+            let found = match files.matching(path, directory, pattern, place) {
+                Ok(found) => found,
+                Err(problem) => {
+                    report.dropped(place, problem);
+                    continue;
                 }
-                // promptfoo takes the characters of a text for variables, which no prompt uses.
-                Ok(_) => report.approximated(place, format!("`{shown}` holds no variables")),
-                Err(error) => report.dropped(place, unreadable(&shown, &error)),
+            };
+            if found.is_empty() {
+                report.dropped(place, format!("there is no file `{pattern}`"));
+            }
+            for file in found {
+                let shown = files.shown(&file);
+                match files.document(&file, pattern, place) {
+                    Ok(document) if matches!(document.root.data, Data::Mapping(_)) => {
+                        self.add_entries(document.root.entries(), &Place::new(shown, 1, "vars"), files);
+                        report.mapped(place);
+                    }
+                    // promptfoo takes the characters of a text for variables, which no prompt uses.
+                    Ok(_) => report.approximated(place, format!("`{shown}` holds no variables")),
+                    Err(error) => report.dropped(place, unreadable(&shown, &error)),
+                }
             }
         }
     }
-    variables
+
+    fn add_entries(&mut self, entries: &[(String, Value)], place: &Place, files: &SourceFiles) {
+        check_references(entries, place, files);
+        for (name, value) in entries {
+            let place = place.below(value.position.line.max(place.line), name);
+            self.variable_places.insert(name.clone(), place);
+        }
+        merge(&mut self.variables, entries);
+    }
 }
 
 /// Reports files outside of the source that variables name. A file is read once the variables of a case are known, where it is not known
@@ -170,10 +182,16 @@ fn check_references(entries: &[(String, Value)], place: &Place, files: &SourceFi
     for (name, value) in entries {
         let place = place.below(value.position.line.max(place.line), name);
         check(value, &place);
-        for item in value.items().unwrap_or_default() {
-            check(item, &place.below(item.position.line.max(place.line), ""));
+        for (index, item) in value.items().unwrap_or_default().iter().enumerate() {
+            check(item, &place.below(item.position.line.max(place.line), &format!("[{index}]")));
         }
     }
+}
+
+/// The places of the variables of one test that another one does not have.
+fn places_of_others(of: &TestCase, other: &TestCase) -> Vec<(String, Place)> {
+    let places = of.variable_places.iter().filter(|(name, _)| !other.variable_places.contains_key(*name));
+    places.map(|(name, place)| (name.clone(), place.clone())).collect()
 }
 
 /// Later entries replace earlier ones in their place.
@@ -204,6 +222,7 @@ impl TestCase {
     /// A test of a scenario with the data of one of its configurations.
     pub(super) fn in_scenario(&self, data: &Self) -> Self {
         let mut case = self.clone();
+        case.variable_places.extend(places_of_others(data, self));
         case.variables.clone_from(&data.variables);
         merge(&mut case.variables, &self.variables);
         case.options.clone_from(&data.options);
@@ -220,6 +239,7 @@ impl TestCase {
     /// The test with what holds for all tests, whose assertions come first.
     pub(super) fn with_default(&self, default: &Self) -> Self {
         let mut case = self.clone();
+        case.variable_places.extend(places_of_others(default, self));
         case.variables.clone_from(&default.variables);
         merge(&mut case.variables, &self.variables);
         case.metadata.clone_from(&default.metadata);

@@ -182,3 +182,94 @@ fn judges_and_objects_after_a_transform_are_dropped_with_the_reason() {
     let reasons: Vec<&str> = dropped.flat_map(|entry| &entry.reasons).map(String::as_str).collect();
     assert_eq!(reasons, ["it checks what `output.city` makes of the answer", "its value is not text"]);
 }
+
+#[test]
+fn what_a_template_cannot_fill_in_is_dropped_and_named() {
+    let text = "prompts:\n  - 'Say {{word}}'\n  - '{{ word | allcaps }}'\nproviders: [echo]\ntests:\n  - vars: { word: x }\n    assert:\n      \
+                - { type: contains, value: x }\n      - { type: contains, value: '{{ word | allcaps }}' }\n";
+    let (conversion, suite) = convert(&[("promptfooconfig.yaml", text)]).unwrap();
+    assert_eq!(
+        lines(&conversion, Outcome::Dropped),
+        [
+            "promptfooconfig.yaml:3 prompts[1]: its template cannot be filled in: filter allcaps is unknown",
+            "promptfooconfig.yaml:9 tests[0].assert[1]: its template cannot be filled in: filter allcaps is unknown",
+            "promptfooconfig.yaml:6 tests[0]: it has no case with a prompt that cannot be filled in",
+        ]
+    );
+    assert!(!suite.contains("allcaps") && suite.contains("Say x"), "{suite}");
+}
+
+#[test]
+fn answers_that_are_trimmed_first_need_no_program() {
+    let text = "prompts: [x]\nproviders: [echo]\ndefaultTest: { options: { transform: output.trim() } }\ntests:\n  - assert:\n      \
+                - { type: llm-rubric, value: polite }\n      - { type: similar, value: tea }\n      - { type: is-json }\n      \
+                - { type: icontains, value: ice }\n      - { type: starts-with, value: The }\n      - { type: latency, threshold: 5 }\n";
+    let (conversion, suite) = convert(&[("promptfooconfig.yaml", text)]).unwrap();
+    assert_eq!(lines(&conversion, Outcome::Dropped), Vec::<String>::new());
+    assert!(!suite.contains("code-grader") && suite.matches("type: ").count() == 6, "{suite}");
+}
+
+#[test]
+fn a_default_test_and_variables_in_other_files_are_reported_there() {
+    let files = [
+        (
+            "promptfooconfig.yaml",
+            "prompts: ['{{a}} {{b}}']\nproviders: [echo]\ndefaultTest: file://default.yaml\ntests:\n  - vars: file://vars.yaml\n",
+        ),
+        (
+            "default.yaml",
+            "\nvars:\n  a: [x, y]\n  c: file://none.txt\noptions:\n  rubricPrompt: mine\nassert:\n  - type: bleu\n    value: x\n  - type: contains\n    value: x\n",
+        ),
+        ("vars.yaml", "\n\nb: file://also-none.txt\n"),
+    ];
+    let (conversion, _) = convert(&files).unwrap();
+    let named: Vec<String> = lines(&conversion, Outcome::Dropped)
+        .into_iter()
+        .map(|line| line.split(": ").next().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        named,
+        [
+            "default.yaml:6 defaultTest.options.rubricPrompt",
+            "default.yaml:4 defaultTest.vars.c",
+            "vars.yaml:3 vars.b",
+            "default.yaml:8 defaultTest.assert[0]",
+        ]
+    );
+    let mapped = lines(&conversion, Outcome::Mapped);
+    assert!(mapped.contains(&"default.yaml:3 defaultTest.vars.a: ".to_owned()), "{mapped:?}");
+    assert!(conversion.report.entries().iter().all(|entry| !entry.name.is_empty()), "{}", conversion.report);
+}
+
+#[test]
+fn sets_of_which_all_or_one_has_to_pass_are_composites() {
+    let text = "prompts: [x]\nproviders: [echo]\ntests:\n  - assert:\n      \
+                - { type: or, assert: [{ type: contains, value: tea }, { type: llm-rubric, value: polite, threshold: 0.6 }] }\n      \
+                - { type: and, value: [{ type: contains, value: tea }, { type: is-json }] }\n";
+    let (conversion, suite) = convert(&[("promptfooconfig.yaml", text)]).unwrap();
+    assert_eq!(lines(&conversion, Outcome::Dropped), Vec::<String>::new());
+    let root = evalsuite_loader::document::parse(&suite, Path::new("EVAL.yaml")).unwrap().root.to_json();
+    let expected = json!([
+        {
+            "type": "composite",
+            "aggregator": {"type": "threshold", "threshold": 0.001},
+            "assertions": [
+                {"type": "contains", "value": "tea"},
+                {"type": "llm-grader", "prompt": "polite", "min_score": 0.6},
+            ],
+            "required": true,
+            "min_score": 0.001,
+        },
+        {
+            "type": "composite",
+            "aggregator": {"type": "weighted_average"},
+            "assertions": [
+                {"type": "contains", "value": "tea", "required": true, "min_score": 1},
+                {"type": "is-json", "required": true, "min_score": 1},
+            ],
+            "required": true,
+            "min_score": 1,
+        },
+    ]);
+    assert_eq!(root["tests"][0]["assertions"], expected);
+}

@@ -106,7 +106,7 @@ fn read_file(
                 files.text(file, reference, place).map_err(|error| unreadable(&shown, &error)).and_then(|text| {
                     csv_tests::read(&text, |row, line| {
                         csv_tests::unknown_columns(&row, &place_of(line, "row".to_owned()), report);
-                        add(row.test, place_of(line, String::new()))
+                        add(row.test, place_of(line, "test".to_owned()))
                     })
                     .map_err(|problem| format!("`{shown}` cannot be read: {problem}"))
                 });
@@ -122,11 +122,11 @@ fn read_file(
             for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
                 match document::parse(line, &file.with_extension("json")) {
                     Ok(test) => {
-                        if !add(test.root, place_of(number, String::new())) {
+                        if !add(test.root, place_of(number, "test".to_owned())) {
                             break;
                         }
                     }
-                    Err(_) => report.dropped(&place_of(number, String::new()), "the line is not JSON"),
+                    Err(_) => report.dropped(&place_of(number, "test".to_owned()), "the line is not JSON"),
                 }
             }
         }
@@ -142,7 +142,7 @@ fn read_file(
                         }
                     }
                 }
-                Data::Mapping(_) => drop(add(document.root, place_of(1, String::new()))),
+                Data::Mapping(_) => drop(add(document.root, place_of(1, "test".to_owned()))),
                 _ => report.dropped(place, format!("`{shown}` holds no tests")),
             },
             Err(error) => report.dropped(place, unreadable(&shown, &error)),

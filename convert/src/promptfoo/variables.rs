@@ -4,7 +4,7 @@ use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Object, Value as Json};
 
 use super::source_files::{FILE_SCHEME, FileValue, load, unreadable};
-use super::template;
+use super::template::{Rendered, render_or_keep};
 use super::test_case::TestCase;
 use crate::report::{Place, Report};
 use crate::source::SourceFiles;
@@ -19,7 +19,7 @@ const MOST: usize = 10_000;
 pub(super) fn combinations(test: &TestCase, files: &SourceFiles, report: &mut Report) -> Vec<Object> {
     let mut combinations = vec![Object::new()];
     for (name, value) in &test.variables {
-        let place = place_of(value, name, test);
+        let place = place_of(name, test);
         let values = if test.expands() { values(value, files, &place, report) } else { vec![value.to_json()] };
         if combinations.len() * values.len() > MOST {
             report.dropped(&test.place, format!("it expands to more than {MOST} cases"));
@@ -45,8 +45,8 @@ pub(super) fn combinations(test: &TestCase, files: &SourceFiles, report: &mut Re
 }
 
 /// Where a variable is written.
-fn place_of(value: &Value, name: &str, test: &TestCase) -> Place {
-    test.place.below(value.position.line.max(test.place.line), &format!("vars.{name}"))
+fn place_of(name: &str, test: &TestCase) -> Place {
+    test.variable_places.get(name).unwrap_or(&test.place).clone()
 }
 
 /// The values that a variable takes: the texts of a list, or the files of a pattern.
@@ -76,8 +76,7 @@ fn values(value: &Value, files: &SourceFiles, place: &Place, report: &mut Report
 fn resolved(mut variables: Object, test: &TestCase, files: &SourceFiles, report: &mut Report) -> Object {
     for (name, value) in variables.iter_mut() {
         let Some(reference) = value.as_str().and_then(|text| text.strip_prefix(FILE_SCHEME)) else { continue };
-        let written = test.variables.iter().find(|(known, _)| known == name);
-        let place = written.map_or_else(|| test.place.clone(), |(name, value)| place_of(value, name, test));
+        let place = place_of(name, test);
         let is_yaml = reference.ends_with(".yaml") || reference.ends_with(".yml");
         let read = match load(reference, files, &place) {
             // Other files, JSON too, are text.
@@ -110,10 +109,9 @@ fn resolved(mut variables: Object, test: &TestCase, files: &SourceFiles, report:
             if let Json::String(text) = value
                 && text.contains("{{")
             {
-                let rendered = template::render(text, &before);
                 // A text in braces that is not a variable stays.
-                if rendered.doubt.is_none() {
-                    *text = rendered.text;
+                if let Ok(Rendered { text: filled, doubt: None, undefined: None }) = render_or_keep(text, &before) {
+                    *text = filled;
                 }
             }
         }

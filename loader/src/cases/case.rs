@@ -7,7 +7,7 @@ use evalsuite_schema::keys::lists::{CASE, CASE_FILE};
 use evalsuite_schema::{Case, Conversation, Input, Kind, Message, Object, PathRef, Requires, Strategy, Trials};
 
 use super::workspace::SettingsOwner;
-use super::{conversation, execution, expected_output, input, metadata, requires, vars, workspace};
+use super::{conversation, execution, expected_output, input, matrix, metadata, requires, vars, workspace};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::paths::Scope;
@@ -33,6 +33,7 @@ pub(crate) struct Defaults {
     pub(crate) requires: Requires,
     pub(crate) workspace: Option<workspace::WrittenWorkspace>,
     pub(crate) preprocessors: Vec<evalsuite_schema::grader::Preprocessor>,
+    pub(crate) tags: Vec<String>,
     pub(crate) metadata: Object,
     /// Combined layout: every case needs `expected_output`.
     pub(crate) needs_reference: bool,
@@ -56,6 +57,7 @@ impl Defaults {
             requires: Requires::default(),
             workspace: None,
             preprocessors: Vec::new(),
+            tags: Vec::new(),
             metadata: Object::new(),
             needs_reference: false,
             size: None,
@@ -99,6 +101,16 @@ pub(crate) fn read(
     if around.directory.is_some() {
         fields = fields.at_top();
         fields.get("$schema");
+    }
+    // In lists, cases are read without it.
+    if let Some(entry) = fields.get(matrix::KEY) {
+        let message = "`matrix` has no meaning in a file of one case";
+        d.report(
+            Code::SettingConflict,
+            entry.key_span,
+            message,
+            "write the case in a list, or a file for each combination",
+        );
     }
     let (id, id_span) = id::read(&mut fields, around.directory, d);
     let mut parts = fields.parts(scope, d);
@@ -197,6 +209,7 @@ pub(crate) fn read(
     case.target = target;
     case.targets = targets;
     case.fill(&mut parts);
+    case.tags = tags(&defaults.tags, case.tags);
     case.metadata = metadata::merge(&defaults.metadata, case.metadata);
     case.requires = requires::merge(&defaults.requires, case.requires);
     case.depends_on = dependencies.iter().map(|(id, _)| id.clone()).collect();
@@ -204,6 +217,17 @@ pub(crate) fn read(
     case.workspace = workspace;
     case.preprocessors = defaults.preprocessors.clone();
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies, user_graders })
+}
+
+/// The tags of a case and its suite, each once.
+fn tags(suite: &[String], case: Vec<String>) -> Vec<String> {
+    let mut tags = suite.to_vec();
+    for tag in case {
+        if !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    tags
 }
 
 fn messages(

@@ -103,20 +103,20 @@ fn common<'n>(
         common.target = target_name(&entry.value, "`target`", d).map(|name| (name, entry.value.span));
     }
     if let Some(entry) = fields.get("trials") {
-        let (trials, strategy_span) = trials(&entry.value, scope, d);
+        let (trials, strategy_span) = trials(entry, scope, d);
         (common.trials, common.strategy_span) = (Some(trials), strategy_span);
     }
     common
 }
 
-fn trials(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> (Trials, Option<Span>) {
+fn trials(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> (Trials, Option<Span>) {
+    let node = &entry.value;
     if let Data::Number(number) = &node.data {
         d.push(
             Diagnostic::new(Code::WrongType, "`trials` must be a mapping, found a number")
                 .at(node.span)
                 .help(format!("write `trials: {{ count: {number} }}`"))
-                // With quotes also for JSON.
-                .fix_if(Some(Fix::Replace(format!("{{ \"count\": {number} }}")))),
+                .fix_if(Some(Fix::Replace(format!("{{ {}: {number} }}", entry.quoted_alike("count"))))),
         );
         return (Trials::default(), None);
     }

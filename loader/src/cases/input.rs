@@ -44,6 +44,7 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Opti
             let messages: Vec<Message> = items.iter().filter_map(|item| message(item, scope, d)).collect();
             (messages.len() == items.len() || d.len() == before).then_some(WrittenInput::Messages(messages))
         }
+        Data::Number(_) | Data::Bool(_) => fields::wrong_type(node, "`input`", "text", d),
         _ => fields::reject(
             Code::InvalidInput,
             node.span,
@@ -104,6 +105,7 @@ pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
     let content = match fields.get("content") {
         Some(entry) => content(&entry.value, scope, d).map(Some),
         None if only_calls => Some(None),
+        None if fields.misspells(&["content"]) => None,
         None => invalid_message(node, "a message has no `content`", "add `content`", d),
     };
     let name = fields.read("name", fields::string, d);

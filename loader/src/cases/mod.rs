@@ -6,6 +6,7 @@ pub(crate) mod execution;
 pub(crate) mod expected_output;
 mod hooks;
 pub(crate) mod input;
+mod matrix;
 pub(crate) mod metadata;
 mod repos;
 pub(crate) mod requires;
@@ -59,16 +60,21 @@ impl ReadCases {
         self.others.push(OtherCase { source: source.to_owned(), path });
     }
 
-    /// Whether the case of a list with this node is read. One that has no id is: its problems are reported.
-    fn takes(&mut self, node: &Node, source: &str, request: &Request) -> bool {
+    /// Whether the case of a list with this id is read. One that has no id is: its problems are reported.
+    pub(crate) fn takes(&mut self, id: Option<&str>, source: &str, request: &Request) -> bool {
         let Some(part) = &request.part else { return true };
-        let Some(id) = node.entry("id").and_then(|entry| entry.value.as_str()) else { return false };
+        let Some(id) = id else { return false };
         let is_wanted = part.ids.contains(id);
         if !is_wanted {
             self.leave_out(source, names::segment(id));
         }
         is_wanted
     }
+}
+
+/// The id of a case in a list, if it is text.
+fn id_of(node: &Node) -> Option<&str> {
+    node.entry("id").and_then(|entry| entry.value.as_str())
 }
 
 /// Whether the case that has the file `source` for itself is read.
@@ -144,7 +150,7 @@ impl CaseFiles for Sources {
         let defaults = &self.defaults;
         match &self.list[index] {
             CaseSource::Inline(node) => {
-                if read.takes(node, "", scope.request) {
+                if read.takes(id_of(node), "", scope.request) {
                     let around = CaseContext { scope, directory: None, sibling_workspace: None };
                     read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
                 }
@@ -166,7 +172,7 @@ impl CaseFiles for Sources {
 }
 
 /// A case whose test is named by its id.
-fn by_id(checked: CheckedCase, source: &str) -> PlacedCase {
+pub(crate) fn by_id(checked: CheckedCase, source: &str) -> PlacedCase {
     let function = names::segment(&checked.case.id);
     PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone: false }
 }
@@ -242,13 +248,13 @@ fn case_list(
         d.report(Code::NoCases, span, format!("no case in `{shown}`"), "add a case");
     }
     let dir: PathBuf = file.parent().unwrap_or(scope.dir).to_path_buf();
-    for node in &nodes {
+    for node in nodes.into_iter().flat_map(|node| matrix::expand(node, scope, d)).collect::<Vec<_>>().iter() {
         if node.as_mapping().is_none() {
             let message = format!("a case must be a mapping, found {}", node.kind());
             d.report(Code::InvalidExternalFile, node.span, message, "start each case with `- id:`");
             continue;
         }
-        if read.takes(node, source, scope.request) {
+        if read.takes(id_of(node), source, scope.request) {
             let around = CaseContext { scope: scope.at(&dir), directory: None, sibling_workspace: None };
             read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, source)));
         }

@@ -6,7 +6,7 @@ use evalsuite_schema::{Argument, Command};
 
 use super::paths;
 use super::paths::{Kind, Scope, SearchFailure};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields;
 use crate::read::node::{Data, Node};
 
@@ -54,6 +54,10 @@ pub(crate) fn argv(
     if words.len() < items.len() {
         return None;
     }
+    if let Some(problem) = program_with_blanks(node, &words, what) {
+        d.push(problem.at(items[0].span));
+        return None;
+    }
     let program = program(&words);
     let mut places = None;
     let mut arguments = Vec::with_capacity(words.len());
@@ -68,6 +72,31 @@ pub(crate) fn argv(
         arguments.push(resolve(word, item, is_program, (scope, places), d)?);
     }
     Some(Command::Argv(arguments))
+}
+
+/// A list whose first element is a whole command line: the program would have this name.
+fn program_with_blanks(node: &Node, words: &[&str], what: &str) -> Option<Diagnostic> {
+    let first = words[0].trim();
+    if !first.contains(char::is_whitespace) || first.contains("{{") || is_absolute(first) {
+        return None;
+    }
+    let quoted = |word: &str| serde_json::Value::from(word).to_string();
+    let argv: Vec<String> = first.split_whitespace().chain(words[1..].iter().copied()).map(quoted).collect();
+    let line = quoted(&words.join(" && "));
+    let (argv, first) = (argv.join(", "), words[0]);
+    let are_commands = words.iter().all(|word| word.trim().contains(char::is_whitespace));
+    let help = match (words, are_commands) {
+        ([_], _) => format!("write `{line}`, or `[{argv}]`"),
+        (_, true) => format!("a list is one command: write `{line}` for several commands, or one word per element"),
+        (_, false) => format!("write `[{argv}]`, or `{line}` for several commands"),
+    };
+    let fix = node
+        .span
+        .range
+        .filter(|_| are_commands && node.is_flow())
+        .map(|(start, end)| Fix::Edits(vec![Edit::new(start, end, line)]));
+    let message = format!("the program in {what} is `{first}`: a list is a program and its arguments");
+    Some(Diagnostic::new(Code::InvalidCommand, message).help(help).fix_if(fix))
 }
 
 /// Drops the problems with files that a command names: they may be in its working directory, which has a problem itself.

@@ -21,7 +21,12 @@ pub(crate) fn read(fields: &mut Fields<'_>, directory: Option<&str>, d: &mut Dia
 /// The id of a task, where nothing is interpolated.
 pub(crate) fn read_task(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Option<String>, Span) {
     let Some(entry) = fields.require("id", d) else { return (None, fields.node.span) };
-    (parse(&entry.value, false, d), entry.value.span)
+    (of_text(&entry.value, d), entry.value.span)
+}
+
+/// An id where nothing is interpolated.
+pub(crate) fn of_text(node: &Node, d: &mut Diagnostics) -> Option<String> {
+    parse(node, false, d)
 }
 
 fn parse(node: &Node, interpolated: bool, d: &mut Diagnostics) -> Option<String> {

@@ -2,17 +2,21 @@
 
 pub(crate) mod command;
 pub(crate) mod id;
+mod misplaced;
 pub(crate) mod paths;
 pub(crate) mod pattern;
 pub(crate) mod settings;
 pub(crate) mod shared_files;
 mod values;
+mod wrong_type;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
-use crate::keys::{Key, Status, Table};
-use crate::read::node::{Data, Entry, Node};
+use crate::keys::{Key, Status, Table, Type};
+use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use evalsuite_diagnostics::suggest;
+
+pub(crate) use wrong_type::wrong_type;
 
 pub(crate) use values::{
     boolean, count, fraction, integer, list, literal, literal_text, number_in, object, string, text, texts, word,
@@ -51,7 +55,7 @@ impl<'n> Fields<'n> {
         d: &mut Diagnostics,
     ) -> Option<Self> {
         let Some(entries) = node.as_mapping() else {
-            return wrong_type(node, object.what, "a mapping", d);
+            return wrong_type::not_an_object(node, object, d);
         };
         Some(Self {
             node,
@@ -171,14 +175,16 @@ impl<'n> Fields<'n> {
         self.get(key).map_or(Some(default), |entry| parse(&entry.value, &label(entry), d))
     }
 
-    /// Reports that `key` is absent.
-    pub(crate) fn missing(&self, code: Code, key: &str, d: &mut Diagnostics) {
-        d.report(
-            code,
-            self.place_without(key),
-            format!("missing key `{key}` in {}", self.what),
-            format!("add `{key}`"),
-        );
+    /// Reports that `key` is absent, unless another one was meant to be it, whose report says what to write.
+    pub(crate) fn missing(&self, code: Code, key: &'static str, d: &mut Diagnostics) {
+        if self.misspells(&[key]) {
+            return;
+        }
+        let help = match self.key(key).value {
+            Type::Choice(words) => format!("add `{key}`: {}", suggest::quoted(words, "or")),
+            _ => format!("add `{key}`"),
+        };
+        d.report(code, self.place_without(key), format!("missing key `{key}` in {}", self.what), help);
     }
 
     /// The span of a problem with the missing value of `key`: the key if it is written, else the whole mapping.
@@ -232,29 +238,51 @@ impl<'n> Fields<'n> {
         self.rest().any(|entry| !suggest::nearest(&entry.key, keys.iter().copied()).is_empty())
     }
 
-    /// The key that an unknown one certainly means, unless that is there too.
+    /// The key that an unknown one certainly means, unless that is there too: one that is spelled nearly so, or the required one for
+    /// which other tools have this name.
     pub(crate) fn certain_key(&self, entry: &Entry) -> Option<Fix> {
-        let meant = suggest::certain(&entry.key, self.known())?;
+        let required = || self.common.iter().chain(self.keys).filter(|key| key.required).map(|key| key.name);
+        let synonym = || suggest::synonyms(&entry.key).find(|name| required().any(|key| key == *name));
+        let meant = suggest::certain(&entry.key, self.known()).or_else(synonym)?;
         let is_there = self.entries.iter().any(|other| other.key == meant);
         (!is_there).then(|| Fix::Replace(meant.to_owned()))
     }
 
     /// Reports every key that is not in the table.
     pub(crate) fn finish(self, d: &mut Diagnostics) {
+        let keys: Vec<&'static Key> = self.common.iter().chain(self.keys).collect();
+        let mut moved_below = Vec::new();
         for entry in self.rest() {
-            let (key, known) = (&entry.key, self.known());
-            let help = suggest::did_you_mean(key, known.iter().copied()).unwrap_or_else(|| {
-                let known = suggest::listed(&known);
-                if self.is_top {
-                    format!("write `{OWN}{key}` if the key is your own; known: {known}")
-                } else {
-                    format!("known: {known}")
+            let problem = Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in {}", entry.key, self.what));
+            let problem = problem.at(entry.key_span);
+            d.push(match misplaced::home(&entry.key, &keys) {
+                Some(home) => {
+                    // An object that is not there is added by the first of its keys.
+                    let is_first = !moved_below.contains(&home.path[0]);
+                    moved_below.push(home.path[0]);
+                    let is_there = self.entries.iter().any(|entry| entry.key == home.path[0]);
+                    let fix = if is_first || is_there { home.fix(self.node, entry) } else { None };
+                    problem.help(home.help(entry)).fix_if(fix)
                 }
+                None => problem.help(self.help_for(&entry.key)).fix_if(self.certain_key(entry)),
             });
-            let message = format!("unknown key `{key}` in {}", self.what);
-            let fix = self.certain_key(entry);
-            d.push(Diagnostic::new(Code::UnknownKey, message).at(entry.key_span).help(help).fix_if(fix));
         }
+    }
+
+    /// What to write in place of an unknown key.
+    fn help_for(&self, key: &str) -> String {
+        let known = self.known();
+        let near = || suggest::did_you_mean(key, known.iter().copied());
+        let is_synonym = suggest::synonyms(key).any(|name| known.contains(&name));
+        let meant = if is_synonym { near() } else { misplaced::elsewhere(key, self.keys) };
+        meant.or_else(near).unwrap_or_else(|| {
+            let known = suggest::listed(&known);
+            if self.is_top {
+                format!("write `{OWN}{key}` if the key is your own; known: {known}")
+            } else {
+                format!("known: {known}")
+            }
+        })
     }
 }
 
@@ -301,17 +329,6 @@ pub(crate) fn reject<T>(
     d: &mut Diagnostics,
 ) -> Option<T> {
     d.report(code, place, message, help);
-    None
-}
-
-/// Reports a value of another type: `` `criteria` must be text, found a list ``.
-pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Diagnostics) -> Option<T> {
-    let (help, fix) = match (&node.data, expected) {
-        (Data::Number(_) | Data::Bool(_), "text") => ("quote it".to_owned(), Some(Fix::Quote)),
-        _ => (format!("write {expected}"), None),
-    };
-    let message = format!("{what} must be {expected}, found {}", node.kind());
-    d.push(Diagnostic::new(Code::WrongType, message).at(node.span).help(help).fix_if(fix));
     None
 }
 

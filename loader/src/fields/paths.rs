@@ -328,7 +328,9 @@ impl<'a> Scope<'a> {
                     .help(format!("name a {}", kind.noun()))
             }
             SearchFailure::Missing(tried) => {
-                let near = tried.iter().find_map(|path| nearest_entry(path));
+                // Not the directory of the file itself, whose name is near where a directory is called like the suite.
+                let is_meant = |path: &Path| kind.fits(path) && !self.dir.starts_with(path);
+                let near = tried.iter().find_map(|path| nearest_entry(path, is_meant));
                 Diagnostic::new(code, format!("{what}: {} `{written}` not found", kind.noun()))
                     .at(node.span)
                     .help(self.tried(&tried, near.as_deref()))
@@ -351,11 +353,12 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The entry of the path's directory whose name is closest to the path's.
-pub(crate) fn nearest_entry(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_str()?;
-    let entries = std::fs::read_dir(path.parent()?).ok()?;
+/// The entry of the path's directory whose name is closest to the path's, of those that `is_meant`.
+pub(crate) fn nearest_entry(path: &Path, is_meant: impl Fn(&Path) -> bool) -> Option<String> {
+    let (name, directory) = (path.file_name()?.to_str()?, path.parent()?);
+    let entries = std::fs::read_dir(directory).ok()?;
     let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
-    suggest::nearest(name, names.iter().map(String::as_str)).first().map(|name| (*name).to_owned())
+    let nearest = suggest::nearest(name, names.iter().map(String::as_str));
+    nearest.into_iter().find(|name| is_meant(&directory.join(name))).map(str::to_owned)
 }

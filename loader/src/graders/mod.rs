@@ -8,6 +8,7 @@ mod field_accuracy;
 pub(crate) mod json_schema;
 mod judge;
 mod metrics;
+mod other_tools;
 mod preprocessors;
 mod prompt;
 mod score_ranges;
@@ -31,6 +32,7 @@ use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
 pub(crate) use criteria::{list as criteria, plain as plain_criterion};
+pub(crate) use other_tools::Replacement;
 pub(crate) use preprocessors::read as preprocessors;
 
 /// Where a grader is.

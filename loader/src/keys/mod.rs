@@ -13,7 +13,7 @@ mod tests;
 use evalsuite_schema::grader::OldRubric;
 use evalsuite_schema::keys::TEMPLATE;
 use evalsuite_schema::keys::lists::{A_CASE, CASE_FILE};
-use evalsuite_schema::{Calibration, Sample, Suite, SuiteJson, TargetsFile, Task, Workspace};
+use evalsuite_schema::{Calibration, Sample, Skill, SkillEvals, Suite, SuiteJson, TargetsFile, Task, Workspace};
 
 pub use evalsuite_schema::grader::TABLES as GRADERS;
 pub use evalsuite_schema::keys::{
@@ -36,6 +36,8 @@ pub const FILES: &[(&str, Type)] = &[
     ("cases", Type::List(&A_CASE)),
     ("suite", Type::Object(SuiteJson::TABLE)),
     ("task", Type::Object(Task::TABLE)),
+    ("evals", Type::Object(SkillEvals::TABLE)),
+    ("skill", Type::Object(Skill::TABLE)),
     ("calibration", Type::Object(Calibration::TABLE)),
     ("samples", Type::List(&Type::Object(Sample::TABLE))),
     ("targets", Type::Object(TargetsFile::TABLE)),

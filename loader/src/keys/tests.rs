@@ -65,11 +65,13 @@ fn read_everything(root: &Path) {
     write("directories/cases/a/case.yaml", "input: x");
     write("tasks/suite.json", "{}");
     write("tasks/tasks/a.json", r#"{"reference_solution": {}, "graders": [{"name": "is-json"}]}"#);
+    write("skill/SKILL.md", "---\nname: skill\n---\n");
+    write("skill/evals/evals.json", r#"{"evals": [{}]}"#);
     write("calibration.yaml", "{minimum: {}, maximum: {}, samples: [{}, {case: a}]}");
     write("targets.yaml", "targets: [{name: a, provider: cli, healthcheck: {}}]");
     let mut request = Request::new("", root);
     request.threads = 1;
-    for entry in ["cases", "directories", "tasks"] {
+    for entry in ["cases", "directories", "tasks", "skill"] {
         request.entry = entry.to_owned();
         load(&request);
     }

@@ -33,9 +33,12 @@ pub(super) fn has_case_directories(root: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(root) else { return false };
     entries.flatten().any(|entry| {
         let hidden = entry.file_name().to_string_lossy().starts_with(['.', '_']);
-        let path = entry.path();
-        !hidden && (path.join("case.yaml").exists() || path.join("case.yml").exists())
+        !hidden && is_case_directory(&entry.path())
     })
+}
+
+pub(super) fn is_case_directory(path: &Path) -> bool {
+    path.join("case.yaml").exists() || path.join("case.yml").exists()
 }
 
 /// YAML next to a JSONL entry looks as if it were read with it.

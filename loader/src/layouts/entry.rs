@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use evalsuite_diagnostics::suggest;
-use evalsuite_discovery::SuiteFile;
-use evalsuite_schema::Layout;
+use evalsuite_discovery::{SKILL_EVALS, SuiteFile};
+use evalsuite_schema::{Layout, LayoutRules};
 
-use super::{bare, suite_json};
+use super::{bare, no_suite_file, suite_json};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths;
 use crate::fields::paths::Roots;
@@ -27,9 +27,7 @@ pub(crate) struct Entry {
 /// Finds the entry path of `request` and its layout.
 pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<Entry> {
     let path = locate(request, files, d)?;
-    let is_file = path.is_file();
-    let root = if is_file { path.parent().unwrap_or(&path).to_path_buf() } else { path.clone() };
-    let found = if is_file { in_file(&path, files, d) } else { in_directory(&root, files, d) };
+    let found = if path.is_file() { in_file(&path, files, d) } else { in_directory(&path, files, d) };
     let inside = path.starts_with(&request.package_root);
     if !inside {
         let shown = files.shown(&path);
@@ -39,16 +37,18 @@ pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Opt
                 .help("move the suite into the package: `cargo package` will not contain it"),
         );
     }
-    let (layout, file) = found?;
-    let is_closed = layout.rules().is_closed;
+    let Found { layout, root, file } = found?;
+    let LayoutRules { is_closed, has_one_base, .. } = layout.rules();
     let boundary = if inside && !is_closed { request.package_root.clone() } else { root.clone() };
-    let stem = if is_file { paths::file_stem(&path) } else { paths::file_name(&path) };
+    let is_named = path.parent() == Some(&root) && layout != Layout::Skill;
+    let stem = if is_named { paths::file_stem(&path) } else { paths::file_name(&root) };
+    let eval_dir = file.as_deref().and_then(Path::parent).unwrap_or(&root).to_path_buf();
     let roots = Roots {
         real_boundary: boundary.canonicalize().unwrap_or_else(|_| boundary.clone()),
         boundary,
         package_root: request.package_root.clone(),
-        eval_dir: root.clone(),
-        only_root: is_closed,
+        eval_dir,
+        only_root: *has_one_base,
         suite_root: root,
     };
     if let Some(file) = file.as_deref().filter(|file| file.is_symlink())
@@ -104,28 +104,47 @@ fn base_of(request: &Request) -> &'static str {
 /// The path with its first missing component replaced by the nearest name that exists, if all of it exists then.
 fn nearest_existing(path: &Path) -> Option<PathBuf> {
     let missing = path.ancestors().take_while(|part| !part.exists()).last()?;
-    let near = missing.with_file_name(paths::nearest_entry(missing)?);
+    let near = missing.with_file_name(paths::nearest_entry(missing, |_| true)?);
     let rest = path.strip_prefix(missing).ok()?;
     let whole = if rest.as_os_str().is_empty() { near.clone() } else { near.join(rest) };
     Some(if whole.exists() { whole } else { near })
 }
 
-/// A layout, with the file of the suite if it has one.
-type Found = (Layout, Option<PathBuf>);
+/// A layout, with the directory of the suite, and its file if it has one.
+struct Found {
+    layout: Layout,
+    root: PathBuf,
+    file: Option<PathBuf>,
+}
+
+impl Found {
+    /// A suite whose file lies in its directory.
+    fn file(layout: Layout, path: &Path) -> Self {
+        let root = path.parent().unwrap_or(path).to_path_buf();
+        Self { layout, root, file: Some(path.to_path_buf()) }
+    }
+
+    fn skill(root: &Path) -> Self {
+        Self { layout: Layout::Skill, root: root.to_path_buf(), file: Some(root.join(SKILL_EVALS)) }
+    }
+}
 
 fn in_file(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
     let lower = paths::file_name(path).to_ascii_lowercase();
     if let Some(file) = SuiteFile::named(&lower) {
         return suite_file(path, file, files, d);
     }
+    if let Some(root) = evalsuite_discovery::skill_directory(path) {
+        return Some(Found::skill(root));
+    }
     // A name that is only an extension does not name a suite.
     let ends_with = |ending: &str| lower.len() > ending.len() && lower.ends_with(ending);
     if ends_with(".jsonl") {
         bare::warn_of_sidecar(path, files, d);
-        return Some((Layout::Bare, Some(path.to_path_buf())));
+        return Some(Found::file(Layout::Bare, path));
     }
     if ends_with(".yaml") || ends_with(".yml") {
-        return Some((Layout::Cases, Some(path.to_path_buf())));
+        return Some(Found::file(Layout::Cases, path));
     }
     let shown = files.shown(path);
     d.report(
@@ -142,7 +161,7 @@ fn suite_file(path: &Path, file: SuiteFile, files: &Files, d: &mut Diagnostics) 
         SuiteFile::Json => suite_json::layout(path, files, d)?,
         SuiteFile::Eval => Layout::Cases,
     };
-    Some((layout, Some(path.to_path_buf())))
+    Some(Found::file(layout, path))
 }
 
 fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
@@ -156,15 +175,12 @@ fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found
         }
     };
     match found.as_slice() {
-        [] if bare::has_case_directories(root) => Some((Layout::Bare, None)),
+        [] if evalsuite_discovery::is_skill(root) => Some(Found::skill(root)),
+        [] if bare::has_case_directories(root) => {
+            Some(Found { layout: Layout::Bare, root: root.to_path_buf(), file: None })
+        }
         [] => {
-            let help = if bare::has_case_directories(&root.join("cases")) {
-                "add an `EVAL.yaml` with a `name` beside `cases/`"
-            } else {
-                "looked for `suite.json`, `EVAL.yaml`, `*.eval.yaml` (or `.yml`) and sub-directories with `case.yaml`"
-            };
-            let message = format!("no suite file and no case directories in `{shown}`");
-            d.report(Code::NoSuiteFile, Span::whole(files.add(root)), message, help);
+            d.push(no_suite_file::problem(root, files));
             None
         }
         [(path, file)] => suite_file(path, *file, files, d),

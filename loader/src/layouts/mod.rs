@@ -7,6 +7,8 @@ mod bare;
 mod cases;
 mod combined;
 mod entry;
+mod no_suite_file;
+mod skill;
 mod suite_json;
 mod tasks;
 
@@ -40,6 +42,7 @@ pub(crate) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
         Layout::Combined => combined::outline(entry, scope, d),
         Layout::Cases => cases::outline(entry, scope, d),
         Layout::Bare => bare::outline(entry, scope, d),
+        Layout::Skill => skill::outline(entry, scope, d),
     }
 }
 

@@ -4,6 +4,9 @@ use evalsuite_schema::json::{Number, Value};
 
 use crate::source::Span;
 
+/// Bytes of a text that is repeated in a message, at most.
+const MOST_SHOWN: usize = 40;
+
 /// A value of a file, with its place: what the YAML, JSON and JSONL readers agree on.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
@@ -27,6 +30,15 @@ pub(crate) struct Entry {
     pub(crate) key: String,
     pub(crate) key_span: Span,
     pub(crate) value: Node,
+}
+
+impl Entry {
+    /// The text of a key next to this one, in quotes if this one has them, as in JSON.
+    pub(crate) fn quoted_alike(&self, key: &str) -> String {
+        let (start, end) = (self.key_span.start(), self.key_span.end());
+        let is_quoted = end.line != start.line || (end.column - start.column) as usize != self.key.chars().count();
+        if is_quoted { format!("\"{key}\"") } else { key.to_owned() }
+    }
 }
 
 impl Node {
@@ -64,6 +76,38 @@ impl Node {
         match &self.data {
             Data::Sequence(items) => Some(items),
             _ => None,
+        }
+    }
+
+    /// Whether it is written with brackets or braces. Without them, a mapping starts with its first key, and a list ends with its last
+    /// element.
+    pub(crate) fn is_flow(&self) -> bool {
+        match &self.data {
+            Data::Mapping(entries) => entries.first().is_none_or(|first| first.key_span.start() != self.span.start()),
+            Data::Sequence(items) => items.last().is_none_or(|last| last.span.end() != self.span.end()),
+            _ => false,
+        }
+    }
+
+    /// Whether it is written the same with braces around it: not a text with characters that have a meaning there.
+    pub(crate) fn is_plain(&self) -> bool {
+        match &self.data {
+            Data::String(text) => {
+                !text.is_empty() && !text.contains(|c: char| c.is_control() || ",[]{}#:&*!|>'\"%@`\\?".contains(c))
+            }
+            Data::Null => false,
+            _ => true,
+        }
+    }
+
+    /// The value in a message, if it is short: a list, mapping or long text is `…`.
+    pub(crate) fn shown(&self) -> String {
+        match &self.data {
+            Data::Bool(value) => value.to_string(),
+            Data::Number(value) => value.to_string(),
+            Data::String(text) if self.is_plain() && text.len() <= MOST_SHOWN => text.clone(),
+            Data::String(text) if text.len() <= MOST_SHOWN => self.to_json().to_string(),
+            _ => "…".to_owned(),
         }
     }
 

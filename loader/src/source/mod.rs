@@ -52,6 +52,11 @@ impl Span {
     pub fn start(&self) -> Position {
         self.range.map_or(Position::START, |(start, _)| start)
     }
+
+    /// Where it ends; the start of the file if it is a whole one.
+    pub(crate) fn end(&self) -> Position {
+        self.range.map_or(Position::START, |(_, end)| end)
+    }
 }
 
 /// A file or directory that was looked at.

@@ -42,6 +42,14 @@ const PAGES: &[Page] = &[
         tables: &["suite-json", "task", "reference-solution", "task-grader"],
     },
     Page {
+        file: "agent-skills.md",
+        title: "Agent Skills",
+        intro: "A directory with `SKILL.md` and `evals/evals.json` is a suite, whose cases are the evals. It is found if the directory \
+                has no other suite file; the macro names the directory, or one of the two files. \
+                [Agent Skills](../runs.md#agent-skills) says what an agent gets, and how the work is graded.",
+        tables: &["skill-evals", "skill-eval", "skill"],
+    },
+    Page {
         file: "graders.md",
         title: "Graders",
         intro: "An assertion is a text, which a judge checks as a criterion; an include; or a mapping with `type`. In a task, \

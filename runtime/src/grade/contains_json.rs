@@ -84,7 +84,7 @@ mod tests {
         use evalsuite_schema::grader::JsonSchema;
         use evalsuite_schema::json::json;
 
-        let file = PathRef::found("card.json", "suites/x/card.json");
+        let file = Some(PathRef::found("card.json", "suites/x/card.json"));
         let schema = json!({"required": ["price"], "properties": {"price": {"type": "number"}}});
         let config = ContainsJson { schema: Some(JsonSchema { file, schema }) };
         let passes = |answer: &str| grade(&config, answer).state == ScoreState::Decided(1.0);

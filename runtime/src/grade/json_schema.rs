@@ -11,7 +11,7 @@ use crate::model::score::Score;
 const LISTED: usize = 100;
 
 pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
-    let file = &config.file.written;
+    let file = config.name();
     let answer_value: Value = match evalsuite_schema::json::from_str(&without_fences(answer)) {
         Ok(value) => value,
         Err(error) => {
@@ -27,7 +27,7 @@ pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
 
 /// Passes if a value conforms to the schema; otherwise the violations of all values are listed.
 pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator<Item = Value>) -> Score {
-    let file = &config.file.written;
+    let file = config.name();
     // Formats are checked in every draft, as authors of schemas expect.
     let options = jsonschema::options().should_validate_formats(true);
     let validator = match options.build(&config.schema.clone().into()) {
@@ -87,7 +87,7 @@ mod tests {
     use crate::model::score::ScoreState;
 
     fn run(schema: Value, answer: &str) -> Score {
-        let file = PathRef::found("card.json", "suites/x/card.json");
+        let file = Some(PathRef::found("card.json", "suites/x/card.json"));
         grade(&JsonSchema { file, schema }, answer)
     }
 

@@ -20,6 +20,9 @@ pub(crate) struct Captured {
     pub(crate) tools: Vec<Value>,
     /// Why spans of the call are missing, or may be.
     pub(crate) missing: Option<MissingSpans>,
+    /// For a call without spans of models and tools: what was seen, and why the spans may be missing.
+    #[serde(skip)]
+    pub(crate) seen: Option<String>,
 }
 
 /// Spans of a call that are missing, or may be.
@@ -71,6 +74,24 @@ impl MissingSpans {
         );
         Self { message, lacks_calls: false, lacks_spending: false }
     }
+}
+
+/// What was seen of a call without spans of models and tools. `others` are the names of its other spans; `is_replaced`: a subscriber was
+/// made during the call.
+#[cfg_attr(not(feature = "capture"), expect(dead_code, reason = "no spans are looked for"))]
+pub(crate) fn seen(others: &[&str], is_replaced: bool) -> String {
+    let seen = match others {
+        [] => "no other span was seen either".to_owned(),
+        names => format!("its spans have no such fields ({})", listed(names)),
+    };
+    let why = if is_replaced {
+        "a `tracing` subscriber was made during the call, which may have received the spans: add `evalsuite::capture_layer()` to it"
+    } else {
+        "spans are missing if the work is done by a task or a runtime from before the call (pass the span on, \
+         `task.in_current_span()` with `tracing::Instrument`), if a library makes them only when it is told to, or if they do not go \
+         through `tracing`"
+    };
+    format!("{seen}; {why}")
 }
 
 fn spans(names: &[&str]) -> String {

@@ -25,12 +25,18 @@ pub(crate) enum CopyMode {
 impl CopyMode {
     /// Copies a directory's content over what is in `to`.
     pub(crate) fn run(self, from: &Path, to: &Path) -> io::Result<()> {
-        TreeCopy { mode: self, from, to }.run()
+        self.run_without(&[], from, to)
+    }
+
+    /// As [`CopyMode::run`], without the entries of the directory that have one of these names.
+    pub(crate) fn run_without(self, without: &[String], from: &Path, to: &Path) -> io::Result<()> {
+        TreeCopy { mode: self, without, from, to }.run()
     }
 }
 
 struct TreeCopy<'a> {
     mode: CopyMode,
+    without: &'a [String],
     from: &'a Path,
     to: &'a Path,
 }
@@ -41,6 +47,9 @@ impl TreeCopy<'_> {
         let mut entries = walk(self.from, |name| self.leaves_out(name));
         for entry in entries.by_ref() {
             let TreeEntry { path: source, relative_path, kind, .. } = entry?;
+            if self.without.iter().any(|name| relative_path.starts_with(name)) {
+                continue;
+            }
             let target = self.to.join(relative_path);
             match kind {
                 EntryKind::Link => self.link(&source, &target)?,

@@ -1,15 +1,16 @@
-//! Workspaces made from templates.
+//! Workspaces made from templates and copies.
 
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite_schema::Workspace;
+use evalsuite_schema::{Workspace, WorkspaceCopy};
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::files::error_at;
+use crate::workspace::copy;
 use crate::workspace::copy::CopyMode;
 
-/// Makes a directory with copies of a workspace's base fixture and template, in this order.
+/// Makes a directory with copies of a workspace's base fixture, template and other paths, in this order.
 pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, location: &SuiteLocation) -> io::Result<()> {
     fs::create_dir_all(target).map_err(|error| error_at(target, &error))?;
     let Some(workspace) = workspace else { return Ok(()) };
@@ -26,7 +27,23 @@ pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, location
         let directory = directory.canonicalize().map_err(|error| error_at(&directory, &error))?;
         CopyMode::Template.run(&directory, target)?;
     }
-    Ok(())
+    workspace.copies.iter().try_for_each(|copy| self::copy(copy, target, location))
+}
+
+/// Copies a file or directory to its place in the workspace.
+fn copy(copy: &WorkspaceCopy, workspace: &Path, location: &SuiteLocation) -> io::Result<()> {
+    let source = location.resolve(&copy.from);
+    let source = source.canonicalize().map_err(|error| error_at(&source, &error))?;
+    let target = workspace.join(&copy.to);
+    let directory = if source.is_dir() { Some(target.as_path()) } else { target.parent() };
+    if let Some(directory) = directory {
+        fs::create_dir_all(directory).map_err(|error| error_at(directory, &error))?;
+    }
+    if source.is_dir() {
+        return CopyMode::Template.run_without(&copy.without, &source, &target);
+    }
+    let metadata = source.metadata().map_err(|error| error_at(&source, &error))?;
+    copy::file(&source, &metadata, &target)
 }
 
 #[cfg(all(test, unix))]
@@ -92,6 +109,30 @@ mod tests {
         let target = root.path().join("copy");
         materialise(Some(&workspace), &target, &places(root.path())).unwrap();
         assert_eq!(fs::read_to_string(target.join("d/a")).unwrap(), "x");
+    }
+
+    #[test]
+    fn copies_are_made_under_their_path_without_what_is_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        for path in ["skill/SKILL.md", "skill/references/evals/a.md", "skill/evals/evals.json", "skill/evals/in.csv"] {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        let copy = |from: &str, to: &str, without: &[&str]| WorkspaceCopy {
+            from: PathRef::new(from),
+            to: to.to_owned(),
+            without: without.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let copies =
+            vec![copy("skill", ".agents/skills/skill", &["evals"]), copy("skill/evals/in.csv", "evals/in.csv", &[])];
+        let workspace = Workspace { copies, ..Workspace::default() };
+        let target = root.path().join("copy");
+        materialise(Some(&workspace), &target, &places(root.path())).unwrap();
+        let skill = target.join(".agents/skills/skill");
+        assert!(skill.join("SKILL.md").is_file() && skill.join("references/evals/a.md").is_file());
+        assert!(!skill.join("evals").exists());
+        assert!(target.join("evals/in.csv").is_file());
     }
 
     #[test]

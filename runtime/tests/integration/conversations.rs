@@ -54,8 +54,8 @@ use Status::{Error, Failed, Passed, Skipped};
 #[test]
 fn the_agent_is_called_once_per_turn_with_what_was_said_before() {
     let turns_of_case = json!([
-        turn("one", json!([contains("turn Some(0) of 2 messages")])),
-        turn("two", json!([contains("turn Some(1) of 4 messages"), contains("two")])),
+        turn("one", json!([contains("turn Some(1) of 2 messages")])),
+        turn("two", json!([contains("turn Some(2) of 4 messages"), contains("two")])),
         turn("three", json!([])),
     ]);
     let (report, _directory) = hold(talk(turns_of_case, json!({}), json!({})), |evals| evals.with_agent(echo));
@@ -65,9 +65,9 @@ fn the_agent_is_called_once_per_turn_with_what_was_said_before() {
     let trial: &TrialRecord = &case.trials()[0];
     let second = &trial.turns.as_ref().unwrap()[1];
     assert_eq!((second.index, second.input.as_str(), second.graders.len()), (1, "two", 2));
-    assert!(second.answer.as_ref().unwrap().starts_with("turn Some(1)"));
+    assert!(second.answer.as_ref().unwrap().starts_with("turn Some(2)"));
     let whole = trial.answer.as_deref().unwrap();
-    assert!(whole.starts_with("system: be brief\n\nuser: one\n\nassistant: turn Some(0)"), "{whole}");
+    assert!(whole.starts_with("system: be brief\n\nuser: one\n\nassistant: turn Some(1)"), "{whole}");
     assert!(trial.graders.is_empty());
 }
 
@@ -106,7 +106,7 @@ fn a_failed_turn_may_end_the_conversation() {
     let case = only(&report);
     assert_eq!((case.status(), case.record().score), (Failed, Some(1.0 / 3.0)), "{case}");
     assert_eq!(turns(case), [(Passed, Some(1.0)), (Failed, Some(0.0)), (Skipped, Some(0.0))]);
-    assert_eq!(*CALLS.lock().unwrap(), [Some(0), Some(1)]);
+    assert_eq!(*CALLS.lock().unwrap(), [Some(1), Some(2)]);
     let shown = case.to_string();
     for line in [
         "  turn 2  failed  0.00  two\n    ✗ contains-yes: ",
@@ -152,10 +152,10 @@ fn the_whole_is_graded_with_everything_that_was_said_and_done() {
     let case = only(&report);
     assert_eq!(case.status(), Passed, "{case}");
     let trial = &case.trials()[0];
-    assert_eq!((trial.duration_ms, trial.cost_usd, trial.state.get("turn")), (Some(40), Some(1.0), Some(&json!(1))));
+    assert_eq!((trial.duration_ms, trial.cost_usd, trial.state.get("turn")), (Some(40), Some(1.0), Some(&json!(2))));
     assert_eq!(trial.graders.len(), 2);
     let log = std::fs::read_to_string(case.directory().join("trial-000/log.txt")).unwrap();
-    assert_eq!(log, "turn Some(0)\nturn Some(1)\n");
+    assert_eq!(log, "turn Some(1)\nturn Some(2)\n");
     let trajectory = std::fs::read_to_string(case.directory().join("trial-000/trajectory.json")).unwrap();
     assert!(trajectory.contains("\"turn\": 1"), "{trajectory}");
 }
@@ -179,7 +179,7 @@ fn what_was_said_before_an_error_is_kept() {
         trial.usage(Usage::new(5, 2));
         trial.log("called");
         match trial.turn() {
-            Some(1) => Err(AgentError::new("no connection")),
+            Some(2) => Err(AgentError::new("no connection")),
             _ => Ok("fine".to_owned()),
         }
     }
@@ -187,7 +187,7 @@ fn what_was_said_before_an_error_is_kept() {
         trial.usage(Usage::new(5, 2));
         trial.log("called");
         match trial.turn() {
-            Some(1) => std::future::pending().await,
+            Some(2) => std::future::pending().await,
             _ => Ok("fine".to_owned()),
         }
     }
@@ -217,7 +217,7 @@ fn what_was_said_before_an_error_is_kept() {
 #[test]
 fn an_agent_may_ask_to_skip_in_any_turn() {
     fn skips(trial: &mut Trial<'_>) -> Result<String, AgentError> {
-        if trial.turn() == Some(1) { Err(AgentError::skip("no key")) } else { Ok("fine".to_owned()) }
+        if trial.turn() == Some(2) { Err(AgentError::skip("no key")) } else { Ok("fine".to_owned()) }
     }
     let (report, _directory) =
         hold(talk(json!([turn("one", json!([])), turn("two", json!([]))]), json!({}), json!({})), |evals| {

@@ -125,7 +125,7 @@ fn a_trial_whose_agent_panics_keeps_its_workspace() {
 #[test]
 fn a_conversation_that_ends_early_has_its_turns() {
     async fn fails_in_its_second_turn(trial: &mut Trial<'_>) -> anyhow::Result<String> {
-        anyhow::ensure!(trial.turn() != Some(1), "no second answer");
+        anyhow::ensure!(trial.turn() != Some(2), "no second answer");
         trial.usage(Usage::new(5, 2));
         Ok("hello".into())
     }

@@ -67,7 +67,7 @@ fn the_cost_of_an_unfinished_turn_counts_with_that_of_the_turns_before_it() {
     async fn hangs_in_the_second_turn(trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
         trial.cost_usd(0.5);
         trial.set_state("turn", trial.turn());
-        if trial.turn() == Some(1) {
+        if trial.turn() == Some(2) {
             std::future::pending::<()>().await;
         }
         Ok("hello".into())
@@ -78,7 +78,7 @@ fn the_cost_of_an_unfinished_turn_counts_with_that_of_the_turns_before_it() {
     let suite = evals(directory.path(), &[case_json("a", json!([]), more)], json!({}));
     let report = run_with(&suite.with_agent(hangs_in_the_second_turn), directory.path(), in_order());
     let trial = &report.cases()[0].trials()[0];
-    assert_eq!((trial.cost_usd, &trial.state["turn"]), (Some(1.0), &json!(1)));
+    assert_eq!((trial.cost_usd, &trial.state["turn"]), (Some(1.0), &json!(2)));
 }
 
 #[test]

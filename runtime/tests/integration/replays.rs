@@ -95,7 +95,7 @@ fn turn(content: &Value, graders: Value) -> Value {
 fn talk(first: Value, settings: &Value) -> Value {
     let file = json!({"parts": [{"file": {"written": "note.txt", "path": "suites/x/note.txt"}}, {"text": "two"}]});
     let mut conversation =
-        json!({"turns": [turn(&json!({"text": "one"}), first), turn(&file, json!([contains("turn 1")]))]});
+        json!({"turns": [turn(&json!({"text": "one"}), first), turn(&file, json!([contains("turn 2")]))]});
     conversation.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
     let input = json!({"messages": [{"role": "system", "content": {"text": "be brief"}}]});
     case_json("talk", json!([user("whole")]), json!({"input": input, "conversation": conversation}))
@@ -123,7 +123,7 @@ fn whole(evidence: &Evidence<'_>) -> Result<bool, String> {
     let notes = fs::read_to_string(evidence.workspace().join("notes.txt")).map_err(|error| error.to_string())?;
     let calls = evidence.tool_calls().map_or(0, |calls| calls.len());
     let seen = (notes.as_str(), calls, evidence.usage(), evidence.cost_usd());
-    if seen == ("turn 0\nturn 1\n", 2, Some(Usage::new(10, 4)), Some(1.0)) {
+    if seen == ("turn 1\nturn 2\n", 2, Some(Usage::new(10, 4)), Some(1.0)) {
         Ok(true)
     } else {
         Err(format!("{seen:?}"))
@@ -132,7 +132,7 @@ fn whole(evidence: &Evidence<'_>) -> Result<bool, String> {
 
 /// Of the first turn: its workspace is as it was then.
 fn first(evidence: &Evidence<'_>) -> bool {
-    evidence.diff().contains("+turn 0") && !evidence.diff().contains("turn 1")
+    evidence.diff().contains("+turn 1") && !evidence.diff().contains("turn 2")
 }
 
 fn bound(evals: Evals) -> Evals {
@@ -170,11 +170,11 @@ fn a_conversation_that_ended_early_has_to_be_recorded_again_before_it_goes_on() 
     assert_eq!(answers(&ended), 1, "{ended}");
     let replayed = place.replay(&bound(stops("no such word")).with_agent(never));
     assert_eq!((answers(&replayed), replayed.status()), (1, ended.status()), "{replayed}");
-    let replayed = place.replay(&bound(stops("turn 0")).with_agent(never));
+    let replayed = place.replay(&bound(stops("turn 1")).with_agent(never));
     let message = stale(&replayed);
     assert!(message.contains("turn 2: ") && message.contains("EVALSUITE_MODE=record"), "{message}");
 
-    passed(&place.record(&bound(stops("turn 0")).with_agent(busy)));
+    passed(&place.record(&bound(stops("turn 1")).with_agent(busy)));
     let shorter = place.replay(&bound(stops("no such word")).with_agent(never));
     assert_eq!(answers(&shorter), 1, "what is not asked any more is not replayed: {shorter}");
 }
@@ -265,8 +265,8 @@ mod spans {
     #[test]
     fn captured_spans_of_every_turn_are_replayed() {
         let turn = |text: &str, graders: Value| turn(&json!({"text": text}), graders);
-        let turns = json!([turn("one", json!([calls(&["read-0"])])), turn("two", json!([calls(&["read-1"])]))]);
+        let turns = json!([turn("one", json!([calls(&["read-1"])])), turn("two", json!([calls(&["read-2"])]))]);
         let more = json!({"input": {"messages": []}, "conversation": {"turns": turns}});
-        replays(&case_json("a", json!([calls(&["read-0", "read-1"])]), more), Usage::new(6, 0));
+        replays(&case_json("a", json!([calls(&["read-1", "read-2"])]), more), Usage::new(6, 0));
     }
 }

@@ -217,5 +217,34 @@ fn an_agent_that_makes_no_spans_and_records_nothing_is_an_error() {
         let report = run(async |_: &mut Trial<'_>| Ok::<_, BoxError>("done"), 1);
         let message = error(&report.cases()[0]);
         assert!(message.contains("`trial.recorder()`") && message.contains("`gen_ai.*`"), "{message}");
+        assert!(message.contains("no other span was seen either; spans are missing if "), "{message}");
+    });
+}
+
+#[test]
+fn the_other_spans_of_an_agent_without_known_calls_are_named() {
+    in_own_process("the_other_spans_of_an_agent_without_known_calls_are_named", || {
+        let agent = async |_: &mut Trial<'_>| {
+            info_span!("connect").in_scope(|| info_span!("request").in_scope(|| ()));
+            Ok::<_, BoxError>("done")
+        };
+        let report = run(agent, 1);
+        let message = error(&report.cases()[0]);
+        assert!(message.contains("its spans have no such fields (`connect` and `request`)"), "{message}");
+    });
+}
+
+#[test]
+fn a_subscriber_that_takes_the_place_of_ours_for_a_while_is_told() {
+    in_own_process("a_subscriber_that_takes_the_place_of_ours_for_a_while_is_told", || {
+        let agent = async |_: &mut Trial<'_>| {
+            let theirs = tracing_subscriber::registry();
+            tracing::subscriber::with_default(theirs, || tool("search"));
+            Ok::<_, BoxError>("done")
+        };
+        let report = run(agent, 1);
+        let message = error(&report.cases()[0]);
+        assert!(message.contains("a `tracing` subscriber was made during the call"), "{message}");
+        assert!(message.contains("`evalsuite::capture_layer()`"), "{message}");
     });
 }

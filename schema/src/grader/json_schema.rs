@@ -6,23 +6,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::PathRef;
 
+/// Types of the key `schema`.
+#[cfg(feature = "keys")]
+const SCHEMA: crate::keys::Type = crate::keys::Type::OneOf(&[crate::keys::Type::File, crate::keys::Type::Data]);
+
 /// A JSON Schema: the settings of `json-schema`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(by_hand)]
-#[also(schema: File, "./refund.schema.json", "The schema: a JSON or YAML file of draft 6, 7, 2019-09 or 2020-12.", required,
+#[also(schema: SCHEMA, "./refund.schema.json", "The schema, of draft 6, 7, 2019-09 or 2020-12: a JSON or YAML file, or the schema itself.", required,
     codes(InvalidJsonSchema), by_hand)]
 pub struct JsonSchema {
-    /// The file of the schema.
-    pub file: PathRef,
+    /// The file of the schema; `None` if it is written in the grader.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathRef>,
     /// The schema at compile time: an object or a boolean, with only internal references.
     pub schema: Value,
+}
+
+impl JsonSchema {
+    /// What it is called in results: its file as written, or `the schema`.
+    pub fn name(&self) -> &str {
+        self.file.as_ref().map_or("the schema", |file| &file.written)
+    }
 }
 
 /// Settings of `contains-json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 pub struct ContainsJson {
-    /// The schema: a JSON or YAML file of draft 6, 7, 2019-09 or 2020-12.
-    #[key(File, "./refund.schema.json", default = "any object will do", codes(InvalidJsonSchema), by_hand)]
+    /// The schema, of draft 6, 7, 2019-09 or 2020-12: a JSON or YAML file, or the schema itself.
+    #[key(SCHEMA, "./refund.schema.json", default = "any object will do", codes(InvalidJsonSchema), by_hand)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<JsonSchema>,
 }

@@ -68,6 +68,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("aggregator-lists-members", &[Members, Assertions, Evidence], inner_members_are_listed),
         ("member-error-is-an-error", &[Error], has_broken_member),
         ("aggregator-payload", VALUE, aggregator_reads),
+        ("plain-text-results", VALUE, plain_text_result),
         ("exit-code-decides", VALUE, exit_code_decides),
         ("exit-code-decides", &[Score, Verdict, Assertions, Evidence, MemberScores], exit_code_of_a_member_decides),
         ("workspace-per-trial", &[Assertions], |cx| {
@@ -420,6 +421,12 @@ fn aggregator_reads(cx: &Graded<'_>) -> bool {
 
 fn exited(cx: &Graded<'_>) -> Option<i32> {
     cx.command()?.exit_code
+}
+
+/// The first line of the output is the score; the reference reads only JSON.
+fn plain_text_result(cx: &Graded<'_>) -> bool {
+    let printed = list(cx.grader, "command").last().and_then(Value::as_str).and_then(|text| text.parse().ok());
+    exited(cx) == Some(0) && cx.expected_value() == Some(0.0) && printed.is_some() && cx.value() == printed
 }
 
 /// Output that is not a result: the reference scores 0 whatever the exit code; here the exit code decides.

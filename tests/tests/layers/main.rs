@@ -23,7 +23,10 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "loader/src", order: LOADER },
     FloorPlan { folder: "codegen/src", order: CODEGEN },
     FloorPlan { folder: "build/src", order: BUILD },
-    FloorPlan { folder: "macros/src", order: &["macro_library", "call_site", "hidden_import", "expand"] },
+    FloorPlan {
+        folder: "macros/src",
+        order: &["macro_library", "call_site", "surroundings", "hidden_import", "expand"],
+    },
     FloorPlan { folder: "records/src", order: RECORDS },
     FloorPlan { folder: "runtime/src", order: RUNTIME },
     FloorPlan { folder: "runtime/src/run", order: RUN },
@@ -172,7 +175,9 @@ const CONVERT: &[&str] = &[
 const PROMPTFOO: &[&str] = &[
     "values",
     "template",
+    "javascript_regex",
     "source_files",
+    "javascript_regex",
     "references",
     "assertions",
     "csv_tests",

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod agent_lookup;
+mod agent_skills;
 mod arguments;
 mod broken_suites;
 mod calibration;
@@ -17,6 +18,8 @@ mod hooks;
 mod judging;
 mod macro_placement;
 mod new_grader;
+#[cfg(unix)]
+mod newer_suites;
 mod outcomes;
 mod published_crates;
 #[cfg(unix)]

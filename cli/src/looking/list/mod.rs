@@ -62,6 +62,8 @@ struct ListedCase {
     file: String,
     /// Its line, counted from 1.
     line: u32,
+    /// Its tags, with those of the suite.
+    tags: Vec<String>,
     /// Its tests.
     tests: Vec<String>,
     /// Its graders.
@@ -186,6 +188,7 @@ fn listed_suite(path: String, loaded: Loaded) -> ListedSuite {
         id: loaded.case.id.clone(),
         file: loaded.case.location.file.clone(),
         line: loaded.case.location.line,
+        tags: loaded.case.tags.clone(),
         tests: tests.remove(&index).unwrap_or_default(),
         graders: graders(&loaded.case),
     };

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use evalsuite_diagnostics::Diagnostic;
 use gen_lsp_types::{CodeAction, CodeActionKind, TextEdit, Uri, WorkspaceEdit};
 
 use super::open_suite::Found;
@@ -17,13 +18,7 @@ pub(super) fn of_file<'f>(
     range: Range<usize>,
     found: impl Iterator<Item = &'f Found>,
 ) -> Vec<CodeAction> {
-    let mut edits: Vec<fixes::Edit> = Vec::new();
-    for edit in found.filter_map(|found| fixes::edit(text, &found.diagnostic)) {
-        // Of two problems with one place, the first is mended.
-        if edits.iter().all(|known| known.range.end <= edit.range.start || edit.range.end <= known.range.start) {
-            edits.push(edit);
-        }
-    }
+    let changes = fixes::together(text, found.map(|found| &found.diagnostic));
     let text_edit =
         |edit: &fixes::Edit| TextEdit { range: lines.range(edit.range.clone()), new_text: edit.text.clone() };
     let action = |title: String, kind: CodeActionKind, edits: Vec<TextEdit>| CodeAction {
@@ -32,19 +27,31 @@ pub(super) fn of_file<'f>(
         edit: Some(WorkspaceEdit { changes: Some(HashMap::from([(uri.clone(), edits)])), ..WorkspaceEdit::default() }),
         ..CodeAction::default()
     };
-    let touches = |edit: &&fixes::Edit| edit.range.start <= range.end && range.start <= edit.range.end;
-    let mut actions: Vec<CodeAction> = edits
+    let touches = |edit: &fixes::Edit| edit.range.start <= range.end && range.start <= edit.range.end;
+    let mut actions: Vec<CodeAction> = changes
         .iter()
-        .filter(touches)
-        .map(|edit| {
-            let title = format!("Write {}", edit.text);
-            let action = action(title, CodeActionKind::QuickFix, vec![text_edit(edit)]);
+        .filter(|(_, change)| change.edits.iter().any(touches))
+        .map(|(problem, change)| {
+            let edits = change.edits.iter().map(text_edit).collect();
+            let action = action(title(problem, change), CodeActionKind::QuickFix, edits);
             CodeAction { is_preferred: Some(true), ..action }
         })
         .collect();
-    if !edits.is_empty() {
+    if !changes.is_empty() {
         let title = "Apply all safe fixes".to_owned();
-        actions.push(action(title, CodeActionKind::SourceFixAll, edits.iter().map(text_edit).collect()));
+        let edits = changes.iter().flat_map(|(_, change)| &change.edits).map(text_edit).collect();
+        actions.push(action(title, CodeActionKind::SourceFixAll, edits));
     }
     actions
+}
+
+fn title(problem: &Diagnostic, change: &fixes::Change) -> String {
+    match (&change.edits[..], &problem.help) {
+        ([edit], _) => format!("Write {}", edit.text),
+        (_, Some(help)) => {
+            let mut letters = help.chars();
+            letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+        }
+        (_, None) => problem.message.clone(),
+    }
 }

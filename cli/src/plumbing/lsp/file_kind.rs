@@ -31,6 +31,7 @@ pub(super) fn of(path: &Path, text: &str) -> Option<FileKind> {
             }
         }
         "suite" if ending == "json" => "suite",
+        "evals" if ending == "json" && is_in("evals") => "evals",
         _ if ending == "json" && is_in("tasks") => "task",
         _ if !is_yaml => return None,
         "case" => "case",

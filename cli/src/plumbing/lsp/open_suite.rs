@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_codegen::expansion;
 use evalsuite_diagnostics::{Diagnostic, Diagnostics, Position, SourceRange};
+use evalsuite_discovery::SKILL_EVALS;
 use evalsuite_loader::source::Texts;
 use evalsuite_loader::{CasePlace, Loaded, Request, Session, load_targets};
 
@@ -166,7 +167,7 @@ impl OpenSuite {
         if !self.path.is_dir() {
             return self.path.clone();
         }
-        let names = ["EVAL.yaml", "EVAL.yml", "eval.yaml", "eval.yml", "suite.json"];
+        let names = ["EVAL.yaml", "EVAL.yml", "eval.yaml", "eval.yml", "suite.json", SKILL_EVALS];
         let own = names.into_iter().map(|name| self.path.join(name)).find(|path| path.is_file());
         own.unwrap_or_else(|| self.path.clone())
     }

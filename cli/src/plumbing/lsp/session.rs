@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 use std::time::Instant;
 
 use evalsuite_diagnostics::counted;
-use evalsuite_discovery::SuiteFile;
+use evalsuite_discovery::{SuiteFile, skill_directory};
 use gen_lsp_types::{
     ClientCapabilities, CodeActionKind, CodeActionOptions, CodeLensOptions, CompletionOptions,
     DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
@@ -212,8 +212,8 @@ impl Session {
             return;
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        let is_new_suite =
-            SuiteFile::named(&name).is_some() && !self.workspace.suites.iter().any(|suite| suite.reads(&path));
+        let is_suite_file = SuiteFile::named(&name).is_some() || skill_directory(&path).is_some();
+        let is_new_suite = is_suite_file && !self.workspace.suites.iter().any(|suite| suite.reads(&path));
         if name.ends_with(".rs") || name == "cargo.toml" || is_new_suite {
             self.pending.everything = true;
         } else {

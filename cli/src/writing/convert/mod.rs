@@ -11,7 +11,7 @@ use evalsuite_convert::{
     from_promptfoo, to_tasks,
 };
 use evalsuite_diagnostics::{Severity, render};
-use evalsuite_discovery::SuiteFile;
+use evalsuite_discovery::{SuiteFile, skill_directory};
 use evalsuite_loader::load;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,8 +29,10 @@ pub(crate) struct ConvertedSuite {
     schema: &'static str,
     /// Number of entries that the suite has, too.
     mapped: usize,
-    /// Number of entries for which the suite has something that is not quite the same.
+    /// Number of entries for which the suite has something that is not quite the same. No verdict changes by it.
     approximated: usize,
+    /// Number of entries for which the suite has something whose verdict may be another one.
+    different: usize,
     /// Number of entries that the suite does not have.
     dropped: usize,
     /// The entries, in the order in which they were met.
@@ -52,7 +54,7 @@ struct ConvertedEntry {
     line: u32,
     /// Which it is: keys and indices, with its type.
     entry: String,
-    /// `mapped`, `approximated` or `dropped`.
+    /// `mapped`, `approximated`, `different` or `dropped`.
     outcome: &'static str,
     /// Why it is not mapped as it is.
     reasons: Vec<String>,
@@ -72,6 +74,7 @@ impl ConvertedSuite {
             schema: "evalsuite.convert/1",
             mapped: report.count(Outcome::Mapped),
             approximated: report.count(Outcome::Approximated),
+            different: report.count(Outcome::Different),
             dropped: report.count(Outcome::Dropped),
             entries: report.entries().iter().map(entry).collect(),
             files: output.files().keys().map(|file| file.to_string_lossy().replace('\\', "/")).collect(),
@@ -97,6 +100,10 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
         (SourceKind::Harbor, layout) => from_harbor(source.clone()).map(|suite| written(suite, layout)),
     };
     let mut conversion = conversion?;
+    let style = match command.format {
+        OutputFormat::Human => render::Style::Colored,
+        OutputFormat::Json => render::Style::Plain,
+    };
     let problems = match (&command.output, kind) {
         (Some(output), SourceKind::Suite) => {
             if output.read_dir().is_ok_and(|mut entries| entries.next().is_some()) && !command.force {
@@ -109,10 +116,10 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
             conversion.copied_from_outside.extend(copied);
             conversion.copied_from_outside.sort();
             conversion.copied_from_outside.dedup();
-            write(&conversion, output, true)?
+            write(&conversion, output, true, style)?
         }
-        (Some(output), _) => write(&conversion, output, command.force)?,
-        (None, SourceKind::Suite) => write(&conversion, suite_directory(&command.source), command.force)?,
+        (Some(output), _) => write(&conversion, output, command.force, style)?,
+        (None, SourceKind::Suite) => write(&conversion, suite_directory(&command.source), command.force, style)?,
         (None, _) => return Err(CliError::new("the directory of the new suite is missing: write it after the source")),
     };
     print(&conversion, command.format, &problems)?;
@@ -140,19 +147,22 @@ fn suite_directory(source: &Path) -> &Path {
     if source.is_dir() {
         source
     } else {
-        source.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+        skill_directory(source)
+            .or(source.parent())
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new("."))
     }
 }
 
 /// Writes the suite, and returns the problems that it has.
-fn write(conversion: &Conversion, directory: &Path, force: bool) -> Result<Vec<String>> {
+fn write(conversion: &Conversion, directory: &Path, force: bool, style: render::Style) -> Result<Vec<String>> {
     conversion.output.write(directory, force)?;
     let eval_file = conversion.output.files().keys().find(|file| is_eval_file(file));
     let suite = eval_file.map_or_else(|| directory.to_owned(), |file| directory.join(file));
     let loaded = load(&suite_request::request(&suite)?);
     let problems = loaded.diagnostics.grouped();
     let errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
-    Ok(errors.map(|problem| render::text(problem, render::Style::Colored)).collect())
+    Ok(errors.map(|problem| render::text(problem, style)).collect())
 }
 
 /// The files that were copied from outside of the source.

@@ -19,18 +19,24 @@ const DIRECTORY: &str = ".evalsuite/schema";
 
 const SETTINGS: &str = ".vscode/settings.json";
 
+/// The files that an agent works on. A file in there has no schema, whatever its name.
+const NOT_IN_WORKSPACES: &str = "!**/suites/**/workspace/**";
+
 /// Kinds of files in YAML, and the names of such files.
 const YAML: &[(&str, &[&str])] = &[
-    ("eval", &["EVAL.yaml", "EVAL.yml", "*.eval.yaml", "*.eval.yml"]),
-    ("case", &["**/cases/**/case.yaml", "**/cases/**/case.yml"]),
-    ("targets", &["**/suites/**/targets.yaml", "**/.evalsuite/targets.yaml"]),
-    ("calibration", &["calibration.yaml", "*.calibration.yaml"]),
+    ("eval", &["EVAL.yaml", "EVAL.yml", "*.eval.yaml", "*.eval.yml", NOT_IN_WORKSPACES]),
+    ("case", &["**/cases/*/case.yaml", "**/cases/*/case.yml", NOT_IN_WORKSPACES]),
+    ("targets", &["**/suites/**/targets.yaml", "**/.evalsuite/targets.yaml", NOT_IN_WORKSPACES]),
+    ("calibration", &["calibration.yaml", "*.calibration.yaml", NOT_IN_WORKSPACES]),
     ("template", &["**/.evalsuite/templates/*.yaml"]),
 ];
 
 /// Kinds of files in JSON, and the names of such files.
-const JSON: &[(&str, &[&str])] =
-    &[("suite", &["**/suites/**/suite.json"]), ("task", &["**/suites/**/tasks/**/*.json"])];
+const JSON: &[(&str, &[&str])] = &[
+    ("suite", &["**/suites/**/suite.json", NOT_IN_WORKSPACES]),
+    ("task", &["**/suites/**/tasks/**/*.json", NOT_IN_WORKSPACES]),
+    ("evals", &["**/evals/evals.json", NOT_IN_WORKSPACES]),
+];
 
 pub(super) fn write(arguments: &NewEditor) -> Result<()> {
     let package = PackageHere::find()?;
@@ -118,6 +124,75 @@ fn with_url(list: &CstArray, url: &str) -> Option<CstObject> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whether VS Code gives a path the schema of these names: one matches, and the last one that matches does not start with `!`.
+    fn applies(names: &[&str], path: &str) -> bool {
+        let matching = names.iter().rfind(|name| {
+            let name = name.trim_start_matches('!');
+            // A name without a directory is one in any directory.
+            let name = if name.contains('/') { name.to_owned() } else { format!("**/{name}") };
+            matches(&name.split('/').collect::<Vec<_>>(), &path.split('/').collect::<Vec<_>>())
+        });
+        matching.is_some_and(|name| !name.starts_with('!'))
+    }
+
+    fn matches(pattern: &[&str], path: &[&str]) -> bool {
+        match (pattern, path) {
+            ([], []) => true,
+            (["**", rest @ ..], _) => (0..=path.len()).any(|skipped| matches(rest, &path[skipped..])),
+            ([name, pattern @ ..], [part, path @ ..]) => {
+                let fits = name.split_once('*').map_or(name == part, |(start, end)| {
+                    part.len() >= start.len() + end.len() && part.starts_with(start) && part.ends_with(end)
+                });
+                fits && matches(pattern, path)
+            }
+            _ => false,
+        }
+    }
+
+    /// Files of a directory and those below, with the directories in between.
+    fn files_below(directory: &Path, found: &mut Vec<String>) {
+        for entry in fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path()) {
+            match entry.is_dir() {
+                true if entry.ends_with("target") => {}
+                true => files_below(&entry, found),
+                false => found.push(entry.to_string_lossy().replace('\\', "/")),
+            }
+        }
+    }
+
+    #[test]
+    fn each_file_of_the_example_suites_has_the_schema_of_its_kind() {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a workspace").join("examples");
+        let mut files = Vec::new();
+        files_below(&examples, &mut files);
+        let (mut of_workspaces, mut with_schema) = (0, 0);
+        for file in files.iter().filter(|file| file.contains("/suites/")) {
+            let kinds: Vec<&str> =
+                YAML.iter().chain(JSON).filter(|(_, names)| applies(names, file)).map(|(kind, _)| *kind).collect();
+            let name = file.rsplit('/').next().unwrap_or_default();
+            let expected: &[&str] = match name {
+                _ if file.contains("/workspace/") => &[],
+                "EVAL.yaml" => &["eval"],
+                "case.yaml" => &["case"],
+                "targets.yaml" => &["targets"],
+                "calibration.yaml" => &["calibration"],
+                "suite.json" => &["suite"],
+                _ if name.ends_with(".json") && file.contains("/tasks/") => &["task"],
+                _ => &[],
+            };
+            assert_eq!(kinds, expected, "{file}");
+            of_workspaces += usize::from(file.contains("/workspace/") && name.ends_with(".json"));
+            with_schema += kinds.len();
+        }
+        assert!(
+            of_workspaces > 5 && with_schema > 20,
+            "{of_workspaces} files in workspaces, {with_schema} with a schema"
+        );
+        // The directory of the user's own may have that name.
+        assert!(applies(YAML[1].1, "/home/ana/workspace/shop/suites/orders/cases/one/case.yaml"));
+        assert!(!applies(YAML[1].1, "suites/orders/cases/one/files/cases.d/case.yaml"));
+    }
 
     #[test]
     fn comments_and_other_settings_stay() {

@@ -3,51 +3,88 @@
 use std::path::Path;
 
 use evalsuite_loader::document;
-use evalsuite_loader::document::Value;
+use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Value as Json, json};
 
 use super::{CaseContext, Check, Grader};
 use crate::case_ids::slug;
 
 /// The draft that promptfoo's validator assumes.
-const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
+const DRAFT: &str = "http://json-schema.org/draft-07/schema";
 
+/// `is-json` and `contains-json`.
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     if check.script.is_some() {
         return Err("its schema is written by a program".to_owned());
     }
     let schema = match &check.value {
-        Some(value) if value.as_text().is_some_and(|text| text.trim().is_empty()) => None,
+        // What JavaScript takes for false is no schema.
+        Some(Value { data: Data::Null | Data::Bool(false), .. }) | None => None,
+        Some(value) if value.as_text().is_some_and(str::is_empty) => None,
         Some(value) => Some(schema(value)?),
-        None => None,
     };
-    let settings = match (schema, check.kind) {
-        (None, kind) => json!({"type": kind}),
-        (Some(schema), "contains-json") => {
-            if check.is_negated {
-                context
-                    .report
-                    .approximated(check.place(), "it fails if any of several objects conforms, not the first only");
-            }
-            json!({"type": "contains-json", "schema": file(schema, context)})
-        }
-        (Some(schema), _) => {
-            context.report.approximated(check.place(), "fences around the JSON are ignored");
-            json!({"type": "json-schema", "schema": file(schema, context)})
-        }
-    };
-    if check.kind == "contains-json" {
-        context.report.approximated(check.place(), "objects are strict JSON, without comments or missing quotes");
+    if let Some(schema) = &schema {
+        compare(schema, check, context);
     }
-    Ok(Grader::new(settings).negated(check.is_negated))
+    if check.value.as_ref().is_some_and(|value| value.data == Data::Bool(true)) {
+        context.report.different(check.place(), "promptfoo reports an error, because its schema is not an object");
+    }
+    if check.kind == "contains-json" {
+        let reason =
+            "an object is strict JSON, where promptfoo also finds one without quotes, with comments or without its end";
+        context.report.different(check.place(), reason);
+    }
+    Ok(match (schema, check.kind) {
+        (None, kind) => Grader::new(json!({"type": kind})).negated(check.is_negated),
+        (Some(schema), "contains-json") => {
+            let settings = json!({"type": "contains-json", "schema": file(schema, context)});
+            Grader::new(settings).negated(check.is_negated)
+        }
+        (Some(schema), _) => conforms(schema, check, context),
+    })
+}
+
+/// The answer is JSON of a schema, without fences around it, which `json-schema` ignores.
+fn conforms(schema: Json, check: &Check<'_>, context: &mut CaseContext<'_>) -> Grader {
+    let member = |mut settings: Json| {
+        settings["required"] = json!(true);
+        settings["min_score"] = json!(1);
+        settings
+    };
+    let members =
+        [json!({"type": "is-json"}), json!({"type": "json-schema", "schema": file(schema, context)})].map(member);
+    let settings = json!({"type": "composite", "aggregator": {"type": "weighted_average"}, "assertions": members});
+    Grader::new(settings).negated(check.is_negated).graded(1.0)
+}
+
+/// Reports what validators of the two languages see differently.
+fn compare(schema: &Json, check: &Check<'_>, context: &mut CaseContext<'_>) {
+    if schema.get("$schema").is_some_and(|draft| draft.as_str().map(|draft| draft.trim_end_matches('#')) != Some(DRAFT))
+    {
+        context.report.different(check.place(), "promptfoo knows no other draft of JSON Schema than draft-07");
+    }
+    if has_key(schema, &["format"]) {
+        context.report.different(check.place(), "formats in its schema are checked by other rules");
+    }
+    if has_key(schema, &["pattern", "patternProperties"]) {
+        context.report.different(check.place(), "patterns in its schema are not those of JavaScript");
+    }
+}
+
+fn has_key(schema: &Json, keys: &[&str]) -> bool {
+    match schema {
+        Json::Object(entries) => {
+            entries.iter().any(|(key, value)| keys.contains(&key.as_str()) || has_key(value, keys))
+        }
+        Json::Array(items) => items.iter().any(|item| has_key(item, keys)),
+        _ => false,
+    }
 }
 
 /// `equals` with an object or a list: the answer is this JSON.
 pub(super) fn equals(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     let value = check.value.as_ref().map(Value::to_json).unwrap_or_default();
-    context.report.approximated(check.place(), "fences around the JSON are ignored");
-    let schema = file(json!({"const": value}), context);
-    Ok(Grader::new(json!({"type": "json-schema", "schema": schema})).negated(check.is_negated))
+    Ok(conforms(json!({"const": value}), check, context))
 }
 
 /// The schema, which may be YAML in a text.
@@ -62,7 +99,7 @@ fn schema(value: &Value) -> Result<Json, String> {
     match &mut schema {
         Json::Object(entries) => {
             if !entries.contains_key("$schema") {
-                entries.insert("$schema".to_owned(), json!(DRAFT));
+                entries.insert("$schema".to_owned(), json!(format!("{DRAFT}#")));
             }
             Ok(schema)
         }

@@ -8,17 +8,33 @@ use super::{CaseContext, Check, Grader};
 /// What promptfoo's `g-eval` passes from on.
 const G_EVAL: f64 = 0.7;
 
+/// Types of assertions that a model judges.
+pub(super) const KINDS: &[&str] = &[
+    "similar",
+    "similar:cosine",
+    "similar:dot",
+    "similar:euclidean",
+    "llm-rubric",
+    "model-graded-closedqa",
+    "factuality",
+    "model-graded-factuality",
+    "g-eval",
+    "answer-relevance",
+    "agent-rubric",
+    "trajectory:goal-success",
+];
+
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     if check.script.is_some() {
         return Err("its value is written by a program".to_owned());
     }
-    context.report.approximated(check.place(), "your judge decides, with the prompt of evalsuite");
+    context.report.different(check.place(), "your judge decides, with the prompt of evalsuite");
     let text = text(check);
     let text = text.trim();
     match check.kind {
         "llm-rubric" | "agent-rubric" => {
             if check.kind == "agent-rubric" {
-                context.report.approximated(
+                context.report.different(
                     check.place(),
                     "the judge does not act, it reads the answer, tool calls and file changes",
                 );
@@ -33,7 +49,7 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         "answer-relevance" => {
             context
                 .report
-                .approximated(check.place(), "the judge rates relevance, where embeddings of questions are compared");
+                .different(check.place(), "the judge rates relevance, where embeddings of questions are compared");
             score(check, "The answer is relevant to the question", check.threshold.unwrap_or(0.0), context)
         }
         _ if text.is_empty() => Err("it has no value".to_owned()),
@@ -43,7 +59,7 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         }
         "trajectory:goal-success" => Ok(rubric(check, &format!("The agent reached this goal: {text}"))),
         _ => {
-            context.report.approximated(
+            context.report.different(
                 check.place(),
                 "the judge compares the meaning, where embeddings are compared with a threshold",
             );
@@ -75,7 +91,7 @@ fn rubric(check: &Check<'_>, text: &str) -> Grader {
 /// A score that passes from a mark on.
 fn score(check: &Check<'_>, text: &str, threshold: f64, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     if check.is_negated {
-        context.report.approximated(check.place(), "it passes if the judge says that the criterion is not satisfied");
+        context.report.different(check.place(), "it passes if the judge says that the criterion is not satisfied");
         return Ok(rubric(check, text));
     }
     if threshold > 1.0 {

@@ -6,6 +6,7 @@ mod metrics;
 mod scripts;
 mod text;
 mod tools;
+mod transforms;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -177,12 +178,13 @@ pub(super) fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mappe
         return Mapped::Lost;
     };
     if matches!(kind, "latency" | "cost") && value.get("threshold").is_none() {
-        context.report.approximated(place, "without a threshold it is a metric: every record has duration and cost");
+        let reason = "promptfoo reports an error without a threshold; every record has duration and cost";
+        context.report.different(place, reason);
         return Mapped::Metric;
     }
     let (is_negated, kind) = kind.strip_prefix("not-").map_or((false, kind), |kind| (true, kind));
     let mut grader = match kind {
-        "assert-set" => match set(assertion, context) {
+        "assert-set" | "and" | "or" => match set(assertion, kind, context) {
             Mapped::Grader(grader) => grader,
             other => return other,
         },
@@ -194,25 +196,20 @@ pub(super) fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mappe
     context.report.mapped(place);
     grader.weight = value.get("weight").and_then(Value::as_number).unwrap_or(1.0);
     if grader.weight < 0.0 {
-        context.report.approximated(place, "its weight is negative, and 0 here");
+        context.report.different(place, "its weight is negative, and 0 here");
         grader.weight = 0.0;
     }
-    grader.name =
-        value.get("metric").and_then(Value::as_text).map(|name| template::render(name, context.variables).text);
+    let name = value.get("metric").and_then(Value::as_text);
+    grader.name = name.map(|name| match template::render(name, context.variables) {
+        Ok(rendered) => rendered.text,
+        Err(_) => name.to_owned(),
+    });
     grader.comments = Comments { above: value.above.clone(), beside: value.beside.clone() };
     Mapped::Grader(grader)
 }
 
 fn single(assertion: &Assertion, kind: &str, is_negated: bool, context: &mut CaseContext<'_>) -> Option<Grader> {
     let (value, place) = (&assertion.value, &assertion.place);
-    let transform = value.get("transform").and_then(Value::as_text).or(context.transform);
-    if let Some(code) = transform
-        && kind != "javascript"
-        && !scripts::COMPARISONS.contains(&kind)
-    {
-        context.report.dropped(place, format!("it checks what `{}` makes of the answer", first_line(code)));
-        return None;
-    }
     let mut check = Check {
         kind,
         is_negated,
@@ -225,23 +222,12 @@ fn single(assertion: &Assertion, kind: &str, is_negated: bool, context: &mut Cas
         fill_in(written, &mut check, context)?;
     }
     let grader = match kind {
-        _ if transform.is_some() && kind != "javascript" => scripts::comparison(&check, context),
+        "latency" | "cost" => metrics::map(&check),
+        _ if transforms::applies(&check, context) => transforms::map(&check, context),
         "contains" | "icontains" | "contains-any" | "contains-all" | "icontains-any" | "icontains-all"
         | "starts-with" | "equals" | "regex" | "levenshtein" => text::map(&check, context),
         "is-json" | "contains-json" => json::map(&check, context),
-        "latency" | "cost" => metrics::map(&check),
-        "similar"
-        | "similar:cosine"
-        | "similar:dot"
-        | "similar:euclidean"
-        | "llm-rubric"
-        | "model-graded-closedqa"
-        | "factuality"
-        | "model-graded-factuality"
-        | "g-eval"
-        | "answer-relevance"
-        | "agent-rubric"
-        | "trajectory:goal-success" => judged::map(&check, context),
+        kind if judged::KINDS.contains(&kind) => judged::map(&check, context),
         "trajectory:tool-used"
         | "trajectory:tool-sequence"
         | "trajectory:tool-args-match"
@@ -299,15 +285,18 @@ fn fill_in(written: &Value, check: &mut Check<'_>, context: &mut CaseContext<'_>
         context.report.dropped(&place, format!("`{text}` is a program of a package"));
         return None;
     }
-    let fill = |text: &str, context: &mut CaseContext<'_>| {
-        let rendered = template::render(text, context.variables);
-        if let Some(doubt) = rendered.doubt {
-            context.report.approximated(&place, doubt);
+    let fill = |text: &str, context: &mut CaseContext<'_>| match template::render(text, context.variables) {
+        Ok(rendered) => {
+            rendered.report(&place, context.report);
+            Some(Value::text(rendered.text))
         }
-        Value::text(rendered.text)
+        Err(reason) => {
+            context.report.dropped(&place, reason);
+            None
+        }
     };
     check.value = Some(match &written.data {
-        Data::Text(text) => fill(text, context),
+        Data::Text(text) => fill(text, context)?,
         Data::List(items) => {
             let mut filled = Vec::new();
             for item in items {
@@ -324,7 +313,7 @@ fn fill_in(written: &Value, check: &mut Check<'_>, context: &mut CaseContext<'_>
                             return None;
                         }
                     },
-                    Some((text, None)) => fill(text, context),
+                    Some((text, None)) => fill(text, context)?,
                     None => item.clone(),
                 });
             }
@@ -350,16 +339,17 @@ fn unknown_keys(assertion: &Assertion, report: &mut Report) {
     }
 }
 
-/// A set counts as one assertion, with the rules of a test.
-fn set(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mapped {
+/// A set counts as one assertion, with the rules of a test. Of an `or`, one has to pass.
+fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Mapped {
     let (value, place) = (&assertion.value, &assertion.place);
     let threshold = value.get("threshold").and_then(Value::as_number);
     let outer_scores_decide = context.scores_decide;
     context.scores_decide |= threshold.is_some();
-    let members_decide = !context.scores_decide;
+    let members_decide = !context.scores_decide && kind != "or";
     let (mut members, mut is_lost) = (Vec::new(), false);
-    for (index, item) in value.get("assert").and_then(Value::items).unwrap_or_default().iter().enumerate() {
-        let place = place.below(item.position.line, &format!("assert[{index}]"));
+    let key = if value.get("assert").is_some() { "assert" } else { "value" };
+    for (index, item) in value.get(key).and_then(Value::items).unwrap_or_default().iter().enumerate() {
+        let place = place.below(item.position.line, &format!("{key}[{index}]"));
         match map(&Assertion { value: item.clone(), place }, context) {
             Mapped::Grader(grader) => members.push(grader),
             Mapped::Metric => {}
@@ -385,16 +375,25 @@ fn set(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mapped {
     grader.entries.push(("assertions".to_owned(), Value::new(Data::List(members))));
     grader.is_set = true;
     for (key, value) in value.entries() {
-        if !["type", "assert", "threshold", "weight", "metric"].contains(&key.as_str()) {
+        let is_known = ["type", "assert", "threshold", "weight", "metric"].contains(&key.as_str());
+        if !is_known && (key != "value" || kind == "assert-set") {
             context.report.dropped(&place.below(value.position.line, key), "a composite has no such setting");
         }
+    }
+    if kind != "assert-set" {
+        let reason = format!("promptfoo has no type `{kind}` and reports an error");
+        context.report.different(place, reason);
+    }
+    if kind == "or" {
+        grader.entries[1].1 = Value::from(json!({"type": "threshold", "threshold": LOWEST_MARK}));
+        return Mapped::Grader(grader.graded(LOWEST_MARK));
     }
     Mapped::Grader(match threshold {
         // All of its assertions weigh nothing: none can fail it.
         _ if !is_weighed && threshold.is_none_or(|threshold| threshold <= 0.0) => Grader { can_fail: false, ..grader },
         Some(threshold) if threshold <= 0.0 => Grader { can_fail: false, is_graded: true, ..grader },
         Some(threshold) if threshold > 1.0 => {
-            context.report.approximated(place, "its threshold is above 1, and 1 here");
+            context.report.different(place, "its threshold is above 1, and 1 here");
             grader.graded(1.0)
         }
         Some(threshold) => grader.graded(threshold),
@@ -440,11 +439,12 @@ impl Names {
         if grader.weight != 1.0 {
             entries.push(("weight".to_owned(), Value::from(number(grader.weight))));
         }
-        if required && grader.can_fail && (grader.weight > 0.0 || grader.is_set) {
+        let is_required = required && grader.can_fail && (grader.weight > 0.0 || grader.is_set);
+        if is_required {
             entries.push(("required".to_owned(), Value::from(json!(true))));
-            if with_mark || grader.is_graded {
-                entries.push(("min_score".to_owned(), Value::from(number(grader.mark))));
-            }
+        }
+        if is_required && (with_mark || grader.is_graded) || !required && self.of_members && grader.is_graded {
+            entries.push(("min_score".to_owned(), Value::from(number(grader.mark))));
         }
         Value { above: grader.comments.above, beside: grader.comments.beside, ..Value::new(Data::Mapping(entries)) }
     }

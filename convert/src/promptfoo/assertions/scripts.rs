@@ -3,8 +3,8 @@
 use evalsuite_loader::document::Value;
 use evalsuite_schema::json::{Value as Json, json};
 
-use super::{CaseContext, Check, Grader, text};
-use crate::promptfoo::source_files::unreadable;
+use super::{CaseContext, Check, Grader, text, transforms};
+use crate::promptfoo::source_files::{FILE_SCHEME, unreadable};
 
 /// Runs JavaScript.
 const JAVASCRIPT: &str = include_str!("../../../assets/javascript.mjs");
@@ -57,6 +57,110 @@ pub(super) fn comparison(check: &Check<'_>, context: &mut CaseContext<'_>) -> Re
     map(&Check { kind, is_negated, value: Some(Value::text(code)), script: None, threshold, assertion }, context)
 }
 
+/// What a program reads that is not there.
+fn note_differences(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>) {
+    let absent = ["provider", "providerResponse", "logProbs", "trace", "metadata"];
+    let reads = |name: &&&str| {
+        [
+            format!("context.{name}"),
+            format!("context?.{name}"),
+            format!("['{name}']"),
+            format!("[\"{name}\"]"),
+            format!("get('{name}'"),
+        ]
+        .iter()
+        .any(|text| code.contains(text))
+    };
+    if let Some(name) = absent.iter().find(reads) {
+        context.report.different(check.place(), format!("its context has no `{name}`"));
+    }
+    if code.contains("process.mainModule") {
+        context.report.different(check.place(), "`process.mainModule` is not there");
+    }
+    let is_object = match check.kind {
+        "python" => ["output['", "output[\"", "output.get("].iter().any(|text| code.contains(text)),
+        _ => transforms::of(check, context).is_empty() && reads_an_object(code),
+    };
+    if is_object {
+        context
+            .report
+            .different(check.place(), "the answer is text, also if a provider of promptfoo returns an object");
+    }
+}
+
+/// Whether code in JavaScript takes the answer for an object.
+fn reads_an_object(code: &str) -> bool {
+    const TEXT: &[&str] = &[
+        "at",
+        "charAt",
+        "charCodeAt",
+        "codePointAt",
+        "concat",
+        "endsWith",
+        "includes",
+        "indexOf",
+        "lastIndexOf",
+        "length",
+        "localeCompare",
+        "match",
+        "matchAll",
+        "normalize",
+        "padEnd",
+        "padStart",
+        "repeat",
+        "replace",
+        "replaceAll",
+        "search",
+        "slice",
+        "split",
+        "startsWith",
+        "substr",
+        "substring",
+        "toLocaleLowerCase",
+        "toLocaleUpperCase",
+        "toLowerCase",
+        "toString",
+        "toUpperCase",
+        "trim",
+        "trimEnd",
+        "trimStart",
+        "valueOf",
+    ];
+    code.match_indices("output").any(|(start, word)| {
+        let is_name = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$');
+        if code[..start].ends_with(|before: char| is_name(before) || before == '.') {
+            return false;
+        }
+        let rest = code[start + word.len()..].trim_start_matches('?');
+        match rest.strip_prefix('.') {
+            Some(rest) => {
+                let end = rest.find(|next: char| !is_name(next)).unwrap_or(rest.len());
+                end > 0 && !TEXT.contains(&&rest[..end])
+            }
+            None => {
+                rest.starts_with("['")
+                    || rest.starts_with("[\"")
+                    || rest.starts_with("[0].")
+                    || rest.starts_with("[0][")
+            }
+        }
+    })
+}
+
+/// Whether a program imports files or packages, which are not copied.
+fn imports_files(code: &str, kind: &str) -> bool {
+    const OF_NODE: &[&str] = &["assert", "buffer", "crypto", "fs", "fs/promises", "os", "path", "url", "util"];
+    if kind == "python" {
+        return ["from .", "__file__"].iter().any(|text| code.contains(text));
+    }
+    let imported = ["require(", "import(", " from ", "import "].iter().flat_map(|start| code.split(start).skip(1));
+    let mut names = imported.filter_map(|rest| {
+        let quote = rest.chars().next().filter(|quote| matches!(quote, '\'' | '"' | '`'))?;
+        rest[1..].split(quote).next()
+    });
+    names.any(|name| !name.starts_with("node:") && !OF_NODE.contains(&name)) || code.contains("__dirname")
+}
+
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     let (program, name, text) = match check.kind {
         "python" => ("python3", "graders/python.py", PYTHON),
@@ -78,15 +182,27 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
             if is_another {
                 return Err(format!("another file is called `{file}`, too"));
             }
-            context.output.add(copy.clone(), code);
-            context.report.approximated(check.place(), "only this file is copied, not what it imports");
+            context.output.add(copy.clone(), code.clone());
+            if imports_files(&code, check.kind) {
+                context.report.different(check.place(), "only this file is copied, not what it imports");
+            }
+            let has_modules = ["import ", "export "].iter().any(|word| code.lines().any(|line| line.starts_with(word)));
+            if has_modules && path.extension().is_some_and(|extension| extension == "js") {
+                context.report.different(check.place(), "`node` takes it for a CommonJS module before version 22.7");
+            }
+            if path.extension().is_some_and(|extension| extension.to_string_lossy().ends_with("ts")) {
+                context.report.different(check.place(), "`node` runs TypeScript since version 22.18 only");
+            }
+            note_differences(&code, check, context);
             config["file"] = json!(copy);
             if let Some(function) = function {
                 config["function"] = json!(function);
             }
         }
         (None, Some(value)) if !value.as_text().unwrap_or_default().trim().is_empty() => {
-            config["code"] = json!(value.as_text().unwrap_or_default().trim_end());
+            let code = value.as_text().unwrap_or_default().trim_end();
+            note_differences(code, check, context);
+            config["code"] = json!(code);
         }
         _ => return Err("it has no code".to_owned()),
     }
@@ -94,8 +210,14 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         check.place(),
         format!("`{program}` runs it with the answer as text, and a context of `vars`, `test`, `prompt` and `config`"),
     );
-    if let Some(transform) = check.assertion.value.get("transform").and_then(Value::as_text).or(context.transform) {
-        config["transform"] = json!(transform);
+    match &transforms::of(check, context)[..] {
+        [] => {}
+        codes if codes.iter().any(|code| code.starts_with(FILE_SCHEME)) => {
+            return Err("a program makes the text that it checks".to_owned());
+        }
+        _ if check.kind == "python" => return Err("JavaScript makes the text that it checks".to_owned()),
+        [code] => config["transform"] = json!(code),
+        codes => config["transform"] = json!(codes),
     }
     if let Some(threshold) = check.threshold {
         config["threshold"] = crate::yaml_writer::number(threshold);

@@ -1,8 +1,10 @@
 //! Assertions that look for text.
 
+use evalsuite_loader::document::Data;
 use evalsuite_schema::json::json;
 
-use super::{CaseContext, Check, Grader};
+use super::{CaseContext, Check, Grader, scripts};
+use crate::promptfoo::javascript_regex::{Translated, escaped, translate};
 use crate::promptfoo::template;
 use crate::promptfoo::values::comma_list;
 
@@ -14,27 +16,34 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         return lists(check);
     }
     let value = check.value.as_ref().ok_or("it has no value")?;
-    if check.kind == "equals" && (value.items().is_some() || !value.entries().is_empty()) {
+    if check.kind == "equals" && matches!(value.data, Data::List(_) | Data::Mapping(_) | Data::Null) {
         return super::json::equals(check, context);
     }
     let text = check.text().unwrap_or_default();
+    if check.kind == "equals" {
+        return Ok(pattern(&format!(r"\A{}\z", escaped(&text)), check));
+    }
+    if text.is_empty() {
+        return Err("its value is empty".to_owned());
+    }
+    let is_number_or_text = match value.data {
+        Data::Text(_) => true,
+        Data::Number(_) => matches!(check.kind, "contains" | "icontains"),
+        _ => false,
+    };
+    if !is_number_or_text {
+        context.report.different(check.place(), "promptfoo reports an error, because its value is not text");
+    }
     match check.kind {
         "regex" => regex(check, &text, context),
         "levenshtein" => levenshtein(check, &text, context),
-        kind => {
-            if kind == "equals" && text.trim().is_empty() {
-                context.report.approximated(check.place(), "blanks around the answer are not compared");
-                return Ok(Grader::new(json!({"type": "regex", "value": r"\A\s*\z"})).negated(check.is_negated));
-            }
-            if text.is_empty() {
-                return Err("its value is empty".to_owned());
-            }
-            if matches!(kind, "equals" | "starts-with") {
-                context.report.approximated(check.place(), "blanks around the answer and the text are not compared");
-            }
-            Ok(Grader::new(json!({"type": kind, "value": text})).negated(check.is_negated))
-        }
+        "starts-with" => Ok(pattern(&format!(r"\A{}", escaped(&text)), check)),
+        kind => Ok(Grader::new(json!({"type": kind, "value": text})).negated(check.is_negated)),
     }
+}
+
+fn pattern(pattern: &str, check: &Check<'_>) -> Grader {
+    Grader::new(json!({"type": "regex", "value": pattern})).negated(check.is_negated)
 }
 
 fn lists(check: &Check<'_>) -> Result<Grader, String> {
@@ -45,7 +54,7 @@ fn lists(check: &Check<'_>) -> Result<Grader, String> {
 pub(super) fn list(check: &Check<'_>) -> Result<Vec<String>, String> {
     let value = check.value.as_ref().ok_or("it has no value")?;
     let texts: Vec<String> = match value.items() {
-        Some(items) => items.iter().map(|item| template::javascript_text(&item.to_json())).collect(),
+        Some(items) => items.iter().map(|item| template::string(&item.to_json())).collect(),
         None => comma_list(&check.text().unwrap_or_default()),
     };
     if texts.is_empty() || texts.iter().any(String::is_empty) {
@@ -54,17 +63,23 @@ pub(super) fn list(check: &Check<'_>) -> Result<Vec<String>, String> {
     Ok(texts)
 }
 
-fn regex(check: &Check<'_>, pattern: &str, context: &mut CaseContext<'_>) -> Result<Grader, String> {
-    if pattern.is_empty() {
-        return Err("its value is empty".to_owned());
+fn regex(check: &Check<'_>, written: &str, context: &mut CaseContext<'_>) -> Result<Grader, String> {
+    match translate(written) {
+        Translated::Pattern { text, counts } => {
+            if counts {
+                let reason = "characters such as emoji count as one in the pattern, and as two in promptfoo";
+                context.report.different(check.place(), reason);
+            }
+            Ok(pattern(&text, check))
+        }
+        Translated::Invalid(reason) if fancy_regex::Regex::new(written).is_ok() => {
+            let reason = format!("promptfoo fails every answer, because JavaScript refuses the pattern: {reason}");
+            context.report.different(check.place(), reason);
+            Ok(pattern(written, check))
+        }
+        Translated::Invalid(reason) => Err(format!("the pattern is not valid: {reason}")),
+        Translated::Other => scripts::comparison(check, context),
     }
-    if let Err(error) = fancy_regex::Regex::new(pattern) {
-        return Err(format!("the pattern does not compile here: {error}"));
-    }
-    if ["\\d", "\\w", "\\s", "\\b", "\\D", "\\W", "\\S", "\\B"].iter().any(|class| pattern.contains(class)) {
-        context.report.approximated(check.place(), "classes such as `\\w` and `\\d` are those of Unicode");
-    }
-    Ok(Grader::new(json!({"type": "regex", "value": pattern})).negated(check.is_negated))
 }
 
 #[allow(
@@ -73,17 +88,16 @@ fn regex(check: &Check<'_>, pattern: &str, context: &mut CaseContext<'_>) -> Res
     reason = "a number of characters that is not negative"
 )]
 fn levenshtein(check: &Check<'_>, text: &str, context: &mut CaseContext<'_>) -> Result<Grader, String> {
-    if text.is_empty() {
-        return Err("its value is empty".to_owned());
-    }
     let threshold = check.threshold.unwrap_or(DISTANCE);
     if threshold < 0.0 {
         return Err("its threshold is below 0, so it never passes".to_owned());
     }
     if threshold == 0.0 {
-        context.report.approximated(check.place(), "older versions of promptfoo take a threshold of 0 for 5");
+        context.report.different(check.place(), "older versions of promptfoo take a threshold of 0 for 5");
     }
-    context.report.approximated(check.place(), "blanks around the answer and the text are not counted");
+    let reason =
+        "blanks around the answer and the text are not counted, and characters such as emoji count as one, not as two";
+    context.report.different(check.place(), reason);
     Ok(Grader::new(json!({"type": "similar", "value": text, "max_distance": threshold.floor() as u64}))
         .negated(check.is_negated))
 }

@@ -8,7 +8,7 @@ use super::{CaseContext, Check, Grader, LOWEST_MARK, template};
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     let value = check.value.as_ref().ok_or("it has no value")?;
     if check.kind != "skill-used" {
-        context.report.approximated(check.place(), "names of tools are case-sensitive");
+        context.report.different(check.place(), "names of tools are case-sensitive");
     }
     match check.kind {
         "trajectory:tool-used" => used(check, value, context),
@@ -64,7 +64,7 @@ fn used(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) -> Resu
             return Err("it names no tool".to_owned());
         }
         if tools.len() > 1 && context.scores_decide {
-            context.report.approximated(check.place(), "the score is the share of the tools");
+            context.report.different(check.place(), "the score is the share of the tools");
         }
         // None of several tools is not the opposite of all of them.
         let bounds =
@@ -98,12 +98,13 @@ fn arguments(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) ->
     let Json::Object(entries) = &args else { return Err("its arguments are not an object".to_owned()) };
     let is_exact = value.get("mode").and_then(Value::as_text) == Some("exact");
     if !is_exact && entries.values().any(|value| value.is_object() || value.is_array()) {
-        context.report.approximated(check.place(), "arguments inside arguments have to be equal");
+        context.report.different(check.place(), "arguments inside arguments have to be equal");
     }
     if value.get("defaults").is_some() {
-        context.report.approximated(check.place(), "an argument with its default value counts as given");
+        context.report.different(check.place(), "an argument with its default value counts as given");
     }
-    let args: Object = entries.iter().map(|(key, value)| (key.clone(), filled(value, context))).collect();
+    let filled = entries.iter().map(|(key, value)| Ok((key.clone(), filled(value, context)?)));
+    let args: Object = filled.collect::<Result<_, String>>()?;
     let mut call = json!({"tool": tool, "args": args, "args_match": if is_exact { "exact" } else { "superset" }});
     if let Some(ignored) = value.get("ignore").and_then(texts) {
         call["ignore_args"] = json!(ignored);
@@ -111,10 +112,10 @@ fn arguments(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) ->
     Ok(share(json!({"type": "tool-trajectory", "mode": "superset", "expected": [call]}), check.is_negated))
 }
 
-fn filled(value: &Json, context: &CaseContext<'_>) -> Json {
+fn filled(value: &Json, context: &CaseContext<'_>) -> Result<Json, String> {
     match value {
-        Json::String(text) => json!(template::render(text, context.variables).text),
-        other => other.clone(),
+        Json::String(text) => Ok(json!(template::render(text, context.variables)?.text)),
+        other => Ok(other.clone()),
     }
 }
 
@@ -124,7 +125,7 @@ fn count(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) -> Res
         return Err(format!("steps of type {} are not recorded, tool calls are", kinds.join(" and ")));
     }
     if kinds.is_empty() {
-        context.report.approximated(check.place(), "tool calls are counted, where every step is");
+        context.report.different(check.place(), "tool calls are counted, where every step is");
     }
     let (least, most) = (whole(value.get("min")), whole(value.get("max")));
     if least.is_none() && most.is_none() {
@@ -149,9 +150,7 @@ fn names_as_a_set(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_
     if check.threshold.is_some_and(|threshold| threshold < 1.0) || context.scores_decide || check.is_negated {
         return Err("there is no F1 of tool calls, only all or nothing".to_owned());
     }
-    context
-        .report
-        .approximated(check.place(), "calls are those of the transcript, not those in the text of the answer");
+    context.report.different(check.place(), "calls are those of the transcript, not those in the text of the answer");
     let tools = match value.items() {
         Some(_) => texts(value).ok_or("it names no tool")?,
         None => crate::promptfoo::values::comma_list(value.as_text().unwrap_or_default()),

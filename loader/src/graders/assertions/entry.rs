@@ -3,9 +3,9 @@
 use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig};
 
 use super::ParsedGrader;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields::Fields;
-use crate::graders::{GraderContext, GraderNotes};
+use crate::graders::{GraderContext, GraderNotes, Replacement};
 use crate::keys::{RUBRIC, RUST_GRADER};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, graders};
@@ -49,15 +49,24 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     fields.no_effect("id", d);
     let common = CommonSettings::read(&mut fields, d);
     let mut notes = GraderNotes::default();
-    let config = match built_in {
-        Some(known) => {
+    let config = match (built_in, replacement(&fields, &written)) {
+        (Some(known), _) => {
             let config = graders::settings(known, &mut fields, cx, &mut notes, d);
             if !known.is_open {
                 fields.finish(d);
             }
             config
         }
-        None => {
+        (None, Some(replacement)) => {
+            d.push(
+                Diagnostic::new(Code::UnknownGrader, format!("unknown grader `{written}`"))
+                    .at(type_entry.value.span)
+                    .help(replacement.help(Some(node)))
+                    .fix_if(replacement.fix(node)),
+            );
+            None
+        }
+        (None, None) => {
             notes.users.push((written.clone(), type_entry.value.span));
             user(fields, &written, d)
         }
@@ -84,9 +93,41 @@ fn no_type(node: &Node, d: &mut Diagnostics) {
         }
         return;
     }
+    if let Some(problem) = type_as_key(node) {
+        d.push(problem);
+        return;
+    }
     let place = node.entry("type").map_or(node.span, |entry| entry.key_span);
     let message = "missing key `type` in an assertion";
     d.report(Code::MissingGraderSetting, place, message, "add `type`, such as `contains` or `llm-grader`");
+}
+
+/// A grader that is written as `contains: refund`.
+fn type_as_key(node: &Node) -> Option<Diagnostic> {
+    let entry = node.as_mapping()?.first()?;
+    let table = graders::built_in(&entry.key)?;
+    let (kind, value) = (entry.quoted_alike("type"), entry.quoted_alike("value"));
+    let problem =
+        Diagnostic::new(Code::MissingGraderSetting, format!("`{}` is a type of graders, not a key", entry.key));
+    let problem = problem.at(entry.key_span);
+    if table.keys.iter().all(|key| key.name != "value") {
+        return Some(problem.help(format!("write `type: {}`, and its settings next to it", table.id)));
+    }
+    let fix = entry.key_span.range.and_then(|(start, end)| {
+        let separator = match node.is_flow() {
+            true => ", ".to_owned(),
+            false => format!("\n{}", " ".repeat(usize::try_from(start.column).ok()?.checked_sub(1)?)),
+        };
+        let text = format!("{kind}: {}{separator}{value}", entry.quoted_alike(table.id));
+        Some(Fix::Edits(vec![Edit::new(start, end, text)]))
+    });
+    Some(problem.help(format!("write `type: {}` and `value: {}`", table.id, entry.value.shown())).fix_if(fix))
+}
+
+/// How a type of another tool is written here, for a grader with settings that one in Rust cannot have.
+fn replacement(fields: &Fields<'_>, written: &str) -> Option<Replacement> {
+    fields.rest().next()?;
+    Replacement::of(written)
 }
 
 /// Settings of a grader registered in Rust, which only the grader can check.
@@ -100,7 +141,9 @@ fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<Gr
         let meant = suggest::nearest(written, BUILT_IN.iter().copied());
         let (help, fix) = if meant.is_empty() {
             let near = suggest::did_you_mean(&entry.key, fields.known());
-            let help = near.unwrap_or_else(|| format!("settings of `{written}` belong under `config`"));
+            let help = near.unwrap_or_else(|| {
+                format!("`{written}` is not a built-in type: settings of a grader in Rust belong under `config`")
+            });
             (help, fields.certain_key(entry))
         } else {
             let meant = suggest::quoted(&meant, "or");

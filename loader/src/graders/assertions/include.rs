@@ -85,7 +85,7 @@ fn find(written: &str, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) 
             }
         }
     }
-    let near = tried.iter().find_map(|path| paths::nearest_entry(path));
+    let near = tried.iter().find_map(|path| paths::nearest_entry(path, |path| path.is_file()));
     let near = near.as_deref().map(|name| name.trim_end_matches(".yaml").trim_end_matches(".yml"));
     let help = scope.tried(&tried, near);
     fields::reject(Code::IncludeNotFound, node.span, format!("template `{written}` not found"), help, d)

@@ -12,6 +12,7 @@ use evalsuite_schema::grader::JsonSchema;
 use self::keywords::Draft;
 use super::{Rules, require};
 use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::pattern::CompiledPatterns;
 use crate::read::node::{Data, Entry, Node};
@@ -28,9 +29,15 @@ pub(super) fn contains_json(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
 }
 
 fn schema(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JsonSchema> {
+    if let Data::Mapping(_) = &entry.value.data {
+        return Some(JsonSchema { file: None, schema: checked(&entry.value, &scope.shared.patterns, d)? });
+    }
+    if entry.value.as_str().is_none() {
+        return fields::wrong_type(&entry.value, "`schema`", "a path or a schema", d);
+    }
     let found = scope.find(&entry.value, "`schema`", Kind::File, d)?;
     let schema = scope.shared.schema(&found.path, checked, scope.files, d)?;
-    Some(JsonSchema { file: found.reference, schema: Value::clone(&schema) })
+    Some(JsonSchema { file: Some(found.reference), schema: Value::clone(&schema) })
 }
 
 /// The schema of a file. `None`: a problem was reported.

@@ -33,17 +33,16 @@ fn the_schema_is_embedded() {
     let schemas: Vec<_> = parsed
         .iter()
         .map(|parsed| match &parsed.grader.config {
-            GraderConfig::JsonSchema(config) => (parsed.grader.name.as_str(), &config.file.path, &config.schema),
+            GraderConfig::JsonSchema(config) => {
+                (parsed.grader.name.as_str(), config.file.as_ref().map(|file| file.path.as_str()), &config.schema)
+            }
             other => panic!("{other:?}"),
         })
         .collect();
     let card = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
     assert_eq!(
         schemas,
-        [
-            ("json-schema", &"suite/card.json".to_owned(), &card),
-            ("json-schema", &"suite/any.yaml".to_owned(), &json!(true))
-        ]
+        [("json-schema", Some("suite/card.json"), &card), ("json-schema", Some("suite/any.yaml"), &json!(true))]
     );
 }
 
@@ -65,7 +64,9 @@ fn contains_json_needs_no_schema() {
 fn the_file_has_to_be_there() {
     super::check(&[
         ("{type: json-schema}", &["1:3 E052 missing key `schema` in `json-schema`"]),
-        ("{type: json-schema, schema: {type: object}}", &["1:31 E020 `schema` must be text, found a mapping"]),
+        ("{type: json-schema, schema: {type: object}}", &[]),
+        ("{type: contains-json, schema: {type: objekt}}", &["1:40 E076 `type` is `objekt`, which is not a JSON type"]),
+        ("{type: json-schema, schema: [object]}", &["1:31 E020 `schema` must be a path or a schema, found a list"]),
         ("{type: json-schema, schema: none.json}", &["1:31 E018 `schema`: file `none.json` not found"]),
         ("{type: json-schema, schema: ../../none.json}", &["1:31 E017 `schema`: `../../none.json` leaves the package"]),
         ("{type: json-schema, schema: '${{ S }}'}", &["1:31 E027 `schema` cannot contain `${{ S }}`"]),

@@ -9,7 +9,7 @@ use evalsuite_schema::{Layout, Suite};
 use crate::cases::case::Defaults;
 use crate::cases::workspace::SettingsOwner;
 use crate::cases::{case, execution, input, metadata, requires, workspace};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, paths};
 use crate::graders::assertions;
@@ -36,7 +36,7 @@ pub(super) fn parse(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Optio
     let (file, text) = read::read_text(path, scope.files, d)?;
     let root = read::parse_yaml(file, &text, d)?;
     if root.as_mapping().is_some() {
-        return Some(root);
+        return is_of_this_format(&root, path, scope, d).then_some(root);
     }
     if root.as_sequence().is_some() && evalsuite_discovery::SuiteFile::named(&paths::file_name(path)).is_none() {
         d.report(
@@ -50,6 +50,30 @@ pub(super) fn parse(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Optio
         d.report(Code::RootNotMapping, root.span, format!("expected a mapping, found {}", root.kind()), help);
     }
     None
+}
+
+/// Keys at the top of files of AgentV 5, most of which promptfoo has too, and keys that such files do not have.
+const KEYS_OF_PROMPTFOO: [&str; 7] =
+    ["prompts", "providers", "environment", "default_test", "defaultTest", "evaluate_options", "evaluateOptions"];
+const KEYS_OF_THIS_FORMAT: [&str; 5] = ["input", "assertions", "execution", "workspace", "evaluators"];
+
+/// Whether the keys are those of an eval file. For a file of another format, one diagnostic says what to do.
+fn is_of_this_format(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> bool {
+    let Some(sign) = KEYS_OF_PROMPTFOO.iter().find_map(|key| root.entry(key)) else { return true };
+    if KEYS_OF_THIS_FORMAT.iter().any(|key| root.entry(key).is_some()) {
+        return true;
+    }
+    let shown = scope.files.shown(path);
+    d.report(
+        Code::UnsupportedSuiteFile,
+        sign.key_span,
+        format!("`{}` belongs to the format of promptfoo, which AgentV uses since version 5", sign.key),
+        format!(
+            "`cargo evalsuite convert {shown} DIRECTORY --from promptfoo` converts what promptfoo has, and lists what has to be \
+             rewritten by hand"
+        ),
+    );
+    false
 }
 
 /// Reads everything but `tests`, whose entry is returned with it.
@@ -94,6 +118,7 @@ pub(super) fn read<'n>(
     if let Some(entry) = fields.get("preprocessors") {
         defaults.preprocessors = graders::preprocessors(entry, scope, d);
     }
+    defaults.tags.clone_from(&suite.tags);
     defaults.metadata = metadata::of_suite(&mut fields, d);
     let gates = fields.get("gates");
     let tests = fields.get_renamed(TESTS, d);
@@ -162,13 +187,12 @@ fn name(node: &Node, d: &mut Diagnostics) -> Option<String> {
         }
         let proposal: String = proposal.chars().take(64).collect();
         let proposal = proposal.trim_matches('-');
-        return fields::reject(
-            Code::InvalidSuiteName,
-            node.span,
-            format!("`name` is `{name}`, which is not 1 to 64 characters out of a-z, 0-9, `-` and `_`"),
-            format!("write `{}`", if proposal.is_empty() { "my-suite" } else { proposal }),
-            d,
-        );
+        let message = format!("`name` is `{name}`, which is not 1 to 64 characters out of a-z, 0-9, `-` and `_`");
+        let help = format!("write `{}`", if proposal.is_empty() { "my-suite" } else { proposal });
+        let fix = node.span.range.filter(|_| !proposal.is_empty());
+        let fix = fix.map(|(start, end)| Fix::Edits(vec![Edit::new(start, end, proposal)]));
+        d.push(Diagnostic::new(Code::InvalidSuiteName, message).at(node.span).help(help).fix_if(fix));
+        return None;
     }
     Some(name)
 }

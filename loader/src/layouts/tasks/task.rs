@@ -81,6 +81,7 @@ pub(super) fn read(
     case.trials = Trials::new(written.trials_per_run.unwrap_or(1));
     case.threshold = rules.threshold;
     case.timeout_seconds = written.timeout_seconds;
+    case.tags = written.tags;
     case.metadata = written.metadata;
     case.workspace = workspace;
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies: Vec::new(), user_graders })

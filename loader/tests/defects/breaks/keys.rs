@@ -46,7 +46,7 @@ fn unknown(site: &Site<'_>, breaks: &mut Breaks<'_>) {
     }
     match what {
         "a case" => {
-            for key in ["asserts", "prompt", "timeout", "tags", "Input"] {
+            for key in ["asserts", "prompt", "timeout", "labels", "Input"] {
                 breaks.insert(Code::UnknownKey, "a key of other tools in a case", site, key, value());
             }
         }

@@ -16,6 +16,20 @@ pub(super) fn add(breaks: &mut Breaks<'_>) {
     task_directories(breaks);
     tests(breaks);
     lists(breaks);
+    skills(breaks);
+}
+
+/// A skill with evals of another one.
+fn skills(breaks: &mut Breaks<'_>) {
+    let path = breaks.project.inside("_shared/pdf-forms");
+    let (skill, evals) = (format!("{path}/SKILL.md"), format!("{path}/evals/evals.json"));
+    breaks.push(Code::SkillNameMismatch, "evals of another skill", vec![evals.clone()], move |project| {
+        project.add_text(&skill, "---\nname: pdf-forms\ndescription: Fills in forms.\n---\n");
+        let text = r#"{"skill_name": "pdf", "evals": [{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}]}"#;
+        project.add_text(&evals, text);
+        project.entry.clone_from(&path);
+        vec![Expected { code: Code::SkillNameMismatch, file: evals.clone(), place: Place::Text(1, 16) }]
+    });
 }
 
 fn whole(code: Code, file: &str) -> Expected {

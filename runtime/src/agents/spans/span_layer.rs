@@ -18,6 +18,9 @@ use crate::agents::spans::span_store;
 use crate::agents::spans::span_store::{SpanTime, Spans};
 use crate::agents::spans::thread_spans::thread_spans;
 
+/// Target of the span around a call.
+pub(crate) const OWN_TARGET: &str = "evalsuite";
+
 /// Grows with every subscriber that is made.
 static SUBSCRIBERS: AtomicU64 = AtomicU64::new(0);
 
@@ -130,7 +133,12 @@ where
         let parent = span.parent().and_then(|parent| position_of(&parent));
         let is_of_earlier_call = parent.as_ref().is_some_and(|position| !position.spans.is_open());
         match (parent.filter(|_| !is_of_earlier_call).or_else(position_on_thread), fields) {
-            (Some(position), fields) => place(&span, position, fields),
+            (Some(position), fields) => {
+                if fields.is_none() && attributes.metadata().target() != OWN_TARGET {
+                    position.spans.add_other(span.name());
+                }
+                place(&span, position, fields);
+            }
             (None, Some(_)) if is_of_earlier_call => running_calls::add_outside(span.name()),
             (None, Some(fields)) => match candidates(span.name()) {
                 Candidates::One(spans) => place(&span, SpanPosition { spans, nearest: None, own: false }, Some(fields)),

@@ -19,6 +19,8 @@ struct SpanList {
     unassigned: BTreeMap<u64, &'static str>,
     /// Names of spans of something from before the call.
     outside: BTreeSet<&'static str>,
+    /// Names of spans that are neither of models nor of tools.
+    others: BTreeSet<&'static str>,
     /// The call is over; later spans are ignored.
     closed: bool,
 }
@@ -31,6 +33,8 @@ pub(crate) struct SeenSpans {
     pub(crate) unassigned: Vec<&'static str>,
     /// Names of spans of something from before the call.
     pub(crate) outside: BTreeSet<&'static str>,
+    /// Names of spans that are neither of models nor of tools.
+    pub(crate) others: BTreeSet<&'static str>,
 }
 
 #[derive(Debug)]
@@ -100,6 +104,11 @@ impl Spans {
         self.list().outside.insert(name);
     }
 
+    /// Adds a span that is neither of a model nor of a tool.
+    pub(crate) fn add_other(&self, name: &'static str) {
+        self.list().others.insert(name);
+    }
+
     /// Removes a span whose call is known now.
     pub(crate) fn remove_unassigned(&self, number: u64) {
         self.list().unassigned.remove(&number);
@@ -108,7 +117,7 @@ impl Spans {
     /// All spans; later ones are ignored.
     pub(crate) fn close(&self) -> SeenSpans {
         let closed = SpanList { closed: true, ..SpanList::default() };
-        let SpanList { spans, unassigned, outside, .. } = std::mem::replace(&mut *self.list(), closed);
-        SeenSpans { spans, unassigned: unassigned.into_values().collect(), outside }
+        let SpanList { spans, unassigned, outside, others, .. } = std::mem::replace(&mut *self.list(), closed);
+        SeenSpans { spans, unassigned: unassigned.into_values().collect(), outside, others }
     }
 }

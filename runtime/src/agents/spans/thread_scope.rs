@@ -10,10 +10,11 @@ use tracing::span::EnteredSpan;
 use tracing::subscriber::NoSubscriber;
 
 use crate::agents::spans::own_subscriber::own_subscriber;
-use crate::agents::spans::span_layer::{CaptureLayer, subscribers};
+use crate::agents::spans::span_layer::{CaptureLayer, OWN_TARGET, subscribers};
 use crate::agents::spans::span_store::{SeenSpans, Spans};
 use crate::agents::spans::thread_spans::set_thread_spans;
 use crate::agents::spans::{running_calls, span_transcript};
+use crate::model::captured_spans;
 use crate::model::captured_spans::{Captured, MissingSpans};
 use crate::platform::cancel::PollObserver;
 
@@ -39,6 +40,8 @@ pub(crate) struct Trace {
     trial: u32,
     /// Whether a subscriber of the program hid the spans.
     hidden: Arc<AtomicBool>,
+    /// Number of subscribers when the call began.
+    subscribers: u64,
 }
 
 impl Trace {
@@ -46,7 +49,7 @@ impl Trace {
         let spans = Arc::default();
         own_subscriber();
         running_calls::begin(&spans);
-        Self { spans, case: case.into(), trial, hidden: Arc::default() }
+        Self { spans, case: case.into(), trial, hidden: Arc::default(), subscribers: subscribers() }
     }
 
     /// Does the work of a trial on this thread.
@@ -62,7 +65,7 @@ impl Trace {
 
     /// The span around the call: spans made within it, on whatever thread, belong to the trial.
     fn span(&self) -> EnteredSpan {
-        tracing::info_span!(target: "evalsuite", "trial", case = &*self.case, trial = self.trial).entered()
+        tracing::info_span!(target: OWN_TARGET, "trial", case = &*self.case, trial = self.trial).entered()
     }
 
     /// Our subscriber, if the program has none. A subscriber of the program is not replaced, because its output is in use.
@@ -80,7 +83,7 @@ impl Trace {
     /// The transcript of the spans so far; later spans are ignored.
     pub(crate) fn take(&self) -> Captured {
         running_calls::end(&self.spans);
-        let SeenSpans { spans, unassigned, outside } = self.spans.close();
+        let SeenSpans { spans, unassigned, outside, others } = self.spans.close();
         let mut captured = span_transcript::assemble(&spans);
         captured.missing = if self.hidden.load(Ordering::SeqCst) {
             Some(MissingSpans::hidden())
@@ -91,6 +94,8 @@ impl Trace {
         } else {
             captured.missing
         };
+        let others: Vec<&str> = others.into_iter().collect();
+        captured.seen = Some(captured_spans::seen(&others, subscribers() > self.subscribers));
         captured
     }
 }

@@ -19,24 +19,23 @@ pub(super) fn merge(
     let by_path: HashMap<String, &LoadedCase> =
         loaded.tests.iter().map(|test| (test.path.join("::"), &loaded.cases[test.case])).collect();
     let about = &loaded.suite;
-    let tags: Vec<&'static str> = about.tags.iter().map(|tag| kept(tag)).collect();
-    let tags: &'static [&'static str] = tags.leak();
     let mut is_same = true;
     let mut case = |built: &'static EvalCase| -> serde_json::Result<EvalCase> {
-        let Some(loaded) = by_path.get(built.test_name) else { return Ok(EvalCase { tags, ..*built }) };
+        let Some(loaded) = by_path.get(built.test_name) else { return Ok(EvalCase { ..*built }) };
         let json = serde_json::to_string(&*loaded.case)?;
         if json == built.json.text() {
-            return Ok(EvalCase { tags, ..*built });
+            return Ok(EvalCase { ..*built });
         }
         is_same = false;
         let location = &loaded.case.location;
+        let tags: Vec<&'static str> = loaded.case.tags.iter().map(|tag| kept(tag)).collect();
         Ok(EvalCase {
             id: kept(&loaded.case.id),
             file: kept(&location.file),
             line: location.line,
             column: location.column,
             source: kept(&loaded.source),
-            tags,
+            tags: tags.leak(),
             json: CompiledJson::Text(json.leak()),
             ..*built
         })

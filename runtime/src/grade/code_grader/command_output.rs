@@ -57,6 +57,9 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
             "the command printed other lines before its result; help: print only the result to stdout, logs to stderr",
         );
     }
+    if let (0, Some(score)) = (code, from_first_line(stdout)) {
+        return score;
+    }
     let text = match (stdout, trim(&stderr)) {
         ("", "") => format!("exit code {code}"),
         ("", stderr) => last_chars(stderr, SHOWN),
@@ -65,6 +68,26 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
     let assertion =
         Assertion::new(text, code == 0).with_expected("exit code 0").with_actual(format!("exit code {code}"));
     Score::from(code == 0).with_assertion(assertion)
+}
+
+/// The result whose first line is a score, `pass` or `fail`; the other lines explain it.
+fn from_first_line(stdout: &str) -> Option<Score> {
+    let (first, rest) = stdout.split_once('\n').unwrap_or((stdout, ""));
+    let first = trim(first);
+    let mut score = match (first.to_ascii_lowercase().as_str(), first.parse::<f64>()) {
+        ("pass", _) => Score::pass(),
+        ("fail", _) => Score::from(false),
+        (_, Ok(value)) if (0.0..=1.0).contains(&value) => Score::new(value),
+        // Words such as `inf` are text.
+        (_, Ok(_)) if !first.contains(|letter: char| letter.is_ascii_alphabetic() && letter != 'e') => {
+            Score::error(format!(
+                "the command printed the score {first}, not a number from 0 to 1; help: where only the exit code counts, print text before it"
+            ))
+        }
+        _ => return None,
+    };
+    score.rationale = Some(trim(rest)).filter(|rest| !rest.is_empty()).map(|rest| last_chars(rest, SHOWN));
+    Some(score)
 }
 
 /// Whether a command failed and wrote to standard error only, as one that fell over does: its exit code is a verdict, but not one
@@ -279,6 +302,34 @@ mod tests {
         assert!(error(&reply(r#"{"score": 1}"#, " boom ", exit(1))).ends_with("exit code 1: boom"));
         error(&reply(r#"{"score": 1}"#, "", 9));
         error(&reply("", "", exit(127)));
+    }
+
+    #[test]
+    fn the_first_line_may_be_a_score_or_a_verdict() {
+        for (stdout, value, rationale) in [
+            ("0.25\n", 0.25, None),
+            ("1", 1.0, None),
+            ("\u{feff}5e-1\r\nhalf of the items\nare there\n", 0.5, Some("half of the items\nare there")),
+            ("pass", 1.0, None),
+            ("FAIL\nno total", 0.0, Some("no total")),
+        ] {
+            let score = reply(stdout, "log", exit(0));
+            assert_eq!((score.state, score.rationale.as_deref()), (ScoreState::Decided(value), rationale), "{stdout}");
+        }
+        for text in ["passed all", "failing", "0.5 of the items", "85%", "inf", "nan", "1/2"] {
+            assert_eq!(reply(text, "", exit(0)).state, ScoreState::Decided(1.0), "{text}");
+        }
+        for number in ["85", "-0.1", "1.01\nbecause", "1e3"] {
+            let score = reply(number, "", exit(0));
+            assert!(error(&score).contains("not a number from 0 to 1"), "{number}");
+        }
+    }
+
+    #[test]
+    fn with_another_exit_code_plain_text_is_no_result() {
+        for text in ["1", "pass", "0.9\nnearly", "85"] {
+            assert_eq!(reply(text, "", exit(1)).state, ScoreState::Decided(0.0), "{text}");
+        }
     }
 
     #[test]

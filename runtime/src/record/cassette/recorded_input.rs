@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use evalsuite_schema::{Case, CliTarget, Content, Input, Value};
+use evalsuite_schema::{Case, CliTarget, Content, Input, Value, WorkspaceCopy};
 use serde::{Deserialize, Serialize};
 
 use crate::model::messages::{file_parts, prompt};
@@ -75,6 +75,7 @@ impl AgentInput {
             for layer in [&wanted.base_fixture, &wanted.template].into_iter().flatten() {
                 add_digests(&location.resolve(layer), &mut workspace);
             }
+            wanted.copies.iter().for_each(|copy| add_copy(copy, location, &mut workspace));
             repos.extend(wanted.repos.iter().filter_map(|repo| evalsuite_schema::json::to_value(repo).ok()));
         }
         let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
@@ -210,6 +211,24 @@ fn add_digests(directory: &Path, files: &mut BTreeMap<String, String>) {
         };
         files.insert(found.name(), digest);
     }
+}
+
+/// The files of a copy under their paths in the workspace.
+fn add_copy(copy: &WorkspaceCopy, location: &SuiteLocation, files: &mut BTreeMap<String, String>) {
+    let source = location.resolve(&copy.from);
+    if !source.is_dir() {
+        files.insert(copy.to.clone(), digest_of(&source));
+        return;
+    }
+    let mut found = BTreeMap::new();
+    add_digests(&source, &mut found);
+    let is_copied = |name: &str| !copy.without.iter().any(|without| Path::new(name).starts_with(without));
+    files.extend(
+        found
+            .into_iter()
+            .filter(|(name, _)| is_copied(name))
+            .map(|(name, digest)| (format!("{}/{name}", copy.to), digest)),
+    );
 }
 
 fn digest_of(file: &Path) -> String {

@@ -33,8 +33,10 @@ impl WorkspaceNeeds {
         let (before, after) = (&case.hooks.before_all, &case.hooks.after_all);
         let inherits_before = *before == suite.hooks.before_all;
         let inherits_after = *after == suite.hooks.after_all;
-        let own_files =
-            case.template != suite.template || case.base_fixture != suite.base_fixture || case.repos != suite.repos;
+        let own_files = case.template != suite.template
+            || case.base_fixture != suite.base_fixture
+            || case.copies != suite.copies
+            || case.repos != suite.repos;
         let own_before_all = before.is_some() && !inherits_before;
         let own_after_all = after.is_some() && !inherits_after;
         // A case that turns hooks off does not use what they make.

@@ -90,8 +90,9 @@ pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bo
     let nothing = is_rust && !reports_messages && captured.messages.is_none();
     let is_reported = reports_messages || outcome.usage.is_some() || outcome.cost_usd.is_some();
     let spending = missing.filter(|missing| missing.lacks_spending && !is_reported);
+    let why = calls.or(captured.seen.as_ref().filter(|_| nothing));
     UnknownWork {
-        calls: calls.map_or_else(|| nothing.then(|| NO_CALLS.to_owned()), |why| Some(format!("{NO_CALLS}; {why}"))),
+        calls: why.map_or_else(|| nothing.then(|| NO_CALLS.to_owned()), |why| Some(format!("{NO_CALLS}; {why}"))),
         spending: spending.map(|missing| format!("tokens and cost are not known: {}", missing.message)),
     }
 }

@@ -3,16 +3,16 @@
 //! The verdicts were recorded with promptfoo 0.121.20 by `promptfoo eval -c FILE --no-cache --no-write -o verdicts.json`: one per result, in
 //! the order of `testIdx` and `promptIdx`, `+` for `success`. The provider `echo` answers with its prompt, and so does the agent here.
 
+mod run_suite;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use evalsuite::__private::CompiledJson;
-use evalsuite::record::Status;
-use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Outcome, RunOptions, Trial};
-use evalsuite_convert::{CasePlacement, Conversion, Entry, from_promptfoo};
-use evalsuite_loader::{LoadedSuite, Request, load};
+use evalsuite::{AgentError, Outcome, Trial};
+use evalsuite_convert::{CasePlacement, Conversion, Entry, Outcome as ReportOutcome, from_promptfoo};
+use evalsuite_loader::{Request, load};
 use evalsuite_needs::needs;
-use evalsuite_schema::Value;
+use evalsuite_schema::{Content, Message, Value};
 
 /// Rules of thresholds, weights, sets, defaults and variables.
 const RULES: &str = "+-+-++++--++-+-+-+";
@@ -22,6 +22,10 @@ const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--++-+-++-";
 
 /// Prompts and tests in other files, scenarios.
 const SOURCES: &str = "---+-++-++-+++-+---";
+
+/// What JavaScript sees otherwise, recorded with promptfoo 0.123.1.
+const JAVASCRIPT: &str =
+    "---+-+++-++---+-++-++-+--++-+---++-++++--+---++++--+--+-++-+-+-++-+++---+---+++++++-+++++++--++";
 
 #[test]
 fn rules_decide_as_in_promptfoo() {
@@ -38,6 +42,34 @@ fn types_decide_as_in_promptfoo() {
 #[test]
 fn sources_decide_as_in_promptfoo() {
     compare("sources.yaml", SOURCES);
+}
+
+/// A verdict is another one only if the report says of an assertion of the case that it may be.
+#[needs(node)]
+#[test]
+fn a_verdict_that_differs_is_reported_before() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo/javascript.yaml");
+    let conversion = from_promptfoo(&source).unwrap().in_layout(CasePlacement::File);
+    let outcomes = outcomes(&conversion);
+    let mut others = Vec::new();
+    for (number, theirs) in (1..).zip(JAVASCRIPT.chars()) {
+        let place = format!("tests[{}]", number - 1);
+        let says = |outcome: ReportOutcome| {
+            let concerns = |entry: &&Entry| entry.name == place || entry.name.starts_with(&format!("{place}."));
+            conversion.report.entries().iter().filter(concerns).any(|entry| entry.outcome == outcome)
+        };
+        let id = format!("test-{number}");
+        let Some((_, ours, text)) = outcomes.iter().find(|(known, ..)| *known == id) else {
+            assert!(says(ReportOutcome::Dropped), "{place} is not in the suite\n{}", conversion.report);
+            continue;
+        };
+        if *ours != theirs {
+            assert!(says(ReportOutcome::Different), "{place}: {ours} here, {theirs} there\n{text}");
+            others.push(number - 1);
+        }
+    }
+    // Patterns that JavaScript refuses, values that are not text, metrics without a threshold, JSON with mistakes.
+    assert_eq!(others, [0, 15, 24, 40, 43, 44, 49, 50, 65, 66, 67, 68, 69, 70, 73, 74, 75], "{}", conversion.report);
 }
 
 /// There every answer passes; here nobody looks at it.
@@ -117,61 +149,14 @@ fn outcomes(conversion: &Conversion) -> Vec<(String, char, String)> {
     let loaded = load(&request);
     let problems: Vec<String> = loaded.diagnostics.iter().map(|problem| problem.to_string()).collect();
     let suite = loaded.suite.unwrap_or_else(|| panic!("the suite has errors: {problems:#?}"));
-    run(&suite, directory.path())
-}
-
-/// The outcomes of all cases in order: id, `+` or `-`, and what a failed test says. An error is neither.
-fn run(loaded: &LoadedSuite, root: &Path) -> Vec<(String, char, String)> {
-    let cases: Vec<EvalCase> = loaded
-        .cases
-        .iter()
-        .map(|loaded| EvalCase {
-            id: loaded.case.id.clone().leak(),
-            test_name: loaded.function.clone().leak(),
-            file: loaded.case.location.file.clone().leak(),
-            line: loaded.case.location.line,
-            column: loaded.case.location.column,
-            source: loaded.source.clone().leak(),
-            target: None,
-            tags: &[],
-            json: CompiledJson::Text(serde_json::to_string(&*loaded.case).unwrap().leak()),
-        })
-        .collect();
-    let suite = EvalSuite {
-        name: loaded.suite.name.clone().leak(),
-        agent_name: None,
-        module_path: "evals::suite",
-        package: "verdicts",
-        package_version: "0.0.0",
-        manifest_dir: root.display().to_string().leak(),
-        root: loaded.suite.root.clone().leak(),
-        json: CompiledJson::Text(serde_json::to_string(&loaded.suite).unwrap().leak()),
-        sources: &[],
-        diagnostics: &[],
-        embedded: None,
-        origin: None,
-        calibration: None,
-        cases: cases.leak(),
-    };
-    let records = tempfile::tempdir().unwrap();
-    let evals = Evals::new(Box::leak(Box::new(suite))).with_agent(echo);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let report = runtime.block_on(evals.run(&RunOptions::new().with_output(records.path()))).unwrap();
-    assert_eq!(report.problems(), Vec::<String>::new());
-    let outcome = |case: &evalsuite::CaseReport| {
-        let outcome = match case.record().outcome {
-            Status::Passed => '+',
-            Status::Failed => '-',
-            _ => '?',
-        };
-        (case.record().case_id.clone(), outcome, case.to_string())
-    };
-    report.cases().iter().map(outcome).collect()
+    run_suite::run(&suite, directory.path(), echo)
 }
 
 /// Answers with its prompt; a chat is JSON, as promptfoo sends it.
 fn echo(trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
     let answer = match trial.messages() {
+        // With the white space around it, which `prompt` does not have.
+        [Message { content: Some(Content::Text(prompt)), .. }] => prompt.clone(),
         [] | [_] => trial.prompt().to_owned(),
         messages => {
             let chat =

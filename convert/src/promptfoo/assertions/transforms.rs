@@ -1,0 +1,77 @@
+//! Assertions about what a `transform` makes of the answer.
+
+use evalsuite_loader::document::Value;
+
+use super::{CaseContext, Check, Grader, first_line, json, judged, scripts, text};
+use crate::promptfoo::source_files::FILE_SCHEME;
+
+/// Code that removes white space around the answer.
+const TRIMS: &[&str] = &["output.trim()", "String(output).trim()", "output.toString().trim()", "output?.trim()"];
+
+/// Types that do not look at the answer.
+const WITHOUT_ANSWER: &[&str] = &["skill-used", "trajectory:"];
+
+/// The transforms of the answer before an assertion looks at it: that of its test, then its own.
+pub(super) fn of<'a>(check: &'a Check<'_>, context: &CaseContext<'a>) -> Vec<&'a str> {
+    let own = check.assertion.value.get("transform").and_then(Value::as_text);
+    context.transform.into_iter().chain(own).collect()
+}
+
+/// Whether an assertion is about a transformed answer.
+pub(super) fn applies(check: &Check<'_>, context: &CaseContext<'_>) -> bool {
+    check.kind != "javascript"
+        && !WITHOUT_ANSWER.iter().any(|kind| check.kind.starts_with(kind))
+        && !of(check, context).is_empty()
+}
+
+/// Whether code only removes white space around the answer.
+fn is_trim(code: &str) -> bool {
+    TRIMS.contains(&code.trim().trim_end_matches(';'))
+}
+
+pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
+    let transforms: Vec<String> = of(check, context).into_iter().map(str::to_owned).collect();
+    if let Some(file) = transforms.iter().find(|code| code.starts_with(FILE_SCHEME)) {
+        return Err(format!("the program `{file}` makes the text that it checks"));
+    }
+    if transforms.iter().all(|code| is_trim(code))
+        && let Some(grader) = trimmed(check, context)
+    {
+        return grader;
+    }
+    match check.kind {
+        kind if scripts::COMPARISONS.contains(&kind) => scripts::comparison(check, context),
+        _ => Err(format!("it checks what `{}` makes of the answer", first_line(&transforms.join(", ")))),
+    }
+}
+
+/// An assertion about the answer without white space around it, if a grader sees the same.
+fn trimmed(check: &Check<'_>, context: &mut CaseContext<'_>) -> Option<Result<Grader, String>> {
+    let is_stable = |text: &str| text.trim_matches(is_javascript_space) == text && !text.is_empty();
+    let text = check.text().unwrap_or_default();
+    let is_text = check.value.as_ref().is_some_and(|value| value.as_text().is_some());
+    match check.kind {
+        "contains-any" | "contains-all" | "icontains-any" | "icontains-all" => {
+            text::list(check).ok()?.iter().all(|text| is_stable(text)).then(|| text::map(check, context))
+        }
+        "contains" | "icontains" | "levenshtein" => is_stable(&text).then(|| text::map(check, context)),
+        // These graders ignore white space around both texts.
+        "equals" | "starts-with" => (is_text && is_stable(&text)).then(|| {
+            let settings = evalsuite_schema::json::json!({"type": check.kind, "value": text});
+            Ok(Grader::new(settings).negated(check.is_negated))
+        }),
+        "is-json" => {
+            let reason = "white space that JSON does not have, such as a no-break space, is not removed before";
+            context.report.different(check.place(), reason);
+            Some(json::map(check, context))
+        }
+        "contains-json" => Some(json::map(check, context)),
+        kind if judged::KINDS.contains(&kind) => Some(judged::map(check, context)),
+        _ => None,
+    }
+}
+
+/// White space that `trim` of JavaScript removes.
+fn is_javascript_space(character: char) -> bool {
+    character == '\u{feff}' || character != '\u{85}' && character.is_whitespace()
+}

@@ -1,0 +1,167 @@
+//! Keys that are written above the object they belong to, such as `threshold` next to `execution`: where they belong, and the changes
+//! that move them there.
+
+use evalsuite_diagnostics::suggest;
+use evalsuite_schema::keys::WrittenHooks;
+use evalsuite_schema::{Case, CaseExecution, Suite, SuiteExecution, Workspace};
+
+use crate::diagnostic::{Edit, Fix};
+use crate::keys::{Key, Keys, Status, Table, Type};
+use crate::read::node::{Entry, Node};
+use crate::source::Position;
+
+/// Objects that are searched below the one in which the key is written.
+const DEPTH: usize = 2;
+
+/// Lines of an entry that is moved, at most.
+const MOST_LINES: u32 = 200;
+
+/// Where a key belongs.
+pub(super) struct Home {
+    /// The keys of the objects around it, the outermost first.
+    pub(super) path: Vec<&'static str>,
+    /// What it is there.
+    key: &'static Key,
+}
+
+/// The place of `written` below `keys`.
+pub(super) fn home(written: &str, keys: &[&'static Key]) -> Option<Home> {
+    (1..=DEPTH).find_map(|depth| below(written, keys, depth))
+}
+
+fn below(written: &str, keys: &[&'static Key], depth: usize) -> Option<Home> {
+    keys.iter().filter(|key| key.status == Status::Current).find_map(|outer| {
+        let inner: Vec<&'static Key> = object_of(&outer.value)?.collect();
+        if depth > 1 {
+            let mut home = below(written, &inner, depth - 1)?;
+            home.path.insert(0, outer.name);
+            return Some(home);
+        }
+        let is_synonym = |key: &Key| suggest::synonyms(written).any(|name| name == key.name);
+        let is_meant = |key: &&&Key| key.name == written || key.old.contains(&written) || is_synonym(key);
+        let found = inner.iter().filter(|key| key.status == Status::Current).find(is_meant)?;
+        Some(Home { path: vec![outer.name], key: found })
+    })
+}
+
+const A_CASE: &str = "a case";
+
+/// The objects whose keys are taken for each other's, as messages name them.
+const RELATED: &[(&Table, &str)] = &[
+    (Suite::TABLE, "the eval file"),
+    (SuiteExecution::TABLE, "`execution` of the eval file"),
+    (Case::TABLE, A_CASE),
+    (CaseExecution::TABLE, "`execution` of a case"),
+    (Workspace::TABLE, "`workspace`"),
+    (WrittenHooks::TABLE, "`workspace.hooks`"),
+];
+
+/// Where `written` belongs, if it is a key of an object that the one with `keys` is taken for.
+pub(super) fn elsewhere(written: &str, keys: &'static [Key]) -> Option<String> {
+    if RELATED.iter().all(|(table, _)| !std::ptr::eq(table.keys, keys)) {
+        return None;
+    }
+    // What is written in a part of a case belongs in the case.
+    let is_of_case = std::ptr::eq(CaseExecution::TABLE.keys, keys);
+    if let Some(help) = suggest::said_elsewhere(written) {
+        return Some(help.to_owned());
+    }
+    let has_key = |table: &Table| table.keys.iter().any(|key| key.name == written && key.status == Status::Current);
+    let own = RELATED.iter().filter(|(_, place)| is_of_case && *place == A_CASE);
+    let (_, place) = own.chain(RELATED).find(|(table, _)| has_key(table))?;
+    Some(format!("`{written}` belongs in {place}"))
+}
+
+/// The keys of the object that a value can be.
+fn object_of(value: &Type) -> Option<impl Iterator<Item = &'static Key> + use<>> {
+    match value {
+        Type::Object(table) => Some(table.all_keys()),
+        Type::OneOf(types) => types.iter().find_map(|of| match of {
+            Type::Object(table) => Some(table.all_keys()),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+impl Home {
+    /// What to write.
+    pub(super) fn help(&self, entry: &Entry) -> String {
+        let Key { name, value, example, .. } = self.key;
+        let is_scalar = entry.value.as_mapping().is_none();
+        let value = match value {
+            Type::Object(_) if is_scalar => (*example).to_owned(),
+            _ => entry.value.shown(),
+        };
+        format!(
+            "`{name}` belongs below `{}`: write `{}`",
+            self.path.join("."),
+            nested(&self.path, &format!("{name}: {value}"))
+        )
+    }
+
+    /// The changes that move `entry` of `mapping` there.
+    pub(super) fn fix(&self, mapping: &Node, entry: &Entry) -> Option<Fix> {
+        let (key_start, key_end) = entry.key_span.range?;
+        let (value_start, value_end) = entry.value.span.range?;
+        let name = self.key.name;
+        if value_start.line != key_start.line || value_end.line != key_start.line {
+            return self.fix_of_lines(mapping, entry);
+        }
+        if !entry.value.is_plain() {
+            return None;
+        }
+        let (mut inside, mut missing) = (mapping, self.path.as_slice());
+        while let [first, rest @ ..] = missing
+            && let Some(found) = inside.entry(first)
+        {
+            (inside, missing) = (&found.value, rest);
+        }
+        if missing.len() == self.path.len() {
+            let outer: String = missing.iter().map(|key| format!("{}: {{ ", entry.quoted_alike(key))).collect();
+            return Some(Fix::Edits(vec![
+                Edit::new(key_start, key_end, format!("{outer}{}", entry.quoted_alike(name))),
+                Edit::new(value_end, value_end, " }".repeat(missing.len())),
+            ]));
+        }
+        // Only an entry with a line of its own can be taken out without a look at what is around it.
+        let is_first = mapping.as_mapping()?.first()?.key_span == entry.key_span;
+        let (first, _) = inside.as_mapping()?.first()?.key_span.range?;
+        let wanted = missing.first().copied().unwrap_or(name);
+        if mapping.is_flow() || (is_first && key_start.column > 1) || inside.entry(wanted).is_some() {
+            return None;
+        }
+        let moved = nested(missing, &format!("{name}: {}", entry.value.to_json()));
+        let separator = match inside.is_flow() {
+            true => ", ".to_owned(),
+            false => format!("\n{}", " ".repeat(usize::try_from(first.column).ok()?.checked_sub(1)?)),
+        };
+        Some(Fix::Edits(vec![
+            Edit::new(key_start, value_end, ""),
+            Edit::new(first, first, format!("{moved}{separator}")),
+        ]))
+    }
+
+    /// As [`Home::fix`] for an entry of several lines, which are indented below new keys.
+    fn fix_of_lines(&self, mapping: &Node, entry: &Entry) -> Option<Fix> {
+        let ((start, key_end), (_, end)) = (entry.key_span.range?, entry.value.span.range?);
+        let last = if end.column == 1 { end.line - 1 } else { end.line };
+        if mapping.is_flow() || mapping.entry(self.path[0]).is_some() || last - start.line > MOST_LINES {
+            return None;
+        }
+        let indent = usize::try_from(start.column).ok()?.checked_sub(1)?;
+        let lines =
+            self.path.iter().enumerate().map(|(depth, key)| format!("{key}:\n{}", " ".repeat(indent + 2 * depth + 2)));
+        let mut edits = vec![Edit::new(start, key_end, format!("{}{}", lines.collect::<String>(), self.key.name))];
+        for line in start.line + 1..=last {
+            let at = Position { line, column: 1 };
+            edits.push(Edit::new(at, at, "  ".repeat(self.path.len())));
+        }
+        Some(Fix::Edits(edits))
+    }
+}
+
+/// `entry` in the objects of `path`.
+fn nested(path: &[&str], entry: &str) -> String {
+    path.iter().rev().fold(entry.to_owned(), |inner, outer| format!("{outer}: {{ {inner} }}"))
+}

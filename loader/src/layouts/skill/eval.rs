@@ -1,0 +1,163 @@
+//! One eval of a skill.
+
+use evalsuite_schema::grader::{GraderConfig, LlmGrader, Rubrics, SkillTrigger};
+use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{Case, Grader, Input, Message, Role, SkillEval, Value, Workspace, WorkspaceCopy};
+
+use super::SharedByEvals;
+use crate::cases::case::CheckedCase;
+use crate::cases::{metadata, workspace};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::fields::paths::{Kind, Scope};
+use crate::fields::{Fields, id, paths};
+use crate::graders;
+use crate::graders::assertions;
+use crate::graders::assertions::{CaseFacts, ParsedGrader};
+use crate::read::node::{Data, Entry, Node};
+use crate::source::Span;
+
+/// The id of an eval, if it is valid.
+pub(super) fn id_of(node: &Node) -> Option<String> {
+    match &node.entry("id")?.value.data {
+        Data::Number(number) => Some(number.to_string()),
+        Data::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+pub(super) fn read(node: &Node, shared: &SharedByEvals, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CheckedCase> {
+    let mut fields = Fields::new(node, SkillEval::TABLE, d)?;
+    let id_entry = fields.require("id", d);
+    let id = id_entry.and_then(|entry| match &entry.value.data {
+        Data::Number(number) => Some(number.to_string()),
+        _ => id::of_text(&entry.value, d),
+    });
+    let prompt = match fields.get("prompt") {
+        Some(entry) => fields::text(&entry.value, "`prompt`", d),
+        None => {
+            fields.missing(Code::MissingInput, "prompt", d);
+            None
+        }
+    };
+    let written: SkillEval = fields.parts(scope, d).into_value_of_rest()?;
+    let files = fields.get("files").map(|entry| copies(entry, scope, d)).unwrap_or_default();
+    let expectations = fields.written(fields.key("expectations")).map(|entry| &entry.value);
+    let spans = Spans {
+        eval: node.span,
+        expectations: expectations.map(|node| node.span),
+        has_empty_list: expectations.and_then(Node::as_sequence).is_some_and(<[Node]>::is_empty),
+        should_trigger: fields.get("should_trigger").map(|entry| entry.value.span),
+        expected_output: fields.get("expected_output").map(|entry| entry.value.span),
+    };
+    let is_misspelled = fields.misspells(&["expectations", "assertions", "expected_output", "should_trigger"]);
+    fields.finish(d);
+    let graders = graders_of(&written, &spans, &shared.skill, scope);
+    if spans.has_no_grader() && !is_misspelled {
+        ungraded(&spans, d);
+    }
+    let facts = CaseFacts {
+        expected_output: &[],
+        reference_is_broken: false,
+        has_criteria: written.expected_output.is_some(),
+        span: node.span,
+        tasks_layout: false,
+    };
+    let graders = assertions::merge(graders, &[], &facts, d);
+    let mut case = Case::new(id?, scope.files.location(node.span));
+    case.dir = scope.roots.compiled(&scope.roots.eval_dir);
+    case.input = Input::Messages(vec![Message::text(Role::User, prompt?)]);
+    case.criteria = written.expected_output;
+    case.graders = graders;
+    case.timeout_seconds = written.timeout;
+    case.metadata = metadata::merge(&shared.metadata, written.metadata);
+    let tags = written.tags.into_iter().map(Value::String).collect::<Vec<_>>();
+    let tags = Some(Value::Array(tags)).filter(|tags| *tags != Value::Array(Vec::new()));
+    for (key, value) in [("name", written.name.map(Value::String)), ("tags", tags)] {
+        if let (Some(value), None) = (value, case.metadata.get(key)) {
+            case.metadata.insert(key.to_owned(), value);
+        }
+    }
+    let copies = std::iter::once(shared.copy.clone()).chain(files).collect();
+    case.workspace = Some(Workspace { copies, ..Workspace::default() });
+    let id_span = id_entry.map_or(node.span, |entry| entry.value.span);
+    Some(CheckedCase {
+        case: case.into(),
+        span: node.span,
+        id_span,
+        dependencies: Vec::new(),
+        user_graders: Vec::new(),
+    })
+}
+
+/// Where an eval says how it is graded.
+struct Spans {
+    eval: Span,
+    expectations: Option<Span>,
+    has_empty_list: bool,
+    should_trigger: Option<Span>,
+    expected_output: Option<Span>,
+}
+
+impl Spans {
+    /// Whether nothing is written that would grade the eval if it had no problem.
+    fn has_no_grader(&self) -> bool {
+        let has_expectations = self.expectations.is_some() && !self.has_empty_list;
+        !has_expectations && self.should_trigger.is_none() && self.expected_output.is_none()
+    }
+}
+
+/// The expectations, else the description of a good answer; and whether the skill is used.
+fn graders_of(written: &SkillEval, spans: &Spans, skill: &str, scope: Scope<'_>) -> Vec<ParsedGrader> {
+    let grader = |name: &str, span: Option<Span>, config| {
+        let span = span.unwrap_or(spans.eval);
+        ParsedGrader::new(Grader::new(name, scope.files.location(span), config), span)
+    };
+    let mut graders = Vec::new();
+    let expectations = written.expectations.as_deref().unwrap_or_default();
+    if !expectations.is_empty() {
+        let criterion = |(text, position): (&String, usize)| {
+            graders::plain_criterion(format!("expectation-{position}"), text.clone(), true)
+        };
+        let criteria = expectations.iter().zip(1..).map(criterion).collect();
+        let config = GraderConfig::Rubrics(Rubrics { criteria, ..Rubrics::default() });
+        graders.push(grader("expectations", spans.expectations, config));
+    } else if written.expected_output.is_some() {
+        let config = GraderConfig::LlmGrader(LlmGrader::default());
+        graders.push(grader("expected-output", spans.expected_output, config));
+    }
+    if let Some(should_trigger) = written.should_trigger {
+        let config = GraderConfig::SkillTrigger(SkillTrigger { skill: skill.to_owned(), should_trigger });
+        graders.push(grader("skill-trigger", spans.should_trigger, config));
+    }
+    graders
+}
+
+fn ungraded(spans: &Spans, d: &mut Diagnostics) {
+    let help = "add `expectations` or `expected_output`";
+    if spans.has_empty_list {
+        d.report(Code::UngradedCase, spans.eval, "nothing grades the case: it is skipped when it runs", help);
+    } else {
+        let message = "nothing to grade: the eval has no `expectations`, `expected_output` or `should_trigger`";
+        d.report(Code::NothingToGrade, spans.eval, message, help);
+    }
+}
+
+/// The files of an eval, in the workspace under the path that is written.
+fn copies(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<WorkspaceCopy> {
+    let mut copies: Vec<WorkspaceCopy> = Vec::new();
+    for node in fields::list(&entry.value, "`files`", d).unwrap_or_default() {
+        let Some(found) = scope.find(node, "`files`", Kind::Any, d) else { continue };
+        if found.path.is_dir() {
+            workspace::check_links(&found.path, node, scope, d);
+        }
+        let written = paths::normalize(found.reference.written.trim().as_ref());
+        // A path that leads out of a directory and back would do so in the workspace, too.
+        let to = match written.starts_with("..") {
+            true => scope.roots.in_suite(&found.path),
+            false => written.to_string_lossy().replace('\\', "/"),
+        };
+        copies.push(WorkspaceCopy { from: found.reference, to, without: Vec::new() });
+    }
+    copies
+}

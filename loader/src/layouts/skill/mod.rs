@@ -1,0 +1,108 @@
+//! An Agent Skill: `SKILL.md`, with its cases in `evals/evals.json`.
+
+mod eval;
+mod evals_file;
+mod skill_file;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
+use evalsuite_schema::{Kind, Layout, Object, PathRef, WorkspaceCopy};
+
+use super::{Entry, Outline, new_suite};
+use crate::cases::{CaseFiles, ReadCases, by_id};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::paths;
+use crate::fields::paths::Scope;
+use crate::read::node::Node;
+use crate::source::Span;
+
+/// Where agents look for skills in their working directory.
+const SKILLS: &str = ".agents/skills";
+
+/// The directory of the evals, which the agent does not get.
+const EVALS: &str = "evals";
+
+pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+    let root = &scope.roots.suite_root;
+    let (skill_file, evals_file) = (root.join(SKILL_FILE), entry.file.clone()?);
+    let skill = is_there(&skill_file, scope, d).then(|| skill_file::read(&skill_file, scope, d));
+    let evals = is_there(&evals_file, scope, d).then(|| evals_file::read(&evals_file, scope, d)).flatten();
+    let place = Span::whole(scope.files.add(&evals_file));
+    let skill = skill.unwrap_or_default();
+    let name = skill.name.clone().unwrap_or_else(|| paths::file_name(root));
+    if let Some((written, span)) = evals.as_ref().and_then(|evals| evals.skill_name.as_ref())
+        && *written != name
+    {
+        d.push(
+            Diagnostic::new(Code::SkillNameMismatch, format!("`skill_name` is `{written}`, but the skill is `{name}`"))
+                .at(*span)
+                .help(format!("write `{name}`, or delete it")),
+        );
+    }
+    let mut suite = new_suite(name.clone(), Layout::Skill, place, scope.roots, scope.files);
+    suite.kind = Kind::Capability;
+    suite.description = skill.description;
+    suite.license = skill.license;
+    let copy = WorkspaceCopy {
+        from: PathRef::found(".", scope.roots.compiled(root)),
+        to: format!("{SKILLS}/{name}"),
+        without: vec![EVALS.to_owned()],
+    };
+    let (nodes, version, metadata) =
+        evals.map_or_else(Default::default, |evals| (evals.nodes, evals.version, evals.metadata));
+    suite.version = version;
+    let cases = Box::new(SkillCases { nodes, shared: SharedByEvals { skill: name, copy, metadata } });
+    Some(Outline { suite: Some(suite), cases, watched: Vec::new(), place })
+}
+
+/// Whether a file of the skill can be read. Anything else is reported.
+fn is_there(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> bool {
+    let shown = scope.files.shown(path);
+    let problem = if path.symlink_metadata().is_err() {
+        let help = format!("an Agent Skill has `{SKILL_FILE}` in its directory, and its evals in `{SKILL_EVALS}`");
+        Some((Code::MissingPath, format!("`{shown}` not found"), help))
+    } else {
+        let reason = scope.roots.escape(path, &shown);
+        reason.map(|reason| (Code::PathEscape, reason, "copy the file into the skill".to_owned()))
+    };
+    let Some((code, message, help)) = problem else { return true };
+    d.report(code, Span::whole(scope.files.add(path)), message, help);
+    false
+}
+
+/// What every eval gets.
+#[derive(Debug)]
+struct SharedByEvals {
+    /// Name of the skill.
+    skill: String,
+    /// The skill itself, in the workspace.
+    copy: WorkspaceCopy,
+    metadata: Object,
+}
+
+/// The evals of a skill.
+#[derive(Debug)]
+struct SkillCases {
+    nodes: Vec<Node>,
+    shared: SharedByEvals,
+}
+
+impl CaseFiles for SkillCases {
+    fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn read_one(&self, index: usize, scope: Scope<'_>, read: &mut ReadCases, d: &mut Diagnostics) {
+        let node = &self.nodes[index];
+        if read.takes(eval::id_of(node).as_deref(), "", scope.request) {
+            read.cases.extend(eval::read(node, &self.shared, scope, d).map(|checked| by_id(checked, "")));
+        }
+    }
+
+    fn path(&self, _: usize, _: &Path) -> Option<PathBuf> {
+        None
+    }
+}

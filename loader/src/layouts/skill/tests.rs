@@ -1,0 +1,301 @@
+//! Skills with their evals, and the problems reported in them.
+
+use evalsuite_diagnostics::Diagnostic;
+use evalsuite_schema::grader::GraderConfig;
+use evalsuite_schema::{Case, Content, Input, Layout};
+use tempfile::TempDir;
+
+use crate::source::Position;
+use crate::{Loaded, Request, load};
+
+const SKILL: &str = "---\nname: pdf-forms\ndescription: Fills in PDF forms.\nlicense: MIT\n---\n\n# Forms\n";
+
+/// Loads the entry of a package with a skill.
+fn loaded_from(entry: &str, skill: &str, evals: &str) -> (TempDir, Loaded) {
+    let package = TempDir::new().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = package.path().join("skills/pdf-forms").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("SKILL.md", skill);
+    write("evals/evals.json", evals);
+    write("evals/files/form.pdf", "form");
+    write("assets/font.ttf", "font");
+    let mut request = Request::new(entry, package.path());
+    request.workspace_root = package.path().to_owned();
+    let loaded = load(&request);
+    (package, loaded)
+}
+
+/// Lines `FILE:LINE:COLUMN CODE MESSAGE, HELP` of all problems.
+fn lines(loaded: &Loaded) -> Vec<String> {
+    let line = |problem: &Diagnostic| {
+        let place = problem.place.as_ref().expect("problems of files have a place");
+        let start = place.start().unwrap_or(Position::START);
+        let file = place.file.rsplit('/').next().unwrap_or_default();
+        let help = problem.help.as_deref().unwrap_or_default();
+        format!("{file}:{}:{} {} {}; {help}", start.line, start.column, problem.code.as_str(), problem.message)
+    };
+    loaded.diagnostics.iter().map(line).collect()
+}
+
+#[track_caller]
+fn problems(skill: &str, evals: &str, expected: &[&str]) {
+    let (_package, loaded) = loaded_from("skills/pdf-forms", skill, evals);
+    assert_eq!(lines(&loaded), expected, "{skill}\n{evals}");
+}
+
+/// The problems of a front matter.
+#[track_caller]
+fn skill_problems(skill: &str, expected: &[&str]) {
+    problems(skill, r#"{"evals": [{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}]}"#, expected);
+}
+
+/// The problems of an eval with these keys.
+#[track_caller]
+fn eval_problems(keys: &str, expected: &[&str]) {
+    problems(SKILL, &format!("{{\"evals\": [\n{{{keys}}}]}}"), expected);
+}
+
+fn cases(loaded: Loaded) -> Vec<Case> {
+    let problems = lines(&loaded);
+    let suite = loaded.suite.unwrap_or_else(|| panic!("{problems:?}"));
+    assert!(problems.is_empty(), "{problems:?}");
+    suite.cases.into_iter().map(|loaded| (*loaded.case).clone()).collect()
+}
+
+#[test]
+fn every_key_of_an_eval_has_its_effect() {
+    let evals = r#"{
+  "skill_name": "pdf-forms",
+  "metadata": {"team": "forms"},
+  "evals": [
+    {
+      "id": 1, "name": "simple form", "tags": ["short"], "metadata": {"owner": "Ada"}, "timeout": 90,
+      "prompt": "Fill in ${{ FORM }}", "expected_output": "A filled-in form.",
+      "expectations": ["Every field is filled.", "The form is unchanged."],
+      "files": ["evals/files/form.pdf", "files/form.pdf", "../pdf-forms/assets"], "should_trigger": true
+    },
+    {"id": "weather", "prompt": "Will it rain?", "expected_output": "A forecast.", "should_trigger": false},
+    {"id": "old word", "prompt": "Hi", "assertions": ["Polite"]}
+  ]
+}"#;
+    let (_package, loaded) = loaded_from("skills/pdf-forms", SKILL, evals);
+    let suite = &loaded.suite.as_ref().unwrap().suite;
+    assert_eq!((suite.name.as_str(), suite.layout), ("pdf-forms", Layout::Skill));
+    assert_eq!(suite.description.as_deref(), Some("Fills in PDF forms."));
+    assert_eq!((suite.license.as_deref(), suite.root.as_str()), (Some("MIT"), "skills/pdf-forms"));
+    let functions: Vec<_> = loaded.suite.as_ref().unwrap().tests.iter().map(|test| test.path.join("::")).collect();
+    let module = loaded.suite.as_ref().unwrap().module.clone();
+    assert_eq!((module.as_str(), functions.join(" ").as_str()), ("pdf_forms", "_1 weather old_word"));
+
+    let cases = cases(loaded);
+    let first = &cases[0];
+    let Input::Messages(messages) = &first.input else { panic!("{:?}", first.input) };
+    assert_eq!(messages[0].content, Some(Content::Text("Fill in ${{ FORM }}".into())));
+    assert_eq!((first.id.as_str(), first.criteria.as_deref()), ("1", Some("A filled-in form.")));
+    assert!(first.expected_output.is_empty(), "the description is not an answer to compare with");
+    assert_eq!(first.timeout_seconds, Some(90.0));
+    let metadata = evalsuite_schema::json::to_value(&first.metadata).unwrap().to_string();
+    assert_eq!(metadata, r#"{"owner":"Ada","team":"forms","name":"simple form","tags":["short"]}"#);
+    let copies = &first.workspace.as_ref().unwrap().copies;
+    let copies: Vec<_> = copies.iter().map(|copy| format!("{} -> {}", copy.from.path, copy.to)).collect();
+    let root = "skills/pdf-forms";
+    assert_eq!(
+        copies,
+        [
+            format!("{root} -> .agents/skills/pdf-forms"),
+            format!("{root}/evals/files/form.pdf -> evals/files/form.pdf"),
+            format!("{root}/evals/files/form.pdf -> files/form.pdf"),
+            format!("{root}/assets -> assets"),
+        ]
+    );
+
+    let graders: Vec<Vec<&str>> =
+        cases.iter().map(|case| case.graders.iter().map(|grader| grader.config.type_name()).collect()).collect();
+    assert_eq!(graders, [vec!["rubrics", "skill-trigger"], vec!["llm-grader", "skill-trigger"], vec!["rubrics"]]);
+    let GraderConfig::Rubrics(rubrics) = &first.graders[0].config else { panic!("{:?}", first.graders) };
+    let outcomes: Vec<_> = rubrics.criteria.iter().filter_map(|criterion| criterion.outcome.as_deref()).collect();
+    assert_eq!(outcomes, ["Every field is filled.", "The form is unchanged."]);
+    let GraderConfig::SkillTrigger(trigger) = &cases[1].graders[1].config else { panic!("{:?}", cases[1].graders) };
+    assert_eq!((trigger.skill.as_str(), trigger.should_trigger), ("pdf-forms", false));
+}
+
+#[test]
+fn a_skill_is_named_by_its_directory_or_one_of_its_files() {
+    let evals = r#"{"evals": [{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}]}"#;
+    for entry in
+        ["skills/pdf-forms", "skills/pdf-forms/", "skills/pdf-forms/SKILL.md", "skills/pdf-forms/evals/evals.json"]
+    {
+        let (_package, loaded) = loaded_from(entry, SKILL, evals);
+        let suite = loaded.suite.as_ref().unwrap_or_else(|| panic!("{entry}: {:?}", lines(&loaded)));
+        assert_eq!((suite.suite.root.as_str(), suite.module.as_str()), ("skills/pdf-forms", "pdf_forms"), "{entry}");
+    }
+}
+
+#[test]
+fn an_eval_file_next_to_a_skill_is_the_suite() {
+    let (package, _) = loaded_from("skills/pdf-forms", SKILL, "{}");
+    let eval_file = package.path().join("skills/pdf-forms/EVAL.yaml");
+    std::fs::write(eval_file, "tests: [{id: a, input: Hi, criteria: Polite}]").unwrap();
+    let loaded = load(&Request::new("skills/pdf-forms", package.path()));
+    assert_eq!(loaded.suite.unwrap().suite.layout, Layout::Cases);
+}
+
+#[test]
+fn a_skill_without_one_of_its_files_is_reported() {
+    let (package, _) = loaded_from("skills/pdf-forms", SKILL, "{}");
+    let load = |entry: &str| {
+        let mut request = Request::new(entry, package.path());
+        request.workspace_root = package.path().to_owned();
+        lines(&load(&request))
+    };
+    std::fs::remove_file(package.path().join("skills/pdf-forms/evals/evals.json")).unwrap();
+    assert_eq!(
+        load("skills/pdf-forms"),
+        [
+            "pdf-forms:1:1 E011 no suite file in `skills/pdf-forms`, which has a skill; write the evals of the skill: `skills/pdf-forms/evals/evals.json`"
+        ]
+    );
+    let help = "an Agent Skill has `SKILL.md` in its directory, and its evals in `evals/evals.json`";
+    let missing = format!("evals.json:1:1 E018 `skills/pdf-forms/evals/evals.json` not found; {help}");
+    assert_eq!(load("skills/pdf-forms/SKILL.md"), [missing]);
+    std::fs::rename(
+        package.path().join("skills/pdf-forms/SKILL.md"),
+        package.path().join("skills/pdf-forms/evals/evals.json"),
+    )
+    .unwrap();
+    let found = load("skills/pdf-forms/evals/evals.json");
+    assert_eq!(found[0], format!("SKILL.md:1:1 E018 `skills/pdf-forms/SKILL.md` not found; {help}"));
+}
+
+#[test]
+fn problems_of_the_front_matter_are_reported_at_their_lines() {
+    skill_problems(SKILL, &[]);
+    skill_problems("---\r\nname: pdf-forms\r\ndescription: Fills in forms.\r\n---\r\n", &[]);
+    let help = "start the file with a line `---`, then `name: …`, `description: …` and another line `---`";
+    let none = format!("SKILL.md:1:1 E007 the file has no front matter; {help}");
+    skill_problems("# Forms\n", &[&none]);
+    skill_problems("", &[&none]);
+    skill_problems(
+        "---\nname: pdf-forms\n",
+        &["SKILL.md:1:1 E007 the front matter has no end; add a line `---` after the last key"],
+    );
+    skill_problems(
+        "---\n- a\n---\n",
+        &["SKILL.md:2:1 E007 expected a mapping, found a list; write `name: …` and `description: …`"],
+    );
+    skill_problems(
+        "---\nname: pdf-forms\ndescripton: x\n---\n",
+        &[
+            "SKILL.md:2:1 E021 missing key `description` in the front matter of SKILL.md; add `description`",
+            "SKILL.md:3:1 E019 unknown key `descripton` in the front matter of SKILL.md; did you mean `description`?",
+        ],
+    );
+    skill_problems(
+        "---\nname: PDF Forms\ndescription: x\n---\n",
+        &[
+            "SKILL.md:2:7 E032 `name` is `PDF Forms`, which is not 1 to 64 characters out of a-z, 0-9 and `-`; write `pdf-forms`",
+        ],
+    );
+    skill_problems(
+        "---\nname: pdf--forms\ndescription: x\n---\n",
+        &["SKILL.md:2:7 E032 `name` is `pdf--forms`, which has a `-` at an end or next to another; write `pdf-forms`"],
+    );
+    skill_problems(
+        "---\nname: forms\ndescription: x\n---\n",
+        &[
+            "SKILL.md:2:7 E032 `name` is `forms`, but the directory of the skill is `pdf-forms`; rename the directory to `forms`, or write its name",
+        ],
+    );
+    let long =
+        format!("---\nname: pdf-forms\ndescription: {}\ncompatibility: {}\n---\n", "x".repeat(1025), "y".repeat(501));
+    skill_problems(
+        &long,
+        &[
+            "SKILL.md:3:14 E024 `description` has 1025 characters; write at most 1024 characters",
+            "SKILL.md:4:16 E024 `compatibility` has 501 characters; write at most 500 characters",
+        ],
+    );
+    skill_problems(
+        "---\nname: pdf-forms\ndescription: x\nmetadata: {version: 1.0}\nallowed-tools: 5\n---\n",
+        &[
+            "SKILL.md:4:21 E020 `metadata.version` must be text, found a number; quote it: \"1.0\"",
+            "SKILL.md:5:16 E020 `allowed-tools` must be text or a list of texts, found a number; write text or a list of texts",
+        ],
+    );
+    skill_problems("---\nname: pdf-forms\ndescription: x\nallowed-tools: [Read]\nmodel: opus\nhooks: {}\n---\n", &[]);
+    skill_problems(
+        "---\nname: pdf-forms\ndescription: Use when: always\n---\n",
+        &[
+            "SKILL.md:3:22 E003 unexpected `:`; quote a value that contains `: `, and give the keys of a mapping the same indentation",
+        ],
+    );
+}
+
+#[test]
+fn problems_of_evals_are_reported_at_their_lines() {
+    problems(SKILL, "{}", &["evals.json:1:1 E021 missing key `evals` in evals.json; add `evals`"]);
+    problems(
+        SKILL,
+        r#"{"evals": []}"#,
+        &["evals.json:1:11 E015 `evals` is empty; add an eval: `{\"id\": 1, \"prompt\": …}`"],
+    );
+    problems(
+        SKILL,
+        "{\"skill_name\": \"pdf\",\n\"evals\": [{\"id\": 1, \"prompt\": \"Hi\", \"expectations\": [\"Polite\"]}]}",
+        &["evals.json:1:16 W025 `skill_name` is `pdf`, but the skill is `pdf-forms`; write `pdf-forms`, or delete it"],
+    );
+    eval_problems(
+        r#""expectations": ["Polite"]"#,
+        &[
+            "evals.json:2:1 E021 missing key `id` in an eval; add `id`",
+            "evals.json:2:1 E033 missing key `prompt` in an eval; add `prompt`",
+        ],
+    );
+    eval_problems(
+        r#""id": true, "prompt": 5, "expectations": ["Polite"]"#,
+        &[
+            "evals.json:2:8 E029 `id` is the boolean true; quote it: \"true\"",
+            "evals.json:2:24 E020 `prompt` must be text, found a number; quote it: \"5\"",
+        ],
+    );
+    eval_problems(
+        r#""id": 1, "prompt": "Hi""#,
+        &[
+            "evals.json:2:1 E034 nothing to grade: the eval has no `expectations`, `expected_output` or `should_trigger`; add `expectations` or `expected_output`",
+        ],
+    );
+    eval_problems(
+        r#""id": 1, "prompt": "Hi", "expectations": []"#,
+        &[
+            "evals.json:2:1 W023 nothing grades the case: it is skipped when it runs; add `expectations` or `expected_output`",
+        ],
+    );
+    eval_problems(
+        r#""id": 1, "prompt": "Hi", "expectations": ["a"], "assertions": ["b"]"#,
+        &["evals.json:2:50 E025 `expectations` and `assertions` are one setting; keep one"],
+    );
+    eval_problems(
+        r#""id": 1, "prompt": "Hi", "expectation": ["a"]"#,
+        &["evals.json:2:27 E019 unknown key `expectation` in an eval; did you mean `expectations`?"],
+    );
+    eval_problems(
+        r#""id": 1, "prompt": "Hi", "expectations": [5]"#,
+        &["evals.json:2:44 E020 an element of `expectations` must be text, found a number; quote it: \"5\""],
+    );
+    eval_problems(
+        r#""id": 1, "prompt": "Hi", "expectations": ["a"], "files": ["evals/files/from.pdf", "../x", "/etc/passwd"]"#,
+        &[
+            "evals.json:2:60 E018 `files`: file or directory `evals/files/from.pdf` not found; did you mean `form.pdf`? tried `skills/pdf-forms/evals/files/from.pdf` and `skills/pdf-forms/evals/evals/files/from.pdf`",
+            "evals.json:2:84 E018 `files`: file or directory `../x` not found; tried `skills/pdf-forms/x`",
+            "evals.json:2:92 E017 `files`: `/etc/passwd` is an absolute path; copy the file into the suite and name it by a relative path",
+        ],
+    );
+    problems(
+        SKILL,
+        "{\"evals\": [{\"id\": 1, \"prompt\": \"Hi\", \"expectations\": [\"a\"]},\n{\"id\": \"1\", \"prompt\": \"Hi\", \"expectations\": [\"a\"]}]}",
+        &["evals.json:2:8 E030 id `1` also at skills/pdf-forms/evals/evals.json:1:19; rename one"],
+    );
+}

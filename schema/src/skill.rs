@@ -1,0 +1,158 @@
+//! The keys of an Agent Skill and of its evals.
+
+use evalsuite_derive::Keys;
+
+use crate::{Object, Value};
+
+/// The front matter of `SKILL.md`: YAML between two lines `---` at the start of the file.
+#[derive(Debug, Keys)]
+#[keys(id = "skill", what = "the front matter of SKILL.md")]
+pub struct Skill {
+    /// Name of the skill, which is also the name of its directory.
+    #[key(
+        Pattern(
+            "^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$",
+            "1 to 64 characters out of a-z, 0-9 and `-`, without a `-` at an end or next to another"
+        ),
+        "pdf-forms",
+        required,
+        codes(InvalidSuiteName),
+        by_hand
+    )]
+    pub name: (),
+    /// What the skill does, and when an agent should use it.
+    #[key(
+        Pattern(r"^(?=[\s\S]*\S)[\s\S]{1,1024}$", "text of at most 1024 characters"),
+        "Fills PDF forms. Use it when a form has to be completed.",
+        required,
+        codes(OutOfRange),
+        by_hand
+    )]
+    pub description: (),
+    /// License of the skill, or the name of a file with it.
+    #[key(AnyText, "MIT")]
+    pub license: Option<String>,
+    /// What the skill needs: programs, network, agents.
+    #[key(
+        Pattern(r"^[\s\S]{0,500}$", "text of at most 500 characters"),
+        "Needs Python 3 and the network.",
+        codes(OutOfRange),
+        by_hand
+    )]
+    pub compatibility: (),
+    /// Texts by name, for other programs.
+    #[key(Map(&AnyText), "{author: shop-team}", by_hand)]
+    pub metadata: (),
+    /// Tools that the agent may use without asking.
+    #[key(OneOf(&[AnyText, List(&Text)]), "\"Bash(python:*) Read\"", name = "allowed-tools", by_hand)]
+    pub allowed_tools: (),
+    /// Version of the skill. This key and the following ones are extensions that some agents read.
+    #[key(Any, "\"1.2\"")]
+    pub version: Option<Value>,
+    /// Model that the agent uses with the skill.
+    #[key(Any, "opus")]
+    pub model: Option<Value>,
+    /// Effort of the model.
+    #[key(Any, "high")]
+    pub effort: Option<Value>,
+    /// Arguments of the skill as a command.
+    #[key(Any, "\"[file]\"", name = "argument-hint")]
+    pub argument_hint: Option<Value>,
+    /// Names of the arguments.
+    #[key(Any, "[file]")]
+    pub arguments: Option<Value>,
+    /// When the agent should use the skill, added to the description.
+    #[key(Any, "When a form is mentioned.")]
+    pub when_to_use: Option<Value>,
+    /// Whether only users start the skill.
+    #[key(Any, "true", name = "disable-model-invocation")]
+    pub disable_model_invocation: Option<Value>,
+    /// Whether users can start the skill.
+    #[key(Any, "false", name = "user-invocable")]
+    pub user_invocable: Option<Value>,
+    /// Whether the skill runs in a subagent.
+    #[key(Any, "fork")]
+    pub context: Option<Value>,
+    /// Kind of the subagent.
+    #[key(Any, "Explore")]
+    pub agent: Option<Value>,
+    /// Commands that run while the skill is used.
+    #[key(Any, "{}")]
+    pub hooks: Option<Value>,
+    /// Files with which the skill is used.
+    #[key(Any, "[\"**/*.pdf\"]")]
+    pub paths: Option<Value>,
+    /// Shell of the commands in the skill.
+    #[key(Any, "bash")]
+    pub shell: Option<Value>,
+}
+
+/// `evals/evals.json` of an Agent Skill: the cases of its suite.
+#[derive(Debug, Keys)]
+#[keys(id = "skill-evals", what = "evals.json", common = keys::SCHEMA_KEY)]
+pub struct SkillEvals {
+    /// Name of the skill.
+    #[key(Text, "\"pdf-forms\"", default = "the `name` of `SKILL.md`", codes(SkillNameMismatch), by_hand)]
+    pub skill_name: (),
+    /// What the evals are about.
+    #[key(AnyText, "\"Forms of three offices.\"")]
+    pub description: Option<String>,
+    /// Version of the evals, shown in records.
+    #[key(AnyText, "\"1.2\"")]
+    pub version: Option<String>,
+    /// Metadata of every case, merged as that of an eval file.
+    #[key(Data, "{\"team\": \"forms\"}")]
+    pub metadata: Object,
+    /// The cases, at least one.
+    #[key(
+        Some(&Object(SkillEval::TABLE)),
+        "[{\"id\": 1, \"prompt\": \"Fill in form.pdf.\", \"expectations\": [\"Every field is filled.\"]}]",
+        required,
+        codes(NoCases),
+        by_hand
+    )]
+    pub evals: (),
+}
+
+/// One eval of an Agent Skill.
+#[derive(Debug, Keys)]
+#[keys(id = "skill-eval", what = "an eval")]
+pub struct SkillEval {
+    /// Identifies the case in the suite and names its test.
+    #[key(OneOf(&[Integer(0, u64::MAX), ID]), "1", required, codes(InvalidId, DuplicateId, TestNameCollision), by_hand)]
+    pub id: (),
+    /// What the agent is asked: one message of the user.
+    #[key(Text, "\"Fill in form.pdf for Ada Lovelace.\"", required, codes(MissingInput), by_hand)]
+    pub prompt: (),
+    /// What a good answer does. A judge grades the answer by it if there are no `expectations`, and sees it if there are; the answer is
+    /// never compared with the text.
+    #[key(Text, "\"A filled-in form with Ada's name and address.\"")]
+    pub expected_output: Option<String>,
+    /// What has to be true of the work of the agent. A judge decides each one.
+    #[key(
+        List(&Text),
+        "[\"Every required field is filled.\", \"form.pdf itself is unchanged.\"]",
+        or = "assertions",
+        codes(ConflictingKeys, NothingToGrade, UngradedCase)
+    )]
+    pub expectations: Option<Vec<String>>,
+    /// Files and directories that are copied into the workspace under the same path. They are relative to the directory of the skill, or
+    /// to that of evals.json.
+    #[key(List(&Literal), "[\"evals/files/form.pdf\"]", codes(MissingPath, PathEscape), by_hand)]
+    pub files: (),
+    /// Whether the agent should use the skill. If the key is written, a `skill-trigger` grader checks it.
+    #[key(Boolean, "false")]
+    pub should_trigger: Option<bool>,
+    /// Name of the eval: `name` of its metadata.
+    #[key(AnyText, "\"simple form\"")]
+    pub name: Option<String>,
+    /// Tags of the eval: `tags` of its metadata.
+    #[key(List(&Text), "[\"forms\"]")]
+    pub tags: Vec<String>,
+    /// Free-form data: graders and records get it.
+    #[key(Data, "{\"failure_bucket\": \"forms\"}")]
+    pub metadata: Object,
+    /// Time limit of one call of the agent.
+    #[key(Number(&POSITIVE), "240", default = "the target's, else 300", unit = "seconds")]
+    pub timeout: Option<f64>,
+}
