@@ -150,7 +150,7 @@ fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
 
     let ran = chosen.run(&["--tag", "slow"]);
     assert_eq!((ran.code, chosen.cases().len()), (Some(2), 0), "{}", ran.transcript());
-    ran.says("none of 10 tests of cases is chosen").says("the tags `fast`, `money`; the buckets `manners`");
+    ran.says("none of 10 cases is selected").says("the tags `fast`, `money`; the buckets `manners`");
     assert_eq!(chosen.run(&["--profile", "x", "--release"]).code, Some(2));
 
     chosen.package.write("tests/evals.rs", "fn broken( {}");
