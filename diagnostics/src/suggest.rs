@@ -41,6 +41,29 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("scorers", "assertions"),
     ("metrics", "assertions"),
     ("evaluation", "assertions"),
+    ("expect", "expected_output"),
+    ("expected_answer", "expected_output"),
+    ("files", "input_files"),
+    ("attachments", "input_files"),
+    ("n", "count"),
+    ("times", "count"),
+    ("max_ms", "threshold"),
+    ("max_duration_ms", "threshold"),
+    ("threshold", "budget"),
+    ("max_cost", "budget"),
+    ("max_cost_usd", "budget"),
+    ("rubric", "criteria"),
+    ("rubrics", "criteria"),
+    ("description", "outcome"),
+    ("text", "content"),
+    ("tools", "expected"),
+    ("calls", "expected"),
+    ("expected_calls", "expected"),
+    ("provider", "target"),
+    ("providers", "targets"),
+    ("type", "name"),
+    ("settings", "config"),
+    ("trials", "trials_per_run"),
 ];
 
 /// Keys that mean what no file says, and where it is said.
@@ -48,6 +71,27 @@ const ELSEWHERE: &[(&str, &str)] = &[("retries", RETRIES), ("max_retries", RETRI
 
 const RETRIES: &str =
     "EVALSUITE_RETRIES sets the attempts after infrastructure errors; `trials` repeats a case to measure it";
+
+/// Keys of suites and cases in other tools, and what is written here in their place.
+const NOT_IN_FILES: &[(&str, &str)] = &[
+    ("skip", "cases are chosen when they run: give the case `tags`, and run with `--exclude-tag`"),
+    ("only", "cases are chosen when they run: by name, or with `--tag` and the key `tags`"),
+    ("disabled", "cases are chosen when they run: give the case `tags`, and run with `--exclude-tag`"),
+    ("judge", "the macro names the judge: `judge = …`; docs/judging.md describes it"),
+    ("judges", "the macro names the judges: `judges = [\"name\" => …]`; docs/judging.md describes them"),
+    ("model", "the agent chooses its model; several of them are `execution: { targets: [small, large] }`"),
+    ("models", "the agent chooses its model; several of them are `execution: { targets: [small, large] }`"),
+    ("agent", "the macro names the agent: `agent = my_agent`"),
+    ("description", "write a comment, or `metadata: { description: … }`"),
+    ("prompts", "write the text in `input` of each case; what comes before all of them in `input` of the suite"),
+    ("default_test", "write what all cases share next to `tests`: `input`, `assertions`, `execution`"),
+    ("defaultTest", "write what all cases share next to `tests`: `input`, `assertions`, `execution`"),
+];
+
+/// What is written in place of a key that other tools have in suites and cases.
+pub fn said_elsewhere(written: &str) -> Option<&'static str> {
+    NOT_IN_FILES.iter().chain(ELSEWHERE).find(|(name, _)| *name == written).map(|(_, help)| *help)
+}
 
 /// Names longer than this, in characters, are not typos; comparing them is slow.
 const LONGEST: usize = 100;

@@ -15,7 +15,7 @@ const LISTED: usize = 5;
 /// Largest number of values of a key that are shown.
 const VALUES: usize = 8;
 
-/// The results of a suite: what [`SummaryText`] has, then the dearest and the least stable cases, pass rates by bucket, tag and metadata,
+/// The results of a suite: what [`SummaryText`] has, then the most expensive and the least stable cases, pass rates by bucket, tag and metadata,
 /// and how well its judges agree with people. `cargo evalsuite report` and `cargo evalsuite run` show it. Tables are at most
 /// [`TextTable::USUAL_WIDTH`] columns wide.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,7 @@ impl fmt::Display for SuiteText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { summary, data, width } = *self;
         write!(f, "{}", SummaryText::new(summary).with_width(width))?;
-        dearest(&summary.cases).write(width, f)?;
+        most_expensive(&summary.cases).write(width, f)?;
         least_stable(&summary.cases).write(width, f)?;
         rates(&summary.targets, "bucket", |target| Some(&target.bucket), width, f)?;
         rates(&summary.targets, "tag", |target| Some(&target.tag), width, f)?;
@@ -59,19 +59,19 @@ impl fmt::Display for SuiteText<'_> {
 }
 
 /// The cases that cost most, if there are several to compare.
-fn dearest(cases: &[CaseRecord]) -> TextTable {
+fn most_expensive(cases: &[CaseRecord]) -> TextTable {
     let cost = |case: &CaseRecord, of: fn(&TrialSummary) -> Option<f64>| {
         case.trials.iter().chain(case.uncounted_trials()).filter_map(of).reduce(|sum, cost| sum + cost)
     };
     let costs = |case| (cost(case, |trial| trial.cost_usd), cost(case, |trial| trial.judge_cost_usd));
-    let mut dear: Vec<_> = cases.iter().map(|case| (costs(case), case)).collect();
+    let mut costly: Vec<_> = cases.iter().map(|case| (costs(case), case)).collect();
     let total = |(agent, judge): (Option<f64>, Option<f64>)| agent.unwrap_or_default() + judge.unwrap_or_default();
-    dear.retain(|(costs, _)| total(*costs) > 0.0);
-    dear.sort_by(|(one, _), (other, _)| total(*other).total_cmp(&total(*one)));
-    let mut table = TextTable::new(&["dearest", "USD", "judge USD"]);
-    if dear.len() > 1 {
+    costly.retain(|(costs, _)| total(*costs) > 0.0);
+    costly.sort_by(|(one, _), (other, _)| total(*other).total_cmp(&total(*one)));
+    let mut table = TextTable::new(&["most expensive", "USD", "judge USD"]);
+    if costly.len() > 1 {
         let dollars = |cost: f64| format!("{cost:.4}");
-        for ((agent, judge), case) in dear.into_iter().take(LISTED) {
+        for ((agent, judge), case) in costly.into_iter().take(LISTED) {
             table.add(vec![Some(case.test_name.clone()), agent.map(dollars), judge.map(dollars)]);
         }
     }
@@ -199,10 +199,10 @@ mod tests {
         suite.calibration = Some(calibration);
         let run = RunData { suites: vec![suite], ..RunData::default() };
         let text = SuiteText::new(&summary, &run).to_string();
-        let (_, own) = text.split_once("  dearest").expect("what the summary does not have");
-        let expected = "         USD  judge USD
-  shop::dear   0.0200     0.1000
-  shop::cheap  0.0100          –
+        let (_, own) = text.split_once("  most expensive").expect("what the summary does not have");
+        let expected = "     USD  judge USD
+  shop::dear      0.0200     0.1000
+  shop::cheap     0.0100          –
   least stable  passed
   shop::free       2/4
   shop::dear       4/5

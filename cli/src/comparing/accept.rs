@@ -66,6 +66,6 @@ fn unusable(command: &Accept, run: &RunData) -> Option<CliError> {
         return Some(CliError::new(format!("run `{}` has no cases", run.run_id)));
     }
     let unknown = command.forced.iter().find(|id| ids().all(|known| known != **id))?;
-    let message = format!("run `{}` has no case `{unknown}`, which --force names", run.run_id);
+    let message = format!("run `{}` has no case `{unknown}`: --force needs the id of a case", run.run_id);
     Some(CliError::with_suggestion(message, did_you_mean(unknown, ids())))
 }

@@ -78,14 +78,14 @@ fn accepted_pairs(
     let asked = answer_pairs_with_accepted(baselines, &answers, run, command.criteria.as_deref(), options);
     if asked.iter().all(|pair| pair.answers[0].is_none()) {
         let message =
-            "no case of the run has an accepted answer; `cargo evalsuite accept --answers` writes those of a run";
+            "the baseline has no answers of the cases of this run; `cargo evalsuite accept --answers` writes them";
         return Err(CliError::new(message));
     }
     let failed = |baseline: &Baseline| baseline.cases.iter().filter(|case| case.passed == 0).count();
     match baselines.iter().map(failed).sum() {
         0 => {}
-        1 => say!("note: 1 case failed when its result was accepted, and is not judged"),
-        count => say!("note: {count} cases failed when their results were accepted, and are not judged"),
+        1 => say!("note: 1 case is not judged, because its accepted result is a failure"),
+        count => say!("note: {count} cases are not judged, because their accepted results are failures"),
     }
     Ok(asked)
 }
@@ -99,7 +99,7 @@ fn judge_answers(
     repeat: String,
 ) -> Result<Vec<PairRecord>> {
     if let Some(name) = judge.filter(|name| command.targets.iter().any(|target| target == name)) {
-        let message = format!("judge `{name}` is one of the targets that are compared");
+        let message = format!("`{name}` cannot be the judge: it is one of the compared targets");
         return Err(CliError::new(message));
     }
     let repeat = format!("{repeat} --judge {}", judge.unwrap_or_default());
@@ -154,7 +154,7 @@ fn warn_of_problems(run: &RunData) {
 fn baselines_of(run: &RunData) -> Result<Vec<Baseline>> {
     let baselines = baselines::read(run)?;
     if baselines.is_empty() {
-        let message = "no suite of the run has a baseline; `cargo evalsuite accept` makes one";
+        let message = "no suite of the run has a baseline; `cargo evalsuite accept` creates one";
         return Err(CliError::new(message));
     }
     Ok(baselines)
@@ -176,7 +176,11 @@ fn usual_base(run: &RunData) -> Result<Option<StoredRun>> {
         for base in merge_bases(&git.commit).into_iter().filter(|base| git.dirty || base.commit != git.commit) {
             if let Some(found) = comparable_of_commit(run, &base.commit)? {
                 let commit: String = base.commit.chars().take(10).collect();
-                say!("note: `{}` is of commit {commit}, the merge base with `{}`", found.id(), base.branch);
+                say!(
+                    "note: compared with run `{}` of commit {commit}, the merge base with `{}`",
+                    found.id(),
+                    base.branch
+                );
                 return Ok(Some(found));
             }
         }
@@ -190,18 +194,18 @@ fn options(arguments: &ComparisonArguments) -> Result<CompareOptions> {
     options.allowed_errors = arguments.allow_errors;
     if let Some(margin) = arguments.margin {
         if !(0.0..=1.0).contains(&margin) {
-            return Err(CliError::new(format!("--margin is {margin}, which is not from 0 to 1")));
+            return Err(CliError::new(format!("--margin must be between 0 and 1, and is {margin}")));
         }
         options.margin = Some(margin);
     }
     for key in &arguments.by {
         match SliceKey::parse(key) {
             Some(SliceKey::Suite | SliceKey::Target) => {
-                return Err(CliError::new(format!("--by {key}: suites and targets are compared by themselves anyway")));
+                return Err(CliError::new(format!("--by {key}: suites and targets are always compared separately")));
             }
             Some(key) => options = options.with_slices_by(key),
             None => {
-                return Err(CliError::new(format!("--by {key}: the keys are `bucket`, `tag` and `metadata.KEY`")));
+                return Err(CliError::new(format!("--by {key}: expected `bucket`, `tag` or `metadata.KEY`")));
             }
         }
     }

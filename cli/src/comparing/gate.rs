@@ -81,7 +81,7 @@ impl GatesAfterRun {
             writeln!(out)?;
         }
         for gate in &self.unchecked {
-            writeln!(out, "unchecked  {gate}  (not all tests of the suite were chosen)")?;
+            writeln!(out, "unchecked  {gate}  (some tests of the suite were not selected)")?;
         }
         self.report.iter().try_for_each(|report| write!(out, "{report}"))
     }

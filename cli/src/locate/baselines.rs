@@ -36,10 +36,7 @@ pub(crate) fn files(run: &RunData) -> Result<Vec<BaselineFile<'_>>> {
     for suite in &run.suites {
         let (name, package) = (&suite.name, &suite.id.package);
         if package.is_empty() {
-            return Err(error(format!(
-                "the records of run `{}` do not name the package of suite `{name}`",
-                run.run_id
-            )));
+            return Err(error(format!("run `{}` does not record the package of suite `{name}`", run.run_id)));
         }
         let root = root(package)
             .or_else(|| renamed(&suite.id.package_directory))

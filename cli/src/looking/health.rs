@@ -15,7 +15,7 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
         [("--mature", command.mature), ("--broken", command.broken), ("--saturated", command.saturated)]
     {
         if !(0.0..=1.0).contains(&share) {
-            let message = format!("{flag} is {share}, which is not from 0 to 1");
+            let message = format!("{flag} must be between 0 and 1, and is {share}");
             return Err(CliError::new(message));
         }
     }

@@ -88,7 +88,7 @@ fn write_html(command: &Report, run: RunData) -> Result<Vec<Problem>> {
         let written = report.write_file(file).at(file)?;
         print_size(file, &written)?;
         if written.bytes > LARGE_FILE {
-            say!("warning: browsers take long to open a file of this size; use --html-dir, or --only failed");
+            say!("warning: browsers open a file of this size slowly; use --html-dir or --only failed");
         }
         problems = written.problems;
     }

@@ -65,7 +65,7 @@ fn samples(path: &Path) -> Result<RatedSamples> {
     print(&diagnostics)?;
     let Some((suite, calibration)) = found else {
         if diagnostics.iter().any(|problem| problem.code == Code::UnknownSampleCase) && !path.is_dir() {
-            say!("help: samples name cases: give the directory of their suite");
+            say!("help: the samples refer to cases: name the directory of their suite");
         }
         return Err(CliError::printed());
     };

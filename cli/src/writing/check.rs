@@ -52,7 +52,7 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
     let mut out = stdout();
     print(&mut out, command.format, &most_important(&diagnostics), &roots)?;
     if let Some(more) = diagnostics.len().checked_sub(MAX_PRINTED).filter(|more| *more > 0) {
-        say!("note: {MAX_PRINTED} problems are printed, {more} more are not");
+        say!("note: the first {MAX_PRINTED} problems are printed; there are {more} more");
     }
     if command.format == Format::Human {
         writeln!(out, "{} in {}", render::summary(&diagnostics), chosen.described(tests)?)?;
@@ -64,14 +64,14 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
         say!("note: {count} in other cases of this suite; `cargo evalsuite check {suite}` shows all of them");
     }
     if !unchecked.is_empty() {
-        say!("note: no Rust code includes these suites, so graders that are not built in were not checked:");
+        say!("note: no Rust code includes these suites, so their own graders were not checked:");
         unchecked.iter().take(MAX_UNCHECKED).for_each(|grader| say!("  {grader}"));
         if let Some(more) = unchecked.len().checked_sub(MAX_UNCHECKED).filter(|more| *more > 0) {
             say!("  and {more} more");
         }
     }
     for call in &includes.unread {
-        say!("note: the arguments of a call are not known: {call}");
+        say!("note: cannot read the arguments of a call: {call}");
     }
     let failed = is_denied || diagnostics.has_errors() || (command.deny_warnings && !diagnostics.is_empty());
     Ok(Exit::good_if(!failed))

@@ -92,7 +92,7 @@ fn a_run_is_compared_with_what_was_accepted() {
     write_run(&package, "good", 3, true);
     let output = package.run_in_output(&["diff", "--baseline"]);
     assert_eq!(output.code, 2, "{}", output.out);
-    assert_eq!(output.err, "error: no suite of the run has a baseline; `cargo evalsuite accept` makes one\n");
+    assert_eq!(output.err, "error: no suite of the run has a baseline; `cargo evalsuite accept` creates one\n");
     assert_eq!(package.run_in_output(&["accept"]).code, 0);
     let output = package.run_in_output(&["diff", "--baseline"]);
     assert_eq!(output.code, 0, "equal results are the same, however few:\n{}{}", output.out, output.err);
@@ -116,9 +116,9 @@ fn what_cannot_be_accepted_is_an_error() {
     let run = write_run(&package, "good", 1, true);
     let output = package.run_in_output(&["accept", "--force", "no-such-case"]);
     assert_eq!(output.code, 2);
-    assert_eq!(output.err, "error: run `good` has no case `no-such-case`, which --force names\n");
+    assert_eq!(output.err, "error: run `good` has no case `no-such-case`: --force needs the id of a case\n");
     let output = package.run_in_output(&["accept", "--force", "refund-after-windw"]);
-    assert!(output.err.contains("names\n  = help: did you mean `refund-after-window`"), "{}", output.err);
+    assert!(output.err.contains("case\n  = help: did you mean `refund-after-window`"), "{}", output.err);
     let out = package.root().join("out").display().to_string();
     let output = package.run_with(&["accept"], &[("EVALSUITE_OUTPUT", &out), ("EVALSUITE_CONFIRM", "ten")]);
     assert_eq!((output.code, baselines(&package).len()), (2, 0), "{}", output.err);

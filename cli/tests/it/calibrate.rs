@@ -156,7 +156,7 @@ fn samples_of_a_suite_name_its_cases() {
     let ran = calibrate(&package, &url, &["suites/notes/calibration.yaml"]);
     assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
     assert!(ran.err.contains("error[E077 unknown-sample-case]"), "{}", ran.err);
-    assert!(ran.err.contains("give the directory of their suite"), "{}", ran.err);
+    assert!(ran.err.contains("name the directory of their suite"), "{}", ran.err);
 }
 
 #[test]

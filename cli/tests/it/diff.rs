@@ -30,7 +30,7 @@ fn the_newest_run_is_compared_with_the_one_before() {
     assert!(output.out.starts_with("c-badly compared with b-good\n"), "{}", output.out);
     assert!(
         output.out.contains(
-            "\nrefunds @ default: regressed\n  errors   1 case ends in an error, and had a result\n  passed   "
+            "\nrefunds @ default: regressed\n  errors   1 case ends in an error, and had a result before\n  passed   "
         ),
         "{}",
         output.out
@@ -98,7 +98,7 @@ fn a_run_of_a_branch_is_compared_with_the_run_of_the_merge_base() {
     set_commit(&package, "d-topic", &topic, false);
     let output = package.run_in_output(&["diff"]);
     assert!(output.out.starts_with("d-topic compared with a-base\n"), "{}{}", output.out, output.err);
-    let note = format!("note: `a-base` is of commit {}, the merge base with `main`\n", &base[..10]);
+    let note = format!("note: compared with run `a-base` of commit {}, the merge base with `main`\n", &base[..10]);
     assert_eq!(output.err, note, "files of b-edited differ from the commit");
     let output = package.run_in_output(&["diff", "c-topic"]);
     assert!(output.out.starts_with("d-topic compared with c-topic\n"), "{}", output.out);

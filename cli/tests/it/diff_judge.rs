@@ -267,7 +267,7 @@ fn what_is_wrong_is_said_and_nothing_is_asked() {
         (&["--judge", "nobody"], "error: there is no judge `nobody`"),
         (
             &["--judge", "large", "--targets", "small", "large"],
-            "error: judge `large` is one of the targets that are compared",
+            "error: `large` cannot be the judge: it is one of the compared targets",
         ),
         (&["--criteria", "Is short"], "--judge"),
         (&["--targets", "small"], "--targets"),
@@ -315,7 +315,7 @@ fn accepted_answers_are_compared_with_those_of_a_run() {
     let better = judged_with_baseline(&package, prefers_new);
     assert!(better.out.starts_with("b-new compared with the baseline\n"), "{}{}", better.out, better.err);
     assert!(better.out.contains("  judged   improved: 8 better, 0 worse, 0 ties\n  win rate 1.000"), "{}", better.out);
-    assert_eq!(better.err, "note: 4 cases failed when their results were accepted, and are not judged\n");
+    assert_eq!(better.err, "note: 4 cases are not judged, because their accepted results are failures\n");
     assert!(package.root().join("out/runs/b-new/pairwise/baseline").is_dir(), "prompts and replies are kept");
     let worse = judged_with_baseline(&package, prefers_old);
     assert_eq!(worse.code, 1, "{}{}", worse.out, worse.err);
@@ -342,7 +342,7 @@ fn answers_are_accepted_when_asked_for_and_then_kept_in_step() {
     let none = judged_with_baseline(&package, prefers_new);
     assert_eq!(none.code, 2, "{}", none.out);
     let error =
-        "error: no case of the run has an accepted answer; `cargo evalsuite accept --answers` writes those of a run\n";
+        "error: the baseline has no answers of the cases of this run; `cargo evalsuite accept --answers` writes them\n";
     assert_eq!(none.err, error);
     let output = package.run_in_output(&["accept", "a-old", "--answers"]);
     assert!(output.out.contains(".answers.jsonl  "), "{}", output.out);

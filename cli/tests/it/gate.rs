@@ -40,7 +40,7 @@ fn what_cannot_be_decided_is_neither() {
     let package = package();
     let output = package.run_in_output(&["gate", "--require", "suite:other pass_rate >= 0"]);
     assert_eq!(output.code, 4);
-    assert_eq!(output.out, "undecided  suite:other pass_rate >= 0  0 cases  (there are no such cases)\n");
+    assert_eq!(output.out, "undecided  suite:other pass_rate >= 0  0 cases  (no case matches)\n");
     let cases = package.root().join("out/runs/a-good/suites/refunds-00000000/cases");
     let case = fs::read_dir(cases).unwrap().next().unwrap().unwrap().path();
     fs::write(case.join("case.json"), "{ \"schema\"").unwrap();
@@ -49,7 +49,11 @@ fn what_cannot_be_decided_is_neither() {
     fs::remove_dir_all(case).unwrap();
     let output = package.run_in_output(&["gate", "--require", "pass_rate >= 10%"]);
     assert_eq!(output.code, 4, "missing records neither\n{}", output.out);
-    assert!(output.out.contains("(1 case did not run; with --selected, only cases that ran count)"), "{}", output.out);
+    assert!(
+        output.out.contains("(1 case did not run; with --selected, only cases that ran are counted)"),
+        "{}",
+        output.out
+    );
     let output = package.run_in_output(&["gate", "--selected", "--require", "pass_rate >= 10%"]);
     assert_eq!(output.code, 0, "{}", output.out);
 }
@@ -71,9 +75,9 @@ fn a_mistake_is_an_error_with_its_place() {
     );
     assert_eq!(package.run_in_output(&["gate", "none", "--require", "score >= 0"]).code, 2);
     for (arguments, message) in [
-        (["--margin", "2"], "error: --margin is 2, which is not from 0 to 1\n"),
-        (["--by", "suite"], "error: --by suite: suites and targets are compared by themselves anyway\n"),
-        (["--by", "language"], "error: --by language: the keys are `bucket`, `tag` and `metadata.KEY`\n"),
+        (["--margin", "2"], "error: --margin must be between 0 and 1, and is 2\n"),
+        (["--by", "suite"], "error: --by suite: suites and targets are always compared separately\n"),
+        (["--by", "language"], "error: --by language: expected `bucket`, `tag` or `metadata.KEY`\n"),
     ] {
         let output = package.run_in_output(&[&["gate", "--base", "b-badly"], arguments.as_slice()].concat());
         assert_eq!((output.code, output.err.as_str()), (2, message));

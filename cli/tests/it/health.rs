@@ -39,8 +39,8 @@ fn what_cannot_be_looked_at_is_an_error() {
     for (arguments, error) in [
         (["health", "unknown"].as_slice(), "has results of suite `unknown`"),
         (&["health", "repare"], "of suite `repare`\n  = help: did you mean `repair`?"),
-        (&["health", "--mature", "95"], "error: --mature is 95, which is not from 0 to 1"),
-        (&["health", "--window", "0"], "write a number greater than 0"),
+        (&["health", "--mature", "95"], "error: --mature must be between 0 and 1, and is 95"),
+        (&["health", "--window", "0"], "expected a number greater than 0"),
     ] {
         let output = package.run_in_output(arguments);
         assert_eq!((output.code, output.out.as_str()), (2, ""));

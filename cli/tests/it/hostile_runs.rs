@@ -46,7 +46,7 @@ const COMMANDS: &[(&str, &[i32])] = &[
     ("report run-2 --format json", &[0]),
     ("report run-2 --format github", &[0]),
     (EVERYTHING, &[0]),
-    ("list", &[0]),
+    ("list --runs", &[0]),
     ("clean --keep 5", &[0]),
     ("health", &[0, 4]),
     ("accept --run run-2 --dry-run", &[0, 1, 2]),

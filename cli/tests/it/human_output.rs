@@ -108,6 +108,23 @@ fn conversions_are_reported() {
 #[evalsuite_needs::needs(script)]
 #[test]
 #[cfg(target_os = "linux")]
+fn runs_have_two_lines_each_where_their_table_is_too_wide() {
+    let package = Package::new(&[]);
+    let out = package.root().join("out");
+    SyntheticRun::new("20260104T091500Z-4be1f0", 12, 1).write(&out);
+    let line =
+        format!("stty cols 44; {} evalsuite list --runs", assert_cmd::cargo::cargo_bin!("cargo-evalsuite").display());
+    let mut command = assert_cmd::Command::new("script");
+    command.args(["-qec", &line, "/dev/null"]).env("EVALSUITE_OUTPUT", &out).current_dir(package.root());
+    let shown = String::from_utf8(command.output().expect("`script` runs").stdout).expect("UTF-8");
+    let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
+    assert_eq!(lines[0], "20260104T091500Z-4be1f0  refunds@default", "{shown}");
+    assert!(lines[1].starts_with("  ") && lines[1].ends_with(" skipped"), "{shown}");
+}
+
+#[evalsuite_needs::needs(script)]
+#[test]
+#[cfg(target_os = "linux")]
 fn tables_are_as_wide_as_the_terminal() {
     let package = Package::new(&[]);
     SyntheticRun::new("run-1", 12, 1).write(&package.root().join("out"));

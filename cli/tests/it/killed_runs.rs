@@ -76,7 +76,7 @@ impl Runs {
         counts.insert("text", of_text(&print(&["report", "dying"])));
         let summary = json(&["report", "dying", "--format", "json"]);
         counts.insert("summary", of_summary(&summary));
-        let list = json(&["list", "--format", "json"]);
+        let list = json(&["list", "--runs", "--format", "json"]);
         let run = list["runs"].as_array().unwrap().iter().find(|run| run["run_id"] == "dying").unwrap();
         counts.insert("list", three(&run["suites"][0]));
         assert_eq!(run["suites"][0]["pass_rate"], 0.4);

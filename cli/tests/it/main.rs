@@ -1,6 +1,7 @@
 //! The command line, run as a process. One program: each test program is linked on its own.
 
 #[cfg(unix)]
+mod agent_skills;
 mod baseline_walk;
 mod baselines;
 mod calibrate;

@@ -68,7 +68,7 @@ fn parts_of_a_run_become_one_run() {
     package.write(&format!("two/{SUITE}/hooks/before_all.log"), "on two");
     let output = merge(&package);
     assert_eq!(output.code, 0, "{}", output.err);
-    assert!(output.out.starts_with("cases: 2, parts: 2, run: "), "{}", output.out);
+    assert!(output.out.starts_with("merged 2 cases from 2 parts: "), "{}", output.out);
     assert_eq!(text(&package, &format!("{SUITE}/cases/a/trial-000/log.txt")), "from one");
     assert_eq!(text(&package, &format!("{SUITE}/cases/b/trial-000/log.txt")), "from two");
     assert_eq!(text(&package, "spend.jsonl"), "{\"case_key\":\"a\"}\n{\"case_key\":\"b\"}\n");
@@ -117,7 +117,7 @@ fn parts_that_contradict_each_other_are_not_merged() {
         assert!(!package.root().join("all").exists(), "nothing is written");
     };
     refused(&|package| case(package, "one/runs/r", "b", None, "another"), "case `b` has different records: ");
-    refused(&|package| run_json(package, "two", "def", 3), "is of commit def, not abc");
+    refused(&|package| run_json(package, "two", "def", 3), "has records of commit def, not abc");
     let replace = |package: &Package, file: &str, from: &str, to: &str| {
         let text = fs::read_to_string(package.root().join(file)).unwrap();
         assert!(text.contains(from), "{text}");
@@ -144,7 +144,7 @@ fn a_part_has_to_be_a_run() {
     assert!(output.err.starts_with("error: `too` does not exist\n  = help: did you mean `two`"), "{}", output.err);
     let output = package.run(&["merge", "one", "one/runs/r", "--into", "all"]);
     assert_eq!(output.code, 1);
-    assert!(output.err.contains("is given twice"), "{}", output.err);
+    assert!(output.err.contains("is listed twice"), "{}", output.err);
     assert_eq!(package.run(&["merge"]).code, 2);
 }
 

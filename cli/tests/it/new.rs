@@ -68,7 +68,8 @@ fn files_that_are_there_are_not_overwritten_without_force() {
     let manifest = read(&package, "Cargo.toml");
     let output = package.run(&["new", "suite", "shop"]);
     assert_eq!((output.code, output.out.as_str()), (2, ""));
-    let expected = "error: tests/shop.rs is already there; nothing was written\n  = help: `--force` overwrites\n";
+    let expected =
+        "error: tests/shop.rs is already there; nothing was written\n  = help: `--force` overwrites existing files\n";
     assert_eq!(output.err, expected);
     assert_eq!(read(&package, "tests/shop.rs"), "// mine\n");
     assert_eq!(read(&package, "Cargo.toml"), manifest);
@@ -143,7 +144,7 @@ fn the_root_of_a_workspace_is_not_a_package() {
     let output = package.run(&["new"]);
     assert_eq!(output.code, 2);
     assert!(
-        output.err.ends_with("has no package\n  = help: go to the directory of one of its members\n"),
+        output.err.ends_with("has no package\n  = help: change to the directory of one of its members\n"),
         "{}",
         output.err
     );

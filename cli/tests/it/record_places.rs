@@ -151,11 +151,11 @@ fn make_executable(file: &Path) {
     fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("a mode");
 }
 
-/// The ids of the runs that `cargo evalsuite list` shows in a directory, the newest first.
+/// The ids of the runs that `cargo evalsuite list --runs` shows in a directory, the newest first.
 fn runs_seen_in(package: &Package, directory: &Path) -> Vec<String> {
     let call = Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), package);
-    let call = call.args(["evalsuite", "list", "--format", "json"]).without_env("EVALSUITE_OUTPUT");
-    let listed = call.in_directory(directory).run().succeeds("the suites and runs are listed");
+    let call = call.args(["evalsuite", "list", "--runs", "--format", "json"]).without_env("EVALSUITE_OUTPUT");
+    let listed = call.in_directory(directory).run().succeeds("the runs are listed");
     let listing: Value = serde_json::from_str(&listed.stdout).expect("JSON");
     let runs = listing["runs"].as_array().expect("a list");
     runs.iter().map(|run| run["run_id"].as_str().expect("an id").to_owned()).collect()

@@ -78,7 +78,7 @@ fn without_a_file_the_summary_is_printed() {
     let output = package.run_in_output(&["report"]);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     assert!(output.out.contains("refunds") && output.out.contains("scheduling"), "{}", output.out);
-    for part in [" flaky\n", "  least stable ", "  dearest ", "\n  tag "] {
+    for part in [" flaky\n", "  least stable ", "  most expensive ", "\n  tag "] {
         assert!(output.out.contains(part), "{part:?} is missing in\n{}", output.out);
     }
     let output = package.run_in_output(&["report", "run-1", "--format", "json"]);
@@ -128,10 +128,7 @@ fn a_file_above_20_mb_is_warned_about() {
     let output = package.run_in_output(&["report", "--html", "report.html"]);
     assert_eq!(output.code, 0, "{}", output.err);
     assert!(output.out.ends_with(" MB)\n"), "{}", output.out);
-    assert_eq!(
-        output.err,
-        "warning: browsers take long to open a file of this size; use --html-dir, or --only failed\n"
-    );
+    assert_eq!(output.err, "warning: browsers open a file of this size slowly; use --html-dir or --only failed\n");
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
 
     let ran = chosen.run(&["--tag", "slow"]);
     assert_eq!((ran.code, chosen.cases().len()), (Some(2), 0), "{}", ran.transcript());
-    ran.says("none of 10 tests of cases is chosen").says("the tags `fast`, `money`; the buckets `manners`");
+    ran.says("none of 10 cases is selected").says("the tags `fast`, `money`; the buckets `manners`");
     assert_eq!(chosen.run(&["--profile", "x", "--release"]).code, Some(2));
 
     chosen.package.write("tests/evals.rs", "fn broken( {}");
@@ -216,8 +216,8 @@ fn cases_are_chosen_by_what_has_changed_and_by_their_last_results() {
     is(("large small", ""), &chosen.run_again(&["--changed"]).succeeds("the agent has changed"));
     let none = chosen.run_again(&["--failed"]);
     assert_eq!(none.code, Some(2), "{}", none.transcript());
-    none.says("error: no chosen case failed when it last ran");
-    chosen.run_again(&["--flaky", "3"]).says("error: no chosen case is flaky");
+    none.says("error: the last result of every selected case is a pass");
+    chosen.run_again(&["--flaky", "3"]).says("error: no selected case is flaky");
     let run = chosen.package.records().newest_run();
     let is_newest = |path: &PathBuf| path.components().any(|part| part.as_os_str() == run.as_str());
     let newest = chosen.package.records().named("case.json").into_iter().rfind(is_newest).expect("a record");
@@ -291,7 +291,7 @@ fn a_run_ends_with_the_gates_of_its_suites() {
         ran.says(printed);
         assert_eq!(ran.code, Some(code), "{}", ran.transcript());
     }
-    let unchecked = "unchecked  suite:shop cost <= $1  (not all tests of the suite were chosen)\n";
+    let unchecked = "unchecked  suite:shop cost <= $1  (some tests of the suite were not selected)\n";
     chosen.run(&["--test", "evals", "small"]).succeeds("its gates are about the whole suite").says(unchecked);
     let ran = chosen.run(&["--test", "evals", "--", "--", "--skip", "shop::large"]);
     assert_eq!(ran.code, Some(4), "{}", ran.transcript());

@@ -117,7 +117,7 @@ fn partitions_that_ran_on_several_machines_become_one_run() {
 
     // Hooks that are still owed need what lies on their machine.
     let early = sharded.merge("early").succeeds("the records are there");
-    early.says_times("warning: hooks after all tests of suite `sharded` still have to run in ", 2);
+    early.says_times("warning: the after_all hooks of suite `sharded` are pending in ", 2);
     early.says("`cargo evalsuite finish` on its machine, then merge");
     sharded.evalsuite("early", &["finish"]).succeeds("nothing is left to do here").says("no hooks were left to run");
     assert!(!sharded.log.exists(), "no hook runs on a machine that does not know it");
@@ -127,7 +127,7 @@ fn partitions_that_ran_on_several_machines_become_one_run() {
     }
     assert_eq!(fs::read_to_string(&sharded.log).expect("hooks ran"), "one\ntwo\n");
     let merged = sharded.merge("all").succeeds("the parts belong together");
-    merged.says("cases: 12, parts: 2, run: ").is_silent_about("warning");
+    merged.says("merged 12 cases from 2 parts: ").is_silent_about("warning");
     sharded
         .evalsuite("all", &["finish"])
         .succeeds("the run is whole")

@@ -19,7 +19,7 @@ fn every_command_gets_a_man_page() {
     let output = package.run(&["man", "man1"]);
     assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (0, "", ""));
     let page = |name: &str| std::fs::read_to_string(package.root().join("man1").join(name)).expect(name);
-    assert!(page("cargo-evalsuite.1").contains("Exit status: 0 if all is well"));
+    assert!(page("cargo-evalsuite.1").contains("Exit status: 0 on success"));
     for name in ["check", "new", "new-suite", "show", "run", "man"] {
         assert!(page(&format!("cargo-evalsuite-{name}.1")).contains("cargo evalsuite"), "{name}");
     }
@@ -34,7 +34,7 @@ fn help_has_the_exit_codes_and_no_colors_off_a_terminal() {
     let package = Package::new(&[]);
     let output = package.run(&["--help"]);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
-    assert!(output.out.contains("Exit status: 0 if all is well, 1 if problems were found, 2 if"), "{}", output.out);
+    assert!(output.out.contains("Exit status: 0 on success, 1 if problems were found, 2 if"), "{}", output.out);
     let check = package.run(&["check", "--help"]);
     assert!(check.out.contains("Examples:\n  cargo evalsuite check\n"), "{}", check.out);
     assert!(!output.out.contains('\u{1b}') && !check.out.contains('\u{1b}'));

@@ -25,7 +25,6 @@ fn a_package_next_to_a_clone_uses_its_crates() {
     let (in_package, in_clone): (Vec<Block>, Vec<Block>) =
         of_clone.partition(|block| !commands(block).contains(&TESTS));
     let mut walk = Walk::new("from_a_clone").with_program(Path::new(assert_cmd::cargo::cargo_bin!("cargo-evalsuite")));
-    walk.follow(&blocks("```console\n$ cargo new --quiet --lib my-agent\n$ cd my-agent\n```\n"));
     walk.follow(&in_package);
     let ran = walk.call("cargo test --test basics").fails("one case fails");
     ran.says("test basics::greeting ... ok").says("test basics::addition ... FAILED");

@@ -4,6 +4,7 @@ mod case_paths;
 mod case_sources;
 mod copy;
 mod new_suite;
+mod skill_reader;
 mod task_graders;
 mod task_writer;
 mod tasks_reader;
@@ -11,7 +12,7 @@ mod tasks_reader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::SuiteFile;
+use evalsuite_discovery::{SKILL_EVALS, SuiteFile, is_skill, skill_directory};
 use evalsuite_loader::document;
 use evalsuite_loader::document::{Data, Document, Value};
 
@@ -33,7 +34,7 @@ pub use self::new_suite::NewSuite;
 /// Most bytes of the name of a directory.
 const LONGEST_NAME: usize = 200;
 
-/// Moves the cases of the suite `source`, an eval file, `suite.json` or its directory, to where `layout` has them.
+/// Moves the cases of the suite `source`, an eval file, `suite.json`, an Agent Skill or its directory, to where `layout` has them.
 ///
 /// The files are relative to the directory of the suite and belong there: paths that cases name are those of files that stay. A file of a
 /// case that moved, and a `suite.json`, is removed.
@@ -141,7 +142,10 @@ impl SuiteSource {
         draft.end = head.end;
         let mut tests = None;
         let mut cases = Vec::new();
-        if files.has_suite_json {
+        if files.is_skill() {
+            draft.output.remove(&shown);
+            cases = skill_reader::cases(entries, &files.default_name(), &place, &mut draft, &mut report)?;
+        } else if files.has_suite_json {
             draft.output.remove(&shown);
             let has_tasks = files.has_tasks();
             let rules = tasks_reader::settings(entries, has_tasks, &place, &mut draft, &mut report);
@@ -159,7 +163,7 @@ impl SuiteSource {
                 }
             }
         }
-        if !files.has_tasks() {
+        if !files.has_tasks() && !files.is_skill() {
             let place = Place::new(shown, tests.as_ref().map_or(0, |tests| tests.position.line), "tests");
             for case in case_sources(&source_files, files.suite_file.is_some(), tests.as_ref(), &place)? {
                 let place = Place::new(source::shown(&case.file, root), case.value.position.line, case.name.clone());
@@ -174,7 +178,8 @@ impl SuiteSource {
             return Err(ConvertError::unsupported(format!("{} has no cases", path.display())));
         }
         let default_name = files.default_name();
-        let eval_file = files.suite_file.filter(|_| !files.has_suite_json);
+        let has_eval_file = !files.has_suite_json && !files.is_skill();
+        let eval_file = files.suite_file.filter(|_| has_eval_file);
         let eval_file = eval_file.as_deref().and_then(Path::file_name).unwrap_or("EVAL.yaml".as_ref()).into();
         Ok(Self { report, copied_from_outside, draft, cases, eval_file, tests, place, default_name })
     }
@@ -189,9 +194,18 @@ struct SuiteFiles {
 }
 
 impl SuiteFiles {
+    fn of_skill(root: &Path) -> Self {
+        Self { root: root.to_owned(), suite_file: Some(root.join(SKILL_EVALS)), has_suite_json: false }
+    }
+
     /// Whether the suite is in the tasks layout.
     fn has_tasks(&self) -> bool {
         self.has_suite_json && self.root.join("tasks").is_dir()
+    }
+
+    /// Whether the suite is an Agent Skill.
+    fn is_skill(&self) -> bool {
+        self.suite_file.as_deref().is_some_and(|file| file.ends_with(SKILL_EVALS))
     }
 
     /// Name of a suite whose eval file has none.
@@ -206,6 +220,9 @@ impl SuiteFiles {
 }
 
 fn suite_files(path: &Path) -> Result<SuiteFiles, ConvertError> {
+    if let Some(root) = skill_directory(path).filter(|root| path.is_file() && is_skill(root)) {
+        return Ok(SuiteFiles::of_skill(root));
+    }
     if path.is_file() {
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let has_suite_json = SuiteFile::named(&name) == Some(SuiteFile::Json);
@@ -216,6 +233,9 @@ fn suite_files(path: &Path) -> Result<SuiteFiles, ConvertError> {
         return Ok(SuiteFiles { root, suite_file: Some(path.to_owned()), has_suite_json });
     }
     let mut found = evalsuite_discovery::suite_files(path).map_err(|error| ConvertError::io(path, error))?;
+    if found.is_empty() && is_skill(path) {
+        return Ok(SuiteFiles::of_skill(path));
+    }
     if found.len() > 1 {
         return Err(ConvertError::unsupported(format!("{} has several suite files: name one of them", path.display())));
     }

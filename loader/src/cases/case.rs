@@ -7,7 +7,7 @@ use evalsuite_schema::keys::lists::{CASE, CASE_FILE};
 use evalsuite_schema::{Case, Conversation, Input, Kind, Message, Object, PathRef, Requires, Strategy, Trials};
 
 use super::workspace::SettingsOwner;
-use super::{conversation, execution, expected_output, input, metadata, requires, vars, workspace};
+use super::{conversation, execution, expected_output, input, matrix, metadata, requires, vars, workspace};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::paths::Scope;
@@ -101,6 +101,16 @@ pub(crate) fn read(
     if around.directory.is_some() {
         fields = fields.at_top();
         fields.get("$schema");
+    }
+    // In lists, cases are read without it.
+    if let Some(entry) = fields.get(matrix::KEY) {
+        let message = "`matrix` has no meaning in a file of one case";
+        d.report(
+            Code::SettingConflict,
+            entry.key_span,
+            message,
+            "write the case in a list, or a file for each combination",
+        );
     }
     let (id, id_span) = id::read(&mut fields, around.directory, d);
     let mut parts = fields.parts(scope, d);

@@ -4,7 +4,7 @@ use evalsuite_schema::keys::Keys;
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, ContentPart, Message, Part, PathRef, Role, ToolCall, media_type};
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, label, settings};
@@ -44,13 +44,15 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Opti
             let messages: Vec<Message> = items.iter().filter_map(|item| message(item, scope, d)).collect();
             (messages.len() == items.len() || d.len() == before).then_some(WrittenInput::Messages(messages))
         }
-        _ => fields::reject(
-            Code::InvalidInput,
-            node.span,
-            format!("`input` must be text or a list of messages, found {}", node.kind()),
-            "put data under `content` of a message: `- {role: user, content: {…}}`",
-            d,
-        ),
+        _ => {
+            let message = format!("`input` must be text or a list of messages, found {}", node.kind());
+            let (help, fix) = match &node.data {
+                Data::Number(_) | Data::Bool(_) => ("quote it", Some(Fix::Quote)),
+                _ => ("put data under `content` of a message: `- {role: user, content: {…}}`", None),
+            };
+            d.push(Diagnostic::new(Code::InvalidInput, message).at(node.span).help(help).fix_if(fix));
+            None
+        }
     }
 }
 
@@ -104,6 +106,7 @@ pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
     let content = match fields.get("content") {
         Some(entry) => content(&entry.value, scope, d).map(Some),
         None if only_calls => Some(None),
+        None if fields.misspells(&["content"]) => None,
         None => invalid_message(node, "a message has no `content`", "add `content`", d),
     };
     let name = fields.read("name", fields::string, d);

@@ -6,6 +6,7 @@ pub(crate) mod execution;
 pub(crate) mod expected_output;
 mod hooks;
 pub(crate) mod input;
+mod matrix;
 pub(crate) mod metadata;
 mod repos;
 pub(crate) mod requires;
@@ -247,14 +248,15 @@ fn case_list(
         d.report(Code::NoCases, span, format!("no case in `{shown}`"), "add a case");
     }
     let dir: PathBuf = file.parent().unwrap_or(scope.dir).to_path_buf();
-    for node in &nodes {
+    let scope = scope.at(&dir);
+    for node in nodes.into_iter().flat_map(|node| matrix::expand(node, scope, d)).collect::<Vec<_>>().iter() {
         if node.as_mapping().is_none() {
             let message = format!("a case must be a mapping, found {}", node.kind());
             d.report(Code::InvalidExternalFile, node.span, message, "start each case with `- id:`");
             continue;
         }
         if read.takes(id_of(node), source, scope.request) {
-            let around = CaseContext { scope: scope.at(&dir), directory: None, sibling_workspace: None };
+            let around = CaseContext { scope, directory: None, sibling_workspace: None };
             read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, source)));
         }
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use evalsuite_discovery::{Listing, MAX_VISITED, ProblemKind};
 
 use super::case::Defaults;
+use super::matrix;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::paths;
@@ -75,7 +76,9 @@ fn invalid(node: &Node, message: String, d: &mut Diagnostics) {
 
 fn element(node: Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
     match &node.data {
-        Data::Mapping(_) => sources.list.push(CaseSource::Inline(node)),
+        Data::Mapping(_) => {
+            sources.list.extend(matrix::expand(node, scope, d).into_iter().map(CaseSource::Inline));
+        }
         Data::String(text) => match text.trim().strip_prefix(FILE_SCHEME) {
             Some(path) if !fields::literal(path, &node, "`tests`", d) => {}
             Some(path) if evalsuite_discovery::is_glob(path) => glob(path, &node, scope, sources, d),

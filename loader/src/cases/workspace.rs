@@ -7,7 +7,7 @@ use evalsuite_schema::{Isolation, PathRef, Repo, Workspace};
 use walkdir::WalkDir;
 
 use super::{hooks, repos};
-use crate::diagnostic::{Code, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::{FoundPath, Kind, Scope};
@@ -52,6 +52,17 @@ pub(crate) fn read(
 
 /// A workspace in a file of its own.
 fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenWorkspace> {
+    let text = node.as_str().unwrap_or_default().trim();
+    if !text.is_empty() && scope.dir.join(text).is_dir() {
+        let message = format!("`workspace`: `{text}` is a directory, not a file with a workspace");
+        let help = format!("write `workspace: {{ template: {text} }}`");
+        let fix =
+            node.span.range.filter(|_| node.is_plain()).map(|(start, end)| {
+                Fix::Edits(vec![Edit::new(start, start, "{ template: "), Edit::new(end, end, " }")])
+            });
+        d.push(Diagnostic::new(Code::MissingPath, message).at(node.span).help(help).fix_if(fix));
+        return None;
+    }
     let found = scope.find(node, "`workspace`", Kind::File, d)?;
     let root = scope.shared.tree(&found.path, scope.files, d)?;
     let wrapped = root.entry("workspace").is_some();

@@ -63,6 +63,9 @@ pub(super) fn elsewhere(written: &str, keys: &'static [Key]) -> Option<String> {
     }
     // What is written in a part of a case belongs in the case.
     let is_of_case = std::ptr::eq(CaseExecution::TABLE.keys, keys);
+    if let Some(help) = suggest::said_elsewhere(written) {
+        return Some(help.to_owned());
+    }
     let has_key = |table: &Table| table.keys.iter().any(|key| key.name == written && key.status == Status::Current);
     let own = RELATED.iter().filter(|(_, place)| is_of_case && *place == A_CASE);
     let (_, place) = own.chain(RELATED).find(|(table, _)| has_key(table))?;

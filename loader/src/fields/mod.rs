@@ -8,12 +8,15 @@ pub(crate) mod pattern;
 pub(crate) mod settings;
 pub(crate) mod shared_files;
 mod values;
+mod wrong_type;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
-use crate::keys::{Key, Status, Table};
-use crate::read::node::{Data, Entry, Node};
+use crate::keys::{Key, Status, Table, Type};
+use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use evalsuite_diagnostics::suggest;
+
+pub(crate) use wrong_type::wrong_type;
 
 pub(crate) use values::{
     boolean, count, fraction, integer, list, literal, literal_text, number_in, object, string, text, texts, word,
@@ -52,7 +55,7 @@ impl<'n> Fields<'n> {
         d: &mut Diagnostics,
     ) -> Option<Self> {
         let Some(entries) = node.as_mapping() else {
-            return wrong_type(node, object.what, "a mapping", d);
+            return wrong_type::not_an_object(node, object, d);
         };
         Some(Self {
             node,
@@ -172,14 +175,16 @@ impl<'n> Fields<'n> {
         self.get(key).map_or(Some(default), |entry| parse(&entry.value, &label(entry), d))
     }
 
-    /// Reports that `key` is absent.
-    pub(crate) fn missing(&self, code: Code, key: &str, d: &mut Diagnostics) {
-        d.report(
-            code,
-            self.place_without(key),
-            format!("missing key `{key}` in {}", self.what),
-            format!("add `{key}`"),
-        );
+    /// Reports that `key` is absent, unless another one was meant to be it, whose report says what to write.
+    pub(crate) fn missing(&self, code: Code, key: &'static str, d: &mut Diagnostics) {
+        if self.misspells(&[key]) {
+            return;
+        }
+        let help = match self.key(key).value {
+            Type::Choice(words) => format!("add `{key}`: {}", suggest::quoted(words, "or")),
+            _ => format!("add `{key}`"),
+        };
+        d.report(code, self.place_without(key), format!("missing key `{key}` in {}", self.what), help);
     }
 
     /// The span of a problem with the missing value of `key`: the key if it is written, else the whole mapping.
@@ -267,8 +272,10 @@ impl<'n> Fields<'n> {
     /// What to write in place of an unknown key.
     fn help_for(&self, key: &str) -> String {
         let known = self.known();
-        let meant = misplaced::elsewhere(key, self.keys);
-        meant.or_else(|| suggest::did_you_mean(key, known.iter().copied())).unwrap_or_else(|| {
+        let near = || suggest::did_you_mean(key, known.iter().copied());
+        let is_synonym = suggest::synonyms(key).any(|name| known.contains(&name));
+        let meant = if is_synonym { near() } else { misplaced::elsewhere(key, self.keys) };
+        meant.or_else(near).unwrap_or_else(|| {
             let known = suggest::listed(&known);
             if self.is_top {
                 format!("write `{OWN}{key}` if the key is your own; known: {known}")
@@ -322,17 +329,6 @@ pub(crate) fn reject<T>(
     d: &mut Diagnostics,
 ) -> Option<T> {
     d.report(code, place, message, help);
-    None
-}
-
-/// Reports a value of another type: `` `criteria` must be text, found a list ``.
-pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Diagnostics) -> Option<T> {
-    let (help, fix) = match (&node.data, expected) {
-        (Data::Number(_) | Data::Bool(_), "text") => ("quote it".to_owned(), Some(Fix::Quote)),
-        _ => (format!("write {expected}"), None),
-    };
-    let message = format!("{what} must be {expected}, found {}", node.kind());
-    d.push(Diagnostic::new(Code::WrongType, message).at(node.span).help(help).fix_if(fix));
     None
 }
 

@@ -43,10 +43,7 @@ impl<'n> Fields<'n> {
                     None => parts.mark_broken(),
                 },
                 None if key.required => {
-                    // The report of the other spelling says what to write.
-                    if !self.misspells(&[key.name]) {
-                        self.missing(self.missing, key.name, d);
-                    }
+                    self.missing(self.missing, key.name, d);
                     parts.mark_broken();
                 }
                 None => {}

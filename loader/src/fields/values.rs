@@ -3,7 +3,8 @@
 use evalsuite_schema::Object;
 use evalsuite_schema::placeholder::Syntax;
 
-use super::{reject, wrong_type};
+use super::reject;
+use super::wrong_type::wrong_type;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::keys::{Range, range};
 use crate::read::node::{Data, Node};
@@ -82,7 +83,14 @@ pub(crate) fn number_in(node: &Node, what: &str, range: &Range, d: &mut Diagnost
     if !range.contains(value) {
         let words = range.words;
         let message = format!("{what} is {value}, which is not {words}");
-        return reject(Code::OutOfRange, node.span, message, format!("write {words}"), d);
+        // A share that is written as a percentage.
+        let (help, fix) =
+            match range.contains(value / 100.0) && value >= 2.0 && value.fract() == 0.0 && range.words.ends_with("1") {
+                true => super::wrong_type::instead(node.span, &(value / 100.0).to_string()),
+                false => (format!("write {words}"), None),
+            };
+        d.push(Diagnostic::new(Code::OutOfRange, message).at(node.span).help(help).fix_if(fix));
+        return None;
     }
     Some(value)
 }

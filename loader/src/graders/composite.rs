@@ -28,6 +28,8 @@ pub(super) fn composite(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     }
     let members = match members_entry {
         Some(entry) => members(&entry.value, GraderContext { depth: cx.depth + 1, ..cx }, d),
+        // The report of the other key says what to write.
+        None if fields.misspells(&["assertions"]) => None,
         None => invalid(fields.place_without("assertions"), "a composite has no members", "add `assertions`", d),
     };
     let names = members.as_deref().map(names);

@@ -106,7 +106,11 @@ fn from_mapping(node: &Node, automatic_id: String, d: &mut Diagnostics) -> Optio
     let required = fields.read_or("required", ranges_entry.is_none(), fields::boolean, d);
     let (min_score, min_span) = minimum(&mut fields, d);
     let without_outcome = fields.place_without("outcome");
+    let is_misspelled = fields.misspells(&["outcome"]);
     fields.finish(d);
+    if outcome_entry.is_none() && ranges_entry.is_none() && is_misspelled {
+        return None;
+    }
     if outcome_entry.is_none() && ranges_entry.is_none() {
         return fields::reject(
             Code::InvalidRubric,

@@ -32,9 +32,12 @@ pub(super) fn tools(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     };
     for entry in useless.into_iter().flatten() {
         let message = format!("`{}` has no meaning with `mode: {mode}`", entry.key);
-        d.report(Code::SettingConflict, entry.key_span, message, format!("use `{needed}`"));
+        let other = if mode == "any_order" { "in_order" } else { "any_order" };
+        let help = format!("write `{needed}`, or `mode: {other}`");
+        d.report(Code::SettingConflict, entry.key_span, message, help);
     }
-    if needed_entry.is_none() {
+    // What has no meaning was meant for it.
+    if needed_entry.is_none() && d.len() == before {
         fields.missing(Code::MissingGraderSetting, needed, d);
     }
     if let ("in_order", Some(entry), Some([])) = (mode, expected_entry, expected.as_deref()) {
@@ -61,7 +64,9 @@ pub(super) fn tools(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
 fn counts(entry: &Entry, which: &str, d: &mut Diagnostics) -> Option<Vec<(String, u64)>> {
     let node = &entry.value;
     let Some(entries) = node.as_mapping() else {
-        return fields::wrong_type(node, &label(entry), "a mapping of tools to numbers", d);
+        let message = format!("{} must be a mapping of tools to numbers, found {}", label(entry), node.kind());
+        let help = format!("write a mapping of tools to numbers, such as `{}: {{ search: 1 }}`", entry.key);
+        return fields::reject(Code::WrongType, node.span, message, help, d);
     };
     if entries.is_empty() {
         return fields::reject(

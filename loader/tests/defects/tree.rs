@@ -1,6 +1,7 @@
 //! Values of a file before it is written, with what the format says about each of them.
 
 use evalsuite_diagnostics::Code;
+use evalsuite_schema::keys::{Range, range};
 
 /// Indexes of entries and items that lead from the root of a file to a value.
 pub(crate) type Path = Vec<usize>;
@@ -89,8 +90,8 @@ pub(crate) enum Rule {
     Bool,
     /// A whole number within bounds.
     Integer(i64, i64),
-    /// A number; these are out of range.
-    Number(&'static [&'static str]),
+    /// A number in a range.
+    Number(&'static Range),
     Choice(&'static [&'static str]),
     /// A file or directory, and the code for one that is missing.
     Path(Wanted, Code),
@@ -110,10 +111,9 @@ pub(crate) enum Wanted {
 /// Bounds of [`Rule::Integer`] that are not there.
 pub(crate) const UNBOUNDED: i64 = i64::MAX;
 
-pub(crate) const FRACTION: Rule = Rule::Number(&["1.5", "-0.1", "100"]);
-pub(crate) const POSITIVE: Rule = Rule::Number(&["0", "-1", "-0.5"]);
-pub(crate) const NOT_NEGATIVE: Rule = Rule::Number(&["-1", "-0.25"]);
-pub(crate) const PASS_MARK: Rule = Rule::Number(&["0", "1.01", "-0.5"]);
+pub(crate) const FRACTION: Rule = Rule::Number(&range::FRACTION);
+pub(crate) const NOT_NEGATIVE: Rule = Rule::Number(&range::NOT_NEGATIVE);
+pub(crate) const PASS_MARK: Rule = Rule::Number(&range::PASS_MARK);
 
 impl Node {
     pub(crate) fn new(body: Body) -> Self {

@@ -125,6 +125,27 @@ fn a_file_of_another_format_is_one_error() {
 }
 
 #[test]
+fn a_matrix_makes_a_case_of_each_combination() {
+    let case = "matrix: {lang: [en, de], days: [1, 14]}\n  input: Refund after {{ days }} days, in {{ lang }}\n  criteria: Refunds\n";
+    let eval = format!("tests:\n- id: refund\n  {case}- file://more.yaml\n");
+    let more = "- {id: greet, matrix: {name: [Ada]}, input: 'I am {{ name }}', criteria: Greets}\n";
+    let loaded = Package::new(&[("suite/EVAL.yaml", eval.as_str()), ("suite/more.yaml", more)]).load();
+    assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+    let suite = loaded.suite.unwrap();
+    let tests: Vec<&str> = suite.cases.iter().map(|case| case.function.as_str()).collect();
+    assert_eq!(tests, ["refund_en_1", "refund_en_14", "refund_de_1", "refund_de_14", "greet_Ada"]);
+    let inputs = suite.cases.iter().map(|case| format!("{:?}", case.case.input)).collect::<String>();
+    assert!(inputs.contains("Refund after 14 days, in de") && inputs.contains("I am Ada"), "{inputs}");
+
+    let own = format!("{}id: refund\n", case.replace("\n  ", "\n"));
+    let broken = "tests:\n- {id: a, matrix: {n: [1], m: {}}, input: Hello, criteria: Greets}\n\
+                  - {id: b, matrix: {n: [1, 1]}, input: Hello, criteria: Greets}\n\
+                  - {id: c, vars: {n: 1}, matrix: {n: [1]}, input: Hello, criteria: Greets}\n";
+    shows("matrix", &Package::new(&[("suite/EVAL.yaml", broken)]).report());
+    shows("matrix-of-a-file", &Package::new(&[("suite/refund/case.yaml", &own)]).report());
+}
+
+#[test]
 fn a_repo_has_one_of_two_forms() {
     let eval = "workspace:\n  repos:\n\
                 \x20 - {path: a, repo: shop/orders, commit: main, base_commit: v1, ancestor: 1, sparse: [src]}\n\

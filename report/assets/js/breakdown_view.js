@@ -1,4 +1,4 @@
-// Where it went wrong: graders, buckets, tags, targets and metadata; the slowest, dearest and least stable cases; judges; skips.
+// Where it went wrong: graders, buckets, tags, targets and metadata; the slowest, most expensive and least stable cases; judges; skips.
 
 class BreakdownView {
   constructor(report, order) {

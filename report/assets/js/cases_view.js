@@ -8,7 +8,7 @@ const SORTS = {
   trials: (it) => [it.trials.length ? it.passed / it.trials.length : 2, -it.trials.length],
   score: (it) => [it.score ?? 2],
   change: (it, past) => [{ worse: 0, better: 1, score: 2, added: 3, definition: 4, same: 5 }[it.change(past).kind], it.change(past).delta ?? 0],
-  // The slowest and the dearest first.
+  // The slowest and the most expensive first.
   time: (it) => [-(it.ms ?? -1)],
   cost: (it) => [-(it.cost ?? -1)],
 };

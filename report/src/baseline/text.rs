@@ -49,19 +49,19 @@ impl fmt::Display for RedBuilds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { share, trials_needed, every } = self;
         match 100.0 * share {
-            percent if percent < 0.5 => f.write_str("an unchanged agent is red in less than 1 % of runs")?,
-            percent => write!(f, "an unchanged agent is red in about {percent:.0} % of runs")?,
+            percent if percent < 0.5 => f.write_str("an unchanged agent fails less than 1% of runs")?,
+            percent => write!(f, "an unchanged agent fails about {percent:.0}% of runs")?,
         }
         if *share <= Self::SMALL {
             return Ok(());
         }
         match trials_needed {
-            Some(trials) => write!(f, "; {trials} trials a case make it 5 % or less"),
+            Some(trials) => write!(f, "; with {trials} trials per case, 5% or less"),
             None if *every => {
-                f.write_str("; every trial has to pass: `kind: capability` repeats a case before it is red")
+                f.write_str("; every trial has to pass: `kind: capability` repeats a case before it fails")
             }
             None => {
-                f.write_str("; no number of trials up to 20 makes it 5 %: look at the cases that `health` calls flaky")
+                f.write_str("; more than 20 trials per case would be needed for 5%: see the flaky cases in `cargo evalsuite health`")
             }
         }
     }

@@ -17,7 +17,7 @@ impl Comparison {
         let mut text = String::new();
         for section in sections {
             if text.len() + section.len() > MARKDOWN_LIMIT {
-                text.push_str("\n*More entries are left out: this summary is limited in size.*\n");
+                text.push_str("\n*Some entries are omitted: this summary is limited in size.*\n");
                 break;
             }
             text.push_str(&section);

@@ -53,7 +53,7 @@ impl fmt::Display for SuiteComparison {
         writeln!(f, "{} @ {}: {}", self.suite, self.target, self.verdict)?;
         if self.errors > 0 {
             let end = if self.errors == 1 { "ends" } else { "end" };
-            writeln!(f, "  errors   {} {end} in an error, and had a result", counted(self.errors, "case"))?;
+            writeln!(f, "  errors   {} {end} in an error, and had a result before", counted(self.errors, "case"))?;
         }
         writeln!(f, "  passed   {} -> {}", rate(self.base_passed), rate(self.run_passed))?;
         write!(f, "  score    {:+.3}", self.difference)?;
@@ -63,12 +63,12 @@ impl fmt::Display for SuiteComparison {
         writeln!(f, "  p {}", self.p_text())?;
         write!(f, "  cases    {} compared, {} differ", self.pairs, self.differing)?;
         if self.noise > 0.0 {
-            write!(f, "; chance moves the score by up to {:.3}", self.noise)?;
+            write!(f, "; noise ±{:.3}", self.noise)?;
         }
         writeln!(f)?;
         if self.first_trials > 0 {
             let cases = counted(self.first_trials, "case");
-            writeln!(f, "  trials   only the first one of {cases}, whose trials stop early")?;
+            writeln!(f, "  trials   only the first trial of {cases} whose trials stop early")?;
         }
         if self.missing > 0 {
             writeln!(

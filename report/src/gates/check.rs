@@ -135,7 +135,7 @@ impl<'a> Checked<'a> {
     /// Why the measured value does not say that a gate is met.
     fn doubt(&self, gate: &Gate, run: usize, skipped: usize, filtered: usize, measured: Measured) -> Option<String> {
         if run == 0 {
-            return Some("there are no such cases".to_owned());
+            return Some("no case matches".to_owned());
         }
         let missing = skipped + if gate.measure() == Measure::Score { measured.unknown } else { 0 };
         if too_many(missing, run + skipped) {
@@ -144,7 +144,7 @@ impl<'a> Checked<'a> {
         let unselected = if self.options.only_selected { 0 } else { filtered + self.without_record(gate) };
         if unselected > 0 {
             return Some(format!(
-                "{} did not run; with --selected, only cases that ran count",
+                "{} did not run; with --selected, only cases that ran are counted",
                 counted(unselected, "case")
             ));
         }

@@ -1,4 +1,4 @@
-//! The health of suites over several runs: cases that say nothing any more, cases and graders that are broken, judges that drift.
+//! The health of suites over several runs: cases that say nothing any more, cases and graders that are broken, judges that have drifted.
 
 mod cases;
 mod judges;

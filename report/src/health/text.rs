@@ -24,12 +24,12 @@ impl fmt::Display for Health {
         }
         self.suites.iter().try_for_each(|suite| write!(f, "\n{suite}"))?;
         if !self.undecided_graders.is_empty() {
-            writeln!(f, "\ngraders that never decide")?;
+            writeln!(f, "\ngraders that decided no trial")?;
         }
         self.undecided_graders.iter().try_for_each(|grader| writeln!(f, "  {grader}"))?;
         let mut drifting = self.judges.iter().filter(|judge| judge.is_drifting).peekable();
         if drifting.peek().is_some() {
-            writeln!(f, "\njudges that drift")?;
+            writeln!(f, "\njudges that have drifted")?;
         }
         drifting.try_for_each(|judge| writeln!(f, "  {judge}"))
     }
@@ -42,13 +42,12 @@ impl fmt::Display for SuiteHealth {
             write!(f, ", {} more without a result", self.without_result)?;
         }
         writeln!(f, "{}", if self.is_saturated { ", saturated: add harder cases" } else { "" })?;
-        let mut histogram =
-            TextTable::new(&["share of passed trials", "<20%", "<40%", "<60%", "<80%", "<95%", "≤100%"]);
+        let mut histogram = TextTable::new(&["pass rate of trials", "<20%", "<40%", "<60%", "<80%", "<95%", "≤100%"]);
         let counts = self.histogram.iter().map(ToString::to_string);
         histogram.add(iter::once("cases".to_owned()).chain(counts).map(Some).collect());
         histogram.write(TextTable::USUAL_WIDTH, f)?;
-        cases(f, "graduate: for a regression suite", &self.graduates)?;
-        cases(f, "broken: suspect the case or its graders", &self.broken)?;
+        cases(f, "ready for a regression suite", &self.graduates)?;
+        cases(f, "broken cases or graders", &self.broken)?;
         cases(f, "flaky on one commit", &self.flaky)
     }
 }

@@ -167,7 +167,7 @@ fn only_first_trials_are_compared_where_trials_stop_early() {
     let suite = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
     assert_eq!(suite.first_trials, 40);
     assert_eq!(suite.verdict, ComparisonVerdict::Unchanged, "{suite}");
-    assert!(suite.to_string().contains("only the first one of 40 cases"), "{suite}");
+    assert!(suite.to_string().contains("only the first trial of 40 cases"), "{suite}");
     base.suites[0].cases.iter_mut().for_each(|case| case.record.stops_early = true);
     for (base, run) in cases(&mut base).zip(cases(&mut run)) {
         base.trials.clone_from(&run.trials);

@@ -89,7 +89,7 @@ fn gates_are_about_suites_targets_buckets_tags_and_metadata() {
 #[test]
 fn nothing_is_never_green() {
     let mut run = run();
-    assert_eq!(shown(&run, "suite:other pass_rate >= 0"), ["undecided  …  0 cases  (there are no such cases)"]);
+    assert_eq!(shown(&run, "suite:other pass_rate >= 0"), ["undecided  …  0 cases  (no case matches)"]);
     assert_eq!(verdict(&run, "pass_rate >= 0 per metadata.unknown"), GateVerdict::Undecided);
     assert_eq!(report(&run, &[]).verdict(), GateVerdict::Undecided);
     run.suites.clear();
@@ -126,7 +126,8 @@ fn missing_results_are_never_green() {
     );
     let mut run = self::run();
     run.suites[0].record.as_mut().unwrap().tests.push(SuiteTest::new("evals", "refunds::lost", "lost"));
-    let expected = "undecided  …  0.800  40 cases  (1 case did not run; with --selected, only cases that ran count)";
+    let expected =
+        "undecided  …  0.800  40 cases  (1 case did not run; with --selected, only cases that ran are counted)";
     assert_eq!(shown(&run, "pass_rate >= 0.5"), [expected]);
     assert_eq!(verdict(&run, "suite:repair pass_rate >= 0.5"), GateVerdict::Met, "of another suite");
     let gate: Gate = "pass_rate >= 0.5".parse().unwrap();

@@ -133,7 +133,9 @@ fn a_judge_drifts_if_equal_prompts_get_other_values() {
     let found = health(vec![judged("c", "m", &new), judged("b", "m", &old), judged("a", "m", &old)]);
     assert!(found.judges[0].is_drifting && found.judges[0].p_value < 0.05);
     assert!(
-        found.to_string().ends_with("\njudges that drift\n  refunds: strict  -0.200 on 6 equal prompts, p 0.031\n"),
+        found
+            .to_string()
+            .ends_with("\njudges that have drifted\n  refunds: strict  -0.200 on 6 equal prompts, p 0.031\n"),
         "{found}"
     );
     let few = health(vec![judged("b", "m", &new[..5]), judged("a", "m", &old[..5])]).judges.remove(0);

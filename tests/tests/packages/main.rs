@@ -18,6 +18,8 @@ mod hooks;
 mod judging;
 mod macro_placement;
 mod new_grader;
+#[cfg(unix)]
+mod newer_suites;
 mod outcomes;
 mod published_crates;
 #[cfg(unix)]

@@ -43,7 +43,7 @@ impl MergePlan {
         let mut problems = Vec::new();
         for (index, part) in parts.iter().enumerate() {
             if parts[..index].contains(part) {
-                problems.push(format!("{} is given twice", part.display()));
+                problems.push(format!("{} is listed twice", part.display()));
             }
             match read_run_record::<RunRecord>(part, Path::new(RUN_RECORD)) {
                 Ok(Some(run)) => runs.push(run),
@@ -156,7 +156,7 @@ impl Merge<'_> {
             }
             Some(known) if known.digest == suite.digest => add_tests(known, suite),
             Some(known) => self.problems.push(format!(
-                "suite `{}` in {} differs from that of an earlier part: its files changed",
+                "suite `{}` in {} differs from an earlier part: its files have changed",
                 known.name,
                 self.parts[part].display()
             )),

@@ -21,7 +21,7 @@ pub(super) fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<Strin
         if let (Some(here), Some(there)) = (&run.git, &first.git)
             && here.commit != there.commit
         {
-            problems.push(format!("{} is of commit {}, not {}", part.display(), here.commit, there.commit));
+            problems.push(format!("{} has records of commit {}, not {}", part.display(), here.commit, there.commit));
         }
     }
     problems
@@ -34,7 +34,7 @@ pub(super) fn pending_hooks(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String
         suites
             .map(|suite| {
                 format!(
-                    "hooks after all tests of suite `{}` still have to run in {}\n  = help: run `cargo evalsuite \
+                    "the after_all hooks of suite `{}` are pending in {}\n  = help: run `cargo evalsuite \
                      finish` on its machine, then merge",
                     suite.name,
                     part.display()

@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};
 
+use evalsuite_diagnostics::counted;
 use evalsuite_records::run_directory::{LEDGER, OutputDirectory, RUN_RECORD, SUMMARY};
 use evalsuite_records::summary::summarize_run;
 
@@ -105,7 +106,13 @@ pub(crate) fn run(command: &Merge) -> Result<Exit> {
     let mut out = stdout();
     match command.format {
         OutputFormat::Human => {
-            writeln!(out, "cases: {}, parts: {}, run: {}", plan.cases, parts.len(), target.display())?;
+            writeln!(
+                out,
+                "merged {} from {}: {}",
+                counted(plan.cases, "case"),
+                counted(parts.len(), "part"),
+                target.display()
+            )?;
         }
         OutputFormat::Json => {
             merged.run_id = Some(plan.run.run_id);

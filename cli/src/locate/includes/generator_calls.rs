@@ -30,7 +30,7 @@ pub(super) fn generator(arguments: &Group, mut methods: &[TokenTree]) -> Result<
         generator = apply(generator, &method, literals(arguments).ok_or_else(|| not_literal(&method))?)?;
         methods = rest;
     }
-    Err("`generate` is not followed by its methods up to `write()`".to_owned())
+    Err("the methods of `generate` up to `write()` are not called in one expression".to_owned())
 }
 
 /// The argument, if it is one literal text.

@@ -8,7 +8,7 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 
 use evalsuite_diagnostics::counted;
 
-use super::{ListedCase, ListedRun, ListedSuite, Listing};
+use super::{ListedCase, ListedRun, ListedSuite, Listing, SuiteResults};
 use crate::platform::output;
 
 /// Maximum number of runs that are listed.
@@ -31,26 +31,42 @@ fn print_runs(out: &mut impl Write, runs: &[ListedRun]) -> io::Result<()> {
     if runs.is_empty() {
         return writeln!(out, "no runs");
     }
-    let mut table = table(output::width());
-    table.set_header(["run", "suite", "passed", "failed", "error", "skipped"]);
-    for run in runs.iter().take(RUNS) {
-        for suite in &run.suites {
-            let rate = suite.pass_rate.map(|rate| format!(" ({:.0} %)", 100.0 * rate)).unwrap_or_default();
-            table.add_row([
-                run.run_id.clone(),
-                format!("{}@{}", suite.suite, suite.target),
-                format!("{}{rate}", suite.passed),
-                suite.failed.to_string(),
-                suite.error.to_string(),
-                suite.skipped.to_string(),
-            ]);
+    const HEADER: [&str; 6] = ["run", "suite", "passed", "failed", "error", "skipped"];
+    let shown = runs.iter().take(RUNS).flat_map(|run| run.suites.iter().map(move |suite| run_cells(run, suite)));
+    let rows: Vec<[String; 6]> = shown.collect();
+    let widest = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([HEADER[column].len()]).max().unwrap_or_default() + 2
+    };
+    let width = output::width();
+    if (0..HEADER.len()).map(widest).sum::<usize>() <= width {
+        let mut table = table(width);
+        table.set_header(HEADER);
+        table.add_rows(&rows);
+        print_table(out, table, |_| true)?;
+    } else {
+        for [run, suite, passed, failed, error, skipped] in &rows {
+            writeln!(out, "{run}  {suite}")?;
+            writeln!(out, "  {passed} passed, {failed} failed, {error} error, {skipped} skipped")?;
         }
     }
-    print_table(out, table, |column| column != 1)?;
     match runs.len().saturating_sub(RUNS) {
         0 => Ok(()),
         more => writeln!(out, "and {}", counted(more, "older run")),
     }
+}
+
+/// A row of the table of runs.
+fn run_cells(run: &ListedRun, suite: &SuiteResults) -> [String; 6] {
+    let rate = suite.pass_rate.map(|rate| format!(" ({:.0} %)", 100.0 * rate)).unwrap_or_default();
+    [
+        run.run_id.clone(),
+        format!("{}@{}", suite.suite, suite.target),
+        format!("{}{rate}", suite.passed),
+        suite.failed.to_string(),
+        suite.error.to_string(),
+        suite.skipped.to_string(),
+    ]
 }
 
 fn print_suite(out: &mut impl Write, suite: &ListedSuite) -> io::Result<()> {

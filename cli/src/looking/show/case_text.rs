@@ -52,7 +52,7 @@ pub(super) fn add(
 }
 
 fn add_head(text: &mut String, run: &RunData, case: &CaseData, record: &TrialRecord) {
-    let score = record.score.map(|score| format!("  score {score:.2}, needs {:.2}", record.threshold));
+    let score = record.score.map(|score| format!("  score {score:.2}, threshold {:.2}", record.threshold));
     let (outcome, score) = (record.outcome.as_str(), score.unwrap_or_default());
     text.push_str(&format!("{} ({}@{}): {outcome}{score}\n", record.case_id, record.suite, record.target));
     let (number, trials) = (record.trial, case.trials.len());

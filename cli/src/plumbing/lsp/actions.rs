@@ -38,7 +38,7 @@ pub(super) fn of_file<'f>(
         })
         .collect();
     if !changes.is_empty() {
-        let title = "Fix what has one certain answer".to_owned();
+        let title = "Apply all safe fixes".to_owned();
         let edits = changes.iter().flat_map(|(_, change)| &change.edits).map(text_edit).collect();
         actions.push(action(title, CodeActionKind::SourceFixAll, edits));
     }

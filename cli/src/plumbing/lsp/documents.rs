@@ -10,7 +10,7 @@ use gen_lsp_types::Uri;
 use super::file_uri;
 
 #[derive(Debug)]
-struct Document {
+struct OpenDocument {
     /// As the client writes it.
     uri: Uri,
     text: Arc<str>,
@@ -19,11 +19,11 @@ struct Document {
 
 /// The files that are open in the editor, by path.
 #[derive(Debug, Default)]
-pub(super) struct Documents(BTreeMap<PathBuf, Document>);
+pub(super) struct Documents(BTreeMap<PathBuf, OpenDocument>);
 
 impl Documents {
     pub(super) fn open(&mut self, path: PathBuf, uri: Uri, version: i32, text: String) {
-        self.0.insert(path, Document { uri, text: text.into(), version });
+        self.0.insert(path, OpenDocument { uri, text: text.into(), version });
     }
 
     /// Replaces the text of an open file; `false` if it is not open.

@@ -2,7 +2,7 @@
 
 use evalsuite_loader::keys::{GRADER_KEYS, GRADERS, Key, RUST_GRADER, TASK_GRADER_KEYS, Table, Type};
 
-use super::syntax::{Data, Entry, Node, value_of};
+use super::syntax::{Data, MappingEntry, Node, value_of};
 
 /// Something that a value can be.
 #[derive(Debug, Clone, Copy)]
@@ -36,11 +36,11 @@ pub(super) struct Spot<'n> {
     /// The scalar or list or mapping there, or the value of the key there.
     pub(super) node: &'n Node,
     /// The entry whose key or value is there, or whose value is around it.
-    pub(super) entry: Option<&'n Entry>,
+    pub(super) entry: Option<&'n MappingEntry>,
     /// Whether the place is in the key.
     pub(super) is_key: bool,
     /// The mapping of the entry, and what it can be.
-    pub(super) mapping: &'n [Entry],
+    pub(super) mapping: &'n [MappingEntry],
     pub(super) shapes: Vec<Shape>,
     /// What the value can be.
     pub(super) expected: Vec<Expected>,
@@ -70,7 +70,7 @@ pub(super) fn spot<'n>(root: &'n Node, kind: &'static Type, at: usize) -> Spot<'
                 spot.node = item;
             }
             Data::Mapping(entries) => {
-                let is_here = |entry: &&Entry| contains(&entry.key_range) || contains(&entry.value.range);
+                let is_here = |entry: &&MappingEntry| contains(&entry.key_range) || contains(&entry.value.range);
                 let Some(entry) = entries.iter().rev().find(is_here) else { return spot };
                 spot.shapes = shapes(&spot.expected, entries);
                 spot.expected = value_types(&spot.expected, &spot.shapes, entries, &entry.key);
@@ -102,7 +102,7 @@ fn item_types(expected: &Expected) -> Vec<Expected> {
 }
 
 /// What a mapping with these entries can be.
-pub(super) fn shapes(expected: &[Expected], entries: &[Entry]) -> Vec<Shape> {
+pub(super) fn shapes(expected: &[Expected], entries: &[MappingEntry]) -> Vec<Shape> {
     let shape = |expected: &Expected| match expected {
         Expected::Type(Type::Object(table)) => Some(Shape { common: table.common, own: table.keys, table }),
         Expected::Type(Type::Grader) => {
@@ -116,7 +116,7 @@ pub(super) fn shapes(expected: &[Expected], entries: &[Entry]) -> Vec<Shape> {
 }
 
 /// What the value of a key of such a mapping can be.
-fn value_types(expected: &[Expected], shapes: &[Shape], entries: &[Entry], key: &str) -> Vec<Expected> {
+fn value_types(expected: &[Expected], shapes: &[Shape], entries: &[MappingEntry], key: &str) -> Vec<Expected> {
     let mut types = Vec::new();
     for known in shapes.iter().filter_map(|shape| shape.key(key)) {
         match known.value {

@@ -37,17 +37,17 @@ pub(super) fn edits(
     text_of: impl Fn(&Path) -> Option<Arc<str>>,
 ) -> Result<Edits, String> {
     if new.trim().is_empty() || new.chars().any(char::is_control) {
-        return Err("an id is text without control characters".to_owned());
+        return Err("an id cannot contain control characters".to_owned());
     }
     let is_syntax = |code: Code| matches!(code, Code::YamlSyntax | Code::JsonSyntax);
     let mut files: BTreeSet<PathBuf> = BTreeSet::new();
     for suite in suites {
         if let Some(found) = suite.found.iter().find(|found| is_syntax(found.diagnostic.code)) {
-            return Err(format!("{} has a syntax error, and may name the case", found.file.display()));
+            return Err(format!("{} has a syntax error and may refer to the case", found.file.display()));
         }
         for case in suite.cases() {
             if case.id == new {
-                return Err(format!("the suite has a case `{new}`"));
+                return Err(format!("the suite already has a case `{new}`"));
             }
             if case.id == id && case.id_range.is_none() {
                 return Err(format!(

@@ -240,7 +240,7 @@ impl Session {
         }
         if everything {
             for call in std::mem::take(&mut self.workspace.unread) {
-                self.log(&format!("the arguments of a call are not known: {call}"), out)?;
+                self.log(&format!("cannot read the arguments of a call: {call}"), out)?;
             }
         }
         if self.traces {

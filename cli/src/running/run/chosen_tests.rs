@@ -88,8 +88,8 @@ fn nothing_chosen(suites: &[SuiteDescription]) -> String {
     let tags = list("tags", cases().flat_map(|case| &case.tags).map(String::as_str).collect());
     let buckets = list("buckets", cases().filter_map(|case| case.bucket.as_deref()).collect());
     let suites = list("suites", suites.iter().map(|suite| suite.suite.as_str()).collect());
-    let cases = if count == 1 { "1 test of a case".to_owned() } else { format!("{count} tests of cases") };
-    format!("none of {cases} is chosen\n  = help: there are {suites}; {tags}; {buckets}")
+    let cases = if count == 1 { "1 case".to_owned() } else { format!("{count} cases") };
+    format!("none of {cases} is selected\n  = help: there are {suites}; {tags}; {buckets}")
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_choice_of_nothing_lists_what_there_is() {
         let none = Run { tags: texts(&["fast"]), buckets: texts(&["dates"]), ..Run::default() };
-        let expected = "none of 4 tests of cases is chosen\n  = help: there are the suites `bare`, `card`, `shop`; \
+        let expected = "none of 4 cases is selected\n  = help: there are the suites `bare`, `card`, `shop`; \
                         the tags `fast`, `nightly`; the buckets `dates`, `money`";
         assert_eq!(chosen(none), [expected]);
         let message = choose_tests(&Run::default(), &[]).expect_err("there are no tests");

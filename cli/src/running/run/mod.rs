@@ -64,8 +64,8 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     let output = stored_runs::output_path()?;
     let chosen = choose_tests(command, &chosen_by_results(command, &output, &suites)?).map_err(|message| {
         CliError::new(match (command.failed, command.flaky) {
-            (true, _) => "no chosen case failed when it last ran".to_owned(),
-            (_, Some(_)) => "no chosen case is flaky".to_owned(),
+            (true, _) => "the last result of every selected case is a pass".to_owned(),
+            (_, Some(_)) => "no selected case is flaky".to_owned(),
             _ => message,
         })
     })?;
@@ -157,7 +157,7 @@ fn complete_suites<'s>(suites: &'s [SuiteDescription], chosen: &BTreeSet<String>
 /// What changed since the results were accepted, or since the run before. The exit status is that of the tests all the same.
 fn compare(run: &StoredRun) -> Option<Comparison> {
     diff::after_run(run).unwrap_or_else(|error| {
-        say!("warning: the run is not compared: {error}");
+        say!("warning: the run could not be compared: {error}");
         None
     })
 }

@@ -118,7 +118,7 @@ fn watch(
 
 /// The next event; `None` if there is none for `limit`.
 fn next(events: &Receiver<Event>, limit: Option<Duration>) -> Result<Option<Event>> {
-    let ended = || CliError::new("nothing is watched any more");
+    let ended = || CliError::new("the file watcher has stopped");
     match limit {
         None => events.recv().map(Some).map_err(|_| ended()),
         Some(limit) => match events.recv_timeout(limit) {

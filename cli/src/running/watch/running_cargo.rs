@@ -37,7 +37,7 @@ impl RunningCargo {
         let child = {
             let mut state = self.state();
             if state.is_stopped {
-                return Err(CliError::new("`watch` ends"));
+                return Err(CliError::new("`watch` is ending"));
             }
             let child = cargo.spawn()?;
             state.running = Some(child.id());

@@ -11,7 +11,7 @@ use evalsuite_convert::{
     from_promptfoo, to_tasks,
 };
 use evalsuite_diagnostics::{Severity, render};
-use evalsuite_discovery::SuiteFile;
+use evalsuite_discovery::{SuiteFile, skill_directory};
 use evalsuite_loader::load;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -92,7 +92,7 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
     let source = Source::new(&command.source).allow_outside(command.allow_outside.iter().cloned());
     let conversion = match (kind, layout(command.layout)) {
         (SourceKind::Suite, _) if command.layout.is_none() => {
-            return Err(CliError::new("`--layout` is missing: say where the suite is to have its cases"));
+            return Err(CliError::new("`--layout` is missing: file, directories or tasks"));
         }
         (SourceKind::Suite, Some(layout)) => between_layouts(source.clone(), layout),
         (SourceKind::Suite, None) => to_tasks(source.clone()),
@@ -120,7 +120,7 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
         }
         (Some(output), _) => write(&conversion, output, command.force, style)?,
         (None, SourceKind::Suite) => write(&conversion, suite_directory(&command.source), command.force, style)?,
-        (None, _) => return Err(CliError::new("the directory of the new suite is missing: name it after the source")),
+        (None, _) => return Err(CliError::new("the directory of the new suite is missing: write it after the source")),
     };
     print(&conversion, command.format, &problems)?;
     let is_lossy = conversion.report.count(Outcome::Dropped) > 0 && !command.lossy;
@@ -147,7 +147,10 @@ fn suite_directory(source: &Path) -> &Path {
     if source.is_dir() {
         source
     } else {
-        source.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+        skill_directory(source)
+            .or(source.parent())
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new("."))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_discovery::SuiteFile;
+use evalsuite_discovery::{SuiteFile, skill_directory};
 use evalsuite_loader::document;
 
 use crate::command_line::SourceKind;
@@ -24,7 +24,7 @@ impl SourceKind {
             return Err(CliError::new(format!("{} does not exist", path.display())));
         }
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        if SuiteFile::named(&name).is_some() {
+        if SuiteFile::named(&name).is_some() || skill_directory(path).is_some() {
             return Ok(Self::Suite);
         }
         if name == "task.toml" {
@@ -37,7 +37,7 @@ impl SourceKind {
             true => Ok(Self::Promptfoo),
             false => Err(CliError::with_help(
                 format!("{} is not a suite, a promptfoo configuration or a Harbor task", path.display()),
-                "say with `--from` what it is",
+                "set its kind with `--from`",
             )),
         }
     }

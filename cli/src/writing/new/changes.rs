@@ -45,7 +45,10 @@ impl Changes {
         let is_taken = |change: &&Change| change.edit.is_none() && change.path.symlink_metadata().is_ok();
         let taken: Vec<String> = self.list.iter().filter(is_taken).map(|change| self.shown(change)).collect();
         if !taken.is_empty() && !force {
-            let message = format!("{} already there; nothing was written\n  = help: `--force` overwrites", are(&taken));
+            let message = format!(
+                "{} already there; nothing was written\n  = help: `--force` overwrites existing files",
+                are(&taken)
+            );
             return Err(CliError::new(message));
         }
         let mut out = stdout();

@@ -22,6 +22,10 @@ pub(super) fn write(arguments: &NewGrader) -> Result<()> {
     let name = question.answer(arguments.name.as_deref())?.replace('-', "_");
     check_name(&name)?;
     let function = function(&name);
+    if suite.is_skill {
+        let message = format!("{} is an Agent Skill, whose evals name no graders", suite.entry);
+        return Err(CliError::with_help(message, "add to the `expectations` of an eval"));
+    }
     let edited = includes::source_files(&package.root)
         .into_iter()
         .find_map(|file| Some((registered(&file, &package.root, &suite.path, &name)?, file)));
@@ -31,7 +35,7 @@ pub(super) fn write(arguments: &NewGrader) -> Result<()> {
         return Err(CliError::with_help(message, help));
     };
     if file.text.contains(&format!("fn {name}(")) {
-        let message = format!("{} has a function `{name}` already", file.shown);
+        let message = format!("{} already has a function `{name}`", file.shown);
         return Err(CliError::new(message));
     }
     let mut changes = Changes::new(&package.root);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::{is_skill, suite_files};
 use evalsuite_loader::workspace_root;
 
 use super::manifest::Manifest;
@@ -22,7 +23,7 @@ impl PackageHere {
         let manifest = Manifest::read(root.join("Cargo.toml"))?;
         if !manifest.has_package() {
             let message = format!("{} has no package", root.join("Cargo.toml").display());
-            return Err(CliError::with_help(message, "go to the directory of one of its members"));
+            return Err(CliError::with_help(message, "change to the directory of one of its members"));
         }
         Ok(Self { root, manifest })
     }
@@ -50,7 +51,9 @@ impl PackageHere {
         if !path.is_dir() || !suite_search::below(&path).suites.contains(&path) {
             return Err(CliError::new(format!("{} is not the directory of a suite", self.shown(&path))));
         }
-        Ok(Suite { entry: self.shown(&path), has_tasks: path.join("suite.json").is_file(), path })
+        let has_tasks = path.join("suite.json").is_file();
+        let is_skill = suite_files(&path)?.is_empty() && is_skill(&path);
+        Ok(Suite { entry: self.shown(&path), has_tasks, is_skill, path })
     }
 
     fn shown(&self, path: &Path) -> String {
@@ -73,6 +76,8 @@ pub(super) struct Suite {
     pub(super) entry: String,
     /// Whether it has the tasks layout.
     pub(super) has_tasks: bool,
+    /// Whether it is an Agent Skill.
+    pub(super) is_skill: bool,
 }
 
 impl Suite {

@@ -92,7 +92,9 @@ fn add_build_script(changes: &mut Changes, path: &Path) -> Result<()> {
     let mut what = build_script::call(SUITES);
     if !text.contains("rerun-if-changed") {
         // Cargo's rule for scripts that name nothing ends with the first directory that is named.
-        what.push_str(" (from now on it runs when suites change; name other files with `cargo::rerun-if-changed`)");
+        what.push_str(
+            " (the build script now runs only when suites change; list other inputs with `cargo::rerun-if-changed`)",
+        );
     }
     changes.edit(path, changed, what);
     Ok(())

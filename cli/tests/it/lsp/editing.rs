@@ -6,6 +6,7 @@ use evalsuite_schema::json::{Value, json};
 
 use super::client::Client;
 use super::suites::{self, EVAL, REFUND, REPLY};
+use crate::package::Package;
 
 const CASE: &str = "suites/shop/cases/refund/case.yaml";
 const REPLY_PATH: &str = "suites/shop/cases/reply/case.yaml";
@@ -33,6 +34,21 @@ fn keys_are_completed_also_in_files_that_cannot_be_read() {
     let labels = client.labels("suites/shop/EVAL.yaml", "na|: shop\n");
     assert!(labels.contains(&"name".to_owned()) && labels.contains(&"tests".to_owned()), "{labels:?}");
     assert_eq!(client.labels("suites/shop/cases/reply/letter.txt", "na|"), Vec::<String>::new());
+    client.shut_down();
+}
+
+#[test]
+fn the_evals_of_a_skill_are_completed() {
+    let path = "skills/pdf-forms/evals/evals.json";
+    let package = Package::new(&[
+        ("skills/pdf-forms/SKILL.md", "---\nname: pdf-forms\ndescription: Fills in forms.\n---\n"),
+        (path, "{ \"evals\": [] }"),
+    ]);
+    let mut client = Client::open(package.root(), json!({}));
+    let labels = client.labels(path, "{ \"|\" }");
+    assert!(labels.contains(&"skill_name".to_owned()) && labels.contains(&"evals".to_owned()), "{labels:?}");
+    let labels = client.labels(path, "{ \"evals\": [{ \"id\": 1, \"|\" }] }");
+    assert!(labels.contains(&"expectations".to_owned()) && !labels.contains(&"id".to_owned()), "{labels:?}");
     client.shut_down();
 }
 
@@ -148,7 +164,7 @@ fn what_check_fixes_is_an_action() {
         result.as_array().expect("a list").iter().map(action).collect::<Vec<_>>()
     };
     let quick = ("quickfix".to_owned(), "Write input".to_owned(), 1);
-    let all = ("source.fixAll".to_owned(), "Fix what has one certain answer".to_owned(), 2);
+    let all = ("source.fixAll".to_owned(), "Apply all safe fixes".to_owned(), 2);
     assert_eq!(actions(1, &[]), [quick.clone(), all.clone()]);
     assert_eq!(actions(1, &["quickfix"]), [quick]);
     assert_eq!(actions(0, &["source"]), [all]);

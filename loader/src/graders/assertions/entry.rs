@@ -1,9 +1,9 @@
 //! One mapping of a list: what every grader has, then the settings of its type.
 
-use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig};
+use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig, TABLES};
 
 use super::ParsedGrader;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields::Fields;
 use crate::graders::{GraderContext, GraderNotes, Replacement};
 use crate::keys::{RUBRIC, RUST_GRADER};
@@ -93,9 +93,39 @@ fn no_type(node: &Node, d: &mut Diagnostics) {
         }
         return;
     }
+    if let Some(problem) = type_as_key(node) {
+        d.push(problem);
+        return;
+    }
     let place = node.entry("type").map_or(node.span, |entry| entry.key_span);
     let message = "missing key `type` in an assertion";
     d.report(Code::MissingGraderSetting, place, message, "add `type`, such as `contains` or `llm-grader`");
+}
+
+/// A grader that is written as `contains: refund`.
+fn type_as_key(node: &Node) -> Option<Diagnostic> {
+    let entry = node.as_mapping()?.first()?;
+    let table = graders::built_in(&entry.key)?;
+    // A setting may have the name of a type.
+    if node.entry("type").is_some() || TABLES.iter().any(|table| table.keys.iter().any(|key| key.name == entry.key)) {
+        return None;
+    }
+    let (kind, value) = (entry.quoted_alike("type"), entry.quoted_alike("value"));
+    let problem =
+        Diagnostic::new(Code::MissingGraderSetting, format!("`{}` is a type of graders, not a key", entry.key));
+    let problem = problem.at(entry.key_span);
+    if table.keys.iter().all(|key| key.name != "value") {
+        return Some(problem.help(format!("write `type: {}`, and its settings next to it", table.id)));
+    }
+    let fix = entry.key_span.range.and_then(|(start, end)| {
+        let separator = match node.is_flow() {
+            true => ", ".to_owned(),
+            false => format!("\n{}", " ".repeat(usize::try_from(start.column).ok()?.checked_sub(1)?)),
+        };
+        let text = format!("{kind}: {}{separator}{value}", entry.quoted_alike(table.id));
+        Some(Fix::Edits(vec![Edit::new(start, end, text)]))
+    });
+    Some(problem.help(format!("write `type: {}` and `value: {}`", table.id, entry.value.shown())).fix_if(fix))
 }
 
 /// How a type of another tool is written here, for a grader with settings that one in Rust cannot have.

@@ -9,7 +9,7 @@ use evalsuite_schema::{Layout, Suite};
 use crate::cases::case::Defaults;
 use crate::cases::workspace::SettingsOwner;
 use crate::cases::{case, execution, input, metadata, requires, workspace};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, paths};
 use crate::graders::assertions;
@@ -187,13 +187,12 @@ fn name(node: &Node, d: &mut Diagnostics) -> Option<String> {
         }
         let proposal: String = proposal.chars().take(64).collect();
         let proposal = proposal.trim_matches('-');
-        return fields::reject(
-            Code::InvalidSuiteName,
-            node.span,
-            format!("`name` is `{name}`, which is not 1 to 64 characters out of a-z, 0-9, `-` and `_`"),
-            format!("write `{}`", if proposal.is_empty() { "my-suite" } else { proposal }),
-            d,
-        );
+        let message = format!("`name` is `{name}`, which is not 1 to 64 characters out of a-z, 0-9, `-` and `_`");
+        let help = format!("write `{}`", if proposal.is_empty() { "my-suite" } else { proposal });
+        let fix = node.span.range.filter(|_| !proposal.is_empty());
+        let fix = fix.map(|(start, end)| Fix::Edits(vec![Edit::new(start, end, proposal)]));
+        d.push(Diagnostic::new(Code::InvalidSuiteName, message).at(node.span).help(help).fix_if(fix));
+        return None;
     }
     Some(name)
 }

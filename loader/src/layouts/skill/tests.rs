@@ -188,10 +188,7 @@ fn problems_of_the_front_matter_are_reported_at_their_lines() {
     );
     skill_problems(
         "---\nname: pdf-forms\ndescripton: x\n---\n",
-        &[
-            "SKILL.md:2:1 E021 missing key `description` in the front matter of SKILL.md; add `description`",
-            "SKILL.md:3:1 E019 unknown key `descripton` in the front matter of SKILL.md; did you mean `description`?",
-        ],
+        &["SKILL.md:3:1 E019 unknown key `descripton` in the front matter of SKILL.md; did you mean `description`?"],
     );
     skill_problems(
         "---\nname: PDF Forms\ndescription: x\n---\n",
@@ -229,7 +226,7 @@ fn problems_of_the_front_matter_are_reported_at_their_lines() {
     skill_problems(
         "---\nname: pdf-forms\ndescription: Use when: always\n---\n",
         &[
-            "SKILL.md:3:22 E003 unexpected `:`; quote a value that contains `: `, and give the keys of a mapping the same indentation",
+            "SKILL.md:3:22 E003 unexpected `:`; quote a value that contains `: `, give the keys of a mapping the same indentation, and write a space after the `:` of the line above",
         ],
     );
 }

@@ -30,7 +30,8 @@ pub(super) fn block_in_brackets(span: Span) -> Diagnostic {
 }
 
 pub(super) fn complex_key(span: Span) -> Diagnostic {
-    error(span, "a list or a mapping cannot be a key", "write text as the key; quote it if it starts with a bracket")
+    let help = "put text that starts with `{` or `[` in quotes, such as \"{{ name }}\"; a key is text";
+    error(span, "a list or a mapping cannot be a key", help)
 }
 
 /// A line in brackets that is indented less than the key or dash that they belong to.
@@ -136,7 +137,10 @@ pub(super) fn diagnostic(
         }
         Kind::UnknownAnchor => {
             let alias = place.word().split([',', ']', '}']).next().unwrap_or_default();
-            let help = format!("write `&{}` before the value it refers to, further up", alias.trim_start_matches('*'));
+            let help = format!(
+                "put text that starts with `*` in quotes; for an alias, write `&{}` before the value it refers to, further up",
+                alias.trim_start_matches('*')
+            );
             return error(place.span(alias.len()), format!("unknown alias `{alias}`"), help);
         }
         Kind::UnknownQuotedScalarEscape
@@ -195,9 +199,10 @@ fn fixed(kind: &ErrorKind) -> (&'static str, &'static str) {
     use ErrorKind as Kind;
 
     match kind {
-        Kind::MappingValueNotAllowed => {
-            ("unexpected `:`", "quote a value that contains `: `, and give the keys of a mapping the same indentation")
-        }
+        Kind::MappingValueNotAllowed => (
+            "unexpected `:`",
+            "quote a value that contains `: `, give the keys of a mapping the same indentation, and write a space after the `:` of the line above",
+        ),
         Kind::BlockSequenceEntryNotAllowed => ("a list cannot start here", "start it on a line of its own"),
         Kind::InvalidColonPlacement => ("unexpected `:` inside brackets", "close the bracket that is open here"),
         Kind::BlockEntryInFlowCollection => ("unexpected `-` inside brackets", "separate the entries by commas"),

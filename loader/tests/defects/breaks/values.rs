@@ -132,9 +132,11 @@ fn ranges(site: &Site<'_>, breaks: &mut Breaks<'_>) {
                 breaks.replace(Code::OutOfRange, format!("{what} is {bad}"), site, number(&bad.to_string()));
             }
         }
-        Rule::Number(bad) => {
-            for bad in bad {
-                breaks.replace(Code::OutOfRange, format!("{what} is {bad}"), site, number(bad));
+        Rule::Number(range) => {
+            let near =
+                [range.low, range.low - 0.25, range.low - 1.0, range.low + 3.0, range.high + 0.01, range.high + 100.0];
+            for bad in near.into_iter().filter(|value| value.is_finite() && !range.contains(*value)) {
+                breaks.replace(Code::OutOfRange, format!("{what} is {bad}"), site, number(&bad.to_string()));
             }
         }
         Rule::Choice(choices) => choice(choices, site, breaks),

@@ -17,7 +17,7 @@ pub(super) struct Judged {
     is_only: bool,
 }
 
-const CORRELATION: Rule = Rule::Number(&["1.5", "-1.01", "-2"]);
+const CORRELATION: Rule = Rule::Number(&evalsuite_schema::keys::range::CORRELATION);
 
 /// Graders that ask a judge themselves.
 pub(crate) const JUDGES: &[&str] = &["llm-grader", "rubrics", "compare"];

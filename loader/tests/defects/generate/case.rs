@@ -1,9 +1,11 @@
 //! A case of the cases, combined and bare layouts.
 
 use evalsuite_diagnostics::Code;
+use evalsuite_schema::Case;
+use evalsuite_schema::keys::Keys;
 
 use super::Generator;
-use crate::tree::{Node, Rule, UNBOUNDED, any_text, choice, integer, keys, list, name, text};
+use crate::tree::{Node, Rule, UNBOUNDED, any_text, choice, integer, keys, list, name};
 
 const ON_DEPENDENCY_FAILURE: &[&str] = &["skip", "fail", "run"];
 const MODES: &[&str] = &["conversation"];
@@ -52,14 +54,9 @@ impl Generator {
             node = node.put("workspace", self.workspace(false));
         }
         if self.has() {
-            node = node.put("metadata", self.facts());
-        }
-        if self.has() {
             node = node.put("requires", self.requires(false));
         }
-        if self.has() {
-            node = node.put("conversation_id", self.sentence()).put("tags", list([text("refunds"), text("Größe")]));
-        }
+        node = self.stated(node, Case::TABLE, &["on_dependency_failure"]);
         if !self.ids.is_empty() && self.has() {
             let count = 1 + self.choices.pick("dependencies", self.ids.len().min(3));
             let ids: Vec<Node> = self.ids.iter().take(count).map(|id| name(id).tag("dependency")).collect();

@@ -1,9 +1,12 @@
 //! The eval file.
 
+use evalsuite_schema::Suite;
+use evalsuite_schema::keys::Keys;
+
 use super::Generator;
 use super::task::KINDS;
 use crate::render::Syntax;
-use crate::tree::{Node, Rule, any_text, choice, keys, list, name, text};
+use crate::tree::{Node, Rule, any_text, choice, keys, list, name};
 
 impl Generator {
     /// Adds the eval file, and all that its `tests` name.
@@ -18,21 +21,16 @@ impl Generator {
         if self.has() {
             node = node.put("description", self.sentence().tag("suite description"));
         }
-        for key in ["version", "author", "license"] {
-            if self.has() {
-                node = node.put(key, any_text("1.0").rule(Rule::String));
-            }
-        }
         if self.has() {
             let gates = list([name("pass_rate >= 90%").tag("gate"), name("p95(time) <= 60s per bucket").tag("gate")]);
             node = node.put("gates", gates.tag("gates"));
-            node = node.put("tags", list([text("refunds"), text("Größe")])).put("category", text("support/refunds"));
         }
         if self.has() {
             let kind = self.choices.one("kind", KINDS);
             self.may_pass_at_k = kind == "capability";
             node = node.put("kind", choice(kind, KINDS).tag("kind"));
         }
+        node = self.stated(node, Suite::TABLE, &["kind"]);
         for key in ["metadata", "governance"] {
             if self.has() {
                 node = node.put(key, self.facts());

@@ -1,9 +1,11 @@
 //! `execution` and `requires`.
 
 use evalsuite_diagnostics::Code;
+use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{CommonExecution, SuiteExecution, Trials};
 
 use super::Generator;
-use crate::tree::{FRACTION, Node, POSITIVE, UNBOUNDED, boolean, choice, integer, keys, list, name, number, text};
+use crate::tree::{Node, boolean, choice, keys, list, name, text};
 
 pub(super) const STRATEGIES: &[&str] = &["pass_at_k", "mean", "confidence_interval"];
 
@@ -29,16 +31,7 @@ impl Generator {
             }
         }
         node = self.common_execution(node);
-        if self.has() {
-            node = node.renamed("budget_usd", &["budgetUsd"], number("2.5").rule(POSITIVE));
-        }
-        if self.has() {
-            node = node.put("workers", integer(4, 1, 50));
-        }
-        if self.has() {
-            node = node.renamed("fail_on_error", &["failOnError"], boolean(true));
-        }
-        node
+        self.stated(node, SuiteExecution::TABLE, &[])
     }
 
     /// `execution` of a case.
@@ -62,27 +55,15 @@ impl Generator {
 
     fn common_execution(&mut self, mut node: Node) -> Node {
         if self.has() {
-            let mut trials = keys("`trials`").tag("trials").need(Code::MissingKey, "count", integer(3, 1, UNBOUNDED));
+            let mut trials = keys("`trials`").tag("trials");
             if self.has() {
                 let first = if self.may_pass_at_k { 0 } else { 1 };
                 let strategy = self.choices.one("strategy", &STRATEGIES[first..]);
                 trials = trials.put("strategy", choice(strategy, STRATEGIES).tag("strategy"));
             }
-            if self.has() {
-                trials = trials.renamed("cost_limit_usd", &["costLimitUsd"], number("0.5").rule(POSITIVE));
-            }
-            if self.has() {
-                trials = trials.put("errors", integer(1, 0, UNBOUNDED));
-            }
-            node = node.put("trials", trials);
+            node = node.put("trials", self.stated(trials, Trials::TABLE, &["strategy"]));
         }
-        if self.has() {
-            node = node.put("threshold", number(self.choices.one("threshold", &["0.75", "1", "0"])).rule(FRACTION));
-        }
-        if self.has() {
-            node = node.put("timeout_seconds", number(120).rule(POSITIVE));
-        }
-        node
+        self.stated(node, CommonExecution::TABLE, &[])
     }
 
     /// `requires` of a suite or a case.

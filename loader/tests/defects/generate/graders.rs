@@ -1,42 +1,21 @@
 //! Graders of every built-in type, and of one that is registered in Rust.
 
+use std::sync::LazyLock;
+
 use evalsuite_diagnostics::Code;
+use evalsuite_schema::grader::TABLES;
 
 use super::Generator;
 use crate::tree::{
-    FRACTION, NOT_NEGATIVE, Node, PASS_MARK, POSITIVE, Rule, UNBOUNDED, any_text, boolean, choice, entry, integer,
-    keys, list, name, number, open, text,
+    FRACTION, NOT_NEGATIVE, Node, PASS_MARK, Rule, UNBOUNDED, any_text, boolean, choice, entry, integer, keys, list,
+    name, number, open, text,
 };
 
-/// Types of graders. `field-accuracy` needs a reference answer, which is generated with it.
-pub(super) const TYPES: &[&str] = &[
-    "contains",
-    "contains-any",
-    "contains-all",
-    "icontains",
-    "icontains-any",
-    "icontains-all",
-    "starts-with",
-    "ends-with",
-    "equals",
-    "is-json",
-    "regex",
-    "similar",
-    "contains-json",
-    "json-schema",
-    "latency",
-    "cost",
-    "token-usage",
-    "execution-metrics",
-    "tool-trajectory",
-    "skill-trigger",
-    "code-grader",
-    "composite",
-    "llm-grader",
-    "rubrics",
-    "compare",
-    "tone_of_voice",
-];
+/// Types of graders, and one that is registered in Rust. `field-accuracy` needs a reference answer, which is generated with it.
+pub(super) static TYPES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let types = TABLES.iter().map(|table| table.id).filter(|id| *id != "field-accuracy");
+    types.chain(["tone_of_voice"]).collect()
+});
 
 /// The schema that graders name, in the suite.
 pub(crate) const SCHEMA: &str = "_shared/order.schema.json";
@@ -75,7 +54,7 @@ impl Generator {
                     .put("include", name(template).tag("include"))
             }
             _ => {
-                let kind = self.choices.one("grader", TYPES);
+                let kind = self.choices.one("grader", &TYPES);
                 self.grader(kind, depth)
             }
         }
@@ -167,58 +146,33 @@ impl Generator {
                 let schema = self.shared_file(SCHEMA.trim_start_matches("_shared/")).tag("schema file");
                 node.need(NEEDED, "schema", schema)
             }
-            "latency" => node.need(NEEDED, "threshold", number("1500.5").rule(NOT_NEGATIVE)),
-            "cost" => node.need(NEEDED, "budget", number("0").rule(NOT_NEGATIVE)),
             "token-usage" => {
-                let node = node.renamed("max_total", &["maxTotal"], number(4000).rule(NOT_NEGATIVE).tag("only limit"));
-                let node = self.limit(node, "max_input", &["maxInput"]);
-                self.limit(node, "max_output", &["maxOutput"])
+                node.renamed("max_total", &["maxTotal"], number(4000).rule(NOT_NEGATIVE).tag("only limit"))
             }
             "execution-metrics" => {
-                let node =
-                    node.renamed("max_tool_calls", &["maxToolCalls"], number(3).rule(NOT_NEGATIVE).tag("only limit"));
-                let node = self.limit(node, "max_llm_calls", &["maxLlmCalls"]);
-                let node = self.limit(node, "min_tool_calls", &[]);
-                let node = self.limit(node, "min_llm_calls", &[]);
-                let node = self.limit(node, "max_tokens", &["maxTokens"]);
-                let node = self.limit(node, "max_cost_usd", &["maxCostUsd"]);
-                let node = self.limit(node, "max_duration_ms", &["maxDurationMs"]);
-                let node = self.limit(node, "exploration_tolerance", &["explorationTolerance"]);
-                match self.has() {
-                    true => node.renamed(
-                        "target_exploration_ratio",
-                        &["targetExplorationRatio"],
-                        number("0.5").rule(FRACTION),
-                    ),
-                    false => node,
-                }
+                node.renamed("max_tool_calls", &["maxToolCalls"], number(3).rule(NOT_NEGATIVE).tag("only limit"))
             }
             "tool-trajectory" => self.trajectory(node),
-            "skill-trigger" => {
-                let node = node.need(NEEDED, "skill", text("deploy-auto"));
-                if self.has() { node.put("should_trigger", boolean(false)) } else { node }
-            }
             "field-accuracy" => self.field_accuracy(node),
             "code-grader" => self.code_grader(node),
             "composite" => self.composite(node, depth),
             "llm-grader" => self.llm_grader(node),
             "rubrics" => {
                 let node = node.need(NEEDED, "criteria", self.criteria());
-                self.judge_settings(node)
+                self.with_preprocessors(node)
             }
             "compare" => {
                 let node = node.put("reference", self.any_sentence().rule(Rule::Text));
-                let node = if self.has() { node.put("criteria", self.any_sentence().rule(Rule::Text)) } else { node };
-                self.judge_settings(node)
+                self.with_preprocessors(node)
             }
             "tone_of_voice" => node.put("config", self.facts()),
             _ => node,
         };
+        let node = match TABLES.iter().find(|table| table.id == kind) {
+            Some(table) => self.stated(node, table, &["against", "ignore_case", "max_distance"]),
+            None => node,
+        };
         node.entries().to_vec()
-    }
-
-    fn limit(&mut self, node: Node, key: &str, old: &'static [&'static str]) -> Node {
-        if self.has() { node.renamed(key, old, number("120").rule(NOT_NEGATIVE)) } else { node }
     }
 
     fn regex(&mut self, node: Node) -> Node {
@@ -326,15 +280,12 @@ impl Generator {
         let last = node.entries().iter().position(|entry| entry.key == "command").unwrap_or_default();
         node.entries_at(&[])[last].old = &["script"];
         if self.has() {
-            node = node.put("timeout_seconds", number("30").rule(POSITIVE));
-        }
-        if self.has() {
             node = node.put("config", open([("currency", any_text("EUR")), ("deep", self.free())]));
         }
         if self.has() {
             node = node.put("tolerance_in_cents", self.free());
         }
-        if self.has() { node.put("preprocessors", self.preprocessors()) } else { node }
+        self.with_preprocessors(node)
     }
 
     /// A program of the suite, or one of the system with a script of the suite.
@@ -363,7 +314,7 @@ impl Generator {
     fn composite(&mut self, node: Node, depth: usize) -> Node {
         let mut members = vec![self.grader("contains", depth + 1)];
         while members.len() < 4 && self.has() {
-            let kind = self.choices.one("member", TYPES);
+            let kind = self.choices.one("member", &TYPES);
             members.push(self.grader(kind, depth + 1));
         }
         let first = members[0].get("name").and_then(Node::text).unwrap_or_default().to_owned();
@@ -425,25 +376,10 @@ impl Generator {
             }
         };
         let node = if self.has() { node.put("rubrics", self.criteria()) } else { node };
-        self.judge_settings(node)
+        self.with_preprocessors(node)
     }
 
-    fn judge_settings(&mut self, mut node: Node) -> Node {
-        if self.has() {
-            node = node.put("target", name("judge")).put("model", text("gpt-5"));
-        }
-        if self.has() {
-            node = node.put("temperature", number("0.5").rule(Rule::Number(&["-0.1", "2.5"])));
-        }
-        if self.has() {
-            node = node.renamed("max_steps", &["maxSteps"], integer(50, 1, 50));
-        }
-        if self.has() {
-            node = node.put("confirm", number(4).rule(Rule::Number(&["-2", "3", "12"])));
-        }
-        if self.has() {
-            node = node.put("timeout_seconds", number(60).rule(POSITIVE)).put("config", self.facts());
-        }
+    fn with_preprocessors(&mut self, node: Node) -> Node {
         if self.has() { node.put("preprocessors", self.preprocessors()) } else { node }
     }
 }

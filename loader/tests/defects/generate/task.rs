@@ -1,14 +1,13 @@
 //! `suite.json` and task files.
 
 use evalsuite_diagnostics::Code;
+use evalsuite_schema::Task;
+use evalsuite_schema::keys::Keys;
 
 use super::Generator;
 use super::graders::TYPES;
 use crate::render::Syntax;
-use crate::tree::{
-    FRACTION, Node, POSITIVE, Rule, UNBOUNDED, Wanted, any_text, boolean, choice, entry, integer, keys, list, number,
-    open, text,
-};
+use crate::tree::{FRACTION, Node, Rule, Wanted, any_text, boolean, choice, entry, keys, list, number, open, text};
 
 pub(super) const KINDS: &[&str] = &["capability", "regression", "mixed"];
 const SOURCES: &[&str] = &["manual", "captured", "synthesized"];
@@ -63,19 +62,10 @@ impl Generator {
             input.push(entry("when", self.free()));
         }
         let mut node = keys("a task").tag("task").need(Code::MissingKey, "id", any_text(&id).tag("id"));
-        node = node.need(Code::MissingKey, "description", self.sentence());
         if has_workspace || self.has() {
             node = node.put("input", input);
         }
-        if self.has() {
-            node = node.put("metadata", self.facts()).put("tags", list([text("refunds"), text("Größe")]));
-        }
-        if self.has() {
-            node = node.put("trials_per_run", integer(2, 1, UNBOUNDED));
-        }
-        if self.has() {
-            node = node.put("timeout_seconds", number("240.5").rule(POSITIVE));
-        }
+        node = self.stated(node, Task::TABLE, &["input"]);
         if self.has() {
             node = node.put("$schema", any_text("https://example.org/task.json"));
         }
@@ -100,7 +90,7 @@ impl Generator {
     fn task_graders(&mut self) -> Vec<Node> {
         let mut graders = Vec::new();
         while graders.is_empty() || graders.len() < 8 && self.has() {
-            let kind = self.choices.one("task grader", TYPES);
+            let kind = self.choices.one("task grader", &TYPES);
             graders.push(self.task_grader(kind));
         }
         graders

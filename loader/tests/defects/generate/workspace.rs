@@ -1,6 +1,7 @@
 //! Workspaces, repos and hooks.
 
 use evalsuite_diagnostics::Code;
+use evalsuite_schema::keys::{Keys, ShortRepo, WrittenHook};
 
 use super::Generator;
 use crate::tree::{Node, Rule, UNBOUNDED, Wanted, any_text, boolean, choice, integer, keys, list, name, text};
@@ -109,10 +110,7 @@ impl Generator {
         if self.has() {
             node = node.put("base_commit", text("v1.2.0").tag("base commit"));
         }
-        if self.has() {
-            node = node.put("ancestor", integer(2, 0, UNBOUNDED));
-        }
-        if self.has() { node.put("sparse", list([text("src")])) } else { node }
+        self.stated(node, ShortRepo::TABLE, &[])
     }
 
     /// `hooks` of a workspace or a target.
@@ -137,15 +135,9 @@ impl Generator {
                 let command = any_text("echo {{test_id}} ${{ HOME }}").rule(Rule::Command).tag("hook command");
                 let mut node = keys("a hook").tag("hook").renamed("command", &["script"], command);
                 if self.has() {
-                    node = node.renamed("timeout_ms", &["timeoutMs"], integer(500, 1, UNBOUNDED));
-                }
-                if self.has() {
                     node = node.put("cwd", self.shared_directory("scripts"));
                 }
-                if may_reset && self.has() {
-                    node = node.put("reset", choice("strict", RESETS));
-                }
-                node
+                self.stated(node, WrittenHook::TABLE, if may_reset { &[] } else { &["reset"] })
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Flow style: braces, brackets and quotes, as in JSON.
 
 use super::reader::Reader;
-use super::{Data, Entry, Node};
+use super::{Data, MappingEntry, Node};
 
 impl Reader<'_> {
     /// The mapping or list at the cursor, below a key or dash at column `around`: a line that is not deeper ends it, for a bracket may be
@@ -45,7 +45,7 @@ impl Reader<'_> {
         !is_outer && self.at < self.text.len()
     }
 
-    fn flow_entry(&mut self, around: Option<usize>) -> Entry {
+    fn flow_entry(&mut self, around: Option<usize>) -> MappingEntry {
         let key = self.flow_scalar(true);
         let after_key = self.at;
         self.skip_spaces();
@@ -59,7 +59,7 @@ impl Reader<'_> {
             self.at = after_key;
             Node::empty(after_key)
         };
-        Entry { key: key.scalar().unwrap_or_default().to_owned(), key_range: key.range, value, is_complete }
+        MappingEntry { key: key.scalar().unwrap_or_default().to_owned(), key_range: key.range, value, is_complete }
     }
 
     /// An item of a list, which may be a mapping with one key and without braces.

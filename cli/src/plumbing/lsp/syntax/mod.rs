@@ -22,7 +22,7 @@ pub(super) struct Node {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Data {
-    Mapping(Vec<Entry>),
+    Mapping(Vec<MappingEntry>),
     Sequence(Vec<Node>),
     /// The text without quotes, not unescaped; empty where there is no value.
     Scalar(String),
@@ -30,7 +30,7 @@ pub(super) enum Data {
 
 /// A key of a mapping and its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct MappingEntry {
     pub(super) key: String,
     pub(super) key_range: Range<usize>,
     pub(super) value: Node,
@@ -44,7 +44,7 @@ impl Node {
         Self { range: at..at, data: Data::Scalar(String::new()) }
     }
 
-    pub(super) fn entries(&self) -> &[Entry] {
+    pub(super) fn entries(&self) -> &[MappingEntry] {
         match &self.data {
             Data::Mapping(entries) => entries,
             _ => &[],
@@ -72,6 +72,6 @@ impl Node {
 }
 
 /// The value of a key of a mapping.
-pub(super) fn value_of<'n>(entries: &'n [Entry], key: &str) -> Option<&'n Node> {
+pub(super) fn value_of<'n>(entries: &'n [MappingEntry], key: &str) -> Option<&'n Node> {
     entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Data, Entry, Node};
+use super::{Data, MappingEntry, Node};
 
 /// Values in values, at most: what is deeper is left out.
 const MAX_DEPTH: usize = 64;
@@ -199,14 +199,14 @@ impl<'t> Reader<'t> {
             } else if let Some((key, key_range, colon)) = self.key() {
                 self.at = colon;
                 let value = self.value_of_key(column);
-                entries.push(Entry { key, key_range, value, is_complete: true });
+                entries.push(MappingEntry { key, key_range, value, is_complete: true });
             } else if self.is_dash() {
                 break;
             } else {
                 let content = self.end_of_content();
                 let key_range = self.at..content;
                 let key = self.text[key_range.clone()].trim_matches(['"', '\'']).to_owned();
-                entries.push(Entry { key, key_range, value: Node::empty(content), is_complete: false });
+                entries.push(MappingEntry { key, key_range, value: Node::empty(content), is_complete: false });
                 self.skip_line();
             }
             end = self.at;

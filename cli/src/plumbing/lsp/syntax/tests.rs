@@ -7,7 +7,7 @@ use super::{Data, Node, read};
 fn value(node: &Node) -> Value {
     match &node.data {
         Data::Mapping(entries) => {
-            let value = |entry: &super::Entry| {
+            let value = |entry: &super::MappingEntry| {
                 let key = if entry.is_complete { entry.key.clone() } else { format!("{}?", entry.key) };
                 (key, value(&entry.value))
             };

@@ -32,7 +32,7 @@ impl ProgressFile {
             return Vec::new();
         }
         self.try_read().unwrap_or_else(|error| {
-            say!("warning: the progress is not shown any more: {error}");
+            say!("warning: progress is no longer shown: {error}");
             self.is_readable = false;
             Vec::new()
         })

@@ -1,0 +1,90 @@
+//! Reads `evals/evals.json` of an Agent Skill as settings and cases of an eval file.
+
+use evalsuite_loader::document::{Data, Value};
+use evalsuite_schema::json::json;
+
+use super::ReadCase;
+use crate::error::ConvertError;
+use crate::report::{Place, Report};
+use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
+
+/// The evals of the skill with this name.
+pub(super) fn cases(
+    entries: Vec<(String, Value)>,
+    skill: &str,
+    file: &Place,
+    draft: &mut SuiteDraft,
+    report: &mut Report,
+) -> Result<Vec<ReadCase>, ConvertError> {
+    draft.settings.push(("name".to_owned(), Value::text(skill)));
+    let mut cases = Vec::new();
+    for (key, value) in entries {
+        let at = file.below(value.position.line, &key);
+        report.mapped(&at);
+        match key.as_str() {
+            "skill_name" => {}
+            "description" | "version" | "metadata" => draft.settings.push((key, value)),
+            "$schema" => report.approximated(&at, "the schema of an eval file is another one"),
+            "evals" => {
+                for (eval, index) in value.items().unwrap_or_default().iter().zip(0..) {
+                    cases.push(case(eval, skill, &at.below(eval.position.line, &format!("[{index}]")), report)?);
+                }
+            }
+            _ => report.dropped(&at, "no key of evals.json"),
+        }
+    }
+    let place = format!("`.agents/skills/{skill}`");
+    report.approximated(file, format!("agents get the skill only if a `template` of the suite has it in {place}"));
+    Ok(cases)
+}
+
+fn case(eval: &Value, skill: &str, place: &Place, report: &mut Report) -> Result<ReadCase, ConvertError> {
+    let id = eval.get("id").and_then(|id| {
+        let number = id.as_number().map(|number| number.to_string());
+        id.as_text().map(str::to_owned).or(number)
+    });
+    let Some(id) = id else {
+        return Err(ConvertError::unsupported(format!("{} is not an eval: it has no `id`", place.name)));
+    };
+    let (mut entries, mut assertions, mut metadata) = (Vec::new(), Vec::new(), Vec::new());
+    let expectations = eval.get("expectations").or(eval.get("assertions"));
+    let has_expectations = expectations.and_then(Value::items).is_some_and(|items| !items.is_empty());
+    for (key, value) in eval.entries() {
+        let at = place.below(value.position.line, key);
+        report.mapped(&at);
+        match key.as_str() {
+            "id" => {}
+            "prompt" => entries.push(("input".to_owned(), value.clone())),
+            "expected_output" => {
+                entries.push(("criteria".to_owned(), value.clone()));
+                if !has_expectations {
+                    assertions.push(Value::from(json!({"type": "llm-grader", "name": "expected-output"})));
+                }
+            }
+            "expectations" | "assertions" if has_expectations => {
+                let criteria = vec![
+                    entry("type", "rubrics"),
+                    entry("name", "expectations"),
+                    ("criteria".to_owned(), value.clone()),
+                ];
+                assertions.push(Value::new(Data::Mapping(criteria)));
+            }
+            "expectations" | "assertions" => {}
+            "should_trigger" => {
+                let should_trigger = value.to_json();
+                let grader = json!({"type": "skill-trigger", "skill": skill, "should_trigger": should_trigger});
+                assertions.push(Value::from(grader));
+            }
+            "files" => report.dropped(&at, "only the `template` of a workspace has files: put them there"),
+            "timeout" => entries.push(entry("execution", json!({"timeout_seconds": value.to_json()}))),
+            "metadata" => metadata.extend(value.entries().iter().cloned()),
+            "name" | "tags" => metadata.push((key.clone(), value.clone())),
+            _ => report.dropped(&at, "no key of an eval"),
+        }
+    }
+    entries.push(("assertions".to_owned(), Value::new(Data::List(assertions))));
+    if !metadata.is_empty() {
+        entries.push(("metadata".to_owned(), Value::new(Data::Mapping(metadata))));
+    }
+    Ok(ReadCase { id, draft: CaseDraft { entries, above: Vec::new() }, place: place.clone() })
+}

@@ -1,0 +1,269 @@
+//! `matrix` of a case in a list: one case for each combination of its values, or for each row of a file.
+
+use std::mem;
+
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::paths::{Kind, Scope};
+use crate::read::node::{Data, Entry, Node};
+use crate::{fields, read};
+
+/// The key.
+pub(crate) const KEY: &str = "matrix";
+
+/// Most cases of one matrix: as many as a suite can have.
+const MAX_CASES: usize = 10_000;
+
+/// The cases that an element of a list stands for, without `matrix`: each has the values of one combination among its `vars`, and is named
+/// by them.
+pub(crate) fn expand(mut case: Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Node> {
+    let Some(key) = case.entry(KEY).map(|entry| entry.key_span) else { return vec![case] };
+    let matrix = case.take_entry(key).expect("it is there");
+    let found = match &matrix.value.data {
+        Data::Null => None,
+        Data::String(_) => rows(&matrix.value, scope, d),
+        _ => combinations(&matrix, d),
+    };
+    let Some(combinations) = found.filter(|all| all.iter().all(|values| are_new(values, &case, d))) else {
+        return vec![case];
+    };
+    if !scope.shared.may_copy(case.size() * combinations.len(), matrix.key_span, d) {
+        return Vec::new();
+    }
+    combinations.into_iter().map(|combination| with_values(&case, &matrix, combination)).collect()
+}
+
+/// Values of `vars`.
+type Combination = Vec<Entry>;
+
+/// The combinations, the last name varying fastest. `None`: a problem was reported.
+fn combinations(matrix: &Entry, d: &mut Diagnostics) -> Option<Vec<Combination>> {
+    let Some(axes) = matrix.value.as_mapping() else {
+        let expected = "a mapping from names to lists of values, or the path of a `.csv` or `.jsonl` file";
+        return fields::wrong_type(&matrix.value, "`matrix`", expected, d);
+    };
+    let mut all = vec![Vec::new()];
+    for axis in axes {
+        let what = format!("`{}` in `matrix`", axis.key);
+        let values = fields::list(&axis.value, &what, d)?;
+        if values.is_empty() {
+            return fields::reject(
+                Code::BlankValue,
+                axis.value.span,
+                format!("{what} is an empty list"),
+                "add a value",
+                d,
+            );
+        }
+        if all.len() * values.len() > MAX_CASES {
+            let message = format!("`matrix` has more than {MAX_CASES} combinations");
+            return fields::reject(Code::LimitExceeded, matrix.key_span, message, "remove values", d);
+        }
+        let extended = |combination: &Combination| {
+            let with =
+                |value: &Node| [combination.as_slice(), &[Entry { value: value.clone(), ..axis.clone() }]].concat();
+            values.iter().map(with).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(extended).collect();
+    }
+    Some(all)
+}
+
+/// The rows of the file that `node` names: objects of a JSONL file, or lines of a CSV file with a header. `None`: a problem was reported.
+fn rows(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<Combination>> {
+    let path = fields::literal_text(node, "`matrix`", d)?;
+    let found = scope.find_text(&path, node, "`matrix`", (Code::MissingPath, Kind::File), d)?;
+    let ending = found.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let invalid = |message: String, help: &str, d: &mut Diagnostics| {
+        fields::reject(Code::InvalidExternalFile, node.span, format!("`{path}`: {message}"), help, d)
+    };
+    if !matches!(ending.as_str(), "csv" | "jsonl") {
+        return invalid("a matrix is read from `.csv` and `.jsonl` files".to_owned(), "name such a file", d);
+    }
+    let (file, text) = read::read_text(&found.path, scope.files, d)?;
+    let mut all: Vec<Combination> = Vec::new();
+    if ending == "jsonl" {
+        let before = d.len();
+        for row in read::parse_jsonl(file, &text, d) {
+            match row.data {
+                Data::Mapping(entries) => all.push(entries),
+                _ => return fields::wrong_type(&row, "a line of a matrix", "an object", d),
+            }
+        }
+        if d.len() > before {
+            return None;
+        }
+    } else {
+        let mut lines = csv_rows(&text).into_iter();
+        let header = lines.next().unwrap_or_default();
+        for (index, line) in lines.enumerate() {
+            if line.len() != header.len() {
+                let message =
+                    format!("row {} has {} values, and the header has {}", index + 1, line.len(), header.len());
+                return invalid(message, "write a value for each column", d);
+            }
+            let value = |text| Node { span: node.span, data: Data::String(text) };
+            let pairs = header.iter().cloned().zip(line);
+            all.push(pairs.map(|(key, text)| Entry { key, key_span: node.span, value: value(text) }).collect());
+        }
+    }
+    match all.len() {
+        0 => invalid("no values".to_owned(), "add a row", d),
+        count if count > MAX_CASES => invalid(format!("more than {MAX_CASES} rows"), "remove rows", d),
+        _ => Some(all),
+    }
+}
+
+/// The rows of comma-separated values, quoted as in RFC 4180; blank lines are left out. Every user would compile the crate `csv`.
+fn csv_rows(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut field, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut letters = text.chars().chain(['\n']).peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if is_quoted && letters.peek() == Some(&'"') => field.extend(letters.next()),
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => row.push(mem::take(&mut field)),
+            '\r' if !is_quoted => {}
+            '\n' if !is_quoted => {
+                row.push(mem::take(&mut field));
+                rows.push(mem::take(&mut row));
+            }
+            _ => field.push(letter),
+        }
+    }
+    rows.retain(|row: &Vec<String>| row.iter().any(|field| !field.is_empty()));
+    rows
+}
+
+/// Whether the names of the values are not in `vars`, too.
+fn are_new(values: &Combination, case: &Node, d: &mut Diagnostics) -> bool {
+    let Some(vars) = case.entry("vars") else { return true };
+    let Some((first, second)) = values.iter().find_map(|value| Some((vars.value.entry(&value.key)?, value))) else {
+        return true;
+    };
+    d.push(
+        Diagnostic::new(Code::ConflictingKeys, format!("`{}` is a name in `vars` and in `matrix`", second.key))
+            .at(second.key_span)
+            .related(first.key_span, "in `vars`")
+            .help("rename one"),
+    );
+    false
+}
+
+fn with_values(case: &Node, matrix: &Entry, values: Combination) -> Node {
+    let mut case = case.clone();
+    let Data::Mapping(entries) = &mut case.data else { return case };
+    let text = |value: &Node| {
+        value.as_str().map_or_else(|| value.to_json().to_string(), |text| text.replace(char::is_control, " "))
+    };
+    let names: String = values.iter().map(|entry| format!("-{}", text(&entry.value))).collect();
+    // An id of another type is reported as such.
+    if let Some(Entry { value: Node { data: Data::String(id), .. }, .. }) =
+        entries.iter_mut().find(|entry| entry.key == "id")
+    {
+        id.push_str(&names);
+    }
+    match entries.iter_mut().find(|entry| entry.key == "vars").map(|vars| &mut vars.value.data) {
+        Some(Data::Mapping(vars)) => vars.extend(values),
+        Some(Data::Null) | None => {
+            entries.retain(|entry| entry.key != "vars");
+            let value = Node { span: matrix.value.span, data: Data::Mapping(values) };
+            entries.push(Entry { key: "vars".to_owned(), key_span: matrix.key_span, value });
+        }
+        // It is reported as what it is.
+        Some(_) => {}
+    }
+    case
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_package::Package;
+
+    fn expanded(case: &str) -> (Vec<String>, Vec<String>) {
+        let package = Package::new(&[]);
+        let mut d = Diagnostics::new();
+        let cases = expand(package.node(case), package.scope(), &mut d);
+        (cases.iter().map(|case| case.to_json().to_string()).collect(), package.lines(&d))
+    }
+
+    #[test]
+    fn there_is_a_case_for_every_combination() {
+        let (cases, problems) =
+            expanded("{id: a, input: '{{ lang }}', vars: {x: 1}, matrix: {lang: [en, de], size: [2, {s: 3}]}}");
+        assert_eq!(problems, [""; 0]);
+        let case = |id: &str, vars: &str| {
+            format!("{{\"id\":\"a-{id}\",\"input\":\"{{{{ lang }}}}\",\"vars\":{{\"x\":1,{vars}}}}}")
+        };
+        let expected = [
+            case("en-2", "\"lang\":\"en\",\"size\":2"),
+            case("en-{\\\"s\\\":3}", "\"lang\":\"en\",\"size\":{\"s\":3}"),
+            case("de-2", "\"lang\":\"de\",\"size\":2"),
+            case("de-{\\\"s\\\":3}", "\"lang\":\"de\",\"size\":{\"s\":3}"),
+        ];
+        assert_eq!(cases, expected);
+    }
+
+    #[test]
+    fn a_case_without_vars_gets_them_and_one_without_a_matrix_stays() {
+        assert_eq!(expanded("{id: a, matrix: {n: [1]}}").0, ["{\"id\":\"a-1\",\"vars\":{\"n\":1}}"]);
+        assert_eq!(expanded("{id: a, input: x}").0, ["{\"id\":\"a\",\"input\":\"x\"}"]);
+        assert_eq!(expanded("{id: a, matrix: null}").0, ["{\"id\":\"a\"}"]);
+    }
+
+    #[test]
+    fn there_is_a_case_for_every_row_of_a_file() {
+        let csv = "order,text\r\n1182,\"broken, \"\"twice\"\"\"\r\n\r\n1183,\"two\nlines\"\n";
+        let files = [
+            ("suite/a.csv", csv),
+            ("suite/b.jsonl", "{\"n\": 1}\n\n{\"n\": [2]}\n"),
+            ("suite/c.csv", "a,b\n1\n"),
+            ("suite/d.csv", "a\n"),
+        ];
+        let package = Package::new(&files);
+        let expanded = |case: &str| {
+            let mut d = Diagnostics::new();
+            let cases = expand(package.node(case), package.scope(), &mut d);
+            (cases.iter().map(|case| case.to_json().to_string()).collect::<Vec<_>>(), package.lines(&d))
+        };
+        let (cases, problems) = expanded("{id: a, matrix: ./a.csv}");
+        assert_eq!(problems, [""; 0]);
+        assert_eq!(
+            cases,
+            [
+                "{\"id\":\"a-1182-broken, \\\"twice\\\"\",\"vars\":{\"order\":\"1182\",\"text\":\"broken, \\\"twice\\\"\"}}",
+                "{\"id\":\"a-1183-two lines\",\"vars\":{\"order\":\"1183\",\"text\":\"two\\nlines\"}}",
+            ]
+        );
+        let (cases, _) = expanded("{id: a, matrix: b.jsonl}");
+        assert_eq!(cases, ["{\"id\":\"a-1\",\"vars\":{\"n\":1}}", "{\"id\":\"a-[2]\",\"vars\":{\"n\":[2]}}"]);
+        let problem = |file: &str| expanded(&format!("{{id: a, matrix: {file}}}")).1.remove(0);
+        assert_eq!(problem("c.csv"), "1:17 E043 `c.csv`: row 1 has 1 values, and the header has 2");
+        assert_eq!(problem("d.csv"), "1:17 E043 `d.csv`: no values");
+        assert!(problem("e.csv").contains("E018"), "{}", problem("e.csv"));
+    }
+
+    #[test]
+    fn a_broken_matrix_is_an_error_and_leaves_one_case() {
+        for (matrix, problem) in [
+            (
+                "[1]",
+                "1:17 E020 `matrix` must be a mapping from names to lists of values, or the path of a `.csv` or `.jsonl` file, found a list",
+            ),
+            ("{n: 1}", "1:21 E020 `n` in `matrix` must be a list, found a number"),
+            ("{n: []}", "1:21 E022 `n` in `matrix` is an empty list"),
+        ] {
+            let (cases, problems) = expanded(&format!("{{id: a, matrix: {matrix}}}"));
+            assert_eq!((cases, problems), (vec!["{\"id\":\"a\"}".to_owned()], vec![problem.to_owned()]));
+        }
+        let (cases, problems) = expanded("{id: a, vars: {n: 1}, matrix: {n: [1]}}");
+        assert_eq!(
+            (cases.len(), problems.as_slice()),
+            (1, ["1:32 E025 `n` is a name in `vars` and in `matrix`".to_owned()].as_slice())
+        );
+        let ten = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]";
+        let (_, problems) =
+            expanded(&format!("{{id: a, matrix: {{a: {ten}, b: {ten}, c: {ten}, d: {ten}, e: [1, 2]}}}}"));
+        assert_eq!(problems, ["1:9 E008 `matrix` has more than 10000 combinations"]);
+    }
+}
