@@ -8,13 +8,13 @@ use crate::entry::reload;
 use crate::entry::report::Report;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
-use crate::entry::suite_description::NEW_CASES_VARIABLE;
+use crate::entry::suite_description::NEW_CASES;
 use crate::model::evals::Evals;
 use crate::platform::redaction::without_secrets;
 
 /// The tests that the variable names.
 pub(crate) fn wanted() -> Option<Vec<String>> {
-    let paths = std::env::var(NEW_CASES_VARIABLE).ok().filter(|paths| !paths.is_empty())?;
+    let paths = std::env::var(NEW_CASES).ok().filter(|paths| !paths.is_empty())?;
     Some(paths.lines().map(str::to_owned).collect())
 }
 

@@ -25,7 +25,7 @@ pub const DESCRIBE_VARIABLE: &str = "EVALSUITE_DESCRIBE";
 ///
 /// While it is set, each test `suite_check` runs those that are of its suite, with the feature `reload`, and prints their results as the
 /// test harness does. It does not check the suite.
-pub const NEW_CASES_VARIABLE: &str = "EVALSUITE_NEW_CASES";
+pub const NEW_CASES: &str = "EVALSUITE_NEW_CASES";
 
 /// A suite in a test program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
 
-use evalsuite::tooling::{NEW_CASES_VARIABLE, run_id_or_new};
+use evalsuite::tooling::{NEW_CASES, run_id_or_new};
 
 use super::event::Event;
 use super::programs::{NewTests, Program};
@@ -38,7 +38,7 @@ pub(super) fn start_new(program: &Program, index: usize, new: &NewTests, events:
     let arguments = ["--exact", "--nocapture"].into_iter().chain(new.checks.iter().map(String::as_str));
     let mut command = program.command(arguments);
     let paths: Vec<&str> = new.tests.iter().map(|(test, _)| test.as_str()).collect();
-    command.env(NEW_CASES_VARIABLE, paths.join("\n"));
+    command.env(NEW_CASES, paths.join("\n"));
     start_command(command, program, index, events)
 }
 
