@@ -86,7 +86,7 @@ fn a_second_suite_changes_neither_manifest_nor_build_script() {
     package.write("build.rs", "fn main() {\n    println!(\"cargo::rerun-if-env-changed=X\");\n}\n");
     let output = package.run(&["new", "suite", "one"]);
     assert!(
-        output.out.contains("changed build.rs: evalsuite_build::track(\"suites\"); (from now on"),
+        output.out.contains("changed build.rs: evalsuite_build::track(\"suites\"); (the build script now runs only"),
         "{}",
         output.out
     );
@@ -176,7 +176,7 @@ fn a_case_says_what_is_missing() {
     assert_eq!(output.err, expected);
     assert_eq!(package.run(&["new", "suite"]).code, 0);
     for (arguments, message) in [
-        (&["late"][..], "error: `--input` is missing: input of the agent\n"),
+        (&["late"][..], "error: `--input` is missing: prompt for the agent\n"),
         (
             &["a b", "--input", "x"],
             "error: `a b` is not a valid name: use letters, digits, `-` and `_`, and start with a letter\n",
@@ -203,7 +203,7 @@ fn a_grader_joins_the_test_file() {
     let output = package.run(&["new", "grader", "short_answer"]);
     assert_eq!(
         (output.code, output.err.as_str()),
-        (2, "error: tests/basics.rs has a function `short_answer` already\n")
+        (2, "error: tests/basics.rs already has a function `short_answer`\n")
     );
     package.write("tests/basics.rs", "");
     let output = package.run(&["new", "grader", "other"]);

@@ -258,7 +258,7 @@ fn targets_that_cannot_be_used_are_errors_of_their_cases_only() {
         (2, "E071 target-not-runnable", "provider `codex-cli`"),
         (3, "E071 target-not-runnable", "target `slow` is not defined"),
         (5, "E073 unset-variable", "`EVALSUITE_NO_SUCH_VARIABLE` is not set"),
-        (6, "E021 missing-key", "unknown key `comand`"),
+        (6, "E019 unknown-key", "unknown key `comand`"),
         (7, "E071 target-not-runnable", "`provider_batching: true`, which is not supported"),
     ] {
         let (stage, code, message) = reason(&cases[index]);

@@ -33,7 +33,6 @@ impl Call {
     pub fn with_cargo(self) -> Self {
         self.env("CARGO_TARGET_DIR", directories::shared_target())
             .env("CARGO_PROFILE_DEV_DEBUG", "false")
-            .env("CARGO_PROFILE_DEV_STRIP", "symbols")
             .env("CARGO_INCREMENTAL", "0")
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TERM_COLOR", "never")
