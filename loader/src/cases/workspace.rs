@@ -53,7 +53,8 @@ pub(crate) fn read(
 /// A workspace in a file of its own.
 fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenWorkspace> {
     let text = node.as_str().unwrap_or_default().trim();
-    if !text.is_empty() && scope.dir.join(text).is_dir() {
+    // A link is followed below, where it may be refused.
+    if !text.is_empty() && scope.dir.join(text).symlink_metadata().is_ok_and(|found| found.is_dir()) {
         let message = format!("`workspace`: `{text}` is a directory, not a file with a workspace");
         let help = format!("write `workspace: {{ template: {text} }}`");
         let fix =
