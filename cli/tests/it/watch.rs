@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use std::{fs, thread};
 
 use evalsuite_needs::needs;
+use evalsuite_schema::json::{Value, json};
 use evalsuite_tests::throwaway::{Call, Package, suites};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-evalsuite");
@@ -176,9 +177,12 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     package.write("suites/by_case/cases/third/case.yaml", &skipped);
     let skipped = watching.change();
     assert_eq!(skipped.last().expect("a line"), "evalsuite: 1 passed, 1 FAILED, 1 skipped; 0 problems");
-    package.write("suites/by_case/cases/third/case.yaml", &suites::case("after all", "all"));
+    let tagged = suites::case("after all", "all").replace("input", "tags: [late]\ninput");
+    package.write("suites/by_case/cases/third/case.yaml", &tagged);
     let again = watching.change();
     assert_eq!(again.last().expect("a line"), "evalsuite: 2 passed, 1 FAILED, 0 skipped; 0 problems");
+    let has_own_tag = |record: &Value| record["tags"] == json!(["late"]);
+    assert!(package.records().of_case("third").iter().any(has_own_tag), "a new case has its own tags");
     assert_eq!(built_at(&program), built, "a new case needs no build");
     let (own, others) = (package.records_directory().join("watch/latest"), package.records_directory().join("latest"));
     assert!(own.is_file() && !others.exists(), "runs of `watch` are not those that `report` shows");

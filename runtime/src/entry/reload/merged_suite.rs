@@ -27,18 +27,7 @@ pub(super) fn merge(
             return Ok(EvalCase { ..*built });
         }
         is_same = false;
-        let location = &loaded.case.location;
-        let tags: Vec<&'static str> = loaded.case.tags.iter().map(|tag| kept(tag)).collect();
-        Ok(EvalCase {
-            id: kept(&loaded.case.id),
-            file: kept(&location.file),
-            line: location.line,
-            column: location.column,
-            source: kept(&loaded.source),
-            tags: tags.leak(),
-            json: CompiledJson::Text(json.leak()),
-            ..*built
-        })
+        Ok(eval_case(loaded, json, built.test_name, built.target))
     };
     let cases = built.cases.iter().map(&mut case).collect::<serde_json::Result<Vec<_>>>()?;
     let json = serde_json::to_string(about)?;
@@ -66,27 +55,33 @@ pub(super) fn with_new_cases(
 ) -> serde_json::Result<&'static EvalSuite> {
     let known: BTreeSet<&str> = merged.cases.iter().map(|case| case.test_name).collect();
     let mut cases: Vec<EvalCase> = merged.cases.iter().map(|case| EvalCase { ..*case }).collect();
-    let tags: Vec<&'static str> = loaded.suite.tags.iter().map(|tag| kept(tag)).collect();
-    let tags: &'static [&'static str] = tags.leak();
     for test in &loaded.tests {
         let path = test.path.join("::");
         if known.contains(path.as_str()) {
             continue;
         }
-        let LoadedCase { case, source, .. } = &loaded.cases[test.case];
-        cases.push(EvalCase {
-            id: kept(&case.id),
-            test_name: kept(&path),
-            file: kept(&case.location.file),
-            line: case.location.line,
-            column: case.location.column,
-            source: kept(source),
-            target: test.target.as_deref().map(kept),
-            tags,
-            json: CompiledJson::Text(serde_json::to_string(&**case)?.leak()),
-        });
+        let new = &loaded.cases[test.case];
+        let json = serde_json::to_string(&*new.case)?;
+        cases.push(eval_case(new, json, kept(&path), test.target.as_deref().map(kept)));
     }
     Ok(Box::leak(Box::new(EvalSuite { cases: cases.leak(), ..*merged })))
+}
+
+/// A loaded case, whose data is `json`, as that of a test.
+fn eval_case(loaded: &LoadedCase, json: String, test_name: &'static str, target: Option<&'static str>) -> EvalCase {
+    let LoadedCase { case, source, .. } = loaded;
+    let tags: Vec<&'static str> = case.tags.iter().map(|tag| kept(tag)).collect();
+    EvalCase {
+        id: kept(&case.id),
+        test_name,
+        file: kept(&case.location.file),
+        line: case.location.line,
+        column: case.location.column,
+        source: kept(source),
+        target,
+        tags: tags.leak(),
+        json: CompiledJson::Text(json.leak()),
+    }
 }
 
 /// The text for the rest of the program, as that of compiled suites.
