@@ -7,7 +7,7 @@ mod sarif;
 mod short;
 mod text;
 
-use crate::{Diagnostics, Severity};
+use crate::{Diagnostics, Severity, counted};
 
 pub use github::{github, github_annotations};
 pub use json::{JsonDiagnostic, json};
@@ -46,8 +46,7 @@ pub fn summary(diagnostics: &Diagnostics) -> String {
         .into_iter()
         .filter_map(|severity| match count(severity) {
             0 => None,
-            1 => Some(format!("1 {}", severity.as_str())),
-            several => Some(format!("{several} {}s", severity.as_str())),
+            count => Some(counted(count, severity.as_str())),
         })
         .collect();
     if parts.is_empty() { "no problems".to_owned() } else { parts.join(", ") }

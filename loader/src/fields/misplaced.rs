@@ -5,16 +5,13 @@ use evalsuite_diagnostics::suggest;
 use evalsuite_schema::keys::WrittenHooks;
 use evalsuite_schema::{Case, CaseExecution, Suite, SuiteExecution, Workspace};
 
+use super::indented_lines;
 use crate::diagnostic::{Edit, Fix};
 use crate::keys::{Key, Keys, Status, Table, Type};
 use crate::read::node::{Entry, Node};
-use crate::source::Position;
 
 /// Objects that are searched below the one in which the key is written.
 const DEPTH: usize = 2;
-
-/// Lines of an entry that is moved, at most.
-const MOST_LINES: u32 = 200;
 
 /// Where a key belongs.
 pub(super) struct Home {
@@ -145,18 +142,14 @@ impl Home {
     /// As [`Home::fix`] for an entry of several lines, which are indented below new keys.
     fn fix_of_lines(&self, mapping: &Node, entry: &Entry) -> Option<Fix> {
         let ((start, key_end), (_, end)) = (entry.key_span.range?, entry.value.span.range?);
-        let last = if end.column == 1 { end.line - 1 } else { end.line };
-        if mapping.is_flow() || mapping.entry(self.path[0]).is_some() || last - start.line > MOST_LINES {
+        if mapping.is_flow() || mapping.entry(self.path[0]).is_some() {
             return None;
         }
         let indent = usize::try_from(start.column).ok()?.checked_sub(1)?;
         let lines =
             self.path.iter().enumerate().map(|(depth, key)| format!("{key}:\n{}", " ".repeat(indent + 2 * depth + 2)));
         let mut edits = vec![Edit::new(start, key_end, format!("{}{}", lines.collect::<String>(), self.key.name))];
-        for line in start.line + 1..=last {
-            let at = Position { line, column: 1 };
-            edits.push(Edit::new(at, at, "  ".repeat(self.path.len())));
-        }
+        edits.extend(indented_lines::after_first(start, end, &"  ".repeat(self.path.len()))?);
         Some(Fix::Edits(edits))
     }
 }

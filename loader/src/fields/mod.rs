@@ -2,6 +2,7 @@
 
 pub(crate) mod command;
 pub(crate) mod id;
+mod indented_lines;
 mod misplaced;
 pub(crate) mod paths;
 pub(crate) mod pattern;

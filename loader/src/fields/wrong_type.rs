@@ -1,5 +1,6 @@
 //! Values of another type than their key needs, and what was probably meant.
 
+use super::indented_lines;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::keys::Table;
 use crate::read::node::{Data, Node};
@@ -101,13 +102,9 @@ fn one_element(node: &Node) -> Option<Fix> {
         return around(node.span, "[", "]");
     }
     let (start, end) = node.span.range?;
-    let last = if end.column == 1 { end.line - 1 } else { end.line };
     let mut edits = vec![Edit::new(start, start, "- ")];
-    for line in start.line + 1..=last.min(start.line + 200) {
-        let at = crate::source::Position { line, column: 1 };
-        edits.push(Edit::new(at, at, "  "));
-    }
-    (last <= start.line + 200).then_some(Fix::Edits(edits))
+    edits.extend(indented_lines::after_first(start, end, "  ")?);
+    Some(Fix::Edits(edits))
 }
 
 fn is_quoted(node: &Node) -> bool {

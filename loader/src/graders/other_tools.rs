@@ -120,17 +120,12 @@ impl Replacement {
     pub(crate) fn help(&self, grader: Option<&Node>) -> String {
         let value = grader.and_then(|grader| grader.entry("value")).map(|entry| entry.value.shown());
         let value = value.as_deref().unwrap_or("…");
-        let mut settings = Vec::new();
-        if let Text::Otherwise(words) = self.text
-            && !words.is_empty()
-        {
-            settings.push(words.to_owned());
-        }
-        match self.text {
-            Text::Criterion => settings.push(format!("`criteria: [{value}]`")),
-            Text::Prompt => settings.push(format!("`prompt: {value}`")),
-            Text::Value | Text::Otherwise(_) => {}
-        }
+        let mut settings = match self.text {
+            Text::Criterion => vec![format!("`criteria: [{value}]`")],
+            Text::Prompt => vec![format!("`prompt: {value}`")],
+            Text::Otherwise(words) if !words.is_empty() => vec![words.to_owned()],
+            Text::Value | Text::Otherwise(_) => Vec::new(),
+        };
         if self.is_negated {
             settings.push("`negate: true`".to_owned());
         }
