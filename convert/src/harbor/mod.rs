@@ -2,6 +2,7 @@
 
 mod dockerfile;
 mod toml_document;
+mod verifier;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,6 +13,7 @@ use evalsuite_schema::json::{Object, Value as Json, json};
 
 use self::dockerfile::Dockerfile;
 use self::toml_document::TomlDocument;
+use self::verifier::Container;
 use crate::case_ids::{CaseIds, slug};
 use crate::error::ConvertError;
 use crate::layouts::NewSuite;
@@ -26,12 +28,6 @@ const TASK: &str = "task.toml";
 
 /// Runs the verifier.
 const GRADER: &str = include_str!("../../assets/harbor.py");
-
-/// Where a task works if nothing says so.
-const WORKDIR: &str = "/app";
-
-/// The time limit of a verifier without one, in seconds.
-const VERIFIER_SECONDS: f64 = 600.0;
 
 /// Why settings of containers are dropped.
 const CONTAINER: &str = "it needs a container: the agent works in a directory, only the verifier runs in one";
@@ -86,16 +82,6 @@ fn tasks(directory: &Path) -> Result<Vec<PathBuf>, ConvertError> {
         }
     }
     Ok(found.into_iter().collect())
-}
-
-/// Runs Reward Kit on the tests, as its documentation does.
-const REWARD_KIT: [&str; 5] = ["uvx", "--from", "harbor-rewardkit", "rewardkit", "/tests"];
-
-/// Where a verifier runs, and the files of the task.
-struct Container<'a> {
-    docker: &'a Dockerfile,
-    image: Option<&'a str>,
-    files: &'a BTreeSet<String>,
 }
 
 /// A task that is being converted.
@@ -243,138 +229,6 @@ impl Task<'_> {
             );
         }
         has_files
-    }
-
-    /// The image of the container; `Some(None)` if it is built from the Dockerfile. `None`: there is no container, which is reported.
-    fn image(&mut self, environment: &Object, files: &BTreeSet<String>) -> Option<Option<String>> {
-        let named = environment.get("docker_image").and_then(Json::as_str).map(str::to_owned);
-        if named.is_some() || files.contains("environment/Dockerfile") {
-            return Some(named);
-        }
-        let compose = "environment/docker-compose.yaml";
-        let document = self.source.document(&self.directory.join(compose), compose, &self.file_place(compose)).ok();
-        let main = document.and_then(|document| document.root.get("services")?.get("main").cloned());
-        let image = main.and_then(|main| main.get("image").and_then(Value::as_text).map(str::to_owned));
-        if image.is_none() {
-            self.report.dropped(
-                &self.file_place("environment/Dockerfile"),
-                "it does not exist, and `environment.docker_image` names no image: the verifier has no container, so the task is no case",
-            );
-        }
-        image.map(Some)
-    }
-
-    /// The keys of a verifier, that of the task or of a step.
-    fn verifier(&self, table: &str) -> Object {
-        match table.split_once('.') {
-            None => self.table(table),
-            Some((steps, _)) => {
-                let index: usize = steps.trim_start_matches("steps[").trim_end_matches(']').parse().unwrap_or_default();
-                self.document.root["steps"][index]["verifier"].as_object().cloned().unwrap_or_default()
-            }
-        }
-    }
-
-    /// What a verifier runs in the container, if that is not `test.sh`. `None`: there is nothing to run, which is reported.
-    fn command(
-        &mut self,
-        tests: &[&str],
-        table: &str,
-        verifier: &Object,
-        files: &BTreeSet<String>,
-    ) -> Option<Option<Json>> {
-        let file = |name: &str| tests.iter().map(|folder| format!("{folder}/{name}")).find(|file| files.contains(file));
-        let runs = "it runs with `docker` on the workspace, and its reward is the score";
-        match verifier.get("command") {
-            None => {}
-            Some(command) => {
-                let place = self.place(&format!("{table}.command"));
-                let words = match command {
-                    Json::String(command) => Some(json!(["bash", "-c", command])),
-                    Json::Array(words) if !words.is_empty() && words.iter().all(Json::is_string) => {
-                        Some(command.clone())
-                    }
-                    _ => None,
-                };
-                match &words {
-                    Some(_) => self.report.approximated(&place, runs),
-                    None => self.report.dropped(&place, "it is neither a text nor a list of texts"),
-                }
-                return words.map(Some);
-            }
-        }
-        if let Some(script) = file("test.sh") {
-            self.report.approximated(&self.file_place(&script), runs);
-            return Some(None);
-        }
-        let framework = verifier.get("framework").and_then(Json::as_str);
-        let is_reward_kit =
-            framework.map(|name| name.to_lowercase().replace(['-', '_', ' '], "").ends_with("rewardkit"));
-        let rewards = file("reward.toml");
-        if is_reward_kit == Some(true) || is_reward_kit.is_none() && rewards.is_some() {
-            let place = match &rewards {
-                Some(file) => self.file_place(file),
-                None => self.place(&format!("{table}.framework")),
-            };
-            self.report.different(&place, "Reward Kit runs in the container with `uvx`, which the image has to have");
-            return Some(Some(json!(REWARD_KIT)));
-        }
-        match framework {
-            Some(framework) => {
-                let place = self.place(&format!("{table}.framework"));
-                self.report.dropped(&place, format!("how `{framework}` is run is not known: write `tests/test.sh`"));
-            }
-            None => {
-                let script = format!("{}/test.sh", tests.last().unwrap_or(&"tests"));
-                self.report.dropped(&self.file_place(&script), "there is no verifier for Linux");
-            }
-        }
-        None
-    }
-
-    /// The grader that runs a verifier; `tests` are its directories.
-    fn grader(&mut self, tests: &[&str], table: &str, container: &Container<'_>) -> Option<Json> {
-        let Container { docker, image, files } = container;
-        let verifier = self.verifier(table);
-        let command = self.command(tests, table, &verifier, files)?;
-        let folders = tests.iter().filter(|folder| files.iter().any(|file| file.starts_with(&format!("{folder}/"))));
-        let workdir = docker.workdir.as_deref().filter(|workdir| *workdir != "/").unwrap_or(WORKDIR);
-        let folders: Vec<String> = folders.map(|folder| format!("harbor/{}/{folder}", self.id)).collect();
-        let mut config = json!({"task": format!("harbor/{}", self.id), "tests": folders, "workdir": workdir});
-        if let Some(image) = image {
-            config["image"] = json!(image);
-        }
-        if let Some(command) = command {
-            config["command"] = command;
-        }
-        let mut seconds = VERIFIER_SECONDS;
-        for (key, value) in &verifier {
-            let place = self.place(&format!("{table}.{key}"));
-            match key.as_str() {
-                "timeout_sec" => {
-                    seconds = value.as_f64().unwrap_or(seconds);
-                    self.report.mapped(&place);
-                }
-                "env" => {
-                    if value.as_object().is_some_and(|env| !env.is_empty()) {
-                        config["env"] = value.clone();
-                    }
-                    self.report.mapped(&place);
-                }
-                // What it runs is reported where that is chosen.
-                "command" | "framework" => {}
-                "collect" => self.report.dropped(&place, "nothing is collected from services"),
-                _ => self.report.dropped(&place, CONTAINER),
-            }
-        }
-        Some(json!({
-            "type": "code-grader",
-            "name": "reward",
-            "command": ["python3", "./graders/harbor.py"],
-            "timeout_seconds": number(seconds),
-            "required": true,
-            "config": config,
-        }))
     }
 
     /// The steps as turns of a conversation.
