@@ -69,7 +69,7 @@ pub(crate) struct Explain {
 
 /// Convert a suite to another layout, or create a suite from promptfoo or Harbor
 ///
-/// Reports for every entry of the source whether it was mapped, approximated, different or dropped, and the reason. Comments in YAML files are kept. A
+/// Reports whether each entry of the source is mapped, approximated, different or dropped, and why. Comments in YAML files are kept. A
 /// suite is converted in place unless DIR is given. Programs of the source are not run. Exit status: 0 on success, 1 if the new suite has
 /// errors or an entry was dropped without `--lossy`, 2 if the source cannot be read or a file would be overwritten.
 #[derive(Debug, Args)]

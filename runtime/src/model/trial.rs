@@ -212,8 +212,8 @@ getters! {
         /// Index of this trial among those of its case, from 0.
         pub fn index(self) -> u32 { self.shared.facts.index }
 
-        /// Number of the turn in a conversation, from 1, as in messages about it; `None` if the case is not a conversation. The agent is called once per turn;
-        /// its input is the conversation so far, followed by the new message.
+        /// Number of the turn in a conversation, counted from 1 as in messages; `None` if the case is not a conversation. The agent is
+        /// called once per turn; its input is the conversation so far, followed by the new message.
         pub fn turn(self) -> Option<u32> { self.shared.facts.turn.map(|index| index + 1) }
 
         /// The input as one text: the messages in order, files as their absolute paths.
