@@ -48,6 +48,7 @@ fn a_suite_of_either_layout_passes_check() {
         for line in [
             "created tests/basics.rs\n",
             "created build.rs\n",
+            "created .gitattributes\n",
             "changed Cargo.toml: dev-dependency evalsuite, build-dependency evalsuite-build\n",
         ] {
             assert!(output.out.contains(line), "{}", output.out);
@@ -59,6 +60,24 @@ fn a_suite_of_either_layout_passes_check() {
     let package = package();
     assert_eq!(package.run(&["new"]).code, 0, "a suite is the default");
     assert!(package.root().join("suites/basics/EVAL.yaml").is_file());
+}
+
+#[test]
+fn suites_and_recordings_get_attributes_of_git_unless_there_are_some() {
+    let lines = "/suites/** text=auto eol=lf\n/.evalsuite/** text=auto eol=lf\n";
+    let package = package();
+    assert_eq!(package.run(&["new", "suite", "one"]).code, 0);
+    assert!(read(&package, ".gitattributes").ends_with(lines), "{}", read(&package, ".gitattributes"));
+    let again = package.run(&["new", "suite", "two"]);
+    assert!(again.code == 0 && !again.out.contains(".gitattributes"), "{}", again.out);
+
+    package.write(".gitattributes", "*.png binary\nsuites/** -text");
+    let output = package.run(&["new", "suite", "three"]);
+    let changed = "changed .gitattributes: /.evalsuite/** text=auto eol=lf\n";
+    assert!(output.out.contains(changed), "{}", output.out);
+    let attributes = read(&package, ".gitattributes");
+    assert!(attributes.starts_with("*.png binary\nsuites/** -text\n#"), "{attributes}");
+    assert!(attributes.ends_with("/.evalsuite/** text=auto eol=lf\n"), "{attributes}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::path::{Component, Path, PathBuf};
 
+use evalsuite_discovery::has_names_of_disk;
 use evalsuite_schema::PathRef;
 
 use super::shared_files::SharedFiles;
@@ -160,7 +161,9 @@ pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Root
             }
             continue;
         }
-        if !exists {
+        // The same paths are found on every system.
+        let is_spelled = || !(cfg!(windows) && written.contains('\\')) && has_names_of_disk(&roots.boundary, &path);
+        if !exists || !is_spelled() {
             tried.push(path);
             continue;
         }

@@ -170,6 +170,8 @@ const CLI: &[&str] =
 
 /// What listings share, then the kinds of sources, then what they make.
 const DISCOVERY: &[&str] = &[
+    "slashes",
+    "spelling",
     "cargo_workspace",
     "calibration",
     "suite_files",

@@ -7,7 +7,7 @@ use super::changes::{Changes, read_if_there};
 use super::manifest::CrateSource;
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
-use super::{build_script, ci, editor};
+use super::{build_script, ci, editor, git_attributes};
 use crate::command_line::{LayoutName, NewSuite};
 use crate::locate::{suite_request, suite_search};
 use crate::platform::cli_error::{CliError, Result};
@@ -46,6 +46,7 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
         }
         changes.create(root.join(&test), test_file(&name));
         add_build_script(&mut changes, &root.join(package.manifest.build_script()?))?;
+        git_attributes::add(&mut changes, &root, SUITES)?;
         let mut manifest = package.manifest;
         manifest.add_evalsuite(&source, &workspace_root)?;
         manifest.write(&mut changes);
