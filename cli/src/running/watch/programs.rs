@@ -167,7 +167,9 @@ fn problems(messages: &[Value], stderr: &str) -> BuildProblems {
 /// Where the dynamic loader finds the libraries of a test program, as in `cargo test`.
 fn libraries(executable: &Path, sysroot: &Path) -> Result<OsString> {
     let deps = executable.parent().unwrap_or(executable);
-    let own = [deps.to_path_buf(), deps.parent().unwrap_or(deps).to_path_buf(), sysroot.join("lib")];
+    // Windows has libraries where it has programs.
+    let of_rust = sysroot.join(if cfg!(windows) { "bin" } else { "lib" });
+    let own = [deps.to_path_buf(), deps.parent().unwrap_or(deps).to_path_buf(), of_rust];
     let set = env::var_os(LIBRARY_PATH).unwrap_or_default();
     Ok(env::join_paths(own.into_iter().chain(env::split_paths(&set)))?)
 }

@@ -10,7 +10,6 @@ use crate::platform::cli_error::{CliError, Result};
 pub(super) struct RunningCargo {
     /// Whether cargo gets a process group of its own. Without it, Ctrl-C on the terminal reaches cargo as well as `watch`; the
     /// screen reads Ctrl-C as a key.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no process groups"))]
     has_own_group: bool,
     state: Arc<Mutex<BuildState>>,
 }
@@ -58,6 +57,14 @@ impl RunningCargo {
         {
             // It may have ended.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
+        }
+        // Cargo runs, so it is the root of the tree of its processes.
+        #[cfg(windows)]
+        if let (true, Some(id)) = (self.has_own_group, state.running) {
+            let mut end = Command::new("taskkill");
+            end.args(["/T", "/F", "/PID", &id.to_string()]);
+            // It may have ended.
+            let _ = end.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         }
     }
 
