@@ -72,6 +72,7 @@ const DIAGNOSTICS: &[&str] = &[
 const SCHEMA: &[&str] = &[
     "json",
     "embedded",
+    "line_breaks",
     "media_type",
     "milliseconds",
     "rfc3339",
