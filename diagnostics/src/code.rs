@@ -282,6 +282,8 @@ codes! {
     GraderLikeCriterion = "W024", "grader-like-criterion";
     /// `skill_name` of the evals is not the name of the skill.
     SkillNameMismatch = "W025", "skill-name-mismatch";
+    /// A plain YAML text is inside typographic quotes, which are part of the text.
+    CurlyQuotes = "W026", "curly-quotes";
 }
 
 impl Serialize for Code {

@@ -81,6 +81,43 @@ fn suites_and_recordings_get_attributes_of_git_unless_there_are_some() {
 }
 
 #[test]
+fn a_skill_gets_evals_where_it_is() {
+    let fresh = package();
+    let output = fresh.run(&["new", "suite", "pdf-forms", "--layout", "skill"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+    for file in ["skills/pdf-forms/SKILL.md", "skills/pdf-forms/evals/evals.json", "tests/pdf_forms.rs", "build.rs"] {
+        assert!(output.out.contains(&format!("created {file}\n")), "{file}: {}", output.out);
+    }
+    assert!(
+        output.out.contains("`unrelated` passes; `needed` fails until `agent` in tests/pdf_forms.rs"),
+        "{}",
+        output.out
+    );
+    assert!(read(&fresh, "build.rs").contains("track(\"skills\")"));
+    let check = fresh.run(&["check", "--deny-warnings"]);
+    assert_eq!((check.code, check.out.as_str(), check.err.as_str()), (0, "no problems in 1 suite with 2 tests\n", ""));
+
+    let skill = "---\nname: csv\ndescription: Reads tables.\n---\n";
+    let existing = package();
+    existing.write(".claude/skills/csv/SKILL.md", skill);
+    let output = existing.run(&["new", "suite", "csv", "--layout", "skill"]);
+    assert!(output.out.starts_with("created .claude/skills/csv/evals/evals.json\n"), "{}{}", output.out, output.err);
+    assert_eq!(read(&existing, ".claude/skills/csv/SKILL.md"), skill);
+    assert_eq!(existing.run(&["check", "--deny-warnings"]).out, "no problems in 1 suite with 2 tests\n");
+    let again = existing.run(&["new", "suite", "csv", "--ci"]);
+    assert!(
+        again.out.ends_with("\n.claude/skills/csv already exists and was not changed.\n"),
+        "{}{}",
+        again.out,
+        again.err
+    );
+
+    let refused = existing.run(&["new", "suite", "PDF_forms", "--layout", "skill"]);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert!(refused.err.contains("`PDF_forms` is not a valid name of a skill"), "{}", refused.err);
+}
+
+#[test]
 fn files_that_are_there_are_not_overwritten_without_force() {
     let package = package();
     package.write("tests/shop.rs", "// mine\n");

@@ -81,6 +81,7 @@ const PAGES: &[Page] = &[
 /// Tables of graders that are not a type, on the page of graders.
 const BELOW_GRADERS: &[&str] = &[
     "rust-grader",
+    "answer-step",
     "criterion",
     "score-range",
     "prompt-command",

@@ -12,6 +12,7 @@ mod grader;
 mod manifest;
 mod package_here;
 mod questions;
+mod skill;
 mod suite;
 
 use crate::command_line::{New, NewItem};
