@@ -260,6 +260,7 @@ const RUN: &[&str] = &[
     "dependencies",
     "case_setup",
     "trial",
+    "made_up",
     "trials",
     "case",
 ];
