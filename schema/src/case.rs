@@ -3,7 +3,7 @@
 use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
-use crate::{Grader, Location, Message, Object, Requires, Trials, Workspace, is_default};
+use crate::{Examples, Grader, Location, Message, Object, Requires, Trials, Workspace, is_default};
 
 /// One case: an element of `tests`, of a list of cases, or a line of a JSONL file; or `cases/<name>/case.yaml`.
 ///
@@ -91,6 +91,15 @@ pub struct Case {
     )]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub graders: Vec<Grader>,
+    /// Results that the case has to pass or to fail.
+    #[key(
+        Object(Examples::TABLE),
+        "{pass: [19.90 is refunded.], fail: [Hello.]}",
+        codes(ConversationMismatch),
+        by_hand
+    )]
+    #[serde(default, skip_serializing_if = "Examples::is_empty")]
+    pub examples: Examples,
     /// Repetition.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trials: Trials,
@@ -162,6 +171,7 @@ impl Case {
             expected_output: Vec::new(),
             reference_solution: None,
             graders: Vec::new(),
+            examples: Examples::default(),
             trials: Trials::default(),
             threshold: None,
             timeout_seconds: None,
@@ -177,6 +187,20 @@ impl Case {
             workspace: None,
             preprocessors: Vec::new(),
         }
+    }
+}
+
+impl Case {
+    /// The graders of the case and of its turns, without members of composites.
+    pub fn all_graders(&self) -> impl Iterator<Item = &Grader> {
+        let turns = self.conversation.iter().flat_map(|conversation| &conversation.turns);
+        self.graders.iter().chain(turns.flat_map(|turn| &turn.graders))
+    }
+
+    /// Whether the case, or one of its graders, has examples.
+    pub fn has_examples(&self) -> bool {
+        !self.examples.is_empty()
+            || self.all_graders().flat_map(Grader::with_members).any(|grader| !grader.examples.is_empty())
     }
 }
 
@@ -354,4 +378,7 @@ pub struct Task {
     /// The graders of the task.
     #[key(Some(&A_TASK_GRADER), "[{\"name\": \"is-json\"}]", required, codes(NoGraders), by_hand)]
     pub graders: (),
+    /// Results that the task has to pass or to fail.
+    #[key(Object(Examples::TABLE), "{\"fail\": [\"Hello.\"]}", by_hand)]
+    pub examples: (),
 }

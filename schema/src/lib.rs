@@ -24,6 +24,7 @@ mod case;
 pub mod digest;
 #[doc(hidden)]
 pub mod embedded;
+mod examples;
 mod execution;
 pub mod gate;
 pub mod grader;
@@ -55,6 +56,7 @@ pub use case::{
     Turn,
 };
 pub use evalsuite_diagnostics::Location;
+pub use examples::{Example, Examples};
 #[cfg(feature = "keys")]
 pub use execution::{CaseExecution, CommonExecution, SuiteExecution};
 pub use execution::{Strategy, Target, Trials};

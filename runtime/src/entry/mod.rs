@@ -5,6 +5,7 @@ pub(crate) mod calibrate;
 pub(crate) mod evals_run;
 pub(crate) mod failure_text;
 pub(crate) mod finish_run;
+pub(crate) mod grader_examples;
 pub(crate) mod long_cases;
 mod missing_features;
 pub(crate) mod new_cases;

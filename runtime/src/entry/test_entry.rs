@@ -10,7 +10,7 @@ use evalsuite_records::record::{CaseRecord, Expectation, ReasonCode, Status};
 use crate::entry::long_cases::LongCases;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::skip_notice::SkippedTest;
-use crate::entry::{new_cases, reload, replay_notice, suite_check, suite_description};
+use crate::entry::{grader_examples, new_cases, reload, replay_notice, suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::notice;
@@ -30,7 +30,7 @@ use crate::run::settings::Settings;
 /// # Panics
 ///
 /// If the case does not pass.
-pub(crate) fn case(evals: fn() -> Evals, index: usize) {
+pub fn case(evals: fn() -> Evals, index: usize) {
     if suite_description::is_wanted() {
         return;
     }
@@ -80,7 +80,7 @@ fn run(evals: Evals, index: usize) -> Result<CaseReport, RunError> {
 /// # Panics
 ///
 /// If they agree less with people than the suite requires, or cannot be measured.
-pub(crate) fn calibration(evals: fn() -> Evals) {
+pub fn calibration(evals: fn() -> Evals) {
     if suite_description::is_wanted() {
         return;
     }
@@ -122,12 +122,36 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
     }
 }
 
+/// Grades the examples of the suite as a test.
+///
+/// # Panics
+///
+/// If one has the wrong verdict, or cannot be graded.
+pub fn examples(evals: fn() -> Evals) {
+    if suite_description::is_wanted() {
+        return;
+    }
+    let evals = evals();
+    let name = evals.suite().name;
+    let report = Settings::from_environment()
+        .map_err(RunError::from)
+        .and_then(|settings| grader_examples::run(evals, settings))
+        .unwrap_or_else(|error| fail(setup_error(&error)));
+    for reason in &report.skipped {
+        notice::say(&format!("SKIPPED {reason}"));
+    }
+    if !report.problems.is_empty() {
+        let (wrong, all) = (report.problems.len(), report.examples);
+        fail(format!("evaluation failed: {wrong} of {all} examples of {name}\n{}", report.problems.join("\n")));
+    }
+}
+
 /// Checks as a test whether the compiled suite is up to date, and whether graders accept their configs.
 ///
 /// # Panics
 ///
 /// If they do not.
-pub(crate) fn check(evals: fn() -> Evals) {
+pub fn check(evals: fn() -> Evals) {
     let evals = evals();
     if suite_description::is_wanted() {
         return suite_description::write(evals.suite()).unwrap_or_else(|error| fail(with_sources(&error)));

@@ -1,7 +1,8 @@
 //! Keys that graders share, and the objects around graders.
 
+use crate::Examples;
 use crate::keys::range::{NOT_NEGATIVE, PASS_MARK};
-use crate::keys::{Key, Table, Type};
+use crate::keys::{Key, Keys, Table, Type};
 use evalsuite_diagnostics::Code;
 
 /// Old spellings of the key `assertions`.
@@ -40,6 +41,13 @@ pub static TEMPLATE: Table = Table::new(
 pub const SCHEMA_KEY: &[Key] =
     &[Key::new("$schema", Type::Any, "JSON Schema for editors. It is not read.", "./case.schema.json")];
 
+const EXAMPLES: Key = Key::new(
+    "examples",
+    Type::Object(Examples::TABLE),
+    "Results that the grader has to pass or to fail.",
+    "{pass: [19.90 EUR], fail: [1990 EUR]}",
+);
+
 /// What every grader of the cases layout has.
 pub static GRADER_KEYS: &[Key] = &[
     Key::new("type", Type::Literal, "The type: a built-in one, or the name of a grader in Rust. `_` and `-` are the same in names of built-in types.", "contains")
@@ -56,6 +64,7 @@ pub static GRADER_KEYS: &[Key] = &[
         .codes(&[Code::DeprecatedValue, Code::ConflictingKeys]),
     Key::new("min_score", Type::Number(&PASS_MARK), "Pass mark: lowest score of a passing verdict.", "0.9").default("0.8; in the tasks layout 1"),
     Key::new("negate", Type::Boolean, "Whether the result is inverted.", "true").default("`false`"),
+    EXAMPLES,
     Key::new("id", Type::Any, "Name in results.", "amount").no_effect("write `name`"),
 ];
 
@@ -82,6 +91,7 @@ pub static TASK_GRADER: Table = Table::new(
             "{\"value\": \"14.20\"}",
         )
         .codes(&[Code::GraderConfigRejected]),
+        EXAMPLES,
     ],
 );
 

@@ -16,7 +16,7 @@ mod trajectory;
 use serde::{Deserialize, Serialize};
 
 use self::config::grader_config;
-use crate::{Location, Object, is_default};
+use crate::{Examples, Location, Object, is_default};
 
 pub use code::{CodeGrader, PreparedCommand};
 #[cfg(feature = "keys")]
@@ -135,6 +135,9 @@ pub struct Grader {
     /// Whether the result is inverted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub negate: bool,
+    /// Results that the grader has to pass or to fail.
+    #[serde(default, skip_serializing_if = "Examples::is_empty")]
+    pub examples: Examples,
     /// The type and its settings.
     pub config: GraderConfig,
 }
@@ -142,7 +145,16 @@ pub struct Grader {
 impl Grader {
     /// A grader with weight 1 that is neither required nor negated.
     pub fn new(name: impl Into<String>, location: Location, config: GraderConfig) -> Self {
-        Self { name: name.into(), location, weight: 1.0, required: false, min_score: None, negate: false, config }
+        Self {
+            name: name.into(),
+            location,
+            weight: 1.0,
+            required: false,
+            min_score: None,
+            negate: false,
+            examples: Examples::default(),
+            config,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Key, Keys, SCHEMA_KEY, TASK_GRADER, Table, Type};
 use crate::grader::Criterion;
 use crate::message::ContentPart;
-use crate::{Case, Message};
+use crate::{Case, Example, Message};
 use evalsuite_diagnostics::Code;
 
 pub use crate::grader::keys::ASSERTIONS;
@@ -33,6 +33,9 @@ const CONTENT_PART: Type = Type::Object(ContentPart::TABLE);
 
 /// A reference answer.
 pub const EXPECTED_OUTPUT: Type = Type::OneOf(&[Type::NotEmpty, Type::Data, Type::Some(&Type::Any)]);
+
+/// A result by which graders are tested.
+pub const EXAMPLE: Type = Type::OneOf(&[Type::AnyText, Type::Object(Example::TABLE)]);
 
 /// A grader of a task.
 pub const A_TASK_GRADER: Type = Type::Object(&TASK_GRADER);

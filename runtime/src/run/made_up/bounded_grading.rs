@@ -1,7 +1,7 @@
 //! Grading where some graders cannot be run: what the others decide, whatever those would say.
 
 use evalsuite_records::record::{GraderRecord, GraderState, Verdict};
-use evalsuite_schema::grader::{Aggregator, Composite};
+use evalsuite_schema::grader::{Aggregator, AskedJudge, Composite};
 use evalsuite_schema::{Grader, GraderConfig, Layout};
 
 use crate::grade::grader_call::GraderCall;
@@ -81,6 +81,8 @@ pub(crate) fn score_bounds(layout: Layout, graders: &[Bounded], threshold: f64) 
 pub(crate) struct BoundedGrading<'c> {
     pub(crate) context: &'c GradingContext<'c>,
     pub(crate) allowed: AllowedGraders,
+    /// Whether a grader that names no judge has one.
+    pub(crate) has_default_judge: bool,
     pub(crate) not_run: &'c mut Vec<NotRun>,
 }
 
@@ -91,26 +93,27 @@ impl BoundedGrading<'_> {
             return self.grade_composite(path, grader, config);
         }
         let AllowedGraders { judges, commands } = self.allowed;
-        let (asks_judge, reason) = match &grader.config {
+        let default_judge = judges && self.has_default_judge;
+        let (asks_judge, may_run) = match &grader.config {
             GraderConfig::User { grader: name, .. } => match self.context.registry.grader(name) {
-                None => (false, Some(format!("needs the grader `{name}`, which this program does not have"))),
-                Some(registered) => {
-                    (registered.needs_judge, (registered.needs_judge && !judges).then(|| "asks a judge".to_owned()))
+                None => {
+                    let reason = format!("needs the grader `{name}`, which this program does not have");
+                    return self.leave_out(path, grader, false, reason);
                 }
+                Some(registered) => (registered.needs_judge, !registered.needs_judge || default_judge),
             },
-            GraderConfig::CodeGrader(_) => (false, (!commands).then(|| "runs a command".to_owned())),
-            config => {
-                let asks = config.asked_judge().is_some();
-                (asks, (asks && !judges).then(|| "asks a judge".to_owned()))
-            }
+            GraderConfig::CodeGrader(_) => (false, commands),
+            config => match config.asked_judge() {
+                None => (false, true),
+                Some(AskedJudge::Named(_)) => (true, judges),
+                Some(AskedJudge::Default) => (true, default_judge),
+            },
         };
-        match reason {
-            Some(reason) => self.leave_out(path, grader, asks_judge, reason),
-            None => {
-                let record = grade_at(path, grader, self.context);
-                self.known_or_broken(path, grader, record)
-            }
+        if may_run {
+            let record = grade_at(path, grader, self.context);
+            return self.known_or_broken(path, grader, record);
         }
+        self.leave_out(path, grader, asks_judge, if asks_judge { "asks a judge" } else { "runs a command" })
     }
 
     fn grade_composite(&mut self, path: &str, grader: &Grader, config: &Composite) -> Bounded {
@@ -119,7 +122,7 @@ impl BoundedGrading<'_> {
         let are_known = members.iter().all(Bounded::is_known);
         let (asks_judge, may_run) = match &config.aggregator {
             Aggregator::CodeGrader(_) => (false, self.allowed.commands),
-            Aggregator::LlmGrader { .. } => (true, self.allowed.judges),
+            Aggregator::LlmGrader { .. } => (true, self.allowed.judges && self.has_default_judge),
             Aggregator::WeightedAverage { .. } | Aggregator::Threshold { .. } => (false, true),
         };
         let is_program = matches!(config.aggregator, Aggregator::CodeGrader(_) | Aggregator::LlmGrader { .. });
@@ -129,7 +132,7 @@ impl BoundedGrading<'_> {
                 (false, true) => "asks a judge",
                 (false, false) => "runs a command",
             };
-            return self.leave_out(path, grader, asks_judge && !may_run, reason.to_owned());
+            return self.leave_out(path, grader, asks_judge && !may_run, reason);
         }
         let call = GraderCall { path, grader, context: self.context, run: grade_at };
         let aggregate = |end: fn(&Bounded) -> &GraderRecord| {
@@ -158,7 +161,8 @@ impl BoundedGrading<'_> {
         self.leave_out(path, grader, asks_judge, reason)
     }
 
-    fn leave_out(&mut self, path: &str, grader: &Grader, asks_judge: bool, reason: String) -> Bounded {
+    fn leave_out(&mut self, path: &str, grader: &Grader, asks_judge: bool, reason: impl Into<String>) -> Bounded {
+        let reason = reason.into();
         let [low, high] = [0.0, 1.0].map(|value| grader_record(grader, Score::new(value).into(), self.context.layout));
         let shown = without_result(low.clone(), &reason);
         self.not_run.push(NotRun { path: path.to_owned(), asks_judge, reason });

@@ -4,11 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use evalsuite_records::record::{Mode, Status, Usage};
-use evalsuite_schema::{Case, Grader, GraderConfig};
+use evalsuite_records::record::{GraderState, Status, Usage, Verdict};
+use evalsuite_schema::{Case, Grader, GraderConfig, Input, Turn};
 
 use crate::grade;
 use crate::grade::grading_context::GradingContext;
+use crate::grade::scoring::{TrialScore, score_trial};
 use crate::judge::judge_choice::JudgeChoice;
 use crate::judge::judge_options::JudgeOptions;
 use crate::model::answer_files::AnswerFiles;
@@ -17,16 +18,16 @@ use crate::model::evidence::{Evidence, Facts};
 use crate::model::judge::Judges;
 use crate::model::suite::EvalCase;
 use crate::platform::clock::timestamp;
-use crate::record::cassette::{CassetteOptions, RecordedTrial, TrialCassette};
 use crate::run::case_error::CaseError;
 use crate::run::made_up::bounded_grading::{AllowedGraders, Bounded, BoundedGrading, NotRun, score_bounds};
+use crate::run::made_up::judge_replies::{JudgeReplies, has_default_judge};
 use crate::run::made_up::made_up_suite::MadeUpSuite;
-use crate::run::made_up::made_up_workspace::needs_workspace;
+use crate::run::made_up::made_up_workspace::{case_needs_workspace, needs_workspace};
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
 use crate::run::plan::Plan;
+use crate::run::trial::conversation::conversation_history::ConversationHistory;
 use crate::run::trial::early_end::{EarlyEnd, guarded};
 use crate::run::trial::prepared::resolve_case;
-use crate::workspace::value_placeholders::Placeholders;
 use crate::workspace::workspace_diff::WorkspaceDiff;
 
 /// The graders of one case, for any number of made-up results.
@@ -35,13 +36,10 @@ pub(crate) struct MadeUpGrading<'a> {
     pub(super) plan: Plan<'a>,
     /// The case with the values of its variables, if it has any.
     resolved: Option<Case>,
-    /// Replies of judges.
-    pub(super) cassette: TrialCassette,
-    /// Whether judges reply from a recording.
-    is_recorded: bool,
-    pub(super) needs_workspace: bool,
+    pub(super) replies: JudgeReplies,
+    needs_workspace: bool,
     /// Where results are graded that need no workspace.
-    nowhere: Surroundings,
+    pub(super) nowhere: Surroundings,
     /// Number of results that were graded in a workspace.
     pub(super) attempts: Cell<u32>,
 }
@@ -55,10 +53,19 @@ pub(super) struct Surroundings {
     pub(super) changes: WorkspaceDiff,
 }
 
-/// The worst and the best score of a result, and the results of its graders.
+/// A result that was graded, and its worst score.
 pub(super) struct ScoredResult {
     pub(super) graded: GradedResult,
-    pub(super) outcome: crate::grade::scoring::TrialScore,
+    pub(super) outcome: TrialScore,
+}
+
+/// What grades a result.
+#[derive(Clone, Copy)]
+pub(super) enum Graders<'g> {
+    /// All graders of the case.
+    All,
+    /// One of them, with its path; of a turn, if it belongs to one.
+    One { path: &'g str, grader: &'g Grader, turn: Option<&'g Turn> },
 }
 
 impl<'a> MadeUpGrading<'a> {
@@ -71,7 +78,7 @@ impl<'a> MadeUpGrading<'a> {
         let directory = plan.records.directory.join("made-up");
         let workspace = directory.join("workspace");
         let case = resolved.as_ref().unwrap_or(&plan.source.case);
-        let needs_workspace = needs_workspace(case, suite.allowed.commands);
+        let needs_workspace = case_needs_workspace(case, suite.allowed.commands);
         if !needs_workspace && has_user_grader(case) {
             std::fs::create_dir_all(&workspace).map_err(|error| plan.unwritable(error))?;
         }
@@ -86,10 +93,9 @@ impl<'a> MadeUpGrading<'a> {
             workspace: &workspace,
         });
         let files = AnswerFiles { workspace, trial: directory.clone(), input: Vec::new() };
-        let (cassette, is_recorded) = open_cassette(&plan, suite.allowed, &files)?;
+        let replies = JudgeReplies::of_trials(suite, &plan, &files)?;
         let nowhere = Surroundings { directory, environment, files, changes: WorkspaceDiff::default() };
-        let attempts = Cell::new(0);
-        Ok(Self { suite, plan, resolved, cassette, is_recorded, needs_workspace, nowhere, attempts })
+        Ok(Self { suite, plan, resolved, replies, needs_workspace, nowhere, attempts: Cell::new(0) })
     }
 
     /// The case with the values of its variables.
@@ -99,27 +105,68 @@ impl<'a> MadeUpGrading<'a> {
 
     /// Grades a result.
     pub(crate) fn grade(&self, result: &MadeUpResult) -> GradedResult {
-        let graded = guarded(|| match self.needs_workspace || !result.files.is_empty() {
-            true => self.grade_in_workspace(result),
-            false => Ok(self.grade_at(result, &self.nowhere).graded),
-        });
-        graded.unwrap_or_else(|end| self.ungraded(end))
+        self.grade_by(Graders::All, result)
     }
 
-    pub(super) fn grade_at(&self, result: &MadeUpResult, surroundings: &Surroundings) -> ScoredResult {
-        if let Some(conversation) = &self.case().conversation {
-            return self.grade_conversation(conversation, result, surroundings);
+    pub(super) fn grade_by(&self, graders: Graders<'_>, result: &MadeUpResult) -> GradedResult {
+        let in_workspace = match graders {
+            Graders::All => self.needs_workspace,
+            Graders::One { grader, .. } => needs_workspace(grader, self.case(), self.suite.allowed.commands),
+        };
+        let graded = guarded(|| match in_workspace || !result.files.is_empty() {
+            true => self.grade_in_workspace(graders, result),
+            false => Ok(self.grade_at(graders, result, &self.nowhere).graded),
+        });
+        graded.unwrap_or_else(|end| self.ungraded(graders, end))
+    }
+
+    pub(super) fn grade_at(
+        &self,
+        graders: Graders<'_>,
+        result: &MadeUpResult,
+        surroundings: &Surroundings,
+    ) -> ScoredResult {
+        let (case, empty) = (self.case(), MadeUpReply::default());
+        let reply = result.replies.first().unwrap_or(&empty);
+        match (graders, &case.conversation) {
+            (Graders::One { path, grader, turn }, _) => {
+                let mut facts = self.facts(reply, surroundings);
+                if let Some(turn) = turn {
+                    facts.input = Some(Input::Messages(ConversationHistory::of(case).with(&turn.input)));
+                    facts.expected_output.clone_from(&turn.expected_output);
+                    facts.is_conversation = true;
+                }
+                self.grade_by_one(path, grader, facts, surroundings)
+            }
+            (Graders::All, Some(conversation)) => self.grade_conversation(conversation, result, surroundings),
+            (Graders::All, None) => {
+                let mut not_run = Vec::new();
+                let facts = self.facts(reply, surroundings);
+                let graders = self.run_graders(&self.graders(), None, facts, surroundings, &mut not_run);
+                let plan = &self.plan;
+                let [low, high] = score_bounds(plan.source.data.layout, &graders, plan.standard.threshold);
+                let passes = (low.outcome == high.outcome).then_some(low.outcome == Status::Passed);
+                let score = low.score.filter(|_| low.score == high.score);
+                let graders = graders.into_iter().map(Bounded::shown).collect();
+                ScoredResult { graded: GradedResult { passes, score, graders, turns: None, not_run }, outcome: low }
+            }
         }
-        let empty = MadeUpReply::default();
-        let facts = self.facts(result.replies.first().unwrap_or(&empty), surroundings);
+    }
+
+    /// The verdict of one grader.
+    fn grade_by_one(&self, path: &str, grader: &Grader, facts: Facts, surroundings: &Surroundings) -> ScoredResult {
         let mut not_run = Vec::new();
-        let graders = self.run_graders(&self.graders(), None, facts, surroundings, &mut not_run);
+        let folder = path.strip_suffix(grader.name.as_str()).and_then(|folder| folder.strip_suffix('/'));
+        let bounded = self.run_graders(std::slice::from_ref(grader), folder, facts, surroundings, &mut not_run);
+        let verdict = |end: fn(&Bounded) -> _| bounded.first().map(end);
+        let (low, high) = (verdict(|grader| grader.low().verdict), verdict(|grader| grader.high().verdict));
+        let passes = low.flatten().filter(|_| low == high).map(Verdict::is_pass);
+        let graders: Vec<_> = bounded.into_iter().map(Bounded::shown).collect();
+        let is_decided = graders.iter().all(|grader| grader.state == GraderState::Decided);
+        let score = graders.first().and_then(|grader| grader.value).filter(|_| is_decided);
         let plan = &self.plan;
-        let [low, high] = score_bounds(plan.source.data.layout, &graders, plan.standard.threshold);
-        let passes = (low.outcome == high.outcome).then_some(low.outcome == Status::Passed);
-        let score = low.score.filter(|_| low.score == high.score);
-        let graders = graders.into_iter().map(Bounded::shown).collect();
-        ScoredResult { graded: GradedResult { passes, score, graders, turns: None, not_run }, outcome: low }
+        let outcome = score_trial(plan.source.data.layout, &graders, plan.standard.threshold);
+        ScoredResult { graded: GradedResult { passes, score, graders, turns: None, not_run }, outcome }
     }
 
     /// The graders of the case, or the judge of a case without any.
@@ -132,19 +179,24 @@ impl<'a> MadeUpGrading<'a> {
     }
 
     /// A result that could not be graded.
-    fn ungraded(&self, end: EarlyEnd) -> GradedResult {
+    fn ungraded(&self, graders: Graders<'_>, end: EarlyEnd) -> GradedResult {
         let message = end.reason.message;
-        let reason = format!("was not run: {message}");
-        let of_turns = self.case().conversation.iter().flat_map(|conversation| &conversation.turns);
-        let paths = of_turns.zip(0_u32..).flat_map(|(turn, index)| {
-            turn.graders.iter().map(move |grader| format!("{}/{}", turn_folder(index), grader.name))
-        });
-        let paths = paths.chain(self.graders().into_iter().map(|grader| grader.name));
-        let not_run = paths.map(|path| NotRun { path, asks_judge: false, reason: reason.clone() }).collect();
+        let paths = match graders {
+            Graders::One { path, .. } => vec![path.to_owned()],
+            Graders::All => {
+                let of_turns = self.case().conversation.iter().flat_map(|conversation| &conversation.turns);
+                let of_turns = of_turns.zip(0_u32..).flat_map(|(turn, index)| {
+                    turn.graders.iter().map(move |grader| format!("{}/{}", turn_folder(index), grader.name))
+                });
+                of_turns.chain(self.graders().into_iter().map(|grader| grader.name)).collect()
+            }
+        };
+        let not_run = |path| NotRun { path, asks_judge: false, reason: format!("was not run: {message}") };
+        let not_run = paths.into_iter().map(not_run).collect();
         GradedResult { passes: None, score: None, graders: Vec::new(), turns: None, not_run }
     }
 
-    /// Runs graders on what they would see of a reply; `folder` is the name of a turn.
+    /// Runs graders on what they would see of a reply; `folder` is what their paths begin with.
     pub(super) fn run_graders(
         &self,
         graders: &[Grader],
@@ -156,10 +208,11 @@ impl<'a> MadeUpGrading<'a> {
         let (plan, evidence, notes) = (&self.plan, Evidence::new(facts), RefCell::default());
         let accepted_answer = || if folder.is_none() { plan.accepted_answer() } else { Ok(None) };
         let (no_judges, no_options) = (Judges::default(), JudgeOptions::default());
-        let judges = match self.suite.allowed.judges {
+        let JudgeReplies { cassette, are_asked, is_recorded } = &self.replies;
+        let judges = match are_asked {
             true => plan.judges(),
             false => {
-                JudgeChoice { judges: &no_judges, options: &no_options, is_recorded: self.is_recorded, commands: None }
+                JudgeChoice { judges: &no_judges, options: &no_options, is_recorded: *is_recorded, commands: None }
             }
         };
         let context = GradingContext {
@@ -171,15 +224,16 @@ impl<'a> MadeUpGrading<'a> {
             places: &plan.source.places,
             environment: &surroundings.environment,
             trial_dir: &surroundings.directory,
-            cassette: &self.cassette,
+            cassette,
             redactor: &plan.redactor,
             notes: &notes,
             judges,
             accepted_answer: &accepted_answer,
             preprocessors: &self.case().preprocessors,
         };
-        let allowed = AllowedGraders { judges: self.suite.allowed.judges || self.is_recorded, ..self.suite.allowed };
-        let mut grading = BoundedGrading { context: &context, allowed, not_run };
+        let allowed = AllowedGraders { judges: *are_asked || *is_recorded, ..self.suite.allowed };
+        let has_default_judge = *is_recorded || has_default_judge(self.suite);
+        let mut grading = BoundedGrading { context: &context, allowed, has_default_judge, not_run };
         let path = |name: &str| folder.map_or_else(|| name.to_owned(), |folder| format!("{folder}/{name}"));
         graders.iter().map(|grader| grading.grade(&path(&grader.name), grader)).collect()
     }
@@ -219,35 +273,6 @@ pub(super) fn turn_folder(index: u32) -> String {
 }
 
 fn has_user_grader(case: &Case) -> bool {
-    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns).flat_map(|turn| &turn.graders);
-    let mut all = case.graders.iter().chain(turns).flat_map(Grader::with_members);
+    let mut all = case.all_graders().flat_map(Grader::with_members);
     all.any(|grader| matches!(grader.config, GraderConfig::User { .. }))
-}
-
-/// The replies of judges: those of the case's recording, unless judges are asked. Returns whether there is a recording.
-fn open_cassette(
-    plan: &Plan<'_>,
-    allowed: AllowedGraders,
-    files: &AnswerFiles,
-) -> Result<(TrialCassette, bool), CaseError> {
-    let recording = plan.recording(0).map_err(|reason| CaseError::Unusable(reason.message))?;
-    if allowed.judges || !recording.is_file() {
-        return Ok((TrialCassette::none(), false));
-    }
-    let secrets = plan.variables.secrets.iter().map(String::as_str);
-    let placeholders =
-        Placeholders::of_trial(secrets, &plan.redactor, &plan.source.places, &files.trial, &files.workspace);
-    let about = RecordedTrial {
-        suite: plan.source.suite.name.to_owned(),
-        case_id: plan.source.entry.id.to_owned(),
-        target: plan.tested.target.clone(),
-        trial: 0,
-        seen: plan.seen.clone(),
-        input_digest: plan.records.digests.input.clone(),
-    };
-    let hint = plan.how_to_record();
-    let options =
-        CassetteOptions { mode: Mode::Live, path: Some(recording), placeholders, about, hint, has_agent: false };
-    let cassette = TrialCassette::open(options).map_err(|error| CaseError::Unusable(error.message))?;
-    Ok((cassette, true))
 }

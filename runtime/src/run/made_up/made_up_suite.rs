@@ -24,6 +24,8 @@ pub(crate) struct MadeUpSuite {
     /// A run of its own in the temporary directory.
     pub(crate) run: RunDirectory,
     pub(crate) allowed: AllowedGraders,
+    /// How the replies of judges to examples are used: recorded, replayed, or neither.
+    pub(crate) mode_of_examples: Mode,
     directory: TemporaryDirectory,
     problems: Mutex<Vec<String>>,
 }
@@ -33,6 +35,7 @@ impl MadeUpSuite {
     pub(crate) fn new(evals: Evals, settings: &Settings, allowed: AllowedGraders) -> io::Result<Self> {
         let directory = TemporaryDirectory::make()?;
         let run = RunDirectory::existing(directory.0.join("runs").join("made-up"));
+        let mode_of_examples = settings.judge_mode();
         let settings = Settings {
             // No agent is called, and variables that only agents need may be unset.
             mode: Mode::Regrade,
@@ -45,7 +48,7 @@ impl MadeUpSuite {
             runner: Runner { attempt: 1, total_attempts: 1, ..Runner::default() },
             ..Settings::default()
         };
-        Ok(Self { evals, settings, run, allowed, directory, problems: Mutex::default() })
+        Ok(Self { evals, settings, run, allowed, mode_of_examples, directory, problems: Mutex::default() })
     }
 
     /// A case, to grade made-up results of it.

@@ -7,7 +7,7 @@ use evalsuite_schema::grader::Aggregator;
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
 use crate::run::case_setup::CaseSetup;
-use crate::run::made_up::made_up_grading::{MadeUpGrading, ScoredResult, Surroundings};
+use crate::run::made_up::made_up_grading::{Graders, MadeUpGrading, ScoredResult, Surroundings};
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::trial::captured::changes_between;
 use crate::run::trial::early_end::{EarlyEnd, guarded};
@@ -17,29 +17,36 @@ use crate::run::trial::trial_hooks;
 use crate::workspace;
 use crate::workspace::replayable_changes::ReplayableChanges;
 
-/// Whether a grader of the case needs the workspace: a command, or, where the case defines the workspace, a grader in Rust.
-pub(super) fn needs_workspace(case: &Case, commands: bool) -> bool {
-    let needs = |grader: &Grader| match &grader.config {
+/// Whether a grader of the case needs the workspace.
+pub(super) fn case_needs_workspace(case: &Case, commands: bool) -> bool {
+    case.all_graders().any(|grader| needs_workspace(grader, case, commands))
+}
+
+/// Whether a grader, or a member of it, needs the workspace: a command, or, where the case defines the workspace, a grader in Rust.
+pub(super) fn needs_workspace(grader: &Grader, case: &Case, commands: bool) -> bool {
+    grader.with_members().any(|grader| match &grader.config {
         GraderConfig::CodeGrader(_) => commands,
         GraderConfig::Composite(composite) => commands && matches!(composite.aggregator, Aggregator::CodeGrader(_)),
         GraderConfig::User { .. } => case.workspace.is_some(),
         _ => false,
-    };
-    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns).flat_map(|turn| &turn.graders);
-    case.graders.iter().chain(turns).flat_map(Grader::with_members).any(needs)
+    })
 }
 
 impl MadeUpGrading<'_> {
     /// Grades a result in a fresh workspace, between the hooks around a trial.
-    pub(super) fn grade_in_workspace(&self, result: &MadeUpResult) -> Result<GradedResult, EarlyEnd> {
+    pub(super) fn grade_in_workspace(
+        &self,
+        graders: Graders<'_>,
+        result: &MadeUpResult,
+    ) -> Result<GradedResult, EarlyEnd> {
         let mut setup = CaseSetup::begin(&self.plan).map_err(|error| unusable(&error))?;
         let number = self.attempts.get();
         self.attempts.set(number + 1);
         let base = setup.base().map_err(|error| unusable(&error))??;
         let trial = TrialAttempt::begin(&self.plan, base, 0, number).map_err(|error| unusable(&error))?;
-        let prepared = Prepared::with_cassette(&trial, self.cassette.clone())?;
+        let prepared = Prepared::with_cassette(&trial, self.replies.cassette.clone())?;
         prepared.make_workspace()?;
-        let scored = guarded(|| self.grade_prepared(result, &prepared));
+        let scored = guarded(|| self.grade_prepared(graders, result, &prepared));
         let after = guarded(|| {
             let answer = result.replies.last().map(|reply| reply.answer.as_str());
             match &scored {
@@ -56,7 +63,12 @@ impl MadeUpGrading<'_> {
         scored.map(|scored| scored.graded)
     }
 
-    fn grade_prepared(&self, result: &MadeUpResult, prepared: &Prepared<'_>) -> Result<ScoredResult, EarlyEnd> {
+    fn grade_prepared(
+        &self,
+        graders: Graders<'_>,
+        result: &MadeUpResult,
+        prepared: &Prepared<'_>,
+    ) -> Result<ScoredResult, EarlyEnd> {
         let trial = prepared.trial;
         trial_hooks::run_before_each(prepared)?;
         let before = prepared.snapshot()?;
@@ -69,7 +81,7 @@ impl MadeUpGrading<'_> {
             files: prepared.answer_files(),
             changes: changes_between(&before, &after)?,
         };
-        Ok(self.grade_at(result, &surroundings))
+        Ok(self.grade_at(graders, result, &surroundings))
     }
 }
 

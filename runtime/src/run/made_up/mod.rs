@@ -2,6 +2,8 @@
 //! run: what graders need of the file system is in a temporary directory.
 
 pub(crate) mod bounded_grading;
+pub(crate) mod grader_examples;
+pub(crate) mod judge_replies;
 pub(crate) mod made_up_conversation;
 pub(crate) mod made_up_grading;
 pub(crate) mod made_up_suite;

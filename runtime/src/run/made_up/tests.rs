@@ -3,8 +3,8 @@ use std::path::Path;
 use evalsuite_records::record::Verdict;
 use evalsuite_schema::grader::{Aggregator, CodeGrader, Composite, LlmGrader, PreparedCommand, TextValue};
 use evalsuite_schema::{
-    Aggregation, Case, Command, Conversation, Grader, GraderConfig, Input, Kind, Layout, Location, Message, Object,
-    OnTurnFailure, PathRef, Role, Suite, ToolCall, Turn, Workspace,
+    Aggregation, Case, Command, Conversation, Example, Grader, GraderConfig, Input, Kind, Layout, Location, Message,
+    Object, OnTurnFailure, PathRef, Role, Suite, ToolCall, Turn, Workspace,
 };
 
 use super::bounded_grading::AllowedGraders;
@@ -182,4 +182,36 @@ fn turns_and_the_whole_of_a_conversation_are_graded() {
     let none = graded(OnTurnFailure::Stop, &[]);
     assert_eq!((none.passes, none.turns.as_ref().map(Vec::len)), (Some(false), Some(2)));
     assert_eq!(none.turns.unwrap()[1].graders[0].verdict, Some(Verdict::Fail));
+}
+
+#[test]
+fn examples_belong_to_the_case_or_to_a_grader() {
+    let example = |line, answer: &str| Example::new(place(line), answer);
+    let mut refund = contains("refund");
+    refund.examples.pass = vec![example(20, "a refund"), example(21, "nothing")];
+    let mut judged = judge();
+    judged.examples.fail = vec![example(22, "rude")];
+    let mut case = case(vec![refund, composite(vec![contains("19.90"), judged], 0.5)]);
+    case.examples.fail = vec![example(23, "no"), example(24, "a refund of 19.90")];
+    let suite = Suite::new("s", Layout::Cases, Kind::Regression, place(1));
+    let suite = loaded_suite(suite, vec![case], None, Path::new("/")).unwrap();
+    let allowed = AllowedGraders { judges: false, commands: true };
+    let made_up = MadeUpSuite::new(Evals::new(suite), &Settings::default(), allowed).unwrap();
+    let graded = made_up.case(&suite.cases[0]).unwrap().grade_examples().unwrap();
+    let results: Vec<_> =
+        graded.iter().map(|example| (example.location.line, example.grader.as_deref(), example.is_right())).collect();
+    let expected = [
+        (23, None, Some(true)),
+        (24, None, None),
+        (20, Some("has-refund"), Some(true)),
+        (21, Some("has-refund"), Some(false)),
+        (22, Some("all/judge"), None),
+    ];
+    assert_eq!(results, expected);
+    assert!(
+        graded[3].problem("c").starts_with(
+            "suites/s/EVAL.yaml:21:5: the example should pass, and grader `has-refund` of case `c` fails it"
+        )
+    );
+    assert!(graded[4].undecided("c").0);
 }
