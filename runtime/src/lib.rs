@@ -4,7 +4,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // The layers, lowest first: a module imports only from modules above its own in this list. `tests/tests/layers.rs` checks it.
-
 /// Processes and their groups, locks, clock, environment variables, digests, safe text, calls on threads of their own.
 mod platform;
 
@@ -88,6 +87,7 @@ pub mod tooling {
     pub use crate::entry::answer_pairs::AnswerPairs;
     pub use crate::entry::finish_run::{FinishedRun, finish_run};
     pub use crate::entry::long_cases::LongCases;
+    pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
     pub use crate::entry::rated_samples::RatedSamples;
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
     pub use crate::record::run_directory::run_id::run_id_or_new;

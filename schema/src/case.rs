@@ -3,7 +3,7 @@
 use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
-use crate::{Examples, Grader, Location, Message, Object, Requires, Trials, Workspace, is_default};
+use crate::{Examples, Grader, Location, Message, Object, ProbeSettings, Requires, Trials, Workspace, is_default};
 
 /// One case: an element of `tests`, of a list of cases, or a line of a JSONL file; or `cases/<name>/case.yaml`.
 ///
@@ -128,6 +128,10 @@ pub struct Case {
     #[key(Object(Requires::TABLE), "{env: [API_KEY]}")]
     #[serde(default, skip_serializing_if = "is_default")]
     pub requires: Requires,
+    /// What `cargo evalsuite probe` expects of the case.
+    #[key(Object(ProbeSettings::TABLE), "{passes: [silent, refusal]}")]
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub probe: ProbeSettings,
     /// Label in records.
     #[key(Text, "support-42")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,6 +184,7 @@ impl Case {
             tags: Vec::new(),
             metadata: Object::new(),
             requires: Requires::default(),
+            probe: ProbeSettings::default(),
             conversation_id: None,
             depends_on: Vec::new(),
             on_dependency_failure: OnDependencyFailure::default(),
@@ -368,6 +373,9 @@ pub struct Task {
     /// Time limit of one call of the agent.
     #[key(Number(&POSITIVE), "240", default = "the target's, else 300", unit = "seconds")]
     pub timeout_seconds: Option<f64>,
+    /// What `cargo evalsuite probe` expects of the task.
+    #[key(Object(ProbeSettings::TABLE), "{\"passes\": [\"silent\", \"refusal\"]}")]
+    pub probe: ProbeSettings,
     /// The reference solution.
     #[key(
         Object(ReferenceSolution::TABLE),

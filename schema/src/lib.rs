@@ -38,6 +38,7 @@ mod message;
 mod milliseconds;
 mod path_ref;
 pub mod placeholder;
+mod probe;
 #[doc(hidden)]
 pub mod rfc3339;
 #[cfg(feature = "keys")]
@@ -70,6 +71,7 @@ pub use message::{Content, Message, Part, Role, ToolCall};
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
+pub use probe::{EmptyProbe, ProbeSettings};
 #[cfg(feature = "keys")]
 pub use skill::{Skill, SkillEval, SkillEvals};
 pub use suite::{Kind, Requires, Suite};

@@ -9,6 +9,7 @@ pub(crate) mod grader_examples;
 pub(crate) mod long_cases;
 mod missing_features;
 pub(crate) mod new_cases;
+pub(crate) mod probe;
 pub(crate) mod rated_samples;
 pub(crate) mod reload;
 pub(crate) mod replay_notice;

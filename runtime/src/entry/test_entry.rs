@@ -10,7 +10,7 @@ use evalsuite_records::record::{CaseRecord, Expectation, ReasonCode, Status};
 use crate::entry::long_cases::LongCases;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::skip_notice::SkippedTest;
-use crate::entry::{grader_examples, new_cases, reload, replay_notice, suite_check, suite_description};
+use crate::entry::{grader_examples, new_cases, probe, reload, replay_notice, suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::notice;
@@ -23,7 +23,7 @@ use crate::run::calibration;
 use crate::run::case::run_case;
 use crate::run::case_report::CaseReport;
 use crate::run::session::SessionTest;
-use crate::run::settings::Settings;
+use crate::run::settings::{ProbeFindings, Settings};
 
 /// Runs one case as a test.
 ///
@@ -159,17 +159,39 @@ pub fn check(evals: fn() -> Evals) {
     if let Some(wanted) = new_cases::wanted() {
         return new_cases::run(evals, &wanted);
     }
+    match probe::request() {
+        Ok(None) => {}
+        Ok(Some(request)) => return probe::reply(&evals, &request).unwrap_or_else(|error| fail(with_sources(&error))),
+        Err(error) => fail(setup_error(&error)),
+    }
     let evals = Settings::from_environment()
         .map_err(RunError::from)
         .and_then(|settings| Ok(reload::whole_suite(evals, settings)?))
         .unwrap_or_else(|error| fail(setup_error(&error)));
-    let outcome = suite_check::run(&evals);
+    let mut outcome = suite_check::run(&evals);
     for reason in &outcome.skipped {
         notice::say(&format!("{}: {reason}", evals.suite().name));
     }
+    outcome.problems.extend(findings_of_probe(&evals));
     if !outcome.problems.is_empty() {
         fail(outcome.problems.join("\n\n"));
     }
+}
+
+/// The findings of a probe that fail the test; `EVALSUITE_PROBE=warn` prints them instead.
+fn findings_of_probe(evals: &Evals) -> Vec<String> {
+    let settings = Settings::from_environment().unwrap_or_else(|error| fail(setup_error(&error.clone().into())));
+    if settings.probe == ProbeFindings::Off {
+        return Vec::new();
+    }
+    let (findings, problems) = probe::findings(evals).unwrap_or_else(|error| fail(setup_error(&error)));
+    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    problems.iter().for_each(|problem| notice::say(problem));
+    if settings.probe == ProbeFindings::Deny {
+        return findings;
+    }
+    findings.iter().for_each(|finding| notice::say(finding));
+    Vec::new()
 }
 
 /// Under nextest, which starts a process per test, makes this process end when nextest is killed.

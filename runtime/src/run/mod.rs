@@ -9,9 +9,9 @@ pub(crate) mod case_setup;
 pub(crate) mod dependencies;
 pub(crate) mod hooks;
 pub(crate) mod limits;
-#[allow(dead_code, reason = "the probes of a suite, which use it, are not there yet")]
 pub(crate) mod made_up;
 pub(crate) mod plan;
+pub(crate) mod probe;
 pub(crate) mod selection;
 pub(crate) mod session;
 pub(crate) mod settings;

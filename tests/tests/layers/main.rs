@@ -116,6 +116,7 @@ const RECORDS: &[&str] = &[
     "statistics",
     "repeated_cases",
     "baseline",
+    "probe",
     "run_data",
     "summary",
 ];
@@ -261,6 +262,7 @@ const RUN: &[&str] = &[
     "case_setup",
     "trial",
     "made_up",
+    "probe",
     "trials",
     "case",
 ];
