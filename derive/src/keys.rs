@@ -98,7 +98,7 @@ pub(crate) fn expand(item: &ItemStruct) -> Result<TokenStream> {
         const _: () = {
             use evalsuite_diagnostics::Code;
             #[allow(unused_imports, reason = "as its keys need")]
-            use crate::keys::{self, FromParts, FromWritten, Key, Keys, Parts, Table, Type::*, Written, lists::*, range::*};
+            use crate::keys::{self, FromParts, FromWritten, Key, Keys, Parts, Table, Type::*, Written, range::*};
 
             const PIECES: &[&[Key]] = &[#(#pieces),*];
             static KEYS: [Key; keys::number_of(PIECES)] = keys::joined(PIECES);

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "keys")]
 use crate::keys::{Keys as _, Table};
+#[cfg(feature = "keys")]
+use crate::message::{EXPECTED_OUTPUT, INPUT};
 use crate::{Case, Location, is_default};
 
 /// `calibration.yaml` next to a suite: answers rated by people, by which judges are measured.

@@ -1,8 +1,21 @@
 //! Cases, their input and conversations.
 
 use evalsuite_derive::{Keys, Words};
+#[cfg(feature = "keys")]
+use evalsuite_diagnostics::Code;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "keys")]
+use crate::grader::{
+    CRITERIA,
+    keys::{A_TASK_GRADER, ASSERTIONS},
+};
+#[cfg(feature = "keys")]
+use crate::keys::{ID, Key, Keys as _, SCHEMA_KEY, Table};
+#[cfg(feature = "keys")]
+use crate::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
+#[cfg(feature = "keys")]
+use crate::workspace::WORKSPACE;
 use crate::{Examples, Grader, Location, Message, Object, ProbeSettings, Requires, Trials, Workspace, is_default};
 
 /// One case: an element of `tests`, of a list of cases, or a line of a JSONL file; or `cases/<name>/case.yaml`.
@@ -207,6 +220,48 @@ impl Case {
         !self.examples.is_empty()
             || self.all_graders().flat_map(Grader::with_members).any(|grader| !grader.examples.is_empty())
     }
+}
+
+#[cfg(feature = "keys")]
+const CASE_ID: Key = Key::new(
+    "id",
+    ID,
+    "Identifies the case in the suite and names its test. A case in a directory of its own is named by the directory.",
+    "refund-small",
+)
+.codes(&[Code::InvalidId, Code::DuplicateId, Code::TestNameCollision]);
+
+#[cfg(feature = "keys")]
+impl Case {
+    /// A case in a list.
+    pub const IN_LIST: &'static Table = {
+        static TABLE: Table = Table::new(
+            "case",
+            "a case",
+            "One case: an element of `tests`, of a list of cases, or a line of a JSONL file.",
+            Case::TABLE.keys,
+        )
+        .with({
+            const KEYS: &[Key] = &[CASE_ID.required()];
+            KEYS
+        });
+        &TABLE
+    };
+
+    /// A case in a file of its own.
+    pub const IN_FILE: &'static Table = {
+        static TABLE: Table = Table::new(
+            "case-file",
+            "a case",
+            "One case in a file of its own, `cases/<name>/case.yaml`.",
+            Case::TABLE.keys,
+        )
+        .with({
+            const KEYS: &[Key] = &[SCHEMA_KEY[0], CASE_ID.default("the name of the case's directory")];
+            KEYS
+        });
+        &TABLE
+    };
 }
 
 /// What the agent gets.

@@ -3,6 +3,8 @@
 use evalsuite_derive::Keys;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "keys")]
+use crate::keys::{Keys as _, Type};
 use crate::{Location, Object, ToolCall};
 
 /// Results that a case, or one grader, has to pass or to fail. They test the graders: the generated test `grader_examples` grades them, and
@@ -93,3 +95,7 @@ impl Example {
         }
     }
 }
+
+/// A result: its answer alone, or all of it.
+#[cfg(feature = "keys")]
+const EXAMPLE: Type = Type::OneOf(&[Type::AnyText, Type::Object(Example::TABLE)]);

@@ -3,6 +3,10 @@
 use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "keys")]
+use crate::grader::keys::ASSERTIONS;
+#[cfg(feature = "keys")]
+use crate::workspace::WrittenHooks;
 use crate::{Hooks, is_default};
 
 /// Repetition of a case. **In a suite of kind `capability`, the kind of an `EVAL.yaml` that names none, one passed trial passes the

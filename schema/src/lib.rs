@@ -39,6 +39,7 @@ mod milliseconds;
 mod path_ref;
 pub mod placeholder;
 mod probe;
+mod requires;
 #[doc(hidden)]
 pub mod rfc3339;
 #[cfg(feature = "keys")]
@@ -72,16 +73,22 @@ pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
 pub use probe::{EmptyProbe, ProbeSettings};
+pub use requires::Requires;
+#[cfg(feature = "keys")]
+pub use requires::SuiteRequires;
 #[cfg(feature = "keys")]
 pub use skill::{Skill, SkillEval, SkillEvals};
-pub use suite::{Kind, Requires, Suite};
 #[cfg(feature = "keys")]
-pub use suite::{SuiteJson, SuiteRequires};
+pub use suite::SuiteJson;
+pub use suite::{Kind, Suite};
 pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 pub use usage::Usage;
 pub use workspace::{
     Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace, WorkspaceCopy,
 };
+#[cfg(feature = "keys")]
+#[doc(hidden)]
+pub use workspace::{RepoSourceKeys, ShortRepo, WrittenClone, WrittenHook, WrittenHooks};
 
 /// `true` for the value that [`Default`] gives; such values are left out of the canonical JSON.
 #[doc(hidden)]

@@ -31,3 +31,6 @@ impl PathRef {
         Self { written: path.clone(), path }
     }
 }
+
+#[cfg(feature = "keys")]
+crate::keys::made!(PathRef);

@@ -2,6 +2,8 @@
 
 use evalsuite_derive::Keys;
 
+#[cfg(feature = "keys")]
+use crate::keys::ID;
 use crate::{Object, Value};
 
 /// The front matter of `SKILL.md`: YAML between two lines `---` at the start of the file.

@@ -3,6 +3,16 @@
 use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "keys")]
+use crate::Case;
+#[cfg(feature = "keys")]
+use crate::grader::keys::ASSERTIONS;
+#[cfg(feature = "keys")]
+use crate::message::INPUT;
+#[cfg(feature = "keys")]
+use crate::requires::SuiteRequires;
+#[cfg(feature = "keys")]
+use crate::workspace::WORKSPACE;
 use crate::{Layout, Location, Target, Workspace, is_default};
 
 /// `EVAL.yaml`, or any file whose name ends in `.eval.yaml`: what the cases of a suite share, and where they are.
@@ -27,7 +37,7 @@ use crate::{Layout, Location, Target, Workspace, is_default};
 #[also(evaluator: Choice(&["llm-grader"]), "llm-grader", "How cases are graded.", replaced = "assertions", by_hand)]
 #[also(preprocessors: List(&Object(crate::grader::Preprocessor::TABLE)), "[{type: pdf, command: [./pdf_to_text.sh]}]",
     "Commands that turn files in an answer into text for graders.", by_hand)]
-#[also(tests: OneOf(&[Literal, Some(&OneOf(&[Literal, A_CASE]))]), "./cases/",
+#[also(tests: OneOf(&[Literal, Some(&OneOf(&[Literal, Object(Case::IN_LIST)]))]), "./cases/",
     "The cases: a list, whose elements are cases or `file://` with the path or glob of lists of cases; a directory of case directories; or the path of a list of cases (`.yaml`, `.yml`, `.jsonl`).",
     old("eval_cases", "evalcases"), default = "the directory `cases/`",
     codes(MissingTests, InvalidTests, NoCases, MissingPath, PathEscape, MissingCaseFile, TwoCaseFiles), by_hand)]
@@ -159,36 +169,6 @@ pub enum Kind {
     Regression,
     /// Every trial has to pass.
     Mixed,
-}
-
-/// What a case needs. A case whose requirements are not met is skipped; the message names what is missing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Keys)]
-#[keys(id = "case-requires", what = "`requires`")]
-pub struct Requires {
-    /// Environment variables that have to be set and not empty.
-    #[key(List(&Text), "[API_KEY]")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub env: Vec<String>,
-    /// Programs that have to be on the `PATH`.
-    #[key(List(&Text), "[cargo]")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub commands: Vec<String>,
-}
-
-/// What every case of a suite needs. A case whose requirements are not met is skipped.
-#[cfg(feature = "keys")]
-#[derive(Debug, Keys)]
-#[keys(id = "suite-requires", what = "`requires`")]
-pub struct SuiteRequires {
-    /// What cases can need, too.
-    #[key(flatten)]
-    pub common: Requires,
-    /// Versions of evalsuite that read the suite, as in a Cargo.toml.
-    #[key(Literal, "\">=0.1\"", codes(OutOfRange))]
-    pub evalsuite: Option<String>,
-    /// Versions of another tool.
-    #[key(AnyText, "\">=4\"", no_effect = "say which evalsuite is needed with `evalsuite: \">=0.1\"`")]
-    pub agentv: (),
 }
 
 /// `suite.json`, next to a directory `tasks/` with a JSON file per task, or `cases/` with a directory per case.

@@ -9,7 +9,7 @@ use crate::{PathRef, is_default};
 
 /// `workspace` of a suite or a case.
 #[cfg(feature = "keys")]
-pub const WORKSPACE: Type = Type::OneOf(&[Type::File, Type::Object(Workspace::TABLE)]);
+pub(crate) const WORKSPACE: Type = Type::OneOf(&[Type::File, Type::Object(Workspace::TABLE)]);
 
 /// The directory an agent works in, made anew for every trial. In a case, each key replaces the suite's, hooks hook by hook.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
@@ -159,7 +159,7 @@ pub struct ShortRepo {
 }
 
 #[cfg(feature = "keys")]
-crate::keys::made!(RepoSource);
+crate::keys::made!(RepoSource, Command);
 
 /// How much of a repository is cloned.
 #[cfg(feature = "keys")]

@@ -175,7 +175,7 @@ fn one_file_is_the_log_of_one_suite_and_target() {
     let package = package();
     let output = package.run_in_output(&["report", "--inspect-log", "run.json"]);
     assert_eq!(output.code, 2);
-    let several = "error: run.json: a log holds one suite and target, and the run has refunds @ default, ";
+    let several = "error: run.json: a log contains one suite and target, but the run has refunds @ default, ";
     assert!(output.err.starts_with(several) && output.err.ends_with("; name a directory\n"), "{}", output.err);
 
     let suites = package.root().join("out/runs/run-2/suites");

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use evalsuite_schema::keys::lists::{CASE, CASE_FILE};
 use evalsuite_schema::{Case, Conversation, Input, Kind, Message, Object, PathRef, Requires, Strategy, Trials};
 
 use super::workspace::SettingsOwner;
@@ -93,7 +92,7 @@ pub(crate) fn read(
 ) -> Option<CheckedCase> {
     let scope = around.scope;
     let node = &*vars::fill(node, scope, d);
-    let object = if around.directory.is_some() { &CASE_FILE } else { &CASE };
+    let object = if around.directory.is_some() { Case::IN_FILE } else { Case::IN_LIST };
     let mut fields = Fields::new(node, object, d)?;
     if defaults.size.is_some_and(|(bytes, span)| !scope.shared.may_copy(bytes, span, d)) {
         return None;

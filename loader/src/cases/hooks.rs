@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use evalsuite_schema::keys::{Keys, Parts, Written, WrittenHook, WrittenHooks};
+use evalsuite_schema::keys::{Keys, Parts, Written};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef};
+use evalsuite_schema::{WrittenHook, WrittenHooks};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry as MapEntry;
 use std::path::{Component, Path, PathBuf};
 
-use evalsuite_schema::keys::{Keys, Parts, RepoSourceKeys, ShortRepo, Written, WrittenClone};
+use evalsuite_schema::keys::{Keys, Parts, Written};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Checkout, PathRef, Repo, RepoSource, Resolve};
+use evalsuite_schema::{RepoSourceKeys, ShortRepo, WrittenClone};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::keys::{Keys, Written, WrittenHooks};
+use evalsuite_schema::WrittenHooks;
+use evalsuite_schema::keys::{Keys, Written};
 use evalsuite_schema::{Isolation, PathRef, Repo, Workspace};
 use walkdir::WalkDir;
 

@@ -2,7 +2,7 @@
 //! that move them there.
 
 use evalsuite_diagnostics::suggest;
-use evalsuite_schema::keys::WrittenHooks;
+use evalsuite_schema::WrittenHooks;
 use evalsuite_schema::{Case, CaseExecution, Suite, SuiteExecution, Workspace};
 
 use super::indented_lines;

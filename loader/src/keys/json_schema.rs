@@ -2,7 +2,8 @@
 
 use evalsuite_schema::json::{Object, Value, json};
 
-use evalsuite_schema::keys::{Keys, TASK_GRADER};
+use evalsuite_schema::grader::keys::TASK_GRADER;
+use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{CliTarget, TargetEntry};
 
 use super::{FILES, GRADERS, Key, RUBRIC, RUST_GRADER, Range, Status, TASK_GRADER_KEYS, Table, Type};

@@ -11,18 +11,17 @@ pub mod placeholder;
 mod tests;
 
 use evalsuite_schema::grader::OldRubric;
-use evalsuite_schema::keys::TEMPLATE;
-use evalsuite_schema::keys::lists::{A_CASE, CASE_FILE};
-use evalsuite_schema::{Calibration, Sample, Skill, SkillEvals, Suite, SuiteJson, TargetsFile, Task, Workspace};
+use evalsuite_schema::grader::keys::{TEMPLATE, grader_table};
+use evalsuite_schema::{Calibration, Case, Sample, Skill, SkillEvals, Suite, SuiteJson, TargetsFile, Task, Workspace};
 
 pub use evalsuite_schema::grader::TABLES as GRADERS;
-pub use evalsuite_schema::keys::{
-    GRADER_KEYS, Key, Keys, RUST_GRADER, Range, SCHEMA_KEY, Status, TASK_GRADER_KEYS, Table, Type, range,
-};
+pub use evalsuite_schema::grader::keys::{GRADER_KEYS, RUST_GRADER, TASK_GRADER_KEYS};
+pub use evalsuite_schema::keys::{Key, Keys, Range, SCHEMA_KEY, Status, Table, Type, range};
 pub use json_schema::json_schema;
 
 /// The old type `rubric`.
-pub(crate) static RUBRIC: Table = OldRubric::TABLE.of_grader(
+pub(crate) static RUBRIC: Table = grader_table(
+    OldRubric::TABLE,
     "rubric",
     "`rubric`",
     "The old name of `rubrics`.",
@@ -32,8 +31,8 @@ pub(crate) static RUBRIC: Table = OldRubric::TABLE.of_grader(
 /// The kinds of files, by the name that `cargo evalsuite schema` has for them, with what their root is.
 pub const FILES: &[(&str, Type)] = &[
     ("eval", Type::Object(Suite::TABLE)),
-    ("case", Type::Object(&CASE_FILE)),
-    ("cases", Type::List(&A_CASE)),
+    ("case", Type::Object(Case::IN_FILE)),
+    ("cases", Type::List(&Type::Object(Case::IN_LIST))),
     ("suite", Type::Object(SuiteJson::TABLE)),
     ("task", Type::Object(Task::TABLE)),
     ("evals", Type::Object(SkillEvals::TABLE)),

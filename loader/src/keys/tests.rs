@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use evalsuite_schema::grader::BUILT_IN;
-
-use evalsuite_schema::keys::INCLUDE;
+use evalsuite_schema::grader::keys::INCLUDE;
 
 use super::{GRADERS, Key, tables};
 use crate::calibration::load_calibration;

@@ -141,7 +141,7 @@ impl RunOptions {
         settings.agent_digest = self.agent_digest.clone().or(settings.agent_digest);
         settings.only_changed = self.only_changed.unwrap_or(settings.only_changed);
         if settings.only_changed && settings.agent_digest.is_none() {
-            return Err(RunError::setting("without a digest of the agent, nothing tells whether it has changed"));
+            return Err(RunError::setting("without a digest of the agent, a change of the agent cannot be detected"));
         }
         settings.run_all = self.run_all.unwrap_or(settings.run_all);
         if let Some(output) = &self.output {

@@ -69,7 +69,7 @@ fn decided_before(members: &[GraderRecord], context: &GradingContext<'_>) -> Opt
         return Some(Score::error(format!("member `{}`: {error}", broken.name)).into());
     }
     if decided(members).next().is_none() {
-        return Some(Score::undecided("no member came to a decision").into());
+        return Some(Score::undecided("every member is undecided").into());
     }
     let closed = members.iter().find(|member| gate_is_closed(member, context.threshold))?;
     let score = Score::fail(format!("required member `{}` failed", closed.name));

@@ -69,7 +69,7 @@ fn violation(error: &jsonschema::ValidationError<'_>, answer: &Value, schema: &V
     // A schema that is `false` has no keyword.
     let expected = match schema.pointer(rule) {
         Some(value) if !keyword.is_empty() && !value.is_object() => format!("{keyword}: {value}"),
-        _ => format!("what {} says", if rule.is_empty() { "the schema" } else { rule }),
+        _ => format!("a value that {} allows", if rule.is_empty() { "the schema" } else { rule }),
     };
     let problem = error.masked_with("the value").to_string();
     Assertion::new(format!("{place}: {}", in_text(&problem)), false)

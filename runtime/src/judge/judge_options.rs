@@ -87,7 +87,7 @@ impl fmt::Display for InvalidEndpoint {
                 write!(f, "EVALSUITE_JUDGE_URL is `{url}`, not the URL of a service (http:// or https://)")
             }
             Self::Credentials => {
-                f.write_str("EVALSUITE_JUDGE_URL holds a user name or password: set EVALSUITE_JUDGE_API_KEY")
+                f.write_str("EVALSUITE_JUDGE_URL contains a user name or password: set EVALSUITE_JUDGE_API_KEY")
             }
         }
     }

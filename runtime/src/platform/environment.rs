@@ -57,7 +57,9 @@ fn lines() -> Result<&'static BTreeMap<String, String>, &'static SettingError> {
 
 fn read(path: &Path) -> Result<BTreeMap<String, String>, SettingError> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{FILE} is {}: {error}", path.display()))?;
-    Ok(parse(&text).map_err(|line| format!("{FILE} is {}, whose line {line} is not `NAME=value`", path.display()))?)
+    Ok(parse(&text).map_err(|line| {
+        format!("line {line} of {}, the file that {FILE} names, is not `NAME=value`", path.display())
+    })?)
 }
 
 /// Names and values. The error is the number of the first invalid line.

@@ -167,10 +167,9 @@ impl Settings {
         // Files are also written where there are no settings, so their writer reads it.
         source.flag("EVALSUITE_DURABLE");
         if settings.only_changed && settings.agent_digest.is_none() {
-            source.problems.push(
-                "EVALSUITE_ONLY_CHANGED needs EVALSUITE_AGENT_DIGEST, which tells whether the agent has changed"
-                    .to_owned(),
-            );
+            source
+                .problems
+                .push("EVALSUITE_ONLY_CHANGED needs EVALSUITE_AGENT_DIGEST, to detect changes of the agent".to_owned());
         }
         source.problems.extend(environment::problem().map(ToString::to_string));
         source.problems.extend(variable::unknown(set));

@@ -118,7 +118,7 @@ fn without_a_digest_of_the_agent_nothing_is_reused() {
     assert_eq!(called, ["a"], "nobody knows which agent it was");
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let refused = runtime.block_on(evals.run(&RunOptions::new().with_only_changed(true))).unwrap_err();
-    assert_eq!(refused.to_string(), "without a digest of the agent, nothing tells whether it has changed");
+    assert_eq!(refused.to_string(), "without a digest of the agent, a change of the agent cannot be detected");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use evalsuite_derive::Keys;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "keys")]
+use super::keys::ASSERTIONS;
 use super::{Grader, PreparedCommand, Prompt};
 
 /// Settings of `composite`.
@@ -10,7 +12,7 @@ use super::{Grader, PreparedCommand, Prompt};
 pub struct Composite {
     /// The members, with different names.
     #[key(
-        keys::ASSERTIONS,
+        ASSERTIONS,
         "[{type: is-json}, {type: contains, value: paid}]",
         name = "assertions",
         old("assert", "evaluators"),

@@ -43,7 +43,7 @@ macro_rules! grader_config {
                 $(let table = <$settings as crate::keys::Keys>::TABLE;)?
                 table
             };
-            static TABLE: Table = SETTINGS.of_grader($name, concat!("`", $name, "`"), concat!($($doc),*).trim_ascii_start(), $example);
+            static TABLE: Table = keys::grader_table(SETTINGS, $name, concat!("`", $name, "`"), concat!($($doc),*).trim_ascii_start(), $example);
             &TABLE
         },)*];
 

@@ -4,7 +4,17 @@ use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
 use super::PreparedCommand;
+#[cfg(feature = "keys")]
+use crate::keys::{Keys as _, Type};
 use crate::{Command, Object, PathRef};
+
+/// A list of criteria.
+#[cfg(feature = "keys")]
+pub(crate) const CRITERIA: Type = Type::List(&Type::OneOf(&[Type::Text, Type::Object(Criterion::TABLE)]));
+
+/// As [`CRITERIA`], at least one.
+#[cfg(feature = "keys")]
+const SOME_CRITERIA: Type = Type::Some(&Type::OneOf(&[Type::Text, Type::Object(Criterion::TABLE)]));
 
 /// Settings of `llm-grader`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]

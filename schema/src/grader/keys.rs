@@ -2,7 +2,7 @@
 
 use crate::Examples;
 use crate::keys::range::{NOT_NEGATIVE, PASS_MARK};
-use crate::keys::{Key, Keys, Table, Type};
+use crate::keys::{Key, Keys as _, SCHEMA_KEY, Table, Type};
 use evalsuite_diagnostics::Code;
 
 /// Old spellings of the key `assertions`.
@@ -36,10 +36,6 @@ pub static TEMPLATE: Table = Table::new(
         .codes(&[Code::InvalidExternalFile])],
 )
 .with(SCHEMA_KEY);
-
-/// The place of a JSON Schema for editors: any file may name one.
-pub const SCHEMA_KEY: &[Key] =
-    &[Key::new("$schema", Type::Any, "JSON Schema for editors. It is not read.", "./case.schema.json")];
 
 const EXAMPLES: Key = Key::new(
     "examples",
@@ -95,6 +91,9 @@ pub static TASK_GRADER: Table = Table::new(
     ],
 );
 
+/// A grader in a list of a task.
+pub const A_TASK_GRADER: Type = Type::Object(&TASK_GRADER);
+
 /// A grader registered in Rust.
 pub static RUST_GRADER: Table = Table::new(
     "rust-grader",
@@ -109,3 +108,16 @@ pub static RUST_GRADER: Table = Table::new(
     .codes(&[Code::GraderConfigRejected])],
 )
 .with(GRADER_KEYS);
+
+/// The table of a built-in type of graders with the keys of `settings`.
+pub const fn grader_table(
+    settings: &Table,
+    id: &'static str,
+    what: &'static str,
+    doc: &'static str,
+    example: &'static str,
+) -> Table {
+    let is_open = settings.is_open;
+    let table = Table::new(id, what, doc, settings.keys).with(GRADER_KEYS).missing(Code::MissingGraderSetting);
+    Table { example, is_open, ..table }
+}

@@ -7,7 +7,8 @@ mod field_accuracy;
 mod json_schema;
 mod judge;
 #[cfg(feature = "keys")]
-pub(crate) mod keys;
+#[doc(hidden)]
+pub mod keys;
 mod kind;
 mod metrics;
 mod text;
@@ -25,6 +26,8 @@ pub use composite::{Aggregator, Composite};
 pub use config::AskedJudge;
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 pub use json_schema::{ContainsJson, JsonSchema};
+#[cfg(feature = "keys")]
+pub(crate) use judge::CRITERIA;
 pub use judge::{
     Compare, ComparedWith, Criterion, JudgeSettings, LlmGrader, Operator, Preprocessor, Prompt, ReferenceAnswer,
     Rubrics, ScoreRange,

@@ -1,16 +1,10 @@
 //! What the keys of files are: their tables, made by the derive `Keys` from the types that hold their values.
 
-pub mod lists;
 mod parts;
 pub mod range;
 
 use evalsuite_diagnostics::Code;
 
-pub use crate::grader::keys::{
-    ASSERTIONS, GRADER_KEYS, INCLUDE, OLD_ASSERTIONS, RUST_GRADER, SCHEMA_KEY, TASK_GRADER, TASK_GRADER_KEYS, TEMPLATE,
-};
-pub use crate::workspace::{RepoSourceKeys, ShortRepo, WORKSPACE, WrittenClone, WrittenHook, WrittenHooks};
-pub use lists::{CRITERIA, SOME_CRITERIA};
 pub(crate) use parts::made;
 pub use parts::{FromWritten, Parts, Written};
 pub use range::Range;
@@ -85,20 +79,6 @@ impl Table {
 
     /// No keys.
     pub const NONE: &Self = &Self::new("", "", "", &[]);
-
-    /// The table of a built-in type of graders whose settings these are.
-    #[must_use]
-    pub const fn of_grader(
-        &self,
-        id: &'static str,
-        what: &'static str,
-        doc: &'static str,
-        example: &'static str,
-    ) -> Self {
-        let is_open = self.is_open;
-        let table = Self::new(id, what, doc, self.keys).with(GRADER_KEYS).missing(Code::MissingGraderSetting);
-        Self { example, is_open, ..table }
-    }
 
     /// Its keys, those it shares first.
     pub fn all_keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
@@ -307,6 +287,14 @@ impl Key {
         self
     }
 }
+
+/// The place of a JSON Schema for editors: any file may name one.
+pub const SCHEMA_KEY: &[Key] =
+    &[Key::new("$schema", Type::Any, "JSON Schema for editors. It is not read.", "./case.schema.json")];
+
+/// An id: text that is not blank, without control characters and `${{ }}`.
+pub const ID: Type =
+    Type::Pattern(r"^(?=[\s\S]*\S)(?![\s\S]*\$\{\{)[^\u0000-\u001f\u007f-\u009f]+$", "text without control characters");
 
 /// The number of keys in several lists.
 pub const fn number_of(lists: &[&[Key]]) -> usize {

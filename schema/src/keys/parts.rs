@@ -271,5 +271,3 @@ macro_rules! made {
 }
 
 pub(crate) use made;
-
-made!(crate::PathRef, crate::Command);

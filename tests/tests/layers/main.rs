@@ -20,6 +20,7 @@ struct FloorPlan {
 
 const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "diagnostics/src", order: DIAGNOSTICS },
+    FloorPlan { folder: "schema/src", order: SCHEMA },
     FloorPlan { folder: "loader/src", order: LOADER },
     FloorPlan { folder: "codegen/src", order: CODEGEN },
     FloorPlan { folder: "build/src", order: BUILD },
@@ -65,6 +66,35 @@ const DIAGNOSTICS: &[&str] = &[
     "text",
     "workflow_command",
     "render",
+];
+
+/// From values and their keys to cases and suites, then the other files.
+const SCHEMA: &[&str] = &[
+    "json",
+    "embedded",
+    "media_type",
+    "milliseconds",
+    "rfc3339",
+    "variable",
+    "placeholder",
+    "gate",
+    "keys",
+    "path_ref",
+    "usage",
+    "message",
+    "examples",
+    "workspace",
+    "grader",
+    "execution",
+    "layout",
+    "requires",
+    "probe",
+    "case",
+    "suite",
+    "calibration",
+    "skill",
+    "targets_file",
+    "digest",
 ];
 
 const LOADER: &[&str] = &[

@@ -9,7 +9,7 @@ use crate::fields::paths::{Kind, SearchFailure};
 use crate::fields::{Fields, paths};
 use crate::graders::{GraderContext, IncludedTemplate};
 use crate::read::node::{Entry, Node};
-use evalsuite_schema::keys::TEMPLATE;
+use evalsuite_schema::grader::keys::TEMPLATE;
 
 /// Templates in templates, the outermost included.
 const MAX_LEVELS: usize = 3;

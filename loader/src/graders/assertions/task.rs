@@ -1,8 +1,8 @@
 //! `graders` of a task.
 
 use evalsuite_schema::Object;
+use evalsuite_schema::grader::keys::TASK_GRADER;
 use evalsuite_schema::grader::{Grader, GraderConfig};
-use evalsuite_schema::keys::TASK_GRADER;
 
 use super::ParsedGrader;
 use crate::diagnostic::Diagnostics;

@@ -1,7 +1,8 @@
 //! Workspaces, repos and hooks.
 
 use evalsuite_diagnostics::Code;
-use evalsuite_schema::keys::{Keys, ShortRepo, WrittenHook};
+use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{ShortRepo, WrittenHook};
 
 use super::Generator;
 use crate::tree::{Node, Rule, UNBOUNDED, Wanted, any_text, boolean, choice, integer, keys, list, name, text};

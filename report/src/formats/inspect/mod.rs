@@ -87,7 +87,7 @@ pub(super) fn files(run: &RunData, path: &Path) -> io::Result<Exported> {
             return Ok(Exported { problems: file(path, |out| log.write(format, out))?, ..Exported::default() });
         }
         [] => "the run has no cases".to_owned(),
-        _ => format!("a log holds one suite and target, and the run has {}; name a directory", names.join(", ")),
+        _ => format!("a log contains one suite and target, but the run has {}; name a directory", names.join(", ")),
     };
     Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {problem}", path.display())))
 }

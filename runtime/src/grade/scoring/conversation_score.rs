@@ -30,8 +30,7 @@ pub(crate) fn score_conversation(
         if let Some(advised) = advised {
             return ended(Status::Skipped, None, advised.reason.clone());
         }
-        let reason =
-            Reason::new(Stage::Grading, ReasonCode::NothingDecided, "no grader of any turn came to a decision");
+        let reason = Reason::new(Stage::Grading, ReasonCode::NothingDecided, "every grader of every turn is undecided");
         return ended(Status::Failed, Some(0.0), Some(reason));
     };
     let gate = whole.as_ref().and_then(|whole| whole.reason.as_ref());

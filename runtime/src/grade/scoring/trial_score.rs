@@ -129,7 +129,7 @@ fn failed(score: Option<f64>, reason: Reason) -> TrialScore {
 }
 
 fn nothing_decided() -> Reason {
-    Reason::new(Stage::Grading, ReasonCode::NothingDecided, "no grader with a weight came to a decision")
+    Reason::new(Stage::Grading, ReasonCode::NothingDecided, "every grader with a weight is undecided")
 }
 
 fn below(score: f64, threshold: f64) -> Reason {

@@ -102,7 +102,7 @@ pub(crate) fn usage(
     let cached_count = cached_count.unwrap_or(0);
     let Some(input) = prompt_count.unwrap_or(cached_count).checked_sub(cached_count) else {
         return Err(TrajectoryError::new(format!(
-            "`{cached}` of {} is {cached_count}, more than its `{prompt}`, of which it is a part",
+            "`{cached}` of {} is {cached_count}, more than its `{prompt}`, which includes it",
             node.shown_path()
         )));
     };

@@ -151,7 +151,7 @@ fn a_call_of_the_wrong_form_is_named_by_its_place() {
         ),
         (
             agent(json!({"metrics": {"prompt_tokens": 1, "cached_tokens": 2}})),
-            "`cached_tokens` of `steps[0].metrics` is 2, more than its `prompt_tokens`, of which it is a part",
+            "`cached_tokens` of `steps[0].metrics` is 2, more than its `prompt_tokens`, which includes it",
         ),
         (
             agent(json!({"metrics": {"cost_usd": "1"}})),
