@@ -284,6 +284,20 @@ codes! {
     SkillNameMismatch = "W025", "skill-name-mismatch";
     /// A plain YAML text is inside typographic quotes, which are part of the text.
     CurlyQuotes = "W026", "curly-quotes";
+    /// A made-up result of an agent that did nothing passes a case (`cargo evalsuite probe`).
+    PassesWithoutWork = "W030", "passes-without-work";
+    /// A case that may pass without work also passes for an agent that acts (`cargo evalsuite probe`).
+    NothingFails = "W031", "nothing-fails";
+    /// The reference of a case does not pass it (`cargo evalsuite probe`).
+    ReferenceFails = "W032", "reference-fails";
+    /// The reference of a case passes however it is broken (`cargo evalsuite probe`).
+    BrokenReferencesPass = "W033", "broken-references-pass";
+    /// No probe and no recorded trial fails a grader (`cargo evalsuite probe`).
+    VacuousGrader = "W034", "vacuous-grader";
+    /// Neither the reference nor a recorded trial passes a grader (`cargo evalsuite probe`).
+    ImpossibleGrader = "W035", "impossible-grader";
+    /// All graders of a case are limits on time, tokens or cost (`cargo evalsuite probe`).
+    OnlyLimits = "W036", "only-limits";
 }
 
 impl Serialize for Code {

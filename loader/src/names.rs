@@ -60,6 +60,7 @@ const RESERVED: &[&str] = &[
     "evals",
     "suite_check",
     "judge_calibration",
+    "grader_examples",
     "__Case",
     "__Json",
     "__None",

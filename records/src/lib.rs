@@ -52,6 +52,8 @@ pub mod repeated_cases;
 
 pub mod baseline;
 
+pub mod probe;
+
 pub mod run_data;
 
 pub mod summary;

@@ -4,7 +4,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // The layers, lowest first: a module imports only from modules above its own in this list. `tests/tests/layers.rs` checks it.
-
 /// Processes and their groups, locks, clock, environment variables, digests, safe text, calls on threads of their own.
 mod platform;
 
@@ -88,6 +87,7 @@ pub mod tooling {
     pub use crate::entry::answer_pairs::AnswerPairs;
     pub use crate::entry::finish_run::{FinishedRun, finish_run};
     pub use crate::entry::long_cases::LongCases;
+    pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
     pub use crate::entry::rated_samples::RatedSamples;
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
     pub use crate::record::run_directory::run_id::run_id_or_new;
@@ -96,25 +96,11 @@ pub mod tooling {
 /// What generated code, benchmarks and property tests call. Not part of the API.
 #[doc(hidden)]
 pub mod __private {
-    use crate::Evals;
-
+    pub use crate::entry::test_entry::{
+        calibration as judge_calibration, case as run_case, check as suite_check, examples as grader_examples,
+    };
     pub use crate::grade::standalone::{AgentWork, GradableEvidence};
     pub use crate::model::compiled_json::{CompiledJson, SuiteTexts};
     pub use crate::model::outcome::with_duration_ms;
     pub use crate::model::suite::Origin;
-
-    /// Runs the case at an index of the suite as a test.
-    pub fn run_case(evals: fn() -> Evals, index: usize) {
-        crate::entry::test_entry::case(evals, index);
-    }
-
-    /// Measures the suite's judges as a test.
-    pub fn judge_calibration(evals: fn() -> Evals) {
-        crate::entry::test_entry::calibration(evals);
-    }
-
-    /// Checks the suite itself as a test.
-    pub fn suite_check(evals: fn() -> Evals) {
-        crate::entry::test_entry::check(evals);
-    }
 }

@@ -16,7 +16,7 @@ use crate::keys::{ID, Key, Keys as _, SCHEMA_KEY, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
 #[cfg(feature = "keys")]
 use crate::workspace::WORKSPACE;
-use crate::{Grader, Location, Message, Object, Requires, Trials, Workspace, is_default};
+use crate::{Examples, Grader, Location, Message, Object, ProbeSettings, Requires, Trials, Workspace, is_default};
 
 /// One case: an element of `tests`, of a list of cases, or a line of a JSONL file; or `cases/<name>/case.yaml`.
 ///
@@ -104,6 +104,15 @@ pub struct Case {
     )]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub graders: Vec<Grader>,
+    /// Results that the case has to pass or to fail.
+    #[key(
+        Object(Examples::TABLE),
+        "{pass: [19.90 is refunded.], fail: [Hello.]}",
+        codes(ConversationMismatch),
+        by_hand
+    )]
+    #[serde(default, skip_serializing_if = "Examples::is_empty")]
+    pub examples: Examples,
     /// Repetition.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trials: Trials,
@@ -132,6 +141,10 @@ pub struct Case {
     #[key(Object(Requires::TABLE), "{env: [API_KEY]}")]
     #[serde(default, skip_serializing_if = "is_default")]
     pub requires: Requires,
+    /// What `cargo evalsuite probe` expects of the case.
+    #[key(Object(ProbeSettings::TABLE), "{passes: [silent, refusal]}")]
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub probe: ProbeSettings,
     /// Label in records.
     #[key(Text, "support-42")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,6 +188,7 @@ impl Case {
             expected_output: Vec::new(),
             reference_solution: None,
             graders: Vec::new(),
+            examples: Examples::default(),
             trials: Trials::default(),
             threshold: None,
             timeout_seconds: None,
@@ -183,6 +197,7 @@ impl Case {
             tags: Vec::new(),
             metadata: Object::new(),
             requires: Requires::default(),
+            probe: ProbeSettings::default(),
             conversation_id: None,
             depends_on: Vec::new(),
             on_dependency_failure: OnDependencyFailure::default(),
@@ -190,6 +205,20 @@ impl Case {
             workspace: None,
             preprocessors: Vec::new(),
         }
+    }
+}
+
+impl Case {
+    /// The graders of the case and of its turns, without members of composites.
+    pub fn all_graders(&self) -> impl Iterator<Item = &Grader> {
+        let turns = self.conversation.iter().flat_map(|conversation| &conversation.turns);
+        self.graders.iter().chain(turns.flat_map(|turn| &turn.graders))
+    }
+
+    /// Whether the case, or one of its graders, has examples.
+    pub fn has_examples(&self) -> bool {
+        !self.examples.is_empty()
+            || self.all_graders().flat_map(Grader::with_members).any(|grader| !grader.examples.is_empty())
     }
 }
 
@@ -399,6 +428,9 @@ pub struct Task {
     /// Time limit of one call of the agent.
     #[key(Number(&POSITIVE), "240", default = "the target's, else 300", unit = "seconds")]
     pub timeout_seconds: Option<f64>,
+    /// What `cargo evalsuite probe` expects of the task.
+    #[key(Object(ProbeSettings::TABLE), "{\"passes\": [\"silent\", \"refusal\"]}")]
+    pub probe: ProbeSettings,
     /// The reference solution.
     #[key(
         Object(ReferenceSolution::TABLE),
@@ -409,4 +441,7 @@ pub struct Task {
     /// The graders of the task.
     #[key(Some(&A_TASK_GRADER), "[{\"name\": \"is-json\"}]", required, codes(NoGraders), by_hand)]
     pub graders: (),
+    /// Results that the task has to pass or to fail.
+    #[key(Object(Examples::TABLE), "{\"fail\": [\"Hello.\"]}", by_hand)]
+    pub examples: (),
 }

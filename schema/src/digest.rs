@@ -5,8 +5,8 @@ use std::fmt;
 use hmac_sha256::Hash;
 use serde::Serialize;
 
-use crate::Case;
 use crate::json::writer::{Spacing, written};
+use crate::{Case, Examples, Grader, GraderConfig};
 
 /// SHA-256 of a case, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +18,11 @@ pub struct CaseDigests {
 }
 
 impl CaseDigests {
-    /// The digests of a case.
+    /// The digests of a case. Examples, which test the graders, are left out: no result depends on them.
     pub fn of(case: &Case) -> Self {
+        if case.has_examples() {
+            return Self::of(&without_examples(case));
+        }
         Self { case: sha256_of_data(case), graders: sha256_of_data(&case.graders) }
     }
 
@@ -29,6 +32,20 @@ impl CaseDigests {
         let Some((json, digests)) = line.rsplit_once('\t') else { return (line, None) };
         let digests = digests.split_once(' ');
         (json, digests.map(|(case, graders)| Self { case: case.to_owned(), graders: graders.to_owned() }))
+    }
+}
+
+fn without_examples(case: &Case) -> Case {
+    let mut case = Case { examples: Examples::default(), ..case.clone() };
+    let turns = case.conversation.iter_mut().flat_map(|conversation| &mut conversation.turns);
+    turns.flat_map(|turn| &mut turn.graders).chain(&mut case.graders).for_each(remove_examples);
+    case
+}
+
+fn remove_examples(grader: &mut Grader) {
+    grader.examples = Examples::default();
+    if let GraderConfig::Composite(composite) = &mut grader.config {
+        composite.members.iter_mut().for_each(remove_examples);
     }
 }
 
@@ -67,7 +84,7 @@ pub fn parse_hexadecimal(digits: &str) -> Option<[u8; 32]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Grader, GraderConfig, Location};
+    use crate::{Example, Location};
 
     #[test]
     fn a_case_that_only_moved_has_the_same_digests() {
@@ -80,6 +97,18 @@ mod tests {
         assert_ne!(case(1, "g").graders, case(1, "other").graders);
         assert_ne!(case(1, "g").case, case(1, "other").case);
         assert_eq!(hexadecimal(Hash::hash(b"abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+
+    #[test]
+    fn examples_do_not_change_the_digests_of_a_case() {
+        let place = || Location::new("f", 1, 1);
+        let mut case = Case::new("c", place());
+        case.graders.push(Grader::new("g", place(), GraderConfig::IsJson));
+        let digests = CaseDigests::of(&case);
+        case.examples.pass.push(Example::new(place(), "{}"));
+        case.graders[0].examples.fail.push(Example::new(place(), "no"));
+        assert!(case.has_examples());
+        assert_eq!(CaseDigests::of(&case), digests);
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod case;
 pub mod digest;
 #[doc(hidden)]
 pub mod embedded;
+mod examples;
 mod execution;
 pub mod gate;
 pub mod grader;
@@ -39,6 +40,7 @@ mod message;
 mod milliseconds;
 mod path_ref;
 pub mod placeholder;
+mod probe;
 mod requires;
 #[doc(hidden)]
 pub mod rfc3339;
@@ -58,6 +60,7 @@ pub use case::{
     Turn,
 };
 pub use evalsuite_diagnostics::Location;
+pub use examples::{Example, Examples};
 #[cfg(feature = "keys")]
 pub use execution::{CaseExecution, CommonExecution, SuiteExecution};
 pub use execution::{Strategy, Target, Trials};
@@ -71,6 +74,7 @@ pub use message::{Content, Message, Part, Role, ToolCall};
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
+pub use probe::{EmptyProbe, ProbeSettings};
 pub use requires::Requires;
 #[cfg(feature = "keys")]
 pub use requires::SuiteRequires;

@@ -197,6 +197,13 @@ pub static VARIABLES: &[Variable] = {
         ),
         variable(
             Run,
+            "EVALSUITE_PROBE",
+            "the tests `suite_check` probe their suites: print the findings, or fail because of them",
+            "`off`, `warn` or `deny`",
+            "`off`",
+        ),
+        variable(
+            Run,
             "EVALSUITE_CASSETTES",
             "directory of the recordings",
             "a path",
@@ -293,6 +300,13 @@ pub static VARIABLES: &[Variable] = {
             "EVALSUITE_NEW_CASES",
             "the tests `suite_check` run these cases, which are new since the build",
             "paths of tests, one per line",
+            "",
+        ),
+        variable(
+            Internal,
+            "EVALSUITE_PROBE_REQUEST",
+            "the tests `suite_check` probe their suites and write the results to files",
+            "an object as JSON",
             "",
         ),
         variable(

@@ -18,7 +18,7 @@ pub(crate) use self::new::{
     LayoutName, New, NewAgentCli, NewCalibration, NewCase, NewCi, NewEditor, NewGrader, NewItem, NewSuite,
 };
 pub(crate) use self::plumbing::{Completions, Expand, Man, Plumbing, Schema};
-pub(crate) use self::running::{Build, Calibrate, Regrade, Run, Running, Watch, WatchFormat};
+pub(crate) use self::running::{Build, Calibrate, Probe, Regrade, Run, Running, Watch, WatchFormat};
 pub(crate) use self::writing::{CaseLayout, Check, Convert, Explain, Format, SourceKind, Writing};
 
 /// The same for all commands.

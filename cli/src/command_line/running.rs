@@ -13,6 +13,7 @@ pub(crate) enum Running {
     Watch(Watch),
     Regrade(Regrade),
     Calibrate(Calibrate),
+    Probe(Probe),
 }
 
 /// Run cases, and summarize and compare their results
@@ -177,4 +178,35 @@ pub(crate) struct Calibrate {
     /// Output format
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
+}
+
+/// Find cases that pass without work and graders that say nothing, without calling agents
+///
+/// Builds the tests and grades made-up results with the graders of each case: an empty answer, the prompt, a refusal, a list of all expected
+/// texts, a call of every tool, the reference, and the reference with one thing broken. Prints the findings with the floor and the ceiling of
+/// each suite: a pass rate says something only between the two. Stores the results in `.evalsuite/probe` of the package; cases that have not
+/// changed are not graded again, unless a grader is in Rust. Judges are asked only with `--judge`. Exit status: 0 if nothing is found, 1 if
+/// something is found, 2 if the tests cannot be built or a suite cannot be probed.
+#[derive(Debug, Clone, Default, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite probe\n  cargo evalsuite probe suites/shop --case refund-small\n  cargo evalsuite probe --tag nightly --format json"
+)]
+pub(crate) struct Probe {
+    /// Probe only these suites: their names or directories
+    #[arg(value_name = "SUITE")]
+    pub(crate) suites: Vec<String>,
+    /// Probe only the case with this id; may be repeated
+    #[arg(long = "case", value_name = "ID")]
+    pub(crate) cases: Vec<String>,
+    /// Probe only cases with this tag; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// Ask judges about the made-up results, which may cost money
+    #[arg(long)]
+    pub(crate) judge: bool,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
+    #[command(flatten)]
+    pub(crate) build: Build,
 }

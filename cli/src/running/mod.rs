@@ -1,6 +1,7 @@
 //! Commands that run cases, or grade what ran before.
 
 mod calibrate;
+mod probe;
 pub(crate) mod regrade;
 pub(crate) mod run;
 mod watch;
@@ -14,5 +15,6 @@ pub(crate) fn run(command: &Running) -> Result<Exit> {
         Running::Watch(command) => watch::run(command),
         Running::Regrade(command) => regrade::run(command),
         Running::Calibrate(command) => calibrate::run(command),
+        Running::Probe(command) => probe::run(command),
     }
 }

@@ -64,6 +64,18 @@ fn expanding_twice_gives_the_same_text() {
 }
 
 #[test]
+fn what_grades_examples_is_a_test_if_there_are_any() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
+    let without = package.run(&["expand", "suites/card_agent"]);
+    assert!(!without.out.contains("grader_examples"), "{}", without.out);
+    let task = TASK.trim_end().strip_suffix('}').expect("an object");
+    package.write("suites/card_agent/tasks/a.json", &format!("{task}, \"examples\": {{\"fail\": [\"no\"]}}}}"));
+    let output = package.run(&["expand", "suites/card_agent"]);
+    let test = "    #[test]\n    fn grader_examples() {\n        __evalsuite::__private::grader_examples(evals)\n    }";
+    assert!(output.out.contains(test), "{}{}", output.out, output.err);
+}
+
+#[test]
 fn what_measures_judges_is_a_test() {
     let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
     let without = package.run(&["expand", "suites/card_agent"]);

@@ -1,4 +1,4 @@
-//! One `#[test]` per case, in one module per folder, and one that measures judges.
+//! One `#[test]` per case, in one module per folder, one that measures judges, and one that grades examples.
 
 use evalsuite_loader::LoadedSuite;
 
@@ -33,6 +33,9 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) {
     open_modules(out, open, &[]);
     if suite.calibration.is_some() {
         out.push_str("#[test]\nfn judge_calibration() {\n__evalsuite::__private::judge_calibration(evals)\n}\n");
+    }
+    if suite.cases.iter().any(|loaded| loaded.case.has_examples()) {
+        out.push_str("#[test]\nfn grader_examples() {\n__evalsuite::__private::grader_examples(evals)\n}\n");
     }
 }
 

@@ -11,8 +11,8 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, id};
-use crate::graders::assertions;
 use crate::graders::assertions::{CaseFacts, ParsedGrader};
+use crate::graders::{assertions, examples};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 
@@ -134,6 +134,16 @@ pub(crate) fn read(
     }
     let assertions_are_broken = d.len() > before;
     evaluator(&mut fields, d);
+    let examples = fields.get("examples");
+    if let (Some(entry), true) = (examples, conversation.is_conversation) {
+        d.report(
+            Code::ConversationMismatch,
+            entry.key_span,
+            "`examples` has no meaning in a conversation, which is more than one answer",
+            "write it beside a grader of a turn",
+        );
+    }
+    let examples = examples.map(|entry| examples::read(entry, scope, d)).unwrap_or_default();
     let suite_graders: &[ParsedGrader] = if execution.skip_defaults { &[] } else { &defaults.graders };
     let facts = CaseFacts {
         expected_output: &expected_output,
@@ -195,6 +205,7 @@ pub(crate) fn read(
     case.input = Input::Messages(messages);
     case.expected_output = expected_output;
     case.graders = merged;
+    case.examples = examples;
     case.trials = trials;
     case.threshold = execution.common.threshold.or(defaults.threshold);
     case.timeout_seconds = execution.common.timeout_seconds.or(defaults.timeout_seconds);

@@ -4,6 +4,7 @@ pub(crate) mod assertions;
 mod code;
 mod composite;
 mod criteria;
+pub(crate) mod examples;
 mod field_accuracy;
 pub(crate) mod json_schema;
 mod judge;

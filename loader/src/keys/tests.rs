@@ -33,6 +33,7 @@ tests:
     turns: [{}]
   - id: b
     input: x
+    examples: {pass: [{}]}
     assertions:
 ";
 
@@ -40,7 +41,7 @@ tests:
 fn assertions(indent: &str) -> String {
     let mut lines: Vec<String> = GRADERS.iter().map(|table| format!("{{type: {}}}", table.id)).collect();
     lines.extend([
-        "{type: mine}".to_owned(),
+        "{type: mine, examples: {fail: [{}]}}".to_owned(),
         "{type: rubric}".to_owned(),
         "{type: is-json, transform: [{}]}".to_owned(),
         "{type: tool-trajectory, mode: in_order, expected: [{}]}".to_owned(),
@@ -64,7 +65,7 @@ fn read_everything(root: &Path) {
     write("directories/EVAL.yaml", "{}");
     write("directories/cases/a/case.yaml", "input: x");
     write("tasks/suite.json", "{}");
-    write("tasks/tasks/a.json", r#"{"reference_solution": {}, "graders": [{"name": "is-json"}]}"#);
+    write("tasks/tasks/a.json", r#"{"reference_solution": {}, "graders": [{"name": "is-json"}], "examples": {}}"#);
     write("skill/SKILL.md", "---\nname: skill\n---\n");
     write("skill/evals/evals.json", r#"{"evals": [{}]}"#);
     write("calibration.yaml", "{minimum: {}, maximum: {}, samples: [{}, {case: a}]}");

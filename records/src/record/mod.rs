@@ -10,6 +10,7 @@ mod case;
 mod grader;
 mod keyed_lines;
 mod pair;
+mod probe;
 mod run;
 mod suite_id;
 mod summary;
@@ -28,6 +29,7 @@ pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, Sa
 pub use case::{BaselineResult, CaseRecord, Conditions, Expectation, Rule, Stability, TrialSummary};
 pub use grader::{Assertion, CommandRecord, GraderRecord, GraderState, JudgeRecord, Verdict};
 pub use pair::{AnswerPair, PairRecord, PairReply, Side};
+pub use probe::{Floor, GraderNotRun, ProbeRecord, ProbeResult, ProbedCase, ProbedGrader, ResultKind, Share};
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 pub use suite_id::SuiteId;
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};

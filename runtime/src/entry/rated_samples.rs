@@ -7,9 +7,8 @@ use evalsuite_schema::{Calibration, Suite};
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
 use crate::judge::calibration::CalibrationReport;
-use crate::model::compiled_json::CompiledJson;
 use crate::model::evals::Evals;
-use crate::model::suite::EvalSuite;
+use crate::model::loaded_suite::loaded_suite;
 use crate::run::calibration::begin;
 use crate::run::settings::Settings;
 
@@ -45,25 +44,8 @@ impl RatedSamples {
         let settings = options.apply(Settings::from_environment()?)?;
         let undecodable =
             |error| RunError::new(RunErrorKind::Suite, "the samples cannot be written as JSON").with_source(error);
-        let json = serde_json::to_string(&self.suite).map_err(undecodable)?;
-        let calibration = serde_json::to_string(&self.calibration).map_err(undecodable)?;
-        // A suite is a constant of its program.
-        let suite: &'static EvalSuite = Box::leak(Box::new(EvalSuite {
-            name: self.suite.name.leak(),
-            agent_name: None,
-            module_path: "",
-            package: "",
-            package_version: "",
-            manifest_dir: self.package_root.display().to_string().leak(),
-            root: self.suite.root.leak(),
-            json: CompiledJson::Text(json.leak()),
-            sources: &[],
-            embedded: None,
-            origin: None,
-            diagnostics: &[],
-            calibration: Some(calibration.leak()),
-            cases: &[],
-        }));
+        let suite =
+            loaded_suite(self.suite, Vec::new(), Some(&self.calibration), &self.package_root).map_err(undecodable)?;
         let evals = Evals::new(suite);
         #[cfg(feature = "cli-agents")]
         let evals = evals.with_agent(crate::agents::command::CliAgents);

@@ -10,7 +10,7 @@ use evalsuite_records::record::{CaseRecord, Expectation, ReasonCode, Status};
 use crate::entry::long_cases::LongCases;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::skip_notice::SkippedTest;
-use crate::entry::{new_cases, reload, replay_notice, suite_check, suite_description};
+use crate::entry::{grader_examples, new_cases, probe, reload, replay_notice, suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::notice;
@@ -22,14 +22,14 @@ use crate::run::calibration;
 use crate::run::case::run_case;
 use crate::run::case_report::CaseReport;
 use crate::run::session::SessionTest;
-use crate::run::settings::Settings;
+use crate::run::settings::{ProbeFindings, Settings};
 
 /// Runs one case as a test.
 ///
 /// # Panics
 ///
 /// If the case does not pass.
-pub(crate) fn case(evals: fn() -> Evals, index: usize) {
+pub fn case(evals: fn() -> Evals, index: usize) {
     if suite_description::is_wanted() {
         return;
     }
@@ -79,7 +79,7 @@ fn run(evals: Evals, index: usize) -> Result<CaseReport, RunError> {
 /// # Panics
 ///
 /// If they agree less with people than the suite requires, or cannot be measured.
-pub(crate) fn calibration(evals: fn() -> Evals) {
+pub fn calibration(evals: fn() -> Evals) {
     if suite_description::is_wanted() {
         return;
     }
@@ -121,12 +121,36 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
     }
 }
 
+/// Grades the examples of the suite as a test.
+///
+/// # Panics
+///
+/// If one has the wrong verdict, or cannot be graded.
+pub fn examples(evals: fn() -> Evals) {
+    if suite_description::is_wanted() {
+        return;
+    }
+    let evals = evals();
+    let name = evals.suite().name;
+    let report = Settings::from_environment()
+        .map_err(RunError::from)
+        .and_then(|settings| grader_examples::run(evals, settings))
+        .unwrap_or_else(|error| fail(setup_error(&error)));
+    for reason in &report.skipped {
+        notice::say(&format!("SKIPPED {reason}"));
+    }
+    if !report.problems.is_empty() {
+        let (wrong, all) = (report.problems.len(), report.examples);
+        fail(format!("evaluation failed: {wrong} of {all} examples of {name}\n{}", report.problems.join("\n")));
+    }
+}
+
 /// Checks as a test whether the compiled suite is up to date, and whether graders accept their configs.
 ///
 /// # Panics
 ///
 /// If they do not.
-pub(crate) fn check(evals: fn() -> Evals) {
+pub fn check(evals: fn() -> Evals) {
     let evals = evals();
     if suite_description::is_wanted() {
         return suite_description::write(evals.suite()).unwrap_or_else(|error| fail(with_sources(&error)));
@@ -134,17 +158,39 @@ pub(crate) fn check(evals: fn() -> Evals) {
     if let Some(wanted) = new_cases::wanted() {
         return new_cases::run(evals, &wanted);
     }
+    match probe::request() {
+        Ok(None) => {}
+        Ok(Some(request)) => return probe::reply(&evals, &request).unwrap_or_else(|error| fail(with_sources(&error))),
+        Err(error) => fail(setup_error(&error)),
+    }
     let evals = Settings::from_environment()
         .map_err(RunError::from)
         .and_then(|settings| Ok(reload::whole_suite(evals, settings)?))
         .unwrap_or_else(|error| fail(setup_error(&error)));
-    let outcome = suite_check::run(&evals);
+    let mut outcome = suite_check::run(&evals);
     for reason in &outcome.skipped {
         notice::say(&format!("{}: {reason}", evals.suite().name));
     }
+    outcome.problems.extend(findings_of_probe(&evals));
     if !outcome.problems.is_empty() {
         fail(outcome.problems.join("\n\n"));
     }
+}
+
+/// The findings of a probe that fail the test; `EVALSUITE_PROBE=warn` prints them instead.
+fn findings_of_probe(evals: &Evals) -> Vec<String> {
+    let settings = Settings::from_environment().unwrap_or_else(|error| fail(setup_error(&error.clone().into())));
+    if settings.probe == ProbeFindings::Off {
+        return Vec::new();
+    }
+    let (findings, problems) = probe::findings(evals).unwrap_or_else(|error| fail(setup_error(&error)));
+    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    problems.iter().for_each(|problem| notice::say(problem));
+    if settings.probe == ProbeFindings::Deny {
+        return findings;
+    }
+    findings.iter().for_each(|finding| notice::say(finding));
+    Vec::new()
 }
 
 /// Under nextest, which starts a process per test, makes this process end when nextest is killed.

@@ -17,32 +17,38 @@ use crate::record::statistics::ratio;
 
 /// Runs the members, and aggregates their results.
 pub(crate) fn grade(config: &Composite, call: &GraderCall<'_>) -> GraderRecord {
-    let GraderCall { path, grader, context, run } = *call;
+    let GraderCall { path, context, run, .. } = *call;
     let members: Vec<GraderRecord> =
         config.members.iter().map(|member| run(&format!("{path}/{}", member.name), member, context)).collect();
+    aggregate(config, &members, call)
+}
+
+/// The result of a composite whose members have these results.
+pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &GraderCall<'_>) -> GraderRecord {
+    let GraderCall { path, grader, context, .. } = *call;
     let complete = |mut result: GraderResult| {
-        for member in &members {
+        for member in members {
             result.score.assertions.extend(member.assertions.iter().map(|assertion| {
                 let mut assertion = assertion.clone();
                 assertion.text = format!("[{}] {}", member.name, assertion.text);
                 assertion
             }));
         }
-        result.members.clone_from(&members);
+        result.members = members.to_vec();
         result
     };
     let record = |result| grader_record(grader, complete(result), context.layout);
-    if let Some(result) = decided_before(&members, context) {
+    if let Some(result) = decided_before(members, context) {
         return record(result);
     }
     match &config.aggregator {
-        Aggregator::WeightedAverage { weights } => record(weighted_average(weights, &members)),
-        Aggregator::Threshold { threshold } => record(share(*threshold, &members)),
+        Aggregator::WeightedAverage { weights } => record(weighted_average(weights, members)),
+        Aggregator::Threshold { threshold } => record(share(*threshold, members)),
         Aggregator::CodeGrader(command) => {
             let directory = context.grader_directory(path);
             record(code_grader::run(
                 command,
-                &results(&members),
+                &results(members),
                 COMMAND_LIMIT,
                 VerdictRule::Decides,
                 &directory,
@@ -51,7 +57,7 @@ pub(crate) fn grade(config: &Composite, call: &GraderCall<'_>) -> GraderRecord {
         }
         Aggregator::LlmGrader { prompt, model } => {
             let prompt = (prompt.as_ref(), model.as_deref());
-            llm_aggregator::grade(path, grader, prompt, &results(&members), context, complete)
+            llm_aggregator::grade(path, grader, prompt, &results(members), context, complete)
         }
     }
 }

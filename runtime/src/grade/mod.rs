@@ -54,7 +54,7 @@ pub(crate) fn grade(grader: &Grader, folder: Option<&str>, context: &GradingCont
 }
 
 /// Runs a grader. `path` is its name below the names of the composites around it.
-fn grade_at(path: &str, grader: &Grader, context: &GradingContext<'_>) -> GraderRecord {
+pub(crate) fn grade_at(path: &str, grader: &Grader, context: &GradingContext<'_>) -> GraderRecord {
     let started = Instant::now();
     let call = GraderCall { path, grader, context, run: grade_at };
     let mut record = match missing_data(&grader.config, context) {

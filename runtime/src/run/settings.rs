@@ -55,12 +55,26 @@ pub(crate) struct Settings {
     pub(crate) mode: Mode,
     /// The run whose trials are graded again.
     pub(crate) regrade: Option<String>,
+    /// Whether tests of suites probe them.
+    pub(crate) probe: ProbeFindings,
     /// Directory of the recordings.
     pub(crate) cassettes: Option<PathBuf>,
     /// The targets file, or its directory.
     pub(crate) targets_file: Option<PathBuf>,
     pub(crate) judge: JudgeOptions,
     pub(crate) runner: Runner,
+}
+
+/// What becomes of the findings of a probe in the test of a suite.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum ProbeFindings {
+    /// The suite is not probed.
+    #[default]
+    Off,
+    /// They are printed.
+    Warn,
+    /// They fail the test.
+    Deny,
 }
 
 /// What the test runner passes to a test.
@@ -137,6 +151,7 @@ impl Settings {
             reload: source.flag("EVALSUITE_RELOAD"),
             mode: source.mode(),
             regrade: source.text("EVALSUITE_REGRADE"),
+            probe: source.probe(),
             cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),
             targets_file: source.value("EVALSUITE_TARGETS").map(PathBuf::from),
             judge: source.judge(),
@@ -220,6 +235,18 @@ impl<L: Fn(&str) -> Option<OsString>> VariableReader<L> {
             Some(other) => {
                 self.problems.push(format!("EVALSUITE_MODE is `{other}`, not live, record or replay"));
                 Mode::Live
+            }
+        }
+    }
+
+    fn probe(&mut self) -> ProbeFindings {
+        match self.text("EVALSUITE_PROBE").as_deref() {
+            None | Some("off") => ProbeFindings::Off,
+            Some("warn") => ProbeFindings::Warn,
+            Some("deny") => ProbeFindings::Deny,
+            Some(other) => {
+                self.problems.push(format!("EVALSUITE_PROBE is `{other}`, not off, warn or deny"));
+                ProbeFindings::Off
             }
         }
     }
@@ -402,6 +429,7 @@ mod tests {
             ("EVALSUITE_TIMEOUT_SECONDS", "inf"),
             ("EVALSUITE_TARGET", "a,,b"),
             ("EVALSUITE_MODE", "rewind"),
+            ("EVALSUITE_PROBE", "1"),
             ("EVALSUITE_RETRIES", "11"),
             ("EVALSUITE_RETRIES", "-1"),
             ("EVALSUITE_BUDGET_USD", "0"),

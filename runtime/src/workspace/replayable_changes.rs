@@ -99,6 +99,18 @@ impl ReplayableChanges {
         Ok(changes)
     }
 
+    /// Files with their new texts; those without one are removed.
+    pub(crate) fn of_texts(files: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
+        let mut changes = Self::default();
+        for (path, text) in files {
+            match text {
+                Some(text) => changes.written.push(WrittenEntry { path, mode: None, content: Content::Text(text) }),
+                None => changes.deleted.push(path),
+            }
+        }
+        changes
+    }
+
     /// Changes whose contents could not be recorded, with the reason.
     pub(crate) fn unrecorded(error: &io::Error) -> Self {
         Self { left_out: Some(error.to_string()), ..Self::default() }

@@ -13,6 +13,7 @@ mod conversations;
 mod dependencies;
 mod early_ends;
 mod failing_test;
+mod grader_examples;
 mod graders;
 mod graders_that_ask;
 #[cfg(unix)]

@@ -1,8 +1,9 @@
 //! Keys that graders share, and the objects around graders.
 
 use super::answer_step::{ObjectStep, StepWord};
+use crate::Examples;
 use crate::keys::range::{NOT_NEGATIVE, PASS_MARK};
-use crate::keys::{Key, Keys, SCHEMA_KEY, Table, Type};
+use crate::keys::{Key, Keys as _, SCHEMA_KEY, Table, Type};
 use evalsuite_diagnostics::Code;
 
 /// Old spellings of the key `assertions`.
@@ -46,6 +47,13 @@ const TRANSFORM: Key = Key::new(
 )
 .default("the answer as it is");
 
+const EXAMPLES: Key = Key::new(
+    "examples",
+    Type::Object(Examples::TABLE),
+    "Results that the grader has to pass or to fail.",
+    "{pass: [19.90 EUR], fail: [1990 EUR]}",
+);
+
 /// What every grader of the cases layout has.
 pub static GRADER_KEYS: &[Key] = &[
     Key::new("type", Type::Literal, "The type: a built-in one, or the name of a grader in Rust. `_` and `-` are the same in names of built-in types.", "contains")
@@ -63,6 +71,7 @@ pub static GRADER_KEYS: &[Key] = &[
     Key::new("min_score", Type::Number(&PASS_MARK), "Pass mark: lowest score of a passing verdict.", "0.9").default("0.8; in the tasks layout 1"),
     Key::new("negate", Type::Boolean, "Whether the result is inverted.", "true").default("`false`"),
     TRANSFORM,
+    EXAMPLES,
     Key::new("id", Type::Any, "Name in results.", "amount").no_effect("write `name`"),
 ];
 
@@ -90,6 +99,7 @@ pub static TASK_GRADER: Table = Table::new(
             "{\"value\": \"14.20\"}",
         )
         .codes(&[Code::GraderConfigRejected]),
+        EXAMPLES,
     ],
 );
 

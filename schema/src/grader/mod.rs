@@ -18,7 +18,7 @@ mod trajectory;
 use serde::{Deserialize, Serialize};
 
 use self::config::grader_config;
-use crate::{Location, Object, is_default};
+use crate::{Examples, Location, Object, is_default};
 
 #[cfg(feature = "keys")]
 pub use answer_step::ObjectStep;
@@ -145,6 +145,9 @@ pub struct Grader {
     /// What is done with the answer before the grader sees it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transform: Vec<AnswerStep>,
+    /// Results that the grader has to pass or to fail.
+    #[serde(default, skip_serializing_if = "Examples::is_empty")]
+    pub examples: Examples,
     /// The type and its settings.
     pub config: GraderConfig,
 }
@@ -153,7 +156,8 @@ impl Grader {
     /// A grader with weight 1 that is neither required nor negated.
     pub fn new(name: impl Into<String>, location: Location, config: GraderConfig) -> Self {
         let (weight, required, min_score, negate, transform) = (1.0, false, None, false, Vec::new());
-        Self { name: name.into(), location, weight, required, min_score, negate, transform, config }
+        let examples = Examples::default();
+        Self { name: name.into(), location, weight, required, min_score, negate, transform, examples, config }
     }
 }
 

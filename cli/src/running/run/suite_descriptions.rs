@@ -3,7 +3,7 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::{fs, io};
 
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
@@ -16,8 +16,8 @@ use crate::platform::cli_error::{AtPath, CliError, Result};
 /// Name of a test that every suite has.
 const CHECK: &str = "suite_check";
 
-/// Builds the tests and gets the description of every suite in them.
-pub(super) fn describe_suites(command: &Run) -> Result<Vec<SuiteDescription>> {
+/// Builds the tests and finds the tests `suite_check` of every suite in them.
+pub(crate) fn build_and_find_checks(command: &Run) -> Result<Vec<String>> {
     // The output of the build is shown while it runs.
     let listed = cargo_test(command)
         .args(["--", "--list", "--format", "terse"])
@@ -28,21 +28,25 @@ pub(super) fn describe_suites(command: &Run) -> Result<Vec<SuiteDescription>> {
         return Err(failed(&listed)?);
     }
     let text = String::from_utf8_lossy(&listed.stdout);
-    let checks: Vec<&str> = text
-        .lines()
-        .filter_map(|line| line.strip_suffix(": test"))
-        .filter(|test| test.rsplit("::").next() == Some(CHECK))
-        .collect();
+    let tests = text.lines().filter_map(|line| line.strip_suffix(": test"));
+    Ok(tests.filter(|test| test.rsplit("::").next() == Some(CHECK)).map(str::to_owned).collect())
+}
+
+/// `cargo test` of the tests `suite_check`.
+pub(crate) fn run_checks(command: &Run, checks: &[String]) -> Command {
+    let mut tests = cargo_test(command);
+    tests.args(["--no-fail-fast", "--", "--exact"]).args(checks).stdin(Stdio::null());
+    tests
+}
+
+/// Builds the tests and gets the description of every suite in them.
+pub(super) fn describe_suites(command: &Run) -> Result<Vec<SuiteDescription>> {
+    let checks = build_and_find_checks(command)?;
     if checks.is_empty() {
         return Ok(Vec::new());
     }
     let directory = tempfile::tempdir()?;
-    let output = cargo_test(command)
-        .args(["--no-fail-fast", "--", "--exact"])
-        .args(&checks)
-        .env(DESCRIBE_VARIABLE, directory.path())
-        .stdin(Stdio::null())
-        .output()?;
+    let output = run_checks(command, &checks).env(DESCRIBE_VARIABLE, directory.path()).output()?;
     if !output.status.success() {
         io::stderr().write_all(&output.stderr)?;
         return Err(failed(&output)?);
@@ -73,7 +77,7 @@ pub(crate) fn described_in(directory: &Path) -> Result<Vec<SuiteDescription>> {
 }
 
 /// Prints the output of a failed call of cargo.
-fn failed(output: &Output) -> Result<CliError> {
+pub(crate) fn failed(output: &Output) -> Result<CliError> {
     io::stderr().write_all(&output.stdout)?;
     Ok(CliError::printed())
 }

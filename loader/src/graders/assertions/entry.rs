@@ -1,11 +1,12 @@
 //! One mapping of a list: what every grader has, then the settings of its type.
 
+use evalsuite_schema::Examples;
 use evalsuite_schema::grader::{AnswerStep, BUILT_IN, Grader, GraderConfig, TABLES};
 
 use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields::Fields;
-use crate::graders::{GraderContext, GraderNotes, Replacement, transform};
+use crate::graders::{GraderContext, GraderNotes, Replacement, examples, transform};
 use crate::keys::{RUBRIC, RUST_GRADER};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, graders};
@@ -47,7 +48,7 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     let name = fields.get("name");
     let name_text = name.and_then(|entry| fields::literal_text(&entry.value, "`name`", d));
     fields.no_effect("id", d);
-    let common = CommonSettings::read(&mut fields, d);
+    let common = CommonSettings::read(&mut fields, cx, d);
     let mut notes = GraderNotes::default();
     let config = match (built_in, replacement(&fields, &written)) {
         (Some(known), _) => {
@@ -82,6 +83,7 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     grader.min_score = common.min_score.or(notes.pass_mark);
     grader.negate = common.negate;
     grader.transform = common.transform;
+    grader.examples = common.examples;
     Some(ParsedGrader { named: name.map(|entry| entry.value.span), notes, ..ParsedGrader::new(grader, node.span) })
 }
 
@@ -167,10 +169,11 @@ struct CommonSettings {
     min_score: Option<f64>,
     negate: bool,
     transform: Vec<AnswerStep>,
+    examples: Examples,
 }
 
 impl CommonSettings {
-    fn read(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Self {
+    fn read(fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diagnostics) -> Self {
         let weight = fields.get("weight").and_then(|entry| graders::weight(&entry.value, "`weight`", d));
         let required = fields.get("required");
         let min_score_entry = fields.get("min_score");
@@ -181,7 +184,9 @@ impl CommonSettings {
             Some(entry) => required_value(entry, min_score_entry, &mut min_score, d),
             None => false,
         };
-        Self { weight: weight.unwrap_or(1.0), required, min_score, negate: negate.unwrap_or(false), transform }
+        let examples = fields.get("examples").map(|entry| examples::read(entry, cx.scope, d)).unwrap_or_default();
+        let (weight, negate) = (weight.unwrap_or(1.0), negate.unwrap_or(false));
+        Self { weight, required, min_score, negate, transform, examples }
     }
 }
 

@@ -8,7 +8,7 @@ use super::ParsedGrader;
 use crate::diagnostic::Diagnostics;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
-use crate::graders::{GraderContext, GraderNotes, transform};
+use crate::graders::{GraderContext, GraderNotes, examples, transform};
 use crate::keys::{TASK_GRADER_KEYS, Table};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, graders};
@@ -25,6 +25,7 @@ fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ParsedGr
     let mut fields = Fields::new(node, &TASK_GRADER, d)?;
     let name_entry = fields.require("name", d);
     let config_entry = fields.get("config");
+    let examples = fields.get("examples").map(|entry| examples::read(entry, scope, d)).unwrap_or_default();
     fields.finish(d);
     let name_entry = name_entry?;
     let name = fields::text(&name_entry.value, "`name`", d)?;
@@ -40,7 +41,7 @@ fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ParsedGr
             Grader::new("", scope.files.location(node.span), GraderConfig::User { grader: name.clone(), config })
         }
     };
-    parsed.name = name;
+    (parsed.name, parsed.examples) = (name, examples);
     Some(ParsedGrader { named: Some(name_entry.value.span), notes, ..ParsedGrader::new(parsed, node.span) })
 }
 

@@ -12,8 +12,8 @@ use crate::cases::workspace;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, id};
-use crate::graders::assertions;
 use crate::graders::assertions::CaseFacts;
+use crate::graders::{assertions, examples};
 use crate::read::node::{Entry, Node};
 
 /// What `suite.json` asks of its tasks.
@@ -54,6 +54,7 @@ pub(super) fn read(
             Vec::new()
         }
     };
+    let examples = fields.get("examples").map(|entry| examples::read(entry, scope, d)).unwrap_or_default();
     fields.finish(d);
     // The expected outcome is what graders compare an answer with.
     let reference: Vec<Message> = written
@@ -78,11 +79,13 @@ pub(super) fn read(
     case.input = Input::Data(written.input);
     case.reference_solution = written.reference_solution;
     case.graders = graders;
+    case.examples = examples;
     case.trials = Trials::new(written.trials_per_run.unwrap_or(1));
     case.threshold = rules.threshold;
     case.timeout_seconds = written.timeout_seconds;
     case.tags = written.tags;
     case.metadata = written.metadata;
+    case.probe = written.probe;
     case.workspace = workspace;
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies: Vec::new(), user_graders })
 }

@@ -56,6 +56,9 @@ impl Generator {
         if self.has() {
             node = node.put("requires", self.requires(false));
         }
+        if !is_conversation && self.has() {
+            node = node.put("examples", self.examples());
+        }
         node = self.stated(node, Case::TABLE, &["on_dependency_failure"]);
         if !self.ids.is_empty() && self.has() {
             let count = 1 + self.choices.pick("dependencies", self.ids.len().min(3));

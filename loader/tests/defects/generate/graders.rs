@@ -85,10 +85,19 @@ impl Generator {
         if self.has() {
             node = node.put("negate", boolean(false));
         }
+        if self.has() {
+            node = node.put("examples", self.examples());
+        }
         for setting in self.settings(kind, depth) {
             node.push(setting);
         }
         node
+    }
+
+    /// Results that a case or a grader has to pass or to fail.
+    pub(super) fn examples(&mut self) -> Node {
+        let node = keys("`examples`").put("pass", list([any_text("19.90 EUR"), any_text("")]));
+        if self.has() { node.put("fail", list([any_text("1990 EUR")])) } else { node }
     }
 
     /// A grader of a task: what other layouts write side by side is under `config`.
@@ -108,6 +117,7 @@ impl Generator {
         if self.has() {
             config = config.put("negate", boolean(true));
         }
+        let node = if self.has() { node.put("examples", self.examples()) } else { node };
         if config.entries().is_empty() { node } else { node.put("config", config) }
     }
 

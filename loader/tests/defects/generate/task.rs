@@ -65,6 +65,9 @@ impl Generator {
         if has_workspace || self.has() {
             node = node.put("input", input);
         }
+        if self.has() {
+            node = node.put("examples", self.examples());
+        }
         node = self.stated(node, Task::TABLE, &["input"]);
         if self.has() {
             node = node.put("$schema", any_text("https://example.org/task.json"));

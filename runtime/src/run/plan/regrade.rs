@@ -178,6 +178,11 @@ impl CaseTrials {
         Ok(last_attempts.contains_key(&0).then_some(Self { directory, last_attempts }))
     }
 
+    /// Directories of its trials.
+    pub(crate) fn trials(&self) -> impl Iterator<Item = &PathBuf> {
+        self.last_attempts.values()
+    }
+
     /// Whether the case was run by this test.
     fn is_of(&self, test: &str) -> bool {
         // The first one is the shortest. It did not always have the name.

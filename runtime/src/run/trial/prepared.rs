@@ -54,8 +54,12 @@ pub(crate) struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     /// Opens the recording and fills in variables.
     pub(crate) fn new(trial: &'a TrialAttempt<'a>) -> Result<Self, EarlyEnd> {
+        Self::with_cassette(trial, open_cassette(trial)?)
+    }
+
+    /// Fills in variables. The recording of the trial is open.
+    pub(crate) fn with_cassette(trial: &'a TrialAttempt<'a>, cassette: TrialCassette) -> Result<Self, EarlyEnd> {
         let plan = trial.plan;
-        let cassette = open_cassette(trial)?;
         let case = resolve_case(plan)?;
         check_graders(&case, plan)?;
         let environment = CommandEnvironment::of(&Site {
@@ -194,7 +198,7 @@ fn earlier_evidence(plan: &Plan<'_>, index: u32) -> Result<PathBuf, EarlyEnd> {
 }
 
 /// The case with the values of its variables.
-fn resolve_case<'a>(plan: &'a Plan<'_>) -> Result<Cow<'a, Case>, EarlyEnd> {
+pub(crate) fn resolve_case<'a>(plan: &'a Plan<'_>) -> Result<Cow<'a, Case>, EarlyEnd> {
     // Where no agent is called, the recording says what it got. A variable that is not set stays as it is written.
     let is_live = calls_agent(plan);
     let lookup = |name: &str| environment::var(name).or_else(|| (!is_live).then(|| format!("${{{{ {name} }}}}")));

@@ -206,7 +206,7 @@ impl RunningConversation<'_> {
 }
 
 /// The record of a turn to which the agent has not replied.
-fn turn_not_run(index: u32, turn: &Turn) -> TurnRecord {
+pub(crate) fn turn_not_run(index: u32, turn: &Turn) -> TurnRecord {
     let mut record = TurnRecord::default();
     record.index = index;
     record.input = turn.input.content.as_ref().map(content_text).unwrap_or_default();
@@ -215,7 +215,7 @@ fn turn_not_run(index: u32, turn: &Turn) -> TurnRecord {
 }
 
 /// The score and outcome of a turn in its record: a turn in which no grader decided is skipped.
-fn shown(score: &TrialScore) -> (Option<f64>, Status) {
+pub(crate) fn shown(score: &TrialScore) -> (Option<f64>, Status) {
     match &score.reason {
         Some(reason) if reason.code == ReasonCode::NothingDecided => (None, Status::Skipped),
         _ => (score.score, score.outcome),

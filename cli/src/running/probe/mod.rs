@@ -1,0 +1,154 @@
+//! `cargo evalsuite probe`: test programs grade made-up results, and what they find is printed.
+
+mod probe_text;
+mod source_lines;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Output};
+use std::thread;
+use std::time::Duration;
+
+use evalsuite::tooling::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
+use evalsuite_records::record::{ProbeRecord, SuiteId};
+use serde::Serialize;
+
+use crate::command_line::{OutputFormat, Probe, Run};
+use crate::locate::stored_runs;
+use crate::platform::cli_error::{AtPath, CliError, Exit, Result};
+use crate::platform::output::{print_json, say, stdout};
+use crate::platform::progress::Progress;
+use crate::running::run::suite_descriptions::{build_and_find_checks, failed, run_checks};
+
+/// Time between two looks at the progress.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The output of `--format json`.
+#[derive(Serialize)]
+struct ProbedSuites<'r> {
+    schema: &'static str,
+    suites: Vec<&'r ProbeRecord>,
+}
+
+pub(crate) fn run(command: &Probe) -> Result<Exit> {
+    let tests = Run { build: command.build.clone(), ..Run::default() };
+    let checks = build_and_find_checks(&tests)?;
+    if checks.is_empty() {
+        let help =
+            "include a suite with `include_eval_suite!`; `-p`, `--workspace` and `--features` choose what is built";
+        return Err(CliError::with_help("no suite is included in the tests of these packages", help));
+    }
+    let directory = tempfile::tempdir()?;
+    let request = ProbeRequest {
+        directory: directory.path().to_owned(),
+        suites: command.suites.clone(),
+        cases: command.cases.clone(),
+        tags: command.tags.clone(),
+        judges: command.judge,
+    };
+    let mut programs = run_checks(&tests, &checks);
+    programs
+        .env(PROBE_REQUEST, serde_json::to_string(&request)?)
+        .env("EVALSUITE_OUTPUT", stored_runs::output_path()?)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let output = wait_with_progress(programs.spawn()?, &directory.path().join(PROBE_PROGRESS))?;
+    if !output.status.success() {
+        std::io::stderr().write_all(&output.stderr)?;
+        return Err(failed(&output)?);
+    }
+    let replies = replies(directory.path())?;
+    report(command, &replies)
+}
+
+/// Waits for test programs, and shows how many cases they have probed.
+fn wait_with_progress(child: Child, file: &Path) -> Result<Output> {
+    let progress = Progress::start("probing");
+    let programs = thread::spawn(move || child.wait_with_output());
+    let mut shown = 0;
+    while !programs.is_finished() {
+        // The first case has not been chosen yet where there is no file.
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let of_line = |line: &str| line.strip_prefix('+').and_then(|count| count.parse::<usize>().ok());
+        let all: usize = text.lines().filter_map(of_line).sum();
+        let done = text.lines().filter(|line| *line == ".").count();
+        if all > 0 && done > shown {
+            progress.set_steps("probing cases", all);
+            (shown..done).for_each(|_| progress.step());
+            shown = done;
+        }
+        thread::sleep(TICK);
+    }
+    match programs.join() {
+        Ok(output) => Ok(output?),
+        Err(_) => Err(CliError::new("the output of the test programs cannot be read")),
+    }
+}
+
+/// The replies of the test programs, in the order of suites.
+fn replies(directory: &Path) -> Result<Vec<ProbeReply>> {
+    let mut replies = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let file = entry?.path();
+        if file.extension().is_some_and(|extension| extension == "json") {
+            let reply: serde_json::Result<ProbeReply> = evalsuite_schema::json::from_slice(&fs::read(&file)?);
+            replies.push(reply.at(&file)?);
+        }
+    }
+    replies.sort_by(|one, other| one.suite.cmp(&other.suite));
+    Ok(replies)
+}
+
+fn report(command: &Probe, replies: &[ProbeReply]) -> Result<Exit> {
+    let ids: Vec<SuiteId> = replies.iter().map(|reply| reply.suite.clone()).collect();
+    let labels = SuiteId::labels(&ids);
+    let mut broken = false;
+    for (reply, label) in replies.iter().zip(&labels) {
+        reply.problems.iter().for_each(|problem| say!("warning: suite `{label}`: {problem}"));
+        if let Some(error) = &reply.error {
+            say!("error: suite `{label}`: {error}");
+            broken = true;
+        }
+    }
+    let records: Vec<(&ProbeRecord, &str)> = replies
+        .iter()
+        .zip(&labels)
+        .filter_map(|(reply, label)| Some((reply.record.as_ref()?, label.as_str())))
+        .collect();
+    if records.is_empty() && !broken {
+        return Err(nothing_chosen(replies, &labels));
+    }
+    for (record, label) in &records {
+        for case in &record.cases {
+            if let Some(error) = &case.error {
+                say!("error: suite `{label}`: case `{}`: {error}", case.case_id);
+                broken = true;
+            }
+        }
+    }
+    let mut out = stdout();
+    match command.format {
+        OutputFormat::Human => probe_text::write(&mut out, &records)?,
+        OutputFormat::Json => {
+            let suites = records.iter().map(|(record, _)| *record).collect();
+            print_json(&mut out, &ProbedSuites { schema: ProbeRecord::SCHEMA, suites })?;
+        }
+    }
+    out.flush()?;
+    let found = records.iter().any(|(record, _)| record.findings().next().is_some());
+    Ok(if broken { Exit::CannotWork } else { Exit::good_if(!found) })
+}
+
+/// The error that no case was chosen, with what there is.
+fn nothing_chosen(replies: &[ProbeReply], labels: &[String]) -> CliError {
+    let list = |what: &str, names: BTreeSet<&str>| {
+        let names: Vec<String> = names.into_iter().take(20).map(|name| format!("`{name}`")).collect();
+        if names.is_empty() { format!("no {what}") } else { format!("the {what} {}", names.join(", ")) }
+    };
+    let suites = list("suites", labels.iter().map(String::as_str).collect());
+    let cases = list("cases", replies.iter().flat_map(|reply| &reply.cases).map(String::as_str).collect());
+    let tags = list("tags", replies.iter().flat_map(|reply| &reply.tags).map(String::as_str).collect());
+    CliError::with_help("no case is selected", format!("there are {suites}; {cases}; {tags}"))
+}

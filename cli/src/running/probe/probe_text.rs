@@ -1,0 +1,70 @@
+//! The result of a probe as text.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io;
+use std::io::Write;
+
+use evalsuite_diagnostics::{counted, render};
+use evalsuite_discovery::workspace_around;
+use evalsuite_records::record::{ProbeRecord, Share};
+
+use super::source_lines::SourceLines;
+
+/// Most cases that are named for one reason.
+const SHOWN: usize = 5;
+
+/// Writes the findings of each suite, then a summary of each.
+pub(super) fn write(out: &mut impl Write, records: &[(&ProbeRecord, &str)]) -> io::Result<()> {
+    let mut sources = SourceLines::of_workspace(&workspace_around(&env::current_dir()?));
+    for (record, _) in records {
+        for finding in record.findings() {
+            writeln!(out, "{}\n", render::text(&sources.show(finding), render::Style::Colored))?;
+        }
+    }
+    for (record, label) in records {
+        write_summary(out, record, label)?;
+    }
+    Ok(())
+}
+
+fn write_summary(out: &mut impl Write, record: &ProbeRecord, label: &str) -> io::Result<()> {
+    let findings = record.findings().count();
+    writeln!(out, "{label}: {} in {}", counted(findings, "finding"), counted(record.cases.len(), "case"))?;
+    let line = |share: Option<Share>, what: &str, nothing: &str| match share {
+        Some(share) => format!("{:.2}  {} of {} {what}", share.value(), share.count, share.decided),
+        None => format!("   –  {nothing}"),
+    };
+    let floor = record.floor.map(|floor| (floor.share, format!("cases pass for `{}`", floor.probe.word())));
+    let (share, what) = floor.map_or((None, String::new()), |(share, what)| (Some(share), what));
+    writeln!(out, "  floor    {}", line(share, &what, "no probe was decided"))?;
+    writeln!(
+        out,
+        "  ceiling  {}",
+        line(record.ceiling, "references pass", "no case has a reference that was decided")
+    )?;
+    writeln!(out, "  mutants  {}", line(record.mutants, "broken references fail", "no reference could be broken"))?;
+    for (reason, cases) in not_probed(record) {
+        let shown: Vec<&str> = cases.iter().take(SHOWN).map(String::as_str).collect();
+        let more = cases.len().checked_sub(SHOWN).filter(|more| *more > 0);
+        let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
+        writeln!(out, "  not probed: {reason}: {}{more}", shown.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Cases with graders that were not run, by the grader and the reason.
+fn not_probed(record: &ProbeRecord) -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for case in &record.cases {
+        for grader in &case.not_run {
+            let help = if grader.reason == "asks a judge" { "; `--judge` asks it" } else { "" };
+            let reason = format!("`{}` {}{help}", grader.path, grader.reason);
+            let cases = found.entry(reason).or_default();
+            if cases.last() != Some(&case.case_id) {
+                cases.push(case.case_id.clone());
+            }
+        }
+    }
+    found
+}

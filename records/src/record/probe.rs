@@ -1,0 +1,249 @@
+//! The record of a probe: what a suite says about results that no agent made.
+
+use evalsuite_diagnostics::Diagnostic;
+use evalsuite_schema::{EmptyProbe, Location};
+use serde::{Deserialize, Serialize};
+
+use super::SuiteId;
+
+/// The record of a probe of a suite: made-up results of an agent, graded by the graders of each case.
+///
+/// It is a file in `.evalsuite/probe` of the package. It has neither times nor machine names, so an unchanged suite has an unchanged
+/// record.
+///
+/// ```
+/// use evalsuite_records::record::ProbeRecord;
+///
+/// let record = ProbeRecord::new();
+/// assert_eq!(record.schema, "evalsuite.probe/1");
+/// assert!(record.floor.is_none(), "no case was probed");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ProbeRecord {
+    /// [`ProbeRecord::SCHEMA`].
+    pub schema: String,
+    /// The suite.
+    pub suite: SuiteId,
+    /// The share of cases that the best of the empty probes passes; `None` if no probe was decided.
+    pub floor: Option<Floor>,
+    /// The share of references that pass; `None` without a reference that was decided.
+    pub ceiling: Option<Share>,
+    /// The share of broken references that fail; `None` without one that was decided.
+    pub mutants: Option<Share>,
+    /// The cases, in the order of the suite.
+    pub cases: Vec<ProbedCase>,
+}
+
+impl ProbeRecord {
+    /// Name and version of this record.
+    pub const SCHEMA: &'static str = "evalsuite.probe/1";
+
+    /// A record without cases.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
+
+    /// All findings, in the order of the cases.
+    pub fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.cases.iter().flat_map(|case| &case.findings)
+    }
+
+    /// Computes floor, ceiling and the share of mutants from the cases.
+    pub fn sum_up(&mut self) {
+        let share = |is_one: &dyn Fn(&ProbeResult) -> bool, counts: &dyn Fn(bool) -> bool| {
+            let results = self.cases.iter().flat_map(|case| &case.results).filter(|result| is_one(result));
+            Share::of(results.filter_map(|result| result.passes), counts)
+        };
+        let empty = EmptyProbe::ALL.iter().filter_map(|probe| {
+            let share = share(&|result| result.probe == ResultKind::of(*probe), &|passes| passes)?;
+            Some(Floor { probe: *probe, share })
+        });
+        // The first of equal ones.
+        let floor = empty.reduce(|best, other| if other.share.value() > best.share.value() { other } else { best });
+        let ceiling = share(&|result| result.probe == ResultKind::Reference, &|passes| passes);
+        let mutants = share(&|result| result.probe == ResultKind::Mutant, &|passes| !passes);
+        (self.floor, self.ceiling, self.mutants) = (floor, ceiling, mutants);
+    }
+}
+
+/// A number of results among those that were decided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Share {
+    /// How many there are, at most `decided`.
+    pub count: u32,
+    /// How many results were decided, at least 1.
+    pub decided: u32,
+}
+
+impl Share {
+    /// The share of results that count; `None` if there are none.
+    fn of(results: impl Iterator<Item = bool>, counts: &dyn Fn(bool) -> bool) -> Option<Self> {
+        let share = results.fold(Self::default(), |share, passes| Self {
+            count: share.count + u32::from(counts(passes)),
+            decided: share.decided + 1,
+        });
+        (share.decided > 0).then_some(share)
+    }
+
+    /// The share, 0 to 1.
+    pub fn value(&self) -> f64 {
+        f64::from(self.count) / f64::from(self.decided.max(1))
+    }
+}
+
+/// The floor of a suite: a pass rate up to it says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Floor {
+    /// The empty probe that passes most cases.
+    pub probe: EmptyProbe,
+    /// The share of cases that it passes.
+    #[serde(flatten)]
+    pub share: Share,
+}
+
+/// A case that was probed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ProbedCase {
+    /// Id of the case.
+    pub case_id: String,
+    /// Its target in a matrix.
+    pub target: Option<String>,
+    /// Path of its test, without the crate.
+    pub test_name: String,
+    /// Location of the case.
+    pub location: Location,
+    /// SHA-256 of everything that the results depend on, hexadecimal; `None` if that is not known, because a grader is in Rust.
+    pub digest: Option<String>,
+    /// Why the case was not probed at all; `None` if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The made-up results and their verdicts.
+    pub results: Vec<ProbeResult>,
+    /// What the graders made of them.
+    pub graders: Vec<ProbedGrader>,
+    /// Graders that were not run.
+    pub not_run: Vec<GraderNotRun>,
+    /// The problems of the case and its graders.
+    pub findings: Vec<Diagnostic>,
+}
+
+impl ProbedCase {
+    /// The results of a kind, in order.
+    pub fn results_of(&self, probe: ResultKind) -> impl Iterator<Item = &ProbeResult> {
+        self.results.iter().filter(move |result| result.probe == probe)
+    }
+}
+
+/// What a made-up result is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ResultKind {
+    /// An empty answer, and nothing done.
+    #[default]
+    Silent,
+    /// The prompt as the answer.
+    Echo,
+    /// A polite refusal.
+    Refusal,
+    /// Every expected text and its opposite.
+    Hedge,
+    /// An empty answer, and every tool called with empty input.
+    Busy,
+    /// The reference.
+    Reference,
+    /// The reference with one thing broken.
+    Mutant,
+    /// An example that has to pass.
+    Pass,
+    /// An example that has to fail.
+    Fail,
+}
+
+impl ResultKind {
+    /// The kind of an empty probe.
+    pub fn of(probe: EmptyProbe) -> Self {
+        match probe {
+            EmptyProbe::Silent => Self::Silent,
+            EmptyProbe::Echo => Self::Echo,
+            EmptyProbe::Refusal => Self::Refusal,
+            EmptyProbe::Hedge => Self::Hedge,
+            EmptyProbe::Busy => Self::Busy,
+        }
+    }
+
+    /// The empty probe that it is; `None` for references, mutants and examples.
+    pub fn empty(self) -> Option<EmptyProbe> {
+        EmptyProbe::ALL.iter().copied().find(|probe| Self::of(*probe) == self)
+    }
+
+    /// The name used in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Silent => "silent",
+            Self::Echo => "echo",
+            Self::Refusal => "refusal",
+            Self::Hedge => "hedge",
+            Self::Busy => "busy",
+            Self::Reference => "reference",
+            Self::Mutant => "mutant",
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// A made-up result and its verdict.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ProbeResult {
+    /// What it is.
+    pub probe: ResultKind,
+    /// What is broken in a mutant, such as `19.90 became 20.90`; where an example is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// Whether the case passes; `None` if it depends on graders that were not run.
+    pub passes: Option<bool>,
+    /// Score of the case, 0 to 1; `None` if it depends on graders that were not run.
+    pub score: Option<f64>,
+    /// Paths of the graders that fail it.
+    pub failed: Vec<String>,
+}
+
+/// What a grader made of the results.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ProbedGrader {
+    /// Its name below the names of the composites around it, after `turn-000/` for a grader of the first turn.
+    pub path: String,
+    /// Built-in type or name of the registered grader.
+    #[serde(rename = "type")]
+    pub grader_type: String,
+    /// Its location.
+    pub location: Location,
+    /// Number of results that it passes.
+    pub passed: u32,
+    /// Number of results that it fails.
+    pub failed: u32,
+    /// Whether it passes the reference; `None` without a verdict.
+    pub reference: Option<bool>,
+    /// Why it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// Whether the results say anything about it: it is not only a limit on time, tokens or cost.
+    pub is_judged: bool,
+}
+
+/// A grader that was not run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GraderNotRun {
+    /// Its path, as in [`ProbedGrader::path`].
+    pub path: String,
+    /// Why, such as `asks a judge`.
+    pub reason: String,
+}

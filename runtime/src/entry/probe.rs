@@ -1,0 +1,198 @@
+//! Probes in the tests `suite_check`: for `cargo evalsuite probe`, which reads their replies, and for `EVALSUITE_PROBE`.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use evalsuite_diagnostics::Diagnostic;
+use evalsuite_records::probe::{read_probe, write_probe};
+use evalsuite_records::record::{ProbeRecord, SuiteId};
+use serde::{Deserialize, Serialize};
+
+use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::model::evals::Evals;
+use crate::model::suite::EvalCase;
+use crate::model::suite_location::{SuiteLocation, package_directory, program};
+use crate::platform::digest::sha256;
+use crate::platform::files::replace_json;
+use crate::platform::redaction::{Redactor, without_secrets};
+use crate::record::run_directory::OutputDirectory;
+use crate::record::run_record::package_in_workspace;
+use crate::run::case_error::CaseError;
+use crate::run::made_up::bounded_grading::AllowedGraders;
+use crate::run::made_up::made_up_suite::MadeUpSuite;
+use crate::run::probe::suite_probe::SuiteProbe;
+use crate::run::settings::Settings;
+
+/// Environment variable with a [`ProbeRequest`] as JSON.
+///
+/// While it is set, each test `suite_check` probes its suite, stores the result and writes a [`ProbeReply`]. It does not check the suite.
+pub const PROBE_REQUEST: &str = "EVALSUITE_PROBE_REQUEST";
+
+/// Name of the file in the directory of replies that gets `+N` for N cases to be probed, and a `.` for each that was, one per line.
+pub const PROBE_PROGRESS: &str = "progress";
+
+/// What `cargo evalsuite probe` asks of test programs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeRequest {
+    /// Where replies are written.
+    pub directory: PathBuf,
+    /// Names or directories of suites; empty: all.
+    pub suites: Vec<String>,
+    /// Ids of cases; empty: all.
+    pub cases: Vec<String>,
+    /// Tags; a case needs one of them. Empty: all cases.
+    pub tags: Vec<String>,
+    /// Whether judges are asked.
+    pub judges: bool,
+}
+
+/// The reply of a test program about one suite.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProbeReply {
+    /// The suite.
+    pub suite: SuiteId,
+    /// The result of the chosen cases; `None` if the suite was not asked for, has no chosen case, or could not be probed.
+    pub record: Option<ProbeRecord>,
+    /// Why the suite could not be probed.
+    pub error: Option<String>,
+    /// Problems of hooks and files.
+    pub problems: Vec<String>,
+    /// Ids of all its cases.
+    pub cases: Vec<String>,
+    /// Tags of all its cases.
+    pub tags: Vec<String>,
+}
+
+/// The request, if there is one.
+pub(crate) fn request() -> Result<Option<ProbeRequest>, RunError> {
+    let Some(text) = std::env::var(PROBE_REQUEST).ok().filter(|text| !text.is_empty()) else { return Ok(None) };
+    let request = evalsuite_schema::json::from_str(&text);
+    request.map(Some).map_err(|error| RunError::setting(format!("{PROBE_REQUEST} is not valid")).with_source(error))
+}
+
+/// Probes a suite if the request asks for it, stores the result, and replies.
+pub(crate) fn reply(evals: &Evals, request: &ProbeRequest) -> Result<(), RunError> {
+    let suite = evals.suite();
+    let mut reply = ProbeReply { suite: suite.id(), ..ProbeReply::default() };
+    reply.suite.package_directory = package_in_workspace(suite);
+    reply.cases = suite.cases.iter().map(|case| case.id.to_owned()).collect();
+    reply.tags = suite.cases.iter().flat_map(|case| case.tags).map(|tag| (*tag).to_owned()).collect();
+    let is_chosen = |case: &EvalCase| {
+        (request.cases.is_empty() || request.cases.iter().any(|id| id == case.id))
+            && (request.tags.is_empty() || request.tags.iter().any(|tag| case.tags.contains(&tag.as_str())))
+    };
+    let is_asked_for = request.suites.is_empty() || request.suites.iter().any(|text| is_named(&reply.suite, text));
+    let count = suite.cases.iter().filter(|case| is_chosen(case)).count();
+    if is_asked_for && count > 0 {
+        let progress = request.directory.join(PROBE_PROGRESS);
+        append(&progress, &format!("+{count}\n")).map_err(|error| unwritable(&progress, error))?;
+        // Progress that is not shown is no problem of the suite.
+        let on_case = || drop(append(&progress, ".\n"));
+        match probe(evals, request.judges, &is_chosen, &on_case) {
+            Ok(probed) => {
+                reply.problems = probed.problems;
+                let root = package_directory(suite);
+                let stored = probed.stored.map(|stored| merged(stored, &probed.record, evals));
+                let written = stored.as_ref().unwrap_or(&probed.record);
+                write_probe(&root, written, Some(&|text| without_secrets(text)))
+                    .map_err(|error| RunError::records("the probe cannot be stored").with_source(error))?;
+                reply.record = Some(probed.record);
+            }
+            Err(error) => reply.error = Some(error.to_string()),
+        }
+    }
+    let inclusion = sha256(format!("{}\0{}", program(), suite.module_path));
+    let file = request.directory.join(format!("{}-{}.json", suite.key(), &inclusion[..16]));
+    replace_json(&file, &reply, &Redactor::default()).map_err(|error| unwritable(&file, error))
+}
+
+/// The findings about a whole suite, and problems of hooks and files.
+pub(crate) fn findings(evals: &Evals) -> Result<(Vec<Diagnostic>, Vec<String>), RunError> {
+    let probed = probe(evals, false, &|_| true, &|| ())?;
+    let findings = probed.record.cases.into_iter().flat_map(|case| case.findings).collect();
+    Ok((findings, probed.problems))
+}
+
+/// A probe that has ended.
+struct EndedProbe {
+    record: ProbeRecord,
+    stored: Option<ProbeRecord>,
+    problems: Vec<String>,
+}
+
+fn probe(
+    evals: &Evals,
+    judges: bool,
+    chosen: &(dyn Fn(&EvalCase) -> bool + Sync),
+    on_case: &(dyn Fn() + Sync),
+) -> Result<EndedProbe, RunError> {
+    let settings = Settings::from_environment()?;
+    let suite = evals.suite();
+    let location = SuiteLocation::of(suite);
+    let output = OutputDirectory::of_workspace(&location.package_root, settings.output.as_deref())
+        .map_err(|error| RunError::setting("EVALSUITE_OUTPUT is not a valid path").with_source(error))?;
+    let (stored, mut problems) = match read_probe(&package_directory(suite), &suite.id()) {
+        Ok(stored) => (stored, Vec::new()),
+        Err(error) => (None, vec![error.to_string()]),
+    };
+    let allowed = AllowedGraders { judges, commands: true };
+    let made_up = MadeUpSuite::new(evals.clone(), settings, allowed)
+        .map_err(|error| RunError::records("the temporary directory of the probe cannot be made").with_source(error))?;
+    let probe = SuiteProbe { suite: &made_up, chosen, stored: stored.as_ref(), output: Some(output.path()), on_case };
+    let record = probe.run().map_err(|error: CaseError| {
+        RunError::new(RunErrorKind::Suite, "the suite cannot be probed").with_source(error)
+    })?;
+    problems.extend(made_up.end());
+    Ok(EndedProbe { record, stored, problems })
+}
+
+/// The stored results with the new ones in their place, in the order of the suite.
+fn merged(stored: ProbeRecord, new: &ProbeRecord, evals: &Evals) -> ProbeRecord {
+    let mut cases = Vec::new();
+    for entry in evals.suite().cases {
+        let find = |record: &ProbeRecord| {
+            let is_it = |case: &&evalsuite_records::record::ProbedCase| {
+                case.case_id == entry.id && case.target.as_deref() == entry.target
+            };
+            record.cases.iter().find(is_it).cloned()
+        };
+        cases.extend(find(new).or_else(|| find(&stored)));
+    }
+    let mut record = new.clone();
+    record.cases = cases;
+    record.sum_up();
+    record
+}
+
+/// Whether a text of the user names the suite, or its directory.
+fn is_named(suite: &SuiteId, text: &str) -> bool {
+    let path = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
+    let in_workspace = Path::new(&suite.package_directory).join(&suite.path);
+    suite.is_called(text) || path == suite.path || Path::new(path) == in_workspace
+}
+
+fn append(path: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
+}
+
+fn unwritable(path: &Path, error: io::Error) -> RunError {
+    RunError::records(format!("{} cannot be written", path.display())).with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_is_named_by_its_name_or_its_directory() {
+        let mut suite = SuiteId::new("shop");
+        (suite.package, suite.package_directory, suite.path) =
+            ("agent".into(), "agents/shop".into(), "suites/shop".into());
+        for text in ["shop", "agent/shop", "suites/shop", "./suites/shop/", "agents/shop/suites/shop"] {
+            assert!(is_named(&suite, text), "{text}");
+        }
+        assert!(!is_named(&suite, "other") && !is_named(&suite, "suites"));
+    }
+}

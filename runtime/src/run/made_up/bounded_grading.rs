@@ -1,0 +1,191 @@
+//! Grading where some graders cannot be run: what the others decide, whatever those would say.
+
+use evalsuite_records::record::{GraderRecord, GraderState, Verdict};
+use evalsuite_schema::grader::{Aggregator, AskedJudge, Composite};
+use evalsuite_schema::{Grader, GraderConfig, Layout};
+
+use crate::grade::grader_call::GraderCall;
+use crate::grade::grader_record::grader_record;
+use crate::grade::grading_context::GradingContext;
+use crate::grade::scoring::{TrialScore, score_trial};
+use crate::grade::{composite, grade_at};
+use crate::model::score::Score;
+
+/// A grader that was not run, or that came to no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NotRun {
+    /// Its name, below those of the composites around it and, in a turn, `turn-000`.
+    pub(crate) path: String,
+    /// Whether it would have to ask a judge.
+    pub(crate) asks_judge: bool,
+    /// Why, as the end of a sentence that begins with the grader.
+    pub(crate) reason: String,
+}
+
+/// The graders that may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AllowedGraders {
+    /// Judges are asked, or reply from a recording.
+    pub(crate) judges: bool,
+    /// Commands are started.
+    pub(crate) commands: bool,
+}
+
+/// The result of a grader as far as it is known.
+pub(crate) enum Bounded {
+    Known(GraderRecord),
+    /// The worst and the best result that are possible, and what is shown.
+    Open {
+        low: Box<GraderRecord>,
+        high: Box<GraderRecord>,
+        shown: Box<GraderRecord>,
+    },
+}
+
+impl Bounded {
+    pub(crate) fn low(&self) -> &GraderRecord {
+        match self {
+            Self::Known(record) => record,
+            Self::Open { low, .. } => low,
+        }
+    }
+
+    pub(crate) fn high(&self) -> &GraderRecord {
+        match self {
+            Self::Known(record) => record,
+            Self::Open { high, .. } => high,
+        }
+    }
+
+    pub(crate) fn shown(self) -> GraderRecord {
+        match self {
+            Self::Known(record) => record,
+            Self::Open { shown, .. } => *shown,
+        }
+    }
+
+    fn is_known(&self) -> bool {
+        matches!(self, Self::Known(_))
+    }
+}
+
+/// The worst and the best score that are possible.
+pub(crate) fn score_bounds(layout: Layout, graders: &[Bounded], threshold: f64) -> [TrialScore; 2] {
+    [Bounded::low, Bounded::high].map(|end| {
+        let records: Vec<GraderRecord> = graders.iter().map(|grader| end(grader).clone()).collect();
+        score_trial(layout, &records, threshold)
+    })
+}
+
+/// Runs graders, and collects those that cannot be run.
+pub(crate) struct BoundedGrading<'c> {
+    pub(crate) context: &'c GradingContext<'c>,
+    pub(crate) allowed: AllowedGraders,
+    /// Whether a grader that names no judge has one.
+    pub(crate) has_default_judge: bool,
+    pub(crate) not_run: &'c mut Vec<NotRun>,
+}
+
+impl BoundedGrading<'_> {
+    /// Runs a grader. `path` is its name below the names of the composites around it.
+    pub(crate) fn grade(&mut self, path: &str, grader: &Grader) -> Bounded {
+        if let GraderConfig::Composite(config) = &grader.config {
+            return self.grade_composite(path, grader, config);
+        }
+        let AllowedGraders { judges, commands } = self.allowed;
+        let default_judge = judges && self.has_default_judge;
+        let (asks_judge, may_run) = match &grader.config {
+            GraderConfig::User { grader: name, .. } => match self.context.registry.grader(name) {
+                None => {
+                    let reason = format!("needs the grader `{name}`, which this program does not have");
+                    return self.leave_out(path, grader, false, reason);
+                }
+                Some(registered) => (registered.needs_judge, !registered.needs_judge || default_judge),
+            },
+            GraderConfig::CodeGrader(_) => (false, commands),
+            config => match config.asked_judge() {
+                None => (false, true),
+                Some(AskedJudge::Named(_)) => (true, judges),
+                Some(AskedJudge::Default) => (true, default_judge),
+            },
+        };
+        if may_run {
+            let record = grade_at(path, grader, self.context);
+            return self.known_or_broken(path, grader, record);
+        }
+        self.leave_out(path, grader, asks_judge, if asks_judge { "asks a judge" } else { "runs a command" })
+    }
+
+    fn grade_composite(&mut self, path: &str, grader: &Grader, config: &Composite) -> Bounded {
+        let members: Vec<Bounded> =
+            config.members.iter().map(|member| self.grade(&format!("{path}/{}", member.name), member)).collect();
+        let are_known = members.iter().all(Bounded::is_known);
+        let (asks_judge, may_run) = match &config.aggregator {
+            Aggregator::CodeGrader(_) => (false, self.allowed.commands),
+            Aggregator::LlmGrader { .. } => (true, self.allowed.judges && self.has_default_judge),
+            Aggregator::WeightedAverage { .. } | Aggregator::Threshold { .. } => (false, true),
+        };
+        let is_program = matches!(config.aggregator, Aggregator::CodeGrader(_) | Aggregator::LlmGrader { .. });
+        if !may_run || is_program && !are_known {
+            let reason = match (may_run, asks_judge) {
+                (true, _) => "combines members that were not run",
+                (false, true) => "asks a judge",
+                (false, false) => "runs a command",
+            };
+            return self.leave_out(path, grader, asks_judge && !may_run, reason);
+        }
+        let call = GraderCall { path, grader, context: self.context, run: grade_at };
+        let aggregate = |end: fn(&Bounded) -> &GraderRecord| {
+            let members: Vec<GraderRecord> = members.iter().map(|member| end(member).clone()).collect();
+            composite::aggregate(config, &members, &call)
+        };
+        let mut low = aggregate(Bounded::low);
+        if are_known {
+            return self.known_or_broken(path, grader, low);
+        }
+        let high = aggregate(Bounded::high);
+        low.members = members.into_iter().map(Bounded::shown).collect();
+        if rank(&low) == rank(&high) && low.state == high.state && low.forced_fail == high.forced_fail {
+            return Bounded::Known(low);
+        }
+        let shown = without_result(low.clone(), "depends on members that were not run");
+        between(low, high, shown)
+    }
+
+    fn known_or_broken(&mut self, path: &str, grader: &Grader, record: GraderRecord) -> Bounded {
+        if record.state != GraderState::Error {
+            return Bounded::Known(record);
+        }
+        let asks_judge = record.code.is_some() || record.judge.is_some();
+        let reason = format!("has no result: {}", record.error.as_deref().unwrap_or_default());
+        self.leave_out(path, grader, asks_judge, reason)
+    }
+
+    fn leave_out(&mut self, path: &str, grader: &Grader, asks_judge: bool, reason: impl Into<String>) -> Bounded {
+        let reason = reason.into();
+        let [low, high] = [0.0, 1.0].map(|value| grader_record(grader, Score::new(value).into(), self.context.layout));
+        let shown = without_result(low.clone(), &reason);
+        self.not_run.push(NotRun { path: path.to_owned(), asks_judge, reason });
+        between(low, high, shown)
+    }
+}
+
+/// Negation makes the best result of the worst one.
+fn between(one: GraderRecord, other: GraderRecord, shown: GraderRecord) -> Bounded {
+    let (low, high) = if rank(&one) <= rank(&other) { (one, other) } else { (other, one) };
+    Bounded::Open { low: Box::new(low), high: Box::new(high), shown: Box::new(shown) }
+}
+
+/// How good a result is.
+fn rank(record: &GraderRecord) -> (bool, Option<f64>) {
+    (record.verdict == Some(Verdict::Pass), record.value)
+}
+
+/// The record as if the grader had not decided.
+fn without_result(mut record: GraderRecord, reason: &str) -> GraderRecord {
+    record.state = GraderState::Undecided;
+    (record.value, record.verdict, record.forced_fail) = (None, None, false);
+    record.assertions.clear();
+    record.rationale = Some(reason.to_owned());
+    record
+}

@@ -1,0 +1,137 @@
+//! The examples of a case and of its graders, graded.
+
+use evalsuite_records::record::{GraderRecord, Verdict};
+use evalsuite_schema::{Example, Examples, Grader, GraderConfig, Location, Turn, Value};
+
+use crate::run::case_error::CaseError;
+use crate::run::made_up::judge_replies::JudgeReplies;
+use crate::run::made_up::made_up_grading::{Graders, MadeUpGrading, turn_folder};
+use crate::run::made_up::{GradedResult, MadeUpFile, MadeUpReply, MadeUpResult};
+
+/// An example that was graded.
+#[derive(Debug, Clone)]
+pub(crate) struct GradedExample {
+    /// Where it is written.
+    pub(crate) location: Location,
+    /// Path of the grader that it belongs to; `None`: it is graded by the whole case.
+    pub(crate) grader: Option<String>,
+    /// Whether it should pass.
+    pub(crate) should_pass: bool,
+    pub(crate) graded: GradedResult,
+}
+
+impl GradedExample {
+    /// Whether it passes or fails as it should; `None`: not decided.
+    pub(crate) fn is_right(&self) -> Option<bool> {
+        self.graded.passes.map(|passes| passes == self.should_pass)
+    }
+
+    /// What is wrong with it, in one line that begins with its place.
+    pub(crate) fn problem(&self, case: &str) -> String {
+        let by = self.graded_by(case);
+        let (should, does) = if self.should_pass { ("pass", "fails it") } else { ("fail", "passes it") };
+        let mut text = format!("{}: the example should {should}, and {by} {does}", self.place());
+        if self.should_pass {
+            let failed = self.graded.graders.iter().filter(|grader| grader.verdict == Some(Verdict::Fail));
+            for reason in failed.filter_map(reason) {
+                text.push_str(&format!("\n  {reason}"));
+            }
+        }
+        text
+    }
+}
+
+impl GradedExample {
+    /// Whether all that is missing is a judge, and the line that says why the example is not decided.
+    pub(crate) fn undecided(&self, case: &str) -> (bool, String) {
+        let not_run = &self.graded.not_run;
+        let asks_judge = !not_run.is_empty() && not_run.iter().all(|grader| grader.asks_judge);
+        let mut reasons: Vec<String> =
+            not_run.iter().map(|grader| format!("`{}` {}", grader.path, grader.reason)).collect();
+        if reasons.is_empty() {
+            reasons.extend(self.graded.graders.iter().filter_map(|grader| grader.rationale.clone()));
+        }
+        let reasons = reasons.join("; ");
+        (asks_judge, format!("{}: the example is not decided by {}: {reasons}", self.place(), self.graded_by(case)))
+    }
+
+    fn place(&self) -> String {
+        let Location { file, line, column, .. } = &self.location;
+        format!("{file}:{line}:{column}")
+    }
+
+    fn graded_by(&self, case: &str) -> String {
+        match &self.grader {
+            Some(grader) => format!("grader `{grader}` of case `{case}`"),
+            None => format!("case `{case}`"),
+        }
+    }
+}
+
+/// Why a grader failed.
+fn reason(grader: &GraderRecord) -> Option<String> {
+    let assertion = grader.assertions.iter().find(|assertion| !assertion.passed).map(|assertion| &assertion.text);
+    Some(format!("{}: {}", grader.name, assertion.or(grader.rationale.as_ref())?))
+}
+
+impl MadeUpGrading<'_> {
+    /// Grades the examples of the case and of its graders, with the recording of the examples' judges.
+    pub(crate) fn grade_examples(&mut self) -> Result<Vec<GradedExample>, CaseError> {
+        let of_examples = JudgeReplies::of_examples(self.suite, &self.plan, &self.nowhere.files)?;
+        let of_trials = std::mem::replace(&mut self.replies, of_examples);
+        let mut graded = Vec::new();
+        let case = self.case();
+        self.grade_all(&case.examples, Graders::All, &mut graded);
+        for grader in &case.graders {
+            self.grade_those_of(&grader.name, grader, None, &mut graded);
+        }
+        let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
+        for (index, turn) in (0_u32..).zip(turns) {
+            for grader in &turn.graders {
+                self.grade_those_of(
+                    &format!("{}/{}", turn_folder(index), grader.name),
+                    grader,
+                    Some(turn),
+                    &mut graded,
+                );
+            }
+        }
+        self.replies = of_trials;
+        Ok(graded)
+    }
+
+    /// Grades the examples of a grader and of its members.
+    fn grade_those_of(&self, path: &str, grader: &Grader, turn: Option<&Turn>, graded: &mut Vec<GradedExample>) {
+        self.grade_all(&grader.examples, Graders::One { path, grader, turn }, graded);
+        if let GraderConfig::Composite(composite) = &grader.config {
+            for member in &composite.members {
+                self.grade_those_of(&format!("{path}/{}", member.name), member, turn, graded);
+            }
+        }
+    }
+
+    fn grade_all(&self, examples: &Examples, graders: Graders<'_>, graded: &mut Vec<GradedExample>) {
+        let lists = [(true, &examples.pass), (false, &examples.fail)];
+        for (should_pass, example) in lists.iter().flat_map(|(pass, list)| list.iter().map(move |one| (*pass, one))) {
+            let grader = match graders {
+                Graders::All => None,
+                Graders::One { path, .. } => Some(path.to_owned()),
+            };
+            let result = self.grade_by(graders, &result_of(example));
+            graded.push(GradedExample { location: example.location.clone(), grader, should_pass, graded: result });
+        }
+    }
+}
+
+/// The result that an example describes.
+pub(crate) fn result_of(example: &Example) -> MadeUpResult {
+    let written = example.files.iter().map(|(path, text)| MadeUpFile {
+        path: path.clone(),
+        text: Some(text.as_str().map_or_else(|| Value::to_string(text), str::to_owned)),
+    });
+    let removed = example.removed_files.iter().map(|path| MadeUpFile { path: path.clone(), text: None });
+    MadeUpResult {
+        replies: vec![MadeUpReply::new(example.answer.clone(), example.tool_calls.clone())],
+        files: written.chain(removed).collect(),
+    }
+}

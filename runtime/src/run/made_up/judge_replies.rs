@@ -1,0 +1,88 @@
+//! Where the replies of judges to made-up results come from.
+
+use std::path::PathBuf;
+
+use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage};
+
+use crate::model::answer_files::AnswerFiles;
+use crate::platform::digest::file_key;
+use crate::record::cassette::{CassetteOptions, RecordedTrial, TrialCassette, cassette_path};
+use crate::run::case_error::CaseError;
+use crate::run::made_up::made_up_suite::MadeUpSuite;
+use crate::run::plan::Plan;
+use crate::workspace::value_placeholders::Placeholders;
+
+/// Name of the directory with the recordings of examples, which no case has.
+const EXAMPLES: &str = "examples";
+
+/// Where the replies of judges come from.
+pub(crate) struct JudgeReplies {
+    pub(crate) cassette: TrialCassette,
+    /// Whether judges are asked.
+    pub(crate) are_asked: bool,
+    /// Whether the recording replaces judges that are not asked.
+    pub(crate) is_recorded: bool,
+}
+
+impl JudgeReplies {
+    /// Judges are asked if the suite allows it; otherwise they reply from the recording of the case's first trial, if there is one.
+    pub(super) fn of_trials(suite: &MadeUpSuite, plan: &Plan<'_>, files: &AnswerFiles) -> Result<Self, CaseError> {
+        if suite.allowed.judges {
+            return Ok(Self { cassette: TrialCassette::none(), are_asked: true, is_recorded: false });
+        }
+        let recording = plan.recording(0).map_err(|reason| CaseError::Unusable(reason.message))?;
+        Self::recorded(recording, Mode::Live, plan, files)
+    }
+
+    /// As [`of_trials`](Self::of_trials), with the recording of the case's examples: that is made or replayed if the settings say so, and
+    /// replayed where there is no judge.
+    pub(super) fn of_examples(suite: &MadeUpSuite, plan: &Plan<'_>, files: &AnswerFiles) -> Result<Self, CaseError> {
+        let recording = recording_of_examples(plan).map_err(|reason| CaseError::Unusable(reason.message))?;
+        let mode = suite.mode_of_examples;
+        let is_asked = suite.allowed.judges && (has_default_judge(suite) || !recording.is_file());
+        match mode {
+            Mode::Record => {
+                Ok(Self { cassette: open(recording, Mode::Record, plan, files)?, are_asked: true, is_recorded: false })
+            }
+            Mode::Replay => Self::recorded(recording, Mode::Replay, plan, files),
+            _ if is_asked => Ok(Self { cassette: TrialCassette::none(), are_asked: true, is_recorded: false }),
+            _ => Self::recorded(recording, Mode::Live, plan, files),
+        }
+    }
+
+    fn recorded(recording: PathBuf, mode: Mode, plan: &Plan<'_>, files: &AnswerFiles) -> Result<Self, CaseError> {
+        if !recording.is_file() {
+            return Ok(Self { cassette: TrialCassette::none(), are_asked: false, is_recorded: false });
+        }
+        Ok(Self { cassette: open(recording, mode, plan, files)?, are_asked: false, is_recorded: true })
+    }
+}
+
+/// Whether a grader that names no judge has one.
+pub(super) fn has_default_judge(suite: &MadeUpSuite) -> bool {
+    suite.settings.judge.names_one() || suite.evals.judges().has_default()
+}
+
+fn recording_of_examples(plan: &Plan<'_>) -> Result<PathBuf, Reason> {
+    let key = format!("{EXAMPLES}/{}", file_key(&plan.records.case_key));
+    let settings = plan.settings.cassettes.as_deref();
+    cassette_path(plan.source.suite, &key, 0, settings, &plan.source.places)
+        .map_err(|error| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()))
+}
+
+fn open(path: PathBuf, mode: Mode, plan: &Plan<'_>, files: &AnswerFiles) -> Result<TrialCassette, CaseError> {
+    let secrets = plan.variables.secrets.iter().map(String::as_str);
+    let placeholders =
+        Placeholders::of_trial(secrets, &plan.redactor, &plan.source.places, &files.trial, &files.workspace);
+    let about = RecordedTrial {
+        suite: plan.source.suite.name.to_owned(),
+        case_id: plan.source.entry.id.to_owned(),
+        target: plan.tested.target.clone(),
+        trial: 0,
+        seen: plan.seen.clone(),
+        input_digest: plan.records.digests.input.clone(),
+    };
+    let hint = plan.how_to_record();
+    let options = CassetteOptions { mode, path: Some(path), placeholders, about, hint, has_agent: false };
+    TrialCassette::open(options).map_err(|error| CaseError::Unusable(error.message))
+}

@@ -1,0 +1,122 @@
+//! Made-up replies to the turns of a conversation.
+
+use evalsuite_records::record::{Status, TurnRecord};
+use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
+
+use crate::grade::scoring::{TrialScore, score_conversation};
+use crate::model::evidence::Facts;
+use crate::run::made_up::bounded_grading::{Bounded, NotRun, score_bounds};
+use crate::run::made_up::made_up_grading::{MadeUpGrading, ScoredResult, Surroundings, turn_folder};
+use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
+use crate::run::selection::turn_graders::turn_graders;
+use crate::run::trial::conversation::conversation_history::ConversationHistory;
+use crate::run::trial::conversation::conversation_totals::ConversationTotals;
+use crate::run::trial::conversation::{shown, turn_not_run};
+
+/// The scores of the turns if all graders that were not run fail, or pass.
+#[derive(Default)]
+struct TurnScores {
+    scores: Vec<Option<TrialScore>>,
+    /// Whether no further turn is run.
+    is_stopped: bool,
+}
+
+impl TurnScores {
+    fn add(&mut self, score: Option<TrialScore>, on_failure: OnTurnFailure) {
+        if self.is_stopped {
+            return self.scores.push(Some(TrialScore::not_run()));
+        }
+        let failed = score.as_ref().is_some_and(|score| matches!(shown(score).1, Status::Failed | Status::Error));
+        self.is_stopped = failed && on_failure == OnTurnFailure::Stop;
+        self.scores.push(score);
+    }
+}
+
+impl MadeUpGrading<'_> {
+    pub(super) fn grade_conversation(
+        &self,
+        conversation: &Conversation,
+        result: &MadeUpResult,
+        surroundings: &Surroundings,
+    ) -> ScoredResult {
+        let (case, empty) = (self.case(), MadeUpReply::default());
+        let mut history = ConversationHistory::of(case);
+        let mut totals = ConversationTotals::default();
+        let (mut turns, mut not_run) = (Vec::new(), Vec::new());
+        let [mut low, mut high] = [TurnScores::default(), TurnScores::default()];
+        for (index, turn) in (0_u32..).zip(&conversation.turns) {
+            let reply = result.replies.get(index as usize).unwrap_or(&empty);
+            let mut facts = self.facts(reply, surroundings);
+            facts.input = Some(Input::Messages(history.with(&turn.input)));
+            facts.expected_output.clone_from(&turn.expected_output);
+            facts.is_conversation = true;
+            // The whole is graded as far as a trial gets.
+            if !high.is_stopped {
+                history.add(&turn.input, &facts.answer);
+                totals.add(&turn.input, &facts);
+            }
+            let (record, scores) = self.grade_turn(index, turn, facts, surroundings, &mut not_run);
+            let [of_low, of_high] = scores.map_or([None, None], |scores| scores.map(Some));
+            low.add(of_low, conversation.on_turn_failure);
+            high.add(of_high, conversation.on_turn_failure);
+            turns.push(record);
+        }
+        let outcome = totals.outcome(&history);
+        let mut facts = self.facts(&MadeUpReply::default(), surroundings);
+        facts.answer = outcome.text.unwrap_or_default();
+        facts.input = Some(Input::Messages(history.messages()));
+        facts.is_conversation = true;
+        (facts.transcript, facts.turns) = totals.transcript();
+        let graders = self.run_graders(&case.graders, None, facts, surroundings, &mut not_run);
+        let [of_low, of_high] = self.whole_scores(&graders, low.is_stopped != high.is_stopped);
+        let score = |turns: &TurnScores, whole| {
+            score_conversation(conversation.aggregation, &turns.scores, whole, self.plan.standard.threshold)
+        };
+        let (low, high) = (score(&low, of_low), score(&high, of_high));
+        let passes = (low.outcome == high.outcome).then_some(low.outcome == Status::Passed);
+        let score = low.score.filter(|_| low.score == high.score);
+        let graders = graders.into_iter().map(Bounded::shown).collect();
+        let graded = GradedResult { passes, score, graders, turns: Some(turns), not_run };
+        ScoredResult { graded, outcome: low }
+    }
+
+    /// The scores of the whole. If a trial may have ended earlier, nothing is known of what the graders would have said.
+    fn whole_scores(&self, graders: &[Bounded], may_end_earlier: bool) -> [Option<TrialScore>; 2] {
+        if graders.is_empty() {
+            return [None, None];
+        }
+        let (layout, threshold) = (self.plan.source.data.layout, self.plan.standard.threshold);
+        let [mut low, high] = score_bounds(layout, graders, threshold);
+        if may_end_earlier && low.outcome == Status::Passed {
+            (low.outcome, low.score) = (Status::Failed, Some(0.0));
+        }
+        [Some(low), Some(high)]
+    }
+
+    /// The record of a turn, and its worst and best score; `None` for a turn without graders.
+    fn grade_turn(
+        &self,
+        index: u32,
+        turn: &Turn,
+        facts: Facts,
+        surroundings: &Surroundings,
+        not_run: &mut Vec<NotRun>,
+    ) -> (TurnRecord, Option<[TrialScore; 2]>) {
+        let mut record = turn_not_run(index, turn);
+        record.answer = Some(facts.answer.clone());
+        let graders = turn_graders(turn, self.case());
+        if graders.is_empty() {
+            (record.score, record.outcome) = (Some(1.0), Status::Passed);
+            return (record, None);
+        }
+        let graded = self.run_graders(&graders, Some(&turn_folder(index)), facts, surroundings, not_run);
+        let plan = &self.plan;
+        let [low, high] = score_bounds(plan.source.data.layout, &graded, plan.standard.threshold);
+        record.graders = graded.into_iter().map(Bounded::shown).collect();
+        (record.score, record.outcome) = match shown(&low) == shown(&high) {
+            true => shown(&low),
+            false => (None, Status::Skipped),
+        };
+        (record, Some([low, high]))
+    }
+}

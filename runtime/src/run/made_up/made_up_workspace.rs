@@ -1,0 +1,106 @@
+//! A made-up result in a fresh workspace of its case, for graders that look at it.
+
+use std::io;
+
+use evalsuite_records::record::{ReasonCode, Stage};
+use evalsuite_schema::grader::Aggregator;
+use evalsuite_schema::{Case, Grader, GraderConfig};
+
+use crate::run::case_setup::CaseSetup;
+use crate::run::made_up::made_up_grading::{Graders, MadeUpGrading, ScoredResult, Surroundings};
+use crate::run::made_up::{GradedResult, MadeUpResult};
+use crate::run::trial::captured::changes_between;
+use crate::run::trial::early_end::{EarlyEnd, guarded};
+use crate::run::trial::prepared::Prepared;
+use crate::run::trial::trial_attempt::TrialAttempt;
+use crate::run::trial::trial_hooks;
+use crate::workspace;
+use crate::workspace::replayable_changes::ReplayableChanges;
+
+/// Whether a grader of the case needs the workspace.
+pub(super) fn case_needs_workspace(case: &Case, commands: bool) -> bool {
+    case.all_graders().any(|grader| needs_workspace(grader, case, commands))
+}
+
+/// Whether a grader, or a member of it, needs the workspace: a command, or, where the case defines the workspace, a grader in Rust.
+pub(super) fn needs_workspace(grader: &Grader, case: &Case, commands: bool) -> bool {
+    grader.with_members().any(|grader| match &grader.config {
+        GraderConfig::CodeGrader(_) => commands,
+        GraderConfig::Composite(composite) => commands && matches!(composite.aggregator, Aggregator::CodeGrader(_)),
+        GraderConfig::User { .. } => case.workspace.is_some(),
+        _ => false,
+    })
+}
+
+impl MadeUpGrading<'_> {
+    /// Grades a result in a fresh workspace, between the hooks around a trial.
+    pub(super) fn grade_in_workspace(
+        &self,
+        graders: Graders<'_>,
+        result: &MadeUpResult,
+    ) -> Result<GradedResult, EarlyEnd> {
+        let mut setup = CaseSetup::begin(&self.plan).map_err(|error| unusable(&error))?;
+        let number = self.attempts.get();
+        self.attempts.set(number + 1);
+        let base = setup.base().map_err(|error| unusable(&error))??;
+        let trial = TrialAttempt::begin(&self.plan, base, 0, number).map_err(|error| unusable(&error))?;
+        let prepared = Prepared::with_cassette(&trial, self.replies.cassette.clone())?;
+        prepared.make_workspace()?;
+        let scored = guarded(|| self.grade_prepared(graders, result, &prepared));
+        let after = guarded(|| {
+            let answer = result.replies.last().map(|reply| reply.answer.as_str());
+            match &scored {
+                Ok(scored) => trial_hooks::run_after_each(&prepared, &scored.outcome, answer),
+                Err(end) => trial_hooks::run_after_each(&prepared, &end.clone().into(), None),
+            }
+            Ok(())
+        });
+        drop(prepared);
+        let TrialAttempt { directory, log, .. } = trial;
+        self.suite.add_problems(after.err().map(|end| end.reason.message));
+        self.suite.add_problems(log.into_entries().notes.into_iter().map(|note| note.message));
+        self.suite.add_problems(workspace::remove_directory(&directory).err().map(|error| error.to_string()));
+        scored.map(|scored| scored.graded)
+    }
+
+    fn grade_prepared(
+        &self,
+        graders: Graders<'_>,
+        result: &MadeUpResult,
+        prepared: &Prepared<'_>,
+    ) -> Result<ScoredResult, EarlyEnd> {
+        let trial = prepared.trial;
+        trial_hooks::run_before_each(prepared)?;
+        let before = prepared.snapshot()?;
+        let files = result.files.iter().map(|file| (file.path.clone(), file.text.clone()));
+        ReplayableChanges::of_texts(files).apply(&trial.workspace).map_err(|error| unusable(&error))?;
+        let after = if result.files.is_empty() { Ok(before.clone()) } else { before.take_later(&trial.workspace) };
+        let surroundings = Surroundings {
+            directory: trial.directory.clone(),
+            environment: prepared.environment.clone(),
+            files: prepared.answer_files(),
+            changes: changes_between(&before, &after)?,
+        };
+        Ok(self.grade_at(graders, result, &surroundings))
+    }
+}
+
+impl Drop for MadeUpGrading<'_> {
+    /// Ends the base of a case that has its own files or hooks.
+    fn drop(&mut self) {
+        if self.attempts.get() == 0 {
+            return;
+        }
+        let ended = guarded(|| {
+            let mut setup = CaseSetup::begin(&self.plan).map_err(|error| unusable(&error))?;
+            // It was made for the first result; without this call, the setup does not know it.
+            setup.base().map_err(|error| unusable(&error))??;
+            Ok(setup.end(true))
+        });
+        self.suite.add_problems(ended.unwrap_or_else(|end| vec![end.reason.message]));
+    }
+}
+
+fn unusable(error: &io::Error) -> EarlyEnd {
+    EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, error.to_string())
+}

@@ -1,0 +1,73 @@
+//! Grades made-up results of an agent with the real graders of a case. No agent is called, and nothing is written to the directory of a
+//! run: what graders need of the file system is in a temporary directory.
+
+pub(crate) mod bounded_grading;
+pub(crate) mod grader_examples;
+pub(crate) mod judge_replies;
+pub(crate) mod made_up_conversation;
+pub(crate) mod made_up_grading;
+pub(crate) mod made_up_suite;
+pub(crate) mod made_up_workspace;
+#[cfg(test)]
+mod tests;
+
+use evalsuite_records::record::{GraderRecord, TurnRecord};
+use evalsuite_schema::{Message, Role, ToolCall};
+
+use self::bounded_grading::NotRun;
+
+/// What an agent might have done.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct MadeUpResult {
+    /// A reply for each call of the agent: one, or one per turn of a conversation. A turn without one gets an empty reply.
+    pub(crate) replies: Vec<MadeUpReply>,
+    /// The files that it changed in its workspace.
+    pub(crate) files: Vec<MadeUpFile>,
+}
+
+/// The reply to one call.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct MadeUpReply {
+    pub(crate) answer: String,
+    /// The complete transcript of the call: a tool call that is not in it was not made.
+    pub(crate) messages: Vec<Message>,
+}
+
+/// A file that the agent changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MadeUpFile {
+    /// Path relative to the workspace, with `/` separators.
+    pub(crate) path: String,
+    /// The new text; `None`: the file was removed.
+    pub(crate) text: Option<String>,
+}
+
+impl MadeUpReply {
+    /// An answer after calls of tools, which all return nothing.
+    pub(crate) fn new(answer: impl Into<String>, calls: Vec<ToolCall>) -> Self {
+        let answer = answer.into();
+        let mut messages = Vec::new();
+        if !calls.is_empty() {
+            messages.push(calls.into_iter().fold(Message::empty(Role::Assistant), Message::with_tool_call));
+        }
+        if !answer.is_empty() {
+            messages.push(Message::text(Role::Assistant, answer.clone()));
+        }
+        Self { answer, messages }
+    }
+}
+
+/// What the graders of a case say about a made-up result.
+#[derive(Debug, Clone)]
+pub(crate) struct GradedResult {
+    /// Whether the trial passes; `None` if that depends on graders that were not run.
+    pub(crate) passes: Option<bool>,
+    /// The score, 0 to 1; `None` if it depends on graders that were not run, or if nothing is decided.
+    pub(crate) score: Option<f64>,
+    /// Results of the graders of the case. One that depends on graders that were not run is undecided.
+    pub(crate) graders: Vec<GraderRecord>,
+    /// Turns of a conversation. All of them are graded, also those that a trial would not reach.
+    pub(crate) turns: Option<Vec<TurnRecord>>,
+    /// The graders that were not run.
+    pub(crate) not_run: Vec<NotRun>,
+}

@@ -1,0 +1,234 @@
+//! Why a grader passes an agent that did no work, and what would help.
+
+use evalsuite_schema::grader::{Aggregator, Composite, FieldAccuracy, Similar, ToolTrajectory, TrajectoryMode};
+use evalsuite_schema::{EmptyProbe, Grader, GraderConfig};
+
+use crate::platform::excerpt::middle_out;
+use crate::run::probe::empty_probes::REFUSAL;
+use crate::run::probe::expected_texts::of_grader;
+
+/// Characters of a value in a sentence.
+const SHOWN: usize = 40;
+
+/// What helps where a text that lists everything passes.
+const AGAINST_LISTS: &str = "`equals`, a `negate`d grader for wrong answers, `field-accuracy`, `tool-trajectory` or a judge would \
+                             distinguish";
+
+/// What is known of the results that pass.
+#[derive(Debug, Clone)]
+pub(super) struct Passing<'c> {
+    /// The empty probes that pass.
+    pub(super) probes: &'c [EmptyProbe],
+    /// The prompts of the case.
+    pub(super) prompt: &'c str,
+}
+
+impl Passing<'_> {
+    fn has(&self, probe: EmptyProbe) -> bool {
+        self.probes.contains(&probe)
+    }
+}
+
+/// What is wrong with a grader that passes these probes, as a sentence; `None` if that is not known.
+pub(super) fn advice(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
+    if let GraderConfig::Composite(config) = &grader.config {
+        return of_composite(config, passing);
+    }
+    if grader.negate {
+        return Some("the grader only forbids: add what has to be there".to_owned());
+    }
+    match &grader.config {
+        GraderConfig::Contains(_)
+        | GraderConfig::Icontains(_)
+        | GraderConfig::ContainsAny(_)
+        | GraderConfig::IcontainsAny(_)
+        | GraderConfig::ContainsAll(_)
+        | GraderConfig::IcontainsAll(_)
+        | GraderConfig::StartsWith(_)
+        | GraderConfig::EndsWith(_)
+        | GraderConfig::Equals(_) => of_texts(grader, passing),
+        GraderConfig::Regex(config) => of_pattern(&config.value, passing),
+        GraderConfig::Similar(config) => of_similarity(config, grader, passing),
+        GraderConfig::ToolTrajectory(config) => of_trajectory(config, passing),
+        GraderConfig::SkillTrigger(config) if !config.should_trigger => {
+            Some("the grader only forbids a skill: add what has to be done instead".to_owned())
+        }
+        GraderConfig::IsJson => Some("any JSON passes: `json-schema` or `field-accuracy` would distinguish".to_owned()),
+        GraderConfig::ContainsJson(config) if config.schema.is_none() => {
+            Some("any object passes: a `schema` or `field-accuracy` would distinguish".to_owned())
+        }
+        GraderConfig::JsonSchema(_) | GraderConfig::ContainsJson(_) => {
+            Some("the schema accepts a document that says nothing: `field-accuracy` compares its values".to_owned())
+        }
+        GraderConfig::FieldAccuracy(config) => of_fields(config),
+        GraderConfig::User { grader: name, .. } => {
+            Some(format!("the grader `{name}` passes an agent that does nothing: compare with what it has to do"))
+        }
+        GraderConfig::CodeGrader(_) => {
+            Some("the command passes an agent that does nothing: let it fail without the expected result".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn of_texts(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
+    let fold = |text: &str| match grader.config {
+        GraderConfig::Icontains(_) | GraderConfig::IcontainsAny(_) | GraderConfig::IcontainsAll(_) => {
+            text.to_lowercase()
+        }
+        _ => text.to_owned(),
+    };
+    let texts = of_grader(grader);
+    let is_found = |text: &&String, place: &str| fold(place).contains(&fold(text));
+    let found_in = |place: &str| texts.iter().find(|text| is_found(text, place));
+    if passing.has(EmptyProbe::Refusal)
+        && let Some(text) = found_in(REFUSAL)
+    {
+        let is_short = text.chars().count() <= 2;
+        let text = shown(text);
+        let place = if is_short { "every text contains" } else { "a refusal contains" };
+        return Some(format!("{place} {text}: look for what only a right answer contains"));
+    }
+    if passing.has(EmptyProbe::Echo)
+        && let Some(text) = found_in(passing.prompt)
+    {
+        let text = shown(text);
+        return Some(format!("the prompt itself contains {text}: a `tool-trajectory` or `equals` would distinguish"));
+    }
+    of_list(passing)
+}
+
+fn of_pattern(pattern: &str, passing: &Passing<'_>) -> Option<String> {
+    if passing.has(EmptyProbe::Silent) {
+        return Some(format!(
+            "the pattern {} matches the empty text: ask for a character of the answer",
+            shown(pattern)
+        ));
+    }
+    if passing.has(EmptyProbe::Refusal) {
+        return Some(format!(
+            "the pattern {} matches a refusal: look for what only a right answer has",
+            shown(pattern)
+        ));
+    }
+    if passing.has(EmptyProbe::Echo) {
+        let matches = format!("the prompt itself matches {}", shown(pattern));
+        return Some(format!("{matches}: a `tool-trajectory` or `equals` would distinguish"));
+    }
+    of_list(passing)
+}
+
+fn of_list(passing: &Passing<'_>) -> Option<String> {
+    let is_only_listed = passing.has(EmptyProbe::Hedge);
+    is_only_listed.then(|| format!("a text that lists every expected text passes: {AGAINST_LISTS}"))
+}
+
+fn of_similarity(config: &Similar, grader: &Grader, passing: &Passing<'_>) -> Option<String> {
+    if let Some(distance) = config.max_distance {
+        let text = "a `max_distance` of";
+        return Some(format!("{text} {distance} is too far for a text of this length: other texts are as close"));
+    }
+    match grader.min_score {
+        Some(mark) => Some(format!("a similarity of {mark} is too low: other texts are as similar")),
+        None => of_list(passing),
+    }
+}
+
+fn of_trajectory(config: &ToolTrajectory, passing: &Passing<'_>) -> Option<String> {
+    let text = match config.mode {
+        TrajectoryMode::Subset if passing.has(EmptyProbe::Silent) => {
+            "no calls at all are a `subset`: `superset`, `in_order` or `exact` would distinguish"
+        }
+        TrajectoryMode::AnyOrder if config.minimums.is_empty() => {
+            "the grader only forbids calls: add `minimums`, or a grader of the answer"
+        }
+        TrajectoryMode::AnyOrder if config.minimums.iter().all(|(_, least)| *least == 0) => {
+            "a minimum of 0 is always met: write at least 1, or add a grader of the answer"
+        }
+        _ if config.expected.is_empty() && config.minimums.is_empty() => {
+            "the grader asks for no calls: add a grader of the answer"
+        }
+        _ if passing.has(EmptyProbe::Busy) => {
+            "only the names of tools are compared: add `args` to the expected calls, or a grader of the answer"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+fn of_fields(config: &FieldAccuracy) -> Option<String> {
+    let all_optional = config.fields.iter().all(|field| !field.required);
+    all_optional.then(|| "no field is required: without `required: false`, a missing field is a miss".to_owned())
+}
+
+fn of_composite(config: &Composite, passing: &Passing<'_>) -> Option<String> {
+    if let Aggregator::Threshold { threshold } = config.aggregator
+        && threshold <= 0.0
+    {
+        return Some("a `threshold` of 0 is always met: write the share of members that has to pass".to_owned());
+    }
+    config.members.iter().find_map(|member| advice(member, passing))
+}
+
+/// A value as sentences show it.
+pub(super) fn shown(text: &str) -> String {
+    format!("`{}`", middle_out(text, SHOWN).replace(['\n', '\r', '\t'], " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::Location;
+    use evalsuite_schema::grader::{ContainsJson, Regex, SkillTrigger, TextList, TextValue};
+    use evalsuite_schema::json::{Value, from_value, json};
+
+    use super::*;
+
+    fn of(config: GraderConfig, probes: &[EmptyProbe]) -> String {
+        let grader = Grader::new("g", Location::new("f", 1, 1), config);
+        advice(&grader, &Passing { probes, prompt: "Refund 19.90, please" }).unwrap_or_default()
+    }
+
+    fn text(value: &str) -> TextValue {
+        TextValue { value: value.to_owned() }
+    }
+
+    fn trajectory(value: Value) -> GraderConfig {
+        GraderConfig::ToolTrajectory(from_value(value).unwrap())
+    }
+
+    use EmptyProbe::{Busy, Echo, Hedge, Refusal, Silent};
+
+    #[test]
+    fn the_text_that_is_found_is_named() {
+        assert!(of(GraderConfig::Contains(text("e")), &[Echo, Refusal]).starts_with("every text contains `e`"));
+        assert!(of(GraderConfig::Icontains(text("HELP")), &[Refusal]).starts_with("a refusal contains `HELP`"));
+        let any = TextList { value: vec!["paid".into(), "19.90".into()] };
+        assert_eq!(
+            of(GraderConfig::ContainsAny(any), &[Echo, Hedge]),
+            "the prompt itself contains `19.90`: a `tool-trajectory` or `equals` would distinguish"
+        );
+        assert!(
+            of(GraderConfig::Contains(text("paid")), &[Hedge]).starts_with("a text that lists every expected text")
+        );
+    }
+
+    #[test]
+    fn graders_that_ask_for_nothing_are_explained() {
+        let pattern = GraderConfig::Regex(Regex { value: ".*".into(), flags: String::new() });
+        assert!(of(pattern, &[Silent]).contains("matches the empty text"));
+        let none = trajectory(json!({ "mode": "any_order", "maximums": [["delete", 0]] }));
+        assert!(of(none, &[Silent]).starts_with("the grader only forbids calls"));
+        let zero = trajectory(json!({ "mode": "any_order", "minimums": [["search", 0]] }));
+        assert!(of(zero, &[Silent]).starts_with("a minimum of 0"));
+        let subset = trajectory(json!({ "mode": "subset", "expected": [{ "tool": "a" }] }));
+        assert!(of(subset, &[Silent]).starts_with("no calls at all"));
+        let names = trajectory(json!({ "mode": "in_order", "expected": [{ "tool": "a" }] }));
+        assert!(of(names, &[Busy]).starts_with("only the names of tools"));
+        let skill = SkillTrigger { skill: "csv".into(), should_trigger: false };
+        assert!(of(GraderConfig::SkillTrigger(skill), &[Silent]).starts_with("the grader only forbids"));
+        assert!(of(GraderConfig::ContainsJson(ContainsJson::default()), &[Hedge]).starts_with("any object"));
+        let threshold = Aggregator::Threshold { threshold: 0.0 };
+        let composite = Composite { members: Vec::new(), aggregator: threshold };
+        assert!(of(GraderConfig::Composite(composite), &[Silent]).starts_with("a `threshold` of 0"));
+    }
+}

@@ -1,0 +1,141 @@
+//! The made-up results of one case, and what its graders make of them.
+
+use std::collections::BTreeMap;
+
+use evalsuite_records::record::{GraderNotRun, ProbeResult, ProbedCase, ProbedGrader, ResultKind};
+use evalsuite_schema::{Case, EmptyProbe, Grader};
+
+use crate::run::made_up::made_up_grading::MadeUpGrading;
+use crate::run::made_up::{GradedResult, MadeUpResult};
+use crate::run::probe::empty_probes;
+use crate::run::probe::grader_kinds::{GraderClass, class};
+use crate::run::probe::grader_paths::{graders_by_path, verdicts};
+use crate::run::probe::mutants::mutants;
+use crate::run::probe::reference::reference;
+use crate::run::probe::tools::SuiteTools;
+
+/// Probes a case. The findings are still to come: some of them depend on other cases and on recorded trials.
+pub(crate) fn probe_case(grading: &MadeUpGrading<'_>, tools: &SuiteTools) -> ProbedCase {
+    let case = grading.case();
+    let mut running = RunningProbe {
+        grading,
+        classes: graders_by_path(case).into_iter().map(|(path, grader)| (path, class(grader))).collect(),
+        graders: graders_by_path(case).into_iter().map(|(path, grader)| (path.clone(), blank(path, grader))).collect(),
+        probed: ProbedCase::default(),
+    };
+    running.run_all(case, tools);
+    running.flood(case, tools);
+    running.end(case)
+}
+
+fn blank(path: String, grader: &Grader) -> ProbedGrader {
+    let mut probed = ProbedGrader::default();
+    probed.path = path;
+    probed.grader_type = grader.config.type_name().to_owned();
+    probed.location = grader.location.clone();
+    probed.is_judged = class(grader) != GraderClass::Limit;
+    probed
+}
+
+/// A probe while it runs.
+struct RunningProbe<'a> {
+    grading: &'a MadeUpGrading<'a>,
+    classes: BTreeMap<String, GraderClass>,
+    graders: BTreeMap<String, ProbedGrader>,
+    probed: ProbedCase,
+}
+
+impl RunningProbe<'_> {
+    fn run_all(&mut self, case: &Case, tools: &SuiteTools) {
+        for probe in EmptyProbe::ALL {
+            let forms = empty_probes::forms(probe, case, tools);
+            let results: Vec<ProbeResult> =
+                forms.iter().map(|form| self.grade(ResultKind::of(probe), None, form)).collect();
+            // The form that gets furthest: one that passes, else one that is not decided.
+            let rank = |result: &&ProbeResult| match result.passes {
+                Some(true) => 0,
+                None => 1,
+                Some(false) => 2,
+            };
+            self.probed.results.extend(results.iter().min_by_key(rank).cloned());
+        }
+        let Some(reference) = reference(case) else { return };
+        let mut result = self.grade(ResultKind::Reference, None, &reference);
+        // What code demands may be missing in the reference: it has neither files nor state.
+        let is_plain = |path: &String| self.classes.get(path) != Some(&GraderClass::Opaque);
+        if result.passes == Some(false) && !result.failed.iter().any(is_plain) {
+            (result.passes, result.score) = (None, None);
+        }
+        // A broken reference says something only if the whole one passes.
+        let passes = result.passes == Some(true);
+        self.probed.results.push(result);
+        for mutant in mutants(&reference).into_iter().filter(|_| passes) {
+            let result = self.grade(ResultKind::Mutant, Some(mutant.detail), &mutant.result);
+            self.probed.results.push(result);
+        }
+    }
+
+    /// Gives graders that have failed nothing an agent that does too much.
+    fn flood(&mut self, case: &Case, tools: &SuiteTools) {
+        let fails_nothing = |grader: &ProbedGrader| grader.is_judged && grader.failed == 0 && grader.passed > 0;
+        if self.graders.values().any(fails_nothing) {
+            let graded = self.grading.grade(&empty_probes::flood(case, tools));
+            self.count(ResultKind::Busy, &graded);
+        }
+    }
+
+    fn grade(&mut self, probe: ResultKind, detail: Option<String>, made_up: &MadeUpResult) -> ProbeResult {
+        let graded = self.grading.grade(made_up);
+        let failed = self.count(probe, &graded);
+        self.add_not_run(&graded);
+        let mut result = ProbeResult::default();
+        (result.probe, result.detail) = (probe, detail);
+        (result.passes, result.score, result.failed) = (graded.passes, graded.score, failed);
+        result
+    }
+
+    /// Counts the verdicts of graders; returns the paths of those that fail.
+    fn count(&mut self, probe: ResultKind, graded: &GradedResult) -> Vec<String> {
+        let mut failed = Vec::new();
+        for verdict in verdicts(&graded.graders, graded.turns.as_deref()) {
+            let grader = self.graders.entry(verdict.path.clone()).or_insert_with(|| {
+                // A judge of a case that names no grader.
+                let mut probed = ProbedGrader::default();
+                (probed.path, probed.is_judged) = (verdict.path.clone(), true);
+                probed.grader_type.clone_from(&verdict.record.grader_type);
+                probed.location.clone_from(&verdict.record.location);
+                probed
+            });
+            let count = if verdict.passes { &mut grader.passed } else { &mut grader.failed };
+            *count += 1;
+            if probe == ResultKind::Reference {
+                grader.reference = Some(verdict.passes);
+                let problem = verdict.record.first_failed().map(|assertion| assertion.text.clone());
+                grader.problem = problem.filter(|_| !verdict.passes);
+            }
+            if !verdict.passes {
+                failed.push(verdict.path);
+            }
+        }
+        failed
+    }
+
+    fn add_not_run(&mut self, graded: &GradedResult) {
+        for grader in &graded.not_run {
+            let known = self.probed.not_run.iter().any(|known| known.path == grader.path);
+            if !known {
+                let mut not_run = GraderNotRun::default();
+                (not_run.path, not_run.reason) = (grader.path.clone(), grader.reason.clone());
+                self.probed.not_run.push(not_run);
+            }
+        }
+    }
+
+    fn end(self, case: &Case) -> ProbedCase {
+        let mut probed = self.probed;
+        probed.case_id.clone_from(&case.id);
+        probed.location.clone_from(&case.location);
+        probed.graders = self.graders.into_values().collect();
+        probed
+    }
+}

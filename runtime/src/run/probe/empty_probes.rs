@@ -1,0 +1,209 @@
+//! The empty probes: results of an agent that did no work.
+
+use evalsuite_schema::json::{Value, json};
+use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig, Input, Message, Role, ToolCall};
+
+use crate::model::messages::content_text;
+use crate::run::made_up::{MadeUpReply, MadeUpResult};
+use crate::run::probe::expected_texts::{ExpectedTexts, of_reference};
+use crate::run::probe::schema_sample::empty_document;
+use crate::run::probe::tools::SuiteTools;
+
+/// The answer of an agent that refuses.
+pub(super) const REFUSAL: &str = "I'm sorry, but I can't help with that request.";
+
+/// The forms of a probe, each a result. A probe passes a case if one of its forms does.
+pub(super) fn forms(probe: EmptyProbe, case: &Case, tools: &SuiteTools) -> Vec<MadeUpResult> {
+    match probe {
+        EmptyProbe::Silent => vec![in_each_turn(case, |_| MadeUpReply::default())],
+        EmptyProbe::Echo => vec![in_each_turn(case, |turn| MadeUpReply::new(prompt(case, turn), Vec::new()))],
+        EmptyProbe::Refusal => vec![in_each_turn(case, |_| MadeUpReply::new(REFUSAL, Vec::new()))],
+        EmptyProbe::Busy => vec![in_each_turn(case, |_| MadeUpReply::new("", tools.calls()))],
+        EmptyProbe::Hedge => {
+            let text = in_each_turn(case, |turn| MadeUpReply::new(texts(case, turn).join("\n"), Vec::new()));
+            let mut forms = vec![text];
+            let documents: Option<Vec<MadeUpReply>> = turns(case)
+                .map(|turn| documents(case, turn).map(|document| MadeUpReply::new(document.to_string(), Vec::new())))
+                .collect();
+            forms.extend(documents.map(|replies| MadeUpResult { replies, files: Vec::new() }));
+            forms
+        }
+    }
+}
+
+/// Characters of an answer that is too long.
+const FLOOD: usize = 20_000;
+
+/// How often an agent that does too much calls each tool.
+const FLOOD_OF_CALLS: usize = 20;
+
+/// Words that graders forbid.
+const FORBIDDEN: &str = "error exception failed TODO undefined null NaN";
+
+/// The result of an agent that does far too much: what graders that only limit or forbid are there for. It is no probe, and says nothing
+/// about a case.
+pub(super) fn flood(case: &Case, tools: &SuiteTools) -> MadeUpResult {
+    in_each_turn(case, |turn| {
+        let lines = texts(case, turn).join("\n");
+        let text = format!("{lines}\n{}\n{REFUSAL}\n{FORBIDDEN}\n", prompt(case, turn));
+        let times = FLOOD / text.len().max(1) + 1;
+        let calls: Vec<ToolCall> = tools.calls();
+        let many = std::iter::repeat_n(calls, FLOOD_OF_CALLS).flatten().collect();
+        MadeUpReply::new(text.repeat(times), many)
+    })
+}
+
+/// The calls of the agent: `None` for that of a case without turns.
+fn turns(case: &Case) -> Box<dyn Iterator<Item = Option<usize>> + '_> {
+    match &case.conversation {
+        Some(conversation) => Box::new((0..conversation.turns.len()).map(Some)),
+        None => Box::new(std::iter::once(None)),
+    }
+}
+
+fn in_each_turn(case: &Case, reply: impl Fn(Option<usize>) -> MadeUpReply) -> MadeUpResult {
+    MadeUpResult { replies: turns(case).map(reply).collect(), files: Vec::new() }
+}
+
+/// What the user says, without the texts of the suite.
+pub(super) fn prompt(case: &Case, turn: Option<usize>) -> String {
+    let turn = turn.and_then(|turn| case.conversation.as_ref()?.turns.get(turn));
+    match (turn, &case.input) {
+        (Some(turn), _) => turn.input.content.as_ref().map(content_text).unwrap_or_default(),
+        (None, Input::Messages(messages)) => {
+            let of_user = |message: &&Message| message.role == Role::User;
+            let texts = messages.iter().filter(of_user).filter_map(|message| message.content.as_ref());
+            texts.map(content_text).collect::<Vec<_>>().join("\n")
+        }
+        (None, Input::Data(data)) => {
+            let mut texts = Vec::new();
+            data.values().for_each(|value| add_texts(value, &mut texts));
+            texts.join("\n")
+        }
+    }
+}
+
+fn add_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Number(number) => texts.push(number.to_string()),
+        Value::Array(items) => items.iter().for_each(|item| add_texts(item, texts)),
+        Value::Object(object) => object.values().for_each(|value| add_texts(value, texts)),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// The graders of a reply: those of the case, and of the turn.
+fn graders(case: &Case, turn: Option<usize>) -> impl Iterator<Item = &Grader> {
+    let turn = turn.and_then(|turn| case.conversation.as_ref()?.turns.get(turn));
+    turn.into_iter().flat_map(|turn| &turn.graders).chain(&case.graders)
+}
+
+fn texts(case: &Case, turn: Option<usize>) -> Vec<String> {
+    let expected = match turn.and_then(|turn| case.conversation.as_ref()?.turns.get(turn)) {
+        Some(turn) => &turn.expected_output,
+        None => &case.expected_output,
+    };
+    ExpectedTexts::of(graders(case, turn), of_reference(expected).as_deref()).lines()
+}
+
+/// A document that says nothing, with the expected texts where there is room for them; `None` if no grader wants a document.
+fn documents(case: &Case, turn: Option<usize>) -> Option<Value> {
+    let mut wants_document = false;
+    let mut document = None;
+    for grader in graders(case, turn).flat_map(Grader::with_members).filter(|grader| !grader.negate) {
+        let schema = match &grader.config {
+            GraderConfig::IsJson | GraderConfig::FieldAccuracy(_) => None,
+            GraderConfig::JsonSchema(config) => Some(&config.schema),
+            GraderConfig::ContainsJson(config) => config.schema.as_ref().map(|config| &config.schema),
+            _ => continue,
+        };
+        wants_document = true;
+        if let Some(schema) = schema {
+            let empty = empty_document(schema)?;
+            let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+            document.get_or_insert((empty, is_closed));
+        }
+    }
+    let (mut document, is_closed) = document.or_else(|| wants_document.then(|| (json!({}), false)))?;
+    let texts: Vec<Value> = texts(case, turn).into_iter().map(Value::String).collect();
+    if let (Value::Object(object), false, false) = (&mut document, is_closed, texts.is_empty()) {
+        object.get_or_insert("notes", Value::Array(texts));
+    }
+    Some(document)
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::grader::{JsonSchema, TextValue};
+    use evalsuite_schema::{Conversation, Location, Turn};
+
+    use super::*;
+
+    fn case(configs: impl IntoIterator<Item = GraderConfig>) -> Case {
+        let mut case = Case::new("c", Location::new("f", 1, 1));
+        let system = Message::text(Role::System, "Be brief.");
+        case.input = Input::Messages(vec![system, Message::text(Role::User, "What is 2 + 2?")]);
+        case.expected_output = vec![Message::text(Role::Assistant, "4")];
+        let grader = |config| Grader::new("g", Location::new("f", 2, 1), config);
+        case.graders = configs.into_iter().map(grader).collect();
+        case
+    }
+
+    fn answers(probe: EmptyProbe, case: &Case) -> Vec<String> {
+        let forms = forms(probe, case, &SuiteTools::default());
+        forms
+            .into_iter()
+            .map(|form| form.replies.into_iter().map(|reply| reply.answer).collect::<Vec<_>>().join("|"))
+            .collect()
+    }
+
+    #[test]
+    fn the_answers_of_an_agent_that_does_nothing() {
+        let case = case([GraderConfig::Contains(TextValue { value: "four".into() })]);
+        assert_eq!(answers(EmptyProbe::Silent, &case), [""]);
+        assert_eq!(answers(EmptyProbe::Echo, &case), ["What is 2 + 2?"]);
+        assert_eq!(answers(EmptyProbe::Refusal, &case), [REFUSAL]);
+        assert_eq!(answers(EmptyProbe::Hedge, &case), ["four\nnot four\n4\nnot 4"]);
+        assert_eq!(answers(EmptyProbe::Busy, &case), [""]);
+    }
+
+    #[test]
+    fn a_hedge_is_also_a_document_where_a_grader_wants_one() {
+        let of_schema = |schema| GraderConfig::JsonSchema(JsonSchema { file: None, schema });
+        let texts = r#"["4","not 4"]"#;
+        let closed =
+            json!({ "required": ["n"], "properties": { "n": { "type": "integer" } }, "additionalProperties": false });
+        for (config, document) in [
+            (GraderConfig::IsJson, format!("{{\"notes\":{texts}}}")),
+            (of_schema(json!({ "type": "object" })), format!("{{\"notes\":{texts}}}")),
+            (of_schema(closed), "{\"n\":0}".to_owned()),
+        ] {
+            assert_eq!(answers(EmptyProbe::Hedge, &case([config]))[1..], [document]);
+        }
+        let pinned = json!({ "required": ["n"], "properties": { "n": { "const": 4 } } });
+        assert_eq!(answers(EmptyProbe::Hedge, &case([of_schema(pinned)])).len(), 1);
+    }
+
+    #[test]
+    fn a_conversation_has_a_reply_for_each_turn() {
+        let mut case = case([]);
+        let turn = |text: &str, expected: &str| {
+            let expected = vec![Message::text(Role::Assistant, expected)];
+            Turn::new(Message::text(Role::User, text), expected, Vec::new())
+        };
+        case.conversation = Some(Conversation::new(vec![turn("Hello", "Hi"), turn("And now?", "Bye")]));
+        assert_eq!(answers(EmptyProbe::Echo, &case), ["Hello|And now?"]);
+        assert_eq!(answers(EmptyProbe::Hedge, &case), ["Hi\nnot Hi|Bye\nnot Bye"]);
+    }
+
+    #[test]
+    fn the_prompt_of_a_task_is_all_its_texts() {
+        let mut case = case([]);
+        let Value::Object(data) = json!({ "content": "Lunch", "who": [{ "name": "Ana" }], "amount": 14.2 }) else {
+            panic!("an object")
+        };
+        case.input = Input::Data(data);
+        assert_eq!(answers(EmptyProbe::Echo, &case), ["Lunch\nAna\n14.2"]);
+    }
+}

@@ -1,0 +1,92 @@
+//! What a probe can find out about a grader.
+
+use evalsuite_schema::grader::{Aggregator, ExecutionMetrics, ToolTrajectory, TrajectoryMode};
+use evalsuite_schema::{Grader, GraderConfig};
+
+/// What a probe can find out about a grader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GraderClass {
+    /// It looks at the answer and the calls of tools, which a made-up result has.
+    Plain,
+    /// It is code, which may look at anything else, such as files that a reference does not have.
+    Opaque,
+    /// It is a limit on time, tokens, cost or calls, which a made-up result never exceeds.
+    Limit,
+}
+
+pub(super) fn class(grader: &Grader) -> GraderClass {
+    match &grader.config {
+        GraderConfig::Latency(_) | GraderConfig::Cost(_) | GraderConfig::TokenUsage(_) => GraderClass::Limit,
+        GraderConfig::ExecutionMetrics(config) if !has_minimum(config) => GraderClass::Limit,
+        GraderConfig::ToolTrajectory(config) if only_limits_calls(config) => GraderClass::Limit,
+        // A reference says nothing about how many calls there were.
+        GraderConfig::ExecutionMetrics(_) | GraderConfig::User { .. } | GraderConfig::CodeGrader(_) => {
+            GraderClass::Opaque
+        }
+        GraderConfig::Composite(config) => {
+            let classes: Vec<GraderClass> = config.members.iter().map(class).collect();
+            let is_code = matches!(config.aggregator, Aggregator::CodeGrader(_));
+            if classes.iter().all(|class| *class == GraderClass::Limit) {
+                GraderClass::Limit
+            } else if is_code || classes.contains(&GraderClass::Opaque) {
+                GraderClass::Opaque
+            } else {
+                GraderClass::Plain
+            }
+        }
+        _ => GraderClass::Plain,
+    }
+}
+
+fn has_minimum(config: &ExecutionMetrics) -> bool {
+    let is_above_0 = |least: Option<f64>| least.is_some_and(|least| least > 0.0);
+    is_above_0(config.min_tool_calls) || is_above_0(config.min_llm_calls) || is_above_0(config.target_exploration_ratio)
+}
+
+/// Whether a trajectory only says how many calls are too many. A maximum of 0 forbids a tool.
+fn only_limits_calls(config: &ToolTrajectory) -> bool {
+    config.mode == TrajectoryMode::AnyOrder
+        && config.minimums.is_empty()
+        && config.maximums.iter().all(|(_, most)| *most > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::grader::{Composite, Latency, TextValue};
+    use evalsuite_schema::{Location, Object};
+
+    use super::*;
+
+    fn grader(config: GraderConfig) -> Grader {
+        Grader::new("g", Location::new("f", 1, 1), config)
+    }
+
+    fn composite(members: Vec<GraderConfig>) -> Grader {
+        let aggregator = Aggregator::Threshold { threshold: 0.5 };
+        let members = members.into_iter().map(grader).collect();
+        grader(GraderConfig::Composite(Composite { members, aggregator }))
+    }
+
+    #[test]
+    fn a_composite_is_what_its_members_are() {
+        let limit = || GraderConfig::Latency(Latency { threshold: 1.0 });
+        let text = || GraderConfig::Contains(TextValue { value: "a".into() });
+        let user = || GraderConfig::User { grader: "g".into(), config: Object::new() };
+        assert_eq!(class(&composite(vec![limit(), limit()])), GraderClass::Limit);
+        assert_eq!(class(&composite(vec![limit(), text()])), GraderClass::Plain);
+        assert_eq!(class(&composite(vec![text(), user()])), GraderClass::Opaque);
+    }
+
+    #[test]
+    fn a_minimum_is_no_limit() {
+        let metrics = |least| {
+            class(&grader(GraderConfig::ExecutionMetrics(ExecutionMetrics {
+                min_tool_calls: least,
+                max_tool_calls: Some(9.0),
+                ..ExecutionMetrics::default()
+            })))
+        };
+        assert_eq!([metrics(None), metrics(Some(0.0))], [GraderClass::Limit; 2]);
+        assert_eq!(metrics(Some(1.0)), GraderClass::Opaque);
+    }
+}

@@ -1,0 +1,18 @@
+//! Probes: results of an agent that did no work, references and broken references, graded by the graders of each case. They show which
+//! cases pass without work and which graders say nothing, before an agent is called.
+
+mod advice;
+mod case_probe;
+mod empty_probes;
+mod expected_texts;
+mod findings;
+mod grader_findings;
+mod grader_kinds;
+mod grader_paths;
+mod mutants;
+mod pattern_sample;
+mod recorded_trials;
+mod reference;
+mod schema_sample;
+pub(crate) mod suite_probe;
+mod tools;

@@ -1,0 +1,94 @@
+//! The reference of a case as a result of an agent.
+
+use evalsuite_schema::{Case, Grader, Message, ReferenceSolution, Value};
+
+use crate::model::messages::{answer, pretty};
+use crate::run::made_up::{MadeUpReply, MadeUpResult};
+use crate::run::probe::expected_texts;
+use crate::run::probe::tools::expected_calls;
+
+/// The reference; `None` if the case has none, or a conversation has none for a turn that is graded. A reference without calls has those
+/// that the graders ask for: it is an answer, and says nothing about them.
+pub(super) fn reference(case: &Case) -> Option<MadeUpResult> {
+    let replies = match &case.conversation {
+        Some(conversation) => {
+            let mut replies = Vec::new();
+            for (index, turn) in conversation.turns.iter().enumerate() {
+                let of_whole = case.graders.iter().filter(|_| index == 0);
+                let graders: Vec<&Grader> = of_whole.chain(&turn.graders).collect();
+                match reply(&turn.expected_output, &graders) {
+                    Some(reply) => replies.push(reply),
+                    None if turn.graders.is_empty() => replies.push(MadeUpReply::default()),
+                    None => return None,
+                }
+            }
+            if replies.iter().all(|reply| reply.answer.is_empty()) {
+                return None;
+            }
+            replies
+        }
+        None => {
+            let graders: Vec<&Grader> = case.graders.iter().collect();
+            vec![reply(&case.expected_output, &graders).or_else(|| of_solution(case, &graders))?]
+        }
+    };
+    Some(MadeUpResult { replies, files: Vec::new() })
+}
+
+fn reply(expected_output: &[Message], graders: &[&Grader]) -> Option<MadeUpReply> {
+    if expected_output.iter().any(|message| !message.tool_calls.is_empty()) {
+        return Some(MadeUpReply { answer: answer(expected_output), messages: expected_output.to_vec() });
+    }
+    let text = expected_texts::of_reference(expected_output)?;
+    Some(MadeUpReply::new(text, expected_calls(graders.iter().copied())))
+}
+
+/// The reply of a task: its expected outcome as JSON.
+fn of_solution(case: &Case, graders: &[&Grader]) -> Option<MadeUpReply> {
+    let ReferenceSolution { expected_outcome, .. } = case.reference_solution.as_ref()?;
+    let text = pretty(&Value::Object(expected_outcome.clone()?));
+    Some(MadeUpReply::new(text, expected_calls(graders.iter().copied())))
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::json::json;
+    use evalsuite_schema::{Content, Conversation, Location, Role, ToolCall, Turn};
+
+    use super::*;
+
+    fn case() -> Case {
+        Case::new("c", Location::new("f", 1, 1))
+    }
+
+    #[test]
+    fn a_reference_with_calls_is_taken_as_it_is() {
+        let mut case = case();
+        assert_eq!(reference(&case), None);
+        case.expected_output.push(Message::empty(Role::Assistant).with_tool_call(ToolCall::new("refund")));
+        case.expected_output.push(Message::text(Role::Assistant, "19.90"));
+        let reply = &reference(&case).unwrap().replies[0];
+        assert_eq!((reply.answer.as_str(), &reply.messages), ("19.90", &case.expected_output));
+    }
+
+    #[test]
+    fn data_is_json() {
+        let mut case = case();
+        case.expected_output.push(Message::new(Role::Assistant, Content::Data(json!({ "total": 14.2 }))));
+        assert_eq!(reference(&case).unwrap().replies[0].answer, "{\n  \"total\": 14.2\n}");
+    }
+
+    #[test]
+    fn a_conversation_needs_a_reference_for_each_turn_that_is_graded() {
+        let turn = |expected: Option<&str>| {
+            let expected = expected.map(|text| Message::text(Role::Assistant, text));
+            Turn::new(Message::text(Role::User, "Hi"), expected.into_iter().collect(), Vec::new())
+        };
+        let mut case = case();
+        case.conversation = Some(Conversation::new(vec![turn(Some("Hello")), turn(None)]));
+        let answers: Vec<String> = reference(&case).unwrap().replies.into_iter().map(|reply| reply.answer).collect();
+        assert_eq!(answers, ["Hello", ""]);
+        case.conversation = Some(Conversation::new(vec![turn(None)]));
+        assert_eq!(reference(&case), None);
+    }
+}

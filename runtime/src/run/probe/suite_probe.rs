@@ -1,0 +1,155 @@
+//! The probe of a suite: its cases, some at the same time, and the findings about them.
+
+use std::path::Path;
+
+use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file};
+use evalsuite_records::record::{ProbeRecord, ProbedCase};
+use evalsuite_schema::digest::{CaseDigests, sha256_of_data};
+use evalsuite_schema::json::json;
+use evalsuite_schema::{Argument, Case, Command, GraderConfig};
+
+use crate::model::suite::EvalCase;
+use crate::platform::digest::{case_key, sha256};
+use crate::platform::map_on_threads::map_on_threads;
+use crate::run::case_error::CaseError;
+use crate::run::made_up::made_up_suite::MadeUpSuite;
+use crate::run::probe::case_probe::probe_case;
+use crate::run::probe::grader_paths::graders_by_path;
+use crate::run::probe::recorded_trials::LastRuns;
+use crate::run::probe::tools::{SuiteTools, all_graders};
+use crate::run::probe::{findings, grader_findings};
+
+/// Version of the probes: results of another version are not used again.
+const VERSION: u32 = 1;
+
+/// What is probed, and how.
+pub(crate) struct SuiteProbe<'a> {
+    pub(crate) suite: &'a MadeUpSuite,
+    /// The cases that are probed.
+    pub(crate) chosen: &'a (dyn Fn(&EvalCase) -> bool + Sync),
+    /// Results that are used again for cases that have not changed.
+    pub(crate) stored: Option<&'a ProbeRecord>,
+    /// Directory of recorded runs.
+    pub(crate) output: Option<&'a Path>,
+    /// Called for each case.
+    pub(crate) on_case: &'a (dyn Fn() + Sync),
+}
+
+/// A chosen case.
+struct ChosenCase {
+    entry: &'static EvalCase,
+    case: Case,
+}
+
+impl SuiteProbe<'_> {
+    /// Probes the chosen cases.
+    pub(crate) fn run(&self) -> Result<ProbeRecord, CaseError> {
+        let suite = self.suite.evals.suite();
+        let mut tools = SuiteTools::default();
+        let mut chosen = Vec::new();
+        for entry in suite.cases {
+            let case = entry.decode().map_err(|source| CaseError::undecodable_case(entry, source))?;
+            tools.add(&case);
+            if (self.chosen)(entry) {
+                chosen.push(ChosenCase { entry, case });
+            }
+        }
+        let data = suite.data().map_err(|source| CaseError::undecodable_suite(suite, source))?;
+        let of_suite = json!([
+            VERSION,
+            env!("CARGO_PKG_VERSION"),
+            data.layout,
+            self.suite.settings.threshold,
+            sha256_of_data(&tools.names())
+        ]);
+        let mut probed = map_on_threads(&chosen, None, |chosen| {
+            let digest = self.digest(chosen, &of_suite.to_string());
+            let mut probed = self.stored(chosen, digest.as_ref()).unwrap_or_else(|| self.probe(chosen, &tools));
+            probed.digest = digest;
+            probed.target = chosen.entry.target.map(str::to_owned);
+            probed.test_name = suite.test_path(chosen.entry);
+            probed.findings =
+                if probed.error.is_some() { Vec::new() } else { findings::of_case(&chosen.case, &probed) };
+            (self.on_case)();
+            probed
+        });
+        let cases: Vec<&Case> = chosen.iter().map(|chosen| &chosen.case).collect();
+        let runs = self.output.map(LastRuns::of);
+        let recorded = |index: usize| {
+            let ChosenCase { entry, case } = &chosen[index];
+            let target = entry.target.or(case.target.as_deref()).unwrap_or("default");
+            let key = case_key(suite.name, target, entry.id);
+            runs.as_ref().map(|runs| runs.verdicts(&suite.key(), &key, &suite.test_path(entry))).unwrap_or_default()
+        };
+        grader_findings::add(&cases, &mut probed, &recorded);
+        let mut record = ProbeRecord::new();
+        (record.suite, record.cases) = (suite.id(), probed);
+        record.sum_up();
+        Ok(record)
+    }
+
+    fn probe(&self, chosen: &ChosenCase, tools: &SuiteTools) -> ProbedCase {
+        match self.suite.case(chosen.entry) {
+            Ok(grading) => probe_case(&grading, tools),
+            Err(error) => {
+                let mut probed = ProbedCase::default();
+                probed.case_id.clone_from(&chosen.case.id);
+                probed.location.clone_from(&chosen.case.location);
+                probed.error = Some(error.to_string());
+                probed
+            }
+        }
+    }
+
+    /// The stored results of a case that has not changed, at the places where its graders are now.
+    fn stored(&self, chosen: &ChosenCase, digest: Option<&String>) -> Option<ProbedCase> {
+        let is_it = |stored: &&ProbedCase| {
+            stored.case_id == chosen.entry.id
+                && stored.target.as_deref() == chosen.entry.target
+                && stored.digest.as_ref() == digest
+        };
+        digest?;
+        let stored = self.stored?.cases.iter().find(is_it)?;
+        let asks_more = self.suite.allowed.judges && !stored.not_run.is_empty();
+        if asks_more || stored.error.is_some() {
+            return None;
+        }
+        let mut probed = stored.clone();
+        probed.location.clone_from(&chosen.case.location);
+        let graders = graders_by_path(&chosen.case);
+        for grader in &mut probed.graders {
+            let location = graders.get(&grader.path).map_or(&chosen.case.location, |known| &known.location);
+            grader.location.clone_from(location);
+        }
+        Some(probed)
+    }
+
+    /// SHA-256 of all that the results of a case depend on; `None` if a grader is in Rust, or the case has variables: neither code nor
+    /// values are known here.
+    fn digest(&self, chosen: &ChosenCase, of_suite: &str) -> Option<String> {
+        let ChosenCase { entry, case } = chosen;
+        let is_rust = |config: &GraderConfig| matches!(config, GraderConfig::User { .. });
+        if entry.may_have_variables() || all_graders(case).any(|grader| is_rust(&grader.config)) {
+            return None;
+        }
+        let of_case = entry.json.digests().unwrap_or_else(|| CaseDigests::of(case)).case;
+        let root = self.suite.evals.suite().package_root();
+        let commands = all_graders(case).filter_map(|grader| match &grader.config {
+            GraderConfig::CodeGrader(config) => Some(&config.run.command),
+            _ => None,
+        });
+        let files: Vec<Option<String>> = commands
+            .flat_map(|command| match command {
+                Command::Argv(arguments) => arguments.as_slice(),
+                Command::Shell(_) => &[],
+            })
+            .filter_map(|argument| match argument {
+                Argument::Path(path) => {
+                    Some(read_package_file(&root.join(&path.path), LARGEST_BASELINE).ok().map(sha256))
+                }
+                Argument::Text(_) => None,
+            })
+            .collect();
+        Some(sha256(format!("{of_suite}\0{of_case}\0{}", json!(files))))
+    }
+}

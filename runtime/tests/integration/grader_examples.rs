@@ -1,0 +1,92 @@
+//! The generated test that grades the examples of a suite.
+
+use std::panic::catch_unwind;
+use std::path::Path;
+
+use evalsuite::{EvalSuite, Evals, Evidence};
+use evalsuite_schema::Value;
+use evalsuite_schema::json::json;
+
+use crate::common::{case_json, contains, grader, suite};
+
+fn example(line: u32, answer: &str) -> Value {
+    json!({"location": {"file": "suites/x/tasks/a.json", "line": line, "column": 9}, "answer": answer})
+}
+
+fn with_examples(mut grader: Value, pass: &[Value], fail: &[Value]) -> Value {
+    grader["examples"] = json!({"pass": pass, "fail": fail});
+    grader
+}
+
+/// The suite of one case with graders of its own.
+fn of(graders: Value, more: Value) -> &'static EvalSuite {
+    suite("tasks", "mixed", Path::new("/"), &[case_json("a", graders, more)])
+}
+
+fn short(evidence: &Evidence<'_>) -> bool {
+    evidence.answer().len() < 10
+}
+
+#[test]
+fn examples_with_the_right_verdicts_pass() {
+    evalsuite::__private::grader_examples(|| {
+        let short = grader("short", 9, json!({"user": {"grader": "short"}}));
+        let graders = json!([
+            with_examples(contains("hello"), &[example(20, "hello")], &[example(21, "good bye")]),
+            with_examples(short, &[example(22, "brief")], &[example(23, "long-winded")]),
+        ]);
+        let more = json!({"examples": {"pass": [example(24, "hello")], "fail": [example(25, "hello, dear friend")]}});
+        Evals::new(of(graders, more)).with_grader("short", self::short)
+    });
+}
+
+#[test]
+fn an_example_with_the_wrong_verdict_is_named_with_its_line() {
+    let result = catch_unwind(|| {
+        evalsuite::__private::grader_examples(|| {
+            let graders =
+                json!([with_examples(contains("hello"), &[example(20, "good bye")], &[example(21, "hello there")])]);
+            Evals::new(of(graders, json!({})))
+        });
+    });
+    let text = *result.unwrap_err().downcast::<String>().unwrap();
+    let expected = "evaluation failed: 2 of 2 examples of x\n\
+                    suites/x/tasks/a.json:20:9: the example should pass, and grader `contains-hello` of case `a` fails it\n  ";
+    assert!(text.starts_with(expected), "{text}");
+    let second =
+        "\nsuites/x/tasks/a.json:21:9: the example should fail, and grader `contains-hello` of case `a` passes it";
+    assert!(text.ends_with(second), "{text}");
+}
+
+#[test]
+fn a_grader_that_the_program_does_not_have_fails_its_examples() {
+    let result = catch_unwind(|| {
+        evalsuite::__private::grader_examples(|| {
+            let unknown = grader("short", 9, json!({"user": {"grader": "short"}}));
+            Evals::new(of(json!([with_examples(unknown, &[example(20, "x")], &[])]), json!({})))
+        });
+    });
+    let text = *result.unwrap_err().downcast::<String>().unwrap();
+    assert!(text.contains("is not decided by grader `short` of case `a`: `short` needs the grader `short`"), "{text}");
+}
+
+#[test]
+fn an_example_that_asks_a_judge_is_skipped_without_one() {
+    evalsuite::__private::grader_examples(|| {
+        let judge = grader("judge", 9, json!({"llm-grader": {}}));
+        Evals::new(of(json!([with_examples(judge, &[example(20, "x")], &[])]), json!({})))
+    });
+}
+
+#[test]
+fn a_judge_grades_the_examples_of_its_graders() {
+    fn judge(request: evalsuite::JudgeRequest) -> Result<String, std::io::Error> {
+        let score = u8::from(request.user().contains("kind words"));
+        Ok(format!("{{\"score\": {score}, \"assertions\": []}}"))
+    }
+    evalsuite::__private::grader_examples(|| {
+        let grader = grader("judge", 9, json!({"llm-grader": {}}));
+        let graders = json!([with_examples(grader, &[example(20, "kind words")], &[example(21, "nothing")])]);
+        Evals::new(of(graders, json!({"criteria": "Is polite"}))).with_judge(judge)
+    });
+}

@@ -1,0 +1,101 @@
+//! Examples of results, by which graders are tested.
+
+use evalsuite_derive::Keys;
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "keys")]
+use crate::keys::{Keys as _, Type};
+use crate::{Location, Object, ToolCall};
+
+/// Results that a case, or one grader, has to pass or to fail. They test the graders: the generated test `grader_examples` grades them, and
+/// no agent is called.
+///
+/// ```
+/// use evalsuite_schema::{Example, Examples, Location};
+///
+/// let mut examples = Examples::default();
+/// examples.pass.push(Example::new(Location::new("case.yaml", 9, 7), "The refund of 19.90 is approved."));
+/// assert!(!examples.is_empty());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "examples", what = "`examples`", by_hand)]
+#[non_exhaustive]
+pub struct Examples {
+    /// Results that pass: a text is an answer without tool calls.
+    #[key(
+        Some(&EXAMPLE),
+        "[The refund of 19.90 is approved.]",
+        empty(BlankValue, "is an empty list", "add a result, or delete the key"),
+        codes(BlankValue),
+        by_hand
+    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pass: Vec<Example>,
+    /// Results that fail.
+    #[key(
+        Some(&EXAMPLE),
+        "[The refund is rejected., {answer: Done., tool_calls: [{tool: delete_order}]}]",
+        empty(BlankValue, "is an empty list", "add a result, or delete the key"),
+        codes(BlankValue),
+        by_hand
+    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fail: Vec<Example>,
+}
+
+impl Examples {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.pass.is_empty() && self.fail.is_empty()
+    }
+}
+
+/// One result of an agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[keys(id = "example", what = "an example", by_hand)]
+#[also(file: File, "./answers/approved.txt", "A file whose text is the answer.", codes(ConflictingKeys), by_hand)]
+#[non_exhaustive]
+pub struct Example {
+    /// Where it is written.
+    pub location: Location,
+    /// The answer: text, or data, which becomes JSON.
+    #[key(
+        OneOf(&[AnyText, Data, List(&Any)]),
+        "{total: 19.90}",
+        or = "output",
+        default = "no answer",
+        codes(ConflictingKeys),
+        by_hand
+    )]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub answer: String,
+    /// The tools that the agent called before the answer.
+    #[key(List(&Object(ToolCall::TABLE)), "[{tool: refund, input: {order: 1182}}]", default = "no calls")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// Files that the agent wrote: paths in its workspace, and their texts.
+    #[key(Map(&AnyText), "{notes/order.txt: paid}", default = "no files", by_hand)]
+    #[serde(default, skip_serializing_if = "Object::is_empty")]
+    pub files: Object,
+    /// Files that the agent removed from its workspace.
+    #[key(List(&Text), "[notes/draft.txt]", default = "no files")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed_files: Vec<String>,
+}
+
+impl Example {
+    /// An answer without tool calls and files.
+    pub fn new(location: Location, answer: impl Into<String>) -> Self {
+        Self {
+            location,
+            answer: answer.into(),
+            tool_calls: Vec::new(),
+            files: Object::new(),
+            removed_files: Vec::new(),
+        }
+    }
+}
+
+/// A result: its answer alone, or all of it.
+#[cfg(feature = "keys")]
+const EXAMPLE: Type = Type::OneOf(&[Type::AnyText, Type::Object(Example::TABLE)]);

@@ -1,0 +1,44 @@
+//! What a case says about probes: results of an agent that did nothing.
+
+use evalsuite_derive::{Keys, Words};
+use serde::{Deserialize, Serialize};
+
+/// What `cargo evalsuite probe` expects of a case. A probe is a made-up result of an agent that did no work; the graders have to fail it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Keys)]
+#[keys(id = "probe", what = "`probe`", default)]
+#[non_exhaustive]
+pub struct ProbeSettings {
+    /// The probes that may pass, because doing nothing is right. Then `busy` or `hedge` has to fail. `silent`: an empty answer. `echo`: the
+    /// prompt as the answer. `refusal`: a polite refusal. `hedge`: every expected text and its opposite. `busy`: an empty answer, and every
+    /// tool called with empty input.
+    #[key(List(&Choice(EmptyProbe::WORDS)), "[silent, refusal]", default = "none")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passes: Vec<EmptyProbe>,
+}
+
+/// A result of an agent that did no work.
+///
+/// ```
+/// use evalsuite_schema::EmptyProbe;
+///
+/// assert_eq!(EmptyProbe::ALL.map(EmptyProbe::word).join(" "), "silent echo refusal hedge busy");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Words)]
+#[serde(rename_all = "lowercase")]
+pub enum EmptyProbe {
+    /// An empty answer, and nothing done.
+    Silent,
+    /// The prompt as the answer.
+    Echo,
+    /// A polite refusal.
+    Refusal,
+    /// Every expected text and its opposite.
+    Hedge,
+    /// An empty answer, and every tool called with empty input.
+    Busy,
+}
+
+impl EmptyProbe {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Silent, Self::Echo, Self::Refusal, Self::Hedge, Self::Busy];
+}
