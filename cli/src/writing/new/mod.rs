@@ -6,6 +6,7 @@ mod calibration;
 mod case;
 mod changes;
 mod ci;
+mod dev_profile;
 mod editor;
 mod git_attributes;
 mod grader;

@@ -7,7 +7,7 @@ use super::changes::{Changes, read_if_there};
 use super::manifest::CrateSource;
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
-use super::{build_script, ci, editor, git_attributes, skill};
+use super::{build_script, ci, dev_profile, editor, git_attributes, skill};
 use crate::command_line::{LayoutName, NewSuite};
 use crate::locate::{suite_request, suite_search};
 use crate::platform::cli_error::{CliError, Result};
@@ -37,6 +37,7 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     let is_new = arguments.force || !adds_settings || existing.is_none();
     let test = format!("tests/{}.rs", name.replace('-', "_"));
     let mut cases = CASES;
+    let mut note = None;
     if is_new {
         let layout = match arguments.layout {
             Some(layout) => layout,
@@ -74,6 +75,9 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
         git_attributes::add(&mut changes, &root, tracked)?;
         let mut manifest = package.manifest;
         manifest.add_evalsuite(&source, &workspace_root)?;
+        if !arguments.keep_debug_info {
+            note = dev_profile::add(&mut manifest, &workspace_root, &mut changes)?;
+        }
         manifest.write(&mut changes);
     }
     if arguments.ci {
@@ -81,12 +85,12 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     } else if arguments.nextest {
         ci::add_nextest_profile(&mut changes, &workspace_root)?;
     }
-    let note = match arguments.editor {
+    let editor_note = match arguments.editor {
         true => editor::add(&mut changes, &workspace_root, arguments.force)?,
         false => None,
     };
     changes.write(arguments.force)?;
-    if let Some(note) = note {
+    for note in [note, editor_note].into_iter().flatten() {
         say!("{note}");
     }
     if let Some(existing) = existing.filter(|_| !is_new) {
