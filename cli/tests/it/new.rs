@@ -350,7 +350,7 @@ fn what_is_missing_is_asked_on_a_terminal() {
     let package = package();
     let output = package.run_on_terminal("new suite", "shop\ntasks\n", &[]);
     assert!(output.contains("Name of the suite [basics]: "), "{output}");
-    assert!(output.contains("Layout: cases or tasks [cases]: "), "{output}");
+    assert!(output.contains("Layout: cases, tasks or skill [cases]: "), "{output}");
     assert!(package.root().join("suites/shop/suite.json").is_file(), "{output}");
     let output = self::package().run_on_terminal("new grader", "\n\n", &[]);
     assert!(output.contains("the package has no suite"), "{output}");
