@@ -292,9 +292,9 @@ fn a_new_suite_is_edited_broken_checked_watched_fixed_and_run() {
         Call::on_terminal(&line, &package).with_cargo().without_env("CI").run()
     };
     on_terminal("new suite basics --layout cases").succeeds("it is written").says("created suites/basics/EVAL.yaml");
-    // The agent repeats the question, in which this is.
-    let addition = "input: What is 17 + 25?\nassertions: [{ type: contains, value: 17 + 25 }]\n";
-    let greeting = "input: Say hello.\nassertions: [{ type: icontains, value: hello }]\n";
+    // The agent greets, whatever it is asked.
+    let addition = "input: What is 17 + 25?\nassertions: [{ type: contains, value: jour }]\n";
+    let greeting = "input: Say hello.\nassertions: [{ type: icontains, value: bonjour }]\n";
     let broken = greeting.replace("icontains", "icontans");
     package.write("suites/basics/cases/addition/case.yaml", addition);
     package.write("suites/basics/cases/greeting/case.yaml", &broken);

@@ -5,15 +5,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use evalsuite::tooling::probe_cases;
 use evalsuite_codegen::binding::Agent;
 use evalsuite_codegen::expansion;
 use evalsuite_diagnostics::{Diagnostic, Diagnostics};
 use evalsuite_loader::source::Texts;
-use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session};
+use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session, Test};
 use evalsuite_schema::{Case, Location, Value};
 
 use crate::locate::includes::Includes;
 use crate::locate::suite_request;
+
+/// Most cases that are probed after a change.
+const MOST_PROBED: usize = 20;
 
 /// The suites of the package or workspace.
 pub(super) struct Suites {
@@ -28,6 +32,8 @@ struct WatchedSuite {
     include: Option<usize>,
     session: Session,
     diagnostics: Vec<Diagnostic>,
+    /// What probes found in the cases that changed last.
+    probed: Vec<Diagnostic>,
     has_errors: bool,
     /// The suite without errors, as it was checked last.
     good: Option<LoadedSuite>,
@@ -81,7 +87,9 @@ impl Suites {
 
     /// Every problem, once.
     pub(super) fn diagnostics(&self) -> Diagnostics {
-        let mut all: Diagnostics = self.watched.iter().flat_map(|suite| suite.diagnostics.iter().cloned()).collect();
+        let of_suite =
+            |suite: &WatchedSuite| suite.diagnostics.iter().chain(&suite.probed).cloned().collect::<Vec<_>>();
+        let mut all: Diagnostics = self.watched.iter().flat_map(of_suite).collect();
         all.sort();
         all
     }
@@ -115,8 +123,13 @@ impl Suites {
         // A file that is gone, or one of several, may be a change of the list of cases.
         let changed = files.first().filter(|file| files.len() == 1 && file.is_file());
         self.check(|suite| suite.may_depend_on(files), changed.map(PathBuf::as_path));
-        let pairs = self.watched.iter().zip(&before);
-        pairs.flat_map(|(suite, before)| suite.touched(before.as_ref(), files)).collect()
+        let pairs = self.watched.iter_mut().zip(&before);
+        let touched = pairs.flat_map(|(suite, before)| {
+            let touched = suite.touched(before.as_ref(), files);
+            suite.probe(&touched);
+            touched
+        });
+        touched.collect()
     }
 
     /// Whether the path of a case's test or its id contains one of the texts, if there are any.
@@ -166,7 +179,16 @@ impl WatchedSuite {
             Some(include) => expansion::suite_request(&include.binding, &include.context),
             None => request.clone(),
         });
-        Ok(Self { path, request, include, session, diagnostics: Vec::new(), has_errors: false, good: None })
+        Ok(Self {
+            path,
+            request,
+            include,
+            session,
+            diagnostics: Vec::new(),
+            probed: Vec::new(),
+            has_errors: false,
+            good: None,
+        })
     }
 
     fn directory(&self) -> &Path {
@@ -189,6 +211,19 @@ impl WatchedSuite {
         self.diagnostics = found.into_iter().collect();
         self.has_errors = suite.is_none();
         self.good = suite.or(self.good.take());
+    }
+
+    /// Probes the cases of tests, if they are few: a change that concerns many is none of their graders.
+    fn probe(&mut self, touched: &[Touched]) {
+        self.probed.clear();
+        let Some(suite) = self.good.as_ref().filter(|_| !touched.is_empty() && touched.len() <= MOST_PROBED) else {
+            return;
+        };
+        let is_touched = |test: &&Test| touched.iter().any(|one| one.path == test.path.join("::"));
+        let indexes: BTreeSet<usize> = suite.tests.iter().filter(is_touched).map(|test| test.case).collect();
+        let cases: Vec<&Case> = indexes.into_iter().map(|index| &*suite.cases[index].case).collect();
+        // The tests of the cases report what cannot be probed.
+        self.probed = probe_cases(&suite.suite, &cases, &self.request.package_root).unwrap_or_default();
     }
 
     /// Whether a file may be one of the suite: below its directory, or named in it, or in a directory of files that suites share.
