@@ -282,6 +282,8 @@ codes! {
     GraderLikeCriterion = "W024", "grader-like-criterion";
     /// `skill_name` of the evals is not the name of the skill.
     SkillNameMismatch = "W025", "skill-name-mismatch";
+    /// A plain YAML text is inside typographic quotes, which are part of the text.
+    CurlyQuotes = "W026", "curly-quotes";
     /// A made-up result of an agent that did nothing passes a case (`cargo evalsuite probe`).
     PassesWithoutWork = "W030", "passes-without-work";
     /// A case that may pass without work also passes for an agent that acts (`cargo evalsuite probe`).

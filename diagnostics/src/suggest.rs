@@ -142,7 +142,7 @@ pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> V
 }
 
 fn fold(name: &str) -> String {
-    name.to_lowercase().replace('_', "-")
+    name.trim_matches(['“', '”', '„', '‘', '’']).to_lowercase().replace('_', "-")
 }
 
 /// The known name for a safe fix: one edit away, while all others are at least three edits away.

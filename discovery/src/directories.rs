@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::link;
 use crate::listing::{Listing, ProblemKind, entries, in_parts, join};
+use crate::spelling::has_name_of_disk;
 
 pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listing) {
     let entries = entries(root, path, listing);
@@ -36,7 +37,11 @@ fn case_file(root: &Path, boundary: &Path, directory: &str, listing: &mut Listin
     let mut exists = |name: &str| {
         let file = join(directory, name);
         // A directory or a pipe with that name is not a case file; a link may point to one inside the boundary.
-        let Ok(metadata) = root.join(&file).symlink_metadata() else { return false };
+        let place = root.join(&file);
+        let Ok(metadata) = place.symlink_metadata() else { return false };
+        if !has_name_of_disk(&place) {
+            return false;
+        }
         link::resolve(root, boundary, &file, metadata.file_type(), listing).is_some_and(|kind| kind.is_file())
     };
     match (exists("case.yaml"), exists("case.yml")) {

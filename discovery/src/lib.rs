@@ -13,6 +13,8 @@ mod glob;
 mod link;
 mod listing;
 mod pattern;
+mod slashes;
+mod spelling;
 mod suite_files;
 mod tasks;
 
@@ -24,4 +26,6 @@ pub use directory_links::{DirectoryLink, directory_links};
 pub use glob::is_glob;
 pub use listing::{Listing, MAX_DEPTH, MAX_VISITED, Problem, ProblemKind};
 pub use pattern::Pattern;
+pub use slashes::with_slashes;
+pub use spelling::{has_name_of_disk, has_names_of_disk};
 pub use suite_files::{SKILL_EVALS, SKILL_FILE, SuiteFile, is_skill, skill_directory, suite_files};

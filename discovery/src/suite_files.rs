@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use crate::spelling::has_names_of_disk;
+
 /// A file that makes its directory a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuiteFile {
@@ -34,7 +36,9 @@ pub const SKILL_EVALS: &str = "evals/evals.json";
 
 /// Whether a directory is an Agent Skill with evals.
 pub fn is_skill(directory: &Path) -> bool {
-    [SKILL_FILE, SKILL_EVALS].iter().all(|file| directory.join(file).is_file())
+    [SKILL_FILE, SKILL_EVALS]
+        .iter()
+        .all(|file| directory.join(file).is_file() && has_names_of_disk(directory, &directory.join(file)))
 }
 
 /// The directory of the Agent Skill that a file belongs to, by the name and the place of the file: `SKILL.md`, or its evals.

@@ -52,6 +52,8 @@ pub struct OtherCase {
     pub source: String,
     /// Path of its test below the modules of the suite and of a target, with `::` between modules.
     pub path: String,
+    /// Whether its file was not read and may have a `matrix`: then there may be several cases, whose paths start with `path`.
+    pub may_be_several: bool,
 }
 
 impl Request {

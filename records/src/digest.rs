@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use evalsuite_schema::Value;
 use evalsuite_schema::digest::hexadecimal;
+use evalsuite_schema::line_breaks::FileDigest;
 use hmac_sha256::{HMAC, Hash};
 
 pub use evalsuite_schema::digest::sha256_of_data;
@@ -35,6 +36,24 @@ pub fn sha256_of(mut reader: impl Read) -> io::Result<String> {
     loop {
         match reader.read(&mut buffer) {
             Ok(0) => return Ok(hexadecimal(digest.finalize())),
+            Ok(count) => digest.update(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// SHA-256 of a file under version control, in hexadecimal. A text has the same digest with `\n` and with `\r\n`.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub fn sha256_of_source(mut reader: impl Read) -> io::Result<String> {
+    let mut digest = FileDigest::default();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(hexadecimal(digest.finish())),
             Ok(count) => digest.update(&buffer[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -75,7 +94,22 @@ pub fn file_key(text: &str) -> String {
 /// A file name: the text with characters replaced where necessary, and the digest of what identifies it.
 pub fn name_with_digest(text: &str, digested: impl AsRef<[u8]>) -> String {
     let shown: String = safe(text).chars().take(SHOWN).collect();
-    format!("{shown}-{}", &sha256(digested)[..8])
+    usable(format!("{shown}-{}", &sha256(digested)[..8]))
+}
+
+/// A file name that means the same on every system: `_` before a name of a device of Windows, and in place of dots at the end, which
+/// Windows removes.
+pub fn usable(name: String) -> String {
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let numbered = |device: &str| {
+        stem.strip_prefix(device).is_some_and(|rest| rest.len() == 1 && rest.as_bytes()[0].is_ascii_digit())
+    };
+    let is_device = matches!(stem.as_str(), "con" | "prn" | "aux" | "nul" | "conin$" | "conout$")
+        || numbered("com")
+        || numbered("lpt");
+    let kept = name.trim_end_matches('.').len();
+    let dots = "_".repeat(name.len() - kept);
+    format!("{}{}{dots}", if is_device { "_" } else { "" }, &name[..kept])
 }
 
 /// The text with `_` for every character outside `[A-Za-z0-9._-]`.
@@ -99,5 +133,22 @@ mod tests {
         assert_eq!(key.len(), "p_d_.._x-".len() + 8);
         assert_ne!(key, case_key("shop", "codex", "päd/../x"));
         assert_eq!(case_key("s", "t", &"x".repeat(300)).len(), 89);
+        assert!(case_key("s", "t", "con.x").starts_with("_con.x-"));
+    }
+
+    #[test]
+    fn names_are_those_of_files_on_every_system() {
+        for (name, usable_name) in [
+            ("con", "_con"),
+            ("NUL.txt", "_NUL.txt"),
+            ("com1", "_com1"),
+            ("run.", "run_"),
+            ("..", "__"),
+            ("com", "com"),
+            ("console", "console"),
+            ("run-1.2", "run-1.2"),
+        ] {
+            assert_eq!(usable(name.to_owned()), usable_name, "{name}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::untrusted::{OpenError, UntrustedDirectory};
@@ -85,6 +85,18 @@ impl FileLock {
     /// If it cannot be written.
     pub fn write(&self, content: &[u8]) -> io::Result<()> {
         (&self.0).write_all(content)
+    }
+
+    /// Replaces the content of the file. Some systems refuse to write a locked file through another handle.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn replace(&self, content: &[u8]) -> io::Result<()> {
+        let mut file = &self.0;
+        file.seek(SeekFrom::Start(0))?;
+        self.0.set_len(0)?;
+        file.write_all(content)
     }
 
     /// Waits for a shared lock.

@@ -52,8 +52,8 @@ use crate::{Examples, Grader, Location, Message, Object, ProbeSettings, Requires
     "Values of `{{ name }}` and `{{ a.b }}` in `input`, `input_files`, `criteria` and `expected_output`, also in those of turns. A text that is one reference and nothing else becomes the value itself, of any type; in other text, text is inserted as it is, and other values as JSON. An unknown name stays as written.",
     codes(UnknownTemplateVariable, LimitExceeded))]
 #[also(matrix: OneOf(&[Map(&Some(&Any)), File]), "{language: [en, de]}",
-    "Makes one case of each combination of these values, or of each row of a `.csv` file with a header or of a `.jsonl` file of objects. The values are among the case's `vars`, and follow its id, as in `refund-en`. Only in a list of cases.",
-    codes(ConflictingKeys, SettingConflict, BlankValue, InvalidExternalFile, LimitExceeded), by_hand)]
+    "Makes one case of each combination of these values, or of each row of a `.csv` file with a header or of a `.jsonl` file of objects. The values are among the case's `vars`, and follow its id, as in `refund-en`.",
+    codes(ConflictingKeys, BlankValue, InvalidExternalFile, LimitExceeded), by_hand)]
 #[non_exhaustive]
 pub struct Case {
     /// Id, unique in the suite.

@@ -33,6 +33,8 @@ pub mod json;
 #[doc(hidden)]
 pub mod keys;
 mod layout;
+#[doc(hidden)]
+pub mod line_breaks;
 pub mod media_type;
 mod message;
 mod milliseconds;

@@ -33,10 +33,10 @@ pub(crate) enum NewItem {
 /// If the suite exists, `--ci`, `--nextest` and `--editor` add their settings and leave the suite unchanged.
 #[derive(Debug, Default, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite new suite\n  cargo evalsuite new suite shop --layout tasks --nextest"
+    after_help = "Examples:\n  cargo evalsuite new suite\n  cargo evalsuite new suite shop --layout tasks --nextest\n  cargo evalsuite new suite pdf-forms --layout skill"
 )]
 pub(crate) struct NewSuite {
-    /// Name of the suite, which is created in suites/NAME [default: basics]
+    /// Name of the suite, which is created in suites/NAME, or of the skill, in skills/NAME [default: basics]
     pub(crate) name: Option<String>,
     /// Layout of the suite [default: cases]
     #[arg(long, value_enum)]
@@ -64,6 +64,8 @@ pub(crate) enum LayoutName {
     Cases,
     /// suite.json, and a JSON file per case
     Tasks,
+    /// An Agent Skill: SKILL.md, and its evals in evals/evals.json
+    Skill,
 }
 
 /// Create a case in a suite

@@ -21,7 +21,7 @@ pub(crate) struct FoundSuites {
 const NEVER_SEARCHED: &[&str] = &["target", "node_modules", "workspace"];
 
 /// Hidden directories in which agents look for skills.
-const SKILL_HOMES: &[&str] = &[".agents", ".claude", ".codex", ".github"];
+pub(crate) const SKILL_HOMES: &[&str] = &[".agents", ".claude", ".codex", ".github"];
 
 /// A directory with this file has the records of a run, which have a `suite.json` too.
 const RUN_RECORD: &str = "run.json";

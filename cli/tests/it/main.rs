@@ -24,6 +24,7 @@ mod hostile_runs;
 mod human_output;
 #[cfg(unix)]
 mod killed_runs;
+mod line_breaks;
 mod list;
 mod lsp;
 mod merge;

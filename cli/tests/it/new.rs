@@ -48,6 +48,7 @@ fn a_suite_of_either_layout_passes_check() {
         for line in [
             "created tests/basics.rs\n",
             "created build.rs\n",
+            "created .gitattributes\n",
             "changed Cargo.toml: dev-dependency evalsuite, build-dependency evalsuite-build\n",
         ] {
             assert!(output.out.contains(line), "{}", output.out);
@@ -59,6 +60,61 @@ fn a_suite_of_either_layout_passes_check() {
     let package = package();
     assert_eq!(package.run(&["new"]).code, 0, "a suite is the default");
     assert!(package.root().join("suites/basics/EVAL.yaml").is_file());
+}
+
+#[test]
+fn suites_and_recordings_get_attributes_of_git_unless_there_are_some() {
+    let lines = "/suites/** text=auto eol=lf\n/.evalsuite/** text=auto eol=lf\n";
+    let package = package();
+    assert_eq!(package.run(&["new", "suite", "one"]).code, 0);
+    assert!(read(&package, ".gitattributes").ends_with(lines), "{}", read(&package, ".gitattributes"));
+    let again = package.run(&["new", "suite", "two"]);
+    assert!(again.code == 0 && !again.out.contains(".gitattributes"), "{}", again.out);
+
+    package.write(".gitattributes", "*.png binary\nsuites/** -text");
+    let output = package.run(&["new", "suite", "three"]);
+    let changed = "changed .gitattributes: /.evalsuite/** text=auto eol=lf\n";
+    assert!(output.out.contains(changed), "{}", output.out);
+    let attributes = read(&package, ".gitattributes");
+    assert!(attributes.starts_with("*.png binary\nsuites/** -text\n#"), "{attributes}");
+    assert!(attributes.ends_with("/.evalsuite/** text=auto eol=lf\n"), "{attributes}");
+}
+
+#[test]
+fn a_skill_gets_evals_where_it_is() {
+    let fresh = package();
+    let output = fresh.run(&["new", "suite", "pdf-forms", "--layout", "skill"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+    for file in ["skills/pdf-forms/SKILL.md", "skills/pdf-forms/evals/evals.json", "tests/pdf_forms.rs", "build.rs"] {
+        assert!(output.out.contains(&format!("created {file}\n")), "{file}: {}", output.out);
+    }
+    assert!(
+        output.out.contains("`unrelated` passes; `needed` fails until `agent` in tests/pdf_forms.rs"),
+        "{}",
+        output.out
+    );
+    assert!(read(&fresh, "build.rs").contains("track(\"skills\")"));
+    let check = fresh.run(&["check", "--deny-warnings"]);
+    assert_eq!((check.code, check.out.as_str(), check.err.as_str()), (0, "no problems in 1 suite with 2 tests\n", ""));
+
+    let skill = "---\nname: csv\ndescription: Reads tables.\n---\n";
+    let existing = package();
+    existing.write(".claude/skills/csv/SKILL.md", skill);
+    let output = existing.run(&["new", "suite", "csv", "--layout", "skill"]);
+    assert!(output.out.starts_with("created .claude/skills/csv/evals/evals.json\n"), "{}{}", output.out, output.err);
+    assert_eq!(read(&existing, ".claude/skills/csv/SKILL.md"), skill);
+    assert_eq!(existing.run(&["check", "--deny-warnings"]).out, "no problems in 1 suite with 2 tests\n");
+    let again = existing.run(&["new", "suite", "csv", "--ci"]);
+    assert!(
+        again.out.ends_with("\n.claude/skills/csv already exists and was not changed.\n"),
+        "{}{}",
+        again.out,
+        again.err
+    );
+
+    let refused = existing.run(&["new", "suite", "PDF_forms", "--layout", "skill"]);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert!(refused.err.contains("`PDF_forms` is not a valid name of a skill"), "{}", refused.err);
 }
 
 #[test]

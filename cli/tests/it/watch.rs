@@ -1,7 +1,7 @@
 //! `cargo evalsuite watch`, in packages that change while it runs.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, SystemTime};
@@ -217,11 +217,10 @@ fn within_a_minute<T>(expected: &str, mut look: impl FnMut() -> Option<T>) -> T 
     panic!("expected: {expected}");
 }
 
-#[needs(script)]
-#[test]
+/// A package whose build never ends, and the file with the process id of its compiler.
 #[cfg(target_os = "linux")]
-fn the_compilers_end_with_the_screen() {
-    let package = package("watched_build");
+fn endless_build(name: &str) -> (Package, PathBuf) {
+    let package = package(name);
     let marker = package.root().join("compiler.pid");
     // The compiler of the build never ends, and says which process it is.
     package.write("tests/evals.rs", "").write(
@@ -232,17 +231,51 @@ fn the_compilers_end_with_the_screen() {
             marker
         ),
     );
+    (package, marker)
+}
+
+#[cfg(target_os = "linux")]
+fn compiler(marker: &Path) -> PathBuf {
+    let process =
+        within_a_minute("the compiler runs", || fs::read_to_string(marker).ok().filter(|text| !text.is_empty()));
+    fs::remove_file(marker).expect("the marker");
+    Path::new("/proc").join(process.trim()).join("cmdline")
+}
+
+/// A process that has ended may be there without a command line until its parent looks at it.
+#[cfg(target_os = "linux")]
+fn ends(process: &Path) {
+    within_a_minute("the compiler ends", || fs::read(process).map_or(true, |line| line.is_empty()).then_some(()));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_compilers_end_with_watch() {
+    use std::os::unix::process::ExitStatusExt;
+
+    let (package, marker) = endless_build("watched_signals");
+    for (name, number) in [("TERM", 15), ("INT", 2), ("HUP", 1)] {
+        let mut watching = Watching::short(&package);
+        let compiler = compiler(&marker);
+        let sent = std::process::Command::new("kill").args(["-s", name, &watching.child.id().to_string()]).status();
+        assert!(sent.expect("the signal is sent").success());
+        assert_eq!(watching.child.wait().expect("it ends").signal(), Some(number), "{name}");
+        ends(&compiler);
+    }
+}
+
+#[needs(script)]
+#[test]
+#[cfg(target_os = "linux")]
+fn the_compilers_end_with_the_screen() {
+    let (package, marker) = endless_build("watched_build");
     for key in ["q", "\u{3}"] {
         let mut watching = Watching::on_screen(&package, "evals", "true");
         watching.shows(&["building"]);
-        let process =
-            within_a_minute("the compiler runs", || fs::read_to_string(&marker).ok().filter(|text| !text.is_empty()));
+        let compiler = compiler(&marker);
         watching.press(key);
         assert_eq!(watching.child.wait().expect("it ends").code(), Some(0));
-        let proc = Path::new("/proc").join(process.trim()).join("cmdline");
-        // A process that has ended may be there without a command line until its parent looks at it.
-        within_a_minute("the compiler ends", || fs::read(&proc).map_or(true, |line| line.is_empty()).then_some(()));
-        fs::remove_file(&marker).expect("the marker");
+        ends(&compiler);
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
+use evalsuite_discovery::with_slashes;
 use evalsuite_schema::embedded;
 use evalsuite_schema::embedded::{Header, Kind};
 use walkdir::WalkDir;
@@ -47,11 +48,12 @@ impl Contents {
         let source = self.package_root.join(&reference.path);
         let Ok(metadata) = fs::metadata(&source) else { return Ok(()) };
         if metadata.is_file() {
-            self.insert(reference.path.clone(), source, mode(&metadata), EntryContent::File(metadata.len()));
+            let mode = mode(&metadata, &source);
+            self.insert(reference.path.clone(), source, mode, EntryContent::File(metadata.len()));
         } else if metadata.is_dir() {
             // Of the suite's own directory only what is named somewhere is needed.
             let whole = reference.need != Need::WorkingDirectory || !self.suite_root.starts_with(&source);
-            self.insert(reference.path.clone(), source.clone(), mode(&metadata), EntryContent::Directory);
+            self.insert(reference.path.clone(), source.clone(), mode(&metadata, &source), EntryContent::Directory);
             if whole {
                 self.add_tree(&source, &reference.path, reference.need == Need::Repository)?;
             }
@@ -68,11 +70,13 @@ impl Contents {
             let source = entry.into_path();
             let not_utf8 = || io::Error::other(format!("{} is not UTF-8", source.display()));
             let below = source.strip_prefix(directory).map_err(io::Error::other)?;
-            let below = below.to_str().ok_or_else(not_utf8)?.replace(std::path::MAIN_SEPARATOR, "/");
+            below.to_str().ok_or_else(not_utf8)?;
+            let below = with_slashes(below);
             let content = if metadata.is_symlink() {
                 let destination = fs::read_link(&source)
                     .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", source.display())))?;
-                EntryContent::Link(destination.to_str().ok_or_else(not_utf8)?.to_owned())
+                destination.to_str().ok_or_else(not_utf8)?;
+                EntryContent::Link(with_slashes(&destination))
             } else if metadata.is_dir() {
                 EntryContent::Directory
             } else if metadata.is_file() {
@@ -80,7 +84,8 @@ impl Contents {
             } else {
                 continue;
             };
-            self.insert(format!("{path}/{below}"), source, mode(&metadata), content);
+            let mode = mode(&metadata, &source);
+            self.insert(format!("{path}/{below}"), source, mode, content);
         }
         Ok(())
     }
@@ -178,12 +183,39 @@ impl ContentEntry {
 /// Permissions without those to write for group and others: they depend on the umask of whoever checked the files out, and the same files have to make the
 /// same program.
 #[cfg(unix)]
-fn mode(metadata: &Metadata) -> u32 {
+fn mode(metadata: &Metadata, _: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     if metadata.is_symlink() { 0o777 } else { metadata.permissions().mode() & 0o755 }
 }
 
+/// As [`mode`] where a file system has no permission to execute: scripts have it.
+#[cfg_attr(unix, cfg(test))]
+fn mode_by_content(metadata: &Metadata, path: &Path) -> u32 {
+    let begins_as_script = || {
+        use std::io::Read;
+        let mut start = [0; 2];
+        let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+        read.is_ok() && start == *b"#!"
+    };
+    if metadata.is_dir() || metadata.is_file() && begins_as_script() { 0o755 } else { 0o644 }
+}
+
 #[cfg(not(unix))]
-fn mode(metadata: &Metadata) -> u32 {
-    if metadata.is_dir() { 0o755 } else { 0o644 }
+use mode_by_content as mode;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_known_by_their_first_line_where_files_have_no_modes() {
+        let root = tempfile::tempdir().unwrap();
+        let mode = |name: &str, content: &str| {
+            let path = root.path().join(name);
+            fs::write(&path, content).unwrap();
+            mode_by_content(&fs::metadata(&path).unwrap(), &path)
+        };
+        assert_eq!((mode("run", "#!/bin/sh\n"), mode("note.txt", "# text"), mode("empty", "")), (0o755, 0o644, 0o644));
+        assert_eq!(mode_by_content(&fs::metadata(root.path()).unwrap(), root.path()), 0o755);
+    }
 }

@@ -7,13 +7,13 @@ use evalsuite_loader::document::{Data, Value};
 use crate::source;
 
 /// Keys whose text is a path.
-const PATHS: &[&str] = &["template", "cwd", "schema", "include", "workspace", "input_files"];
+const PATHS: &[&str] = &["template", "cwd", "schema", "include", "workspace", "input_files", "matrix"];
 
 /// Keys with commands; in a list of arguments, each may be a path.
 const COMMANDS: &[&str] = &["command", "script", "before_all", "before_each", "after_each", "after_all"];
 
 /// Keys whose values are the author's own data.
-const DATA: &[&str] = &["metadata", "config", "args"];
+const DATA: &[&str] = &["metadata", "config", "args", "vars"];
 
 /// How a case moves.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +42,8 @@ pub(super) fn rebase(key: &str, value: &mut Value, way: Move<'_>) {
             }
         }
         Data::List(items) => items.iter_mut().for_each(|item| rebase(key, item, way)),
+        // The values of a matrix are the author's own data, too.
+        Data::Mapping(_) if key == "matrix" => {}
         Data::Mapping(entries) => {
             let kind = entries.iter().find(|(key, _)| key == "type").and_then(|(_, kind)| kind.as_text());
             let names_path = match kind {

@@ -109,6 +109,29 @@ fn lines_and_lists_become_cases() {
     assert_eq!(split.report.entries().last().map(|entry| (entry.file.as_str(), entry.line)), Some(("lines.jsonl", 2)));
 }
 
+#[test]
+fn a_matrix_goes_with_its_case() {
+    let text = "name: shop\ntests:\n  - id: refund\n    vars: { template: ./orders.csv }\n    matrix: { language: [en, de], schema: [./orders.csv] }\n    \
+                input: '{{ language }}'\n    criteria: x\n  - id: of a file\n    matrix: ./orders.csv\n    input: '{{ order }}'\n    criteria: x\n";
+    let suite = write(&[("EVAL.yaml", text), ("orders.csv", "order\n1182\n1183\n")]);
+    let cases = || {
+        let loaded = evalsuite_loader::load(&evalsuite_loader::Request::new(".", suite.path()));
+        assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+        let cases = loaded.suite.unwrap().cases;
+        let mut cases: Vec<_> =
+            cases.into_iter().map(|case| (case.case.id.clone(), case.function, case.case.input.clone())).collect();
+        cases.sort_by(|one, other| one.0.cmp(&other.0));
+        cases
+    };
+    let before = cases();
+    let ids: Vec<&str> = before.iter().map(|(id, ..)| id.as_str()).collect();
+    assert_eq!(ids, ["of a file-1182", "of a file-1183", "refund-de-./orders.csv", "refund-en-./orders.csv"]);
+    for layout in [CasePlacement::Directories, CasePlacement::File] {
+        between_layouts(suite.path(), layout).unwrap().output.write(suite.path(), true).unwrap();
+        assert_eq!(cases(), before);
+    }
+}
+
 /// Tasks as they are written out: in this form they come back from other layouts.
 const SUITE_JSON: &str = r#"{
   "name": "shop",

@@ -184,6 +184,32 @@ fn judges_and_objects_after_a_transform_are_dropped_with_the_reason() {
 }
 
 #[test]
+fn transforms_are_steps_of_graders_or_run_as_javascript() {
+    let text = "prompts: [x]\nproviders: [echo]\ntests:\n  - options: { transform: JSON.parse(output).city }\n    assert:\n      \
+                - { type: llm-rubric, value: A city }\n      \
+                - { type: is-json, value: { type: object }, transform: output.name }\n      \
+                - { type: is-json }\n      \
+                - { type: levenshtein, value: Paris, threshold: 2 }\n  - assert:\n      \
+                - { type: contains, value: x, transform: output.split(',')[0] }\n      \
+                - { type: llm-rubric, value: polite, transform: \"output.split(',')[0]\" }\n      \
+                - { type: is-json, value: { type: object }, transform: output.slice(1) }\n";
+    let (conversion, suite) = convert(&[("promptfooconfig.yaml", text)]).unwrap();
+    let dropped = conversion.report.entries().iter().filter(|entry| entry.outcome == Outcome::Dropped);
+    let reasons: Vec<&str> = dropped.flat_map(|entry| &entry.reasons).map(String::as_str).collect();
+    assert_eq!(
+        reasons,
+        [
+            "it checks what `output.split(',')[0]` makes of the answer",
+            "nothing checks the schema of what its transform makes"
+        ]
+    );
+    for part in ["- json: city\n", "- json: city.name\n", "return distance(text, \"Paris\") <= 2;", "JSON.parse(text);"]
+    {
+        assert!(suite.contains(part), "{part} in {suite}");
+    }
+}
+
+#[test]
 fn what_a_template_cannot_fill_in_is_dropped_and_named() {
     let text = "prompts:\n  - 'Say {{word}}'\n  - '{{ word | allcaps }}'\nproviders: [echo]\ntests:\n  - vars: { word: x }\n    assert:\n      \
                 - { type: contains, value: x }\n      - { type: contains, value: '{{ word | allcaps }}' }\n";

@@ -65,6 +65,7 @@ impl Defaults {
 }
 
 /// Where a case is, and what follows from that.
+#[derive(Clone)]
 pub(crate) struct CaseContext<'a> {
     pub(crate) scope: Scope<'a>,
     /// Name of the case directory.
@@ -101,16 +102,8 @@ pub(crate) fn read(
         fields = fields.at_top();
         fields.get("$schema");
     }
-    // In lists, cases are read without it.
-    if let Some(entry) = fields.get(matrix::KEY) {
-        let message = "`matrix` has no meaning in a file of one case";
-        d.report(
-            Code::SettingConflict,
-            entry.key_span,
-            message,
-            "write the case in a list, or a file for each combination",
-        );
-    }
+    // Its cases are read without it.
+    fields.get(matrix::KEY);
     let (id, id_span) = id::read(&mut fields, around.directory, d);
     let mut parts = fields.parts(scope, d);
     let execution = fields.get("execution").map(|entry| execution::case(&entry.value, scope, d)).unwrap_or_default();

@@ -4,7 +4,7 @@ use evalsuite_schema::keys::Keys;
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, ContentPart, Message, Part, PathRef, Role, ToolCall, media_type};
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, label, settings};
@@ -84,6 +84,23 @@ pub(crate) fn to_messages(written: WrittenInput, files: Vec<PathRef>) -> Vec<Mes
     }
 }
 
+/// A message that is written as `user: Hello`.
+fn role_as_key(node: &Node) -> Option<Diagnostic> {
+    let [entry] = node.as_mapping()? else { return None };
+    let role = Role::WORDS.iter().find(|role| **role == entry.key)?;
+    let message = format!("`{role}` is a role of messages, not a key");
+    let help = format!("write `{{role: {role}, content: {}}}`", entry.value.shown());
+    let (start, end) = entry.key_span.range?;
+    let separator = match node.is_flow() {
+        true => ", ".to_owned(),
+        false => format!("\n{}", " ".repeat(usize::try_from(start.column - 1).ok()?)),
+    };
+    let (role_key, content) = (entry.quoted_alike("role"), entry.quoted_alike("content"));
+    let text = format!("{role_key}: {}{separator}{content}", entry.quoted_alike(role));
+    let fix = Fix::Edits(vec![Edit::new(start, end, text)]);
+    Some(Diagnostic::new(Code::InvalidMessage, message).at(entry.key_span).help(help).fix_if(Some(fix)))
+}
+
 /// Reads one message.
 pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Message> {
     if node.as_mapping().is_none() {
@@ -93,6 +110,10 @@ pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
             "write `{role: user, content: …}`",
             d,
         );
+    }
+    if let Some(problem) = role_as_key(node) {
+        d.push(problem);
+        return None;
     }
     let mut fields = Fields::new(node, Message::TABLE, d)?;
     let role = match fields.get("role") {

@@ -1,4 +1,4 @@
-//! `matrix` of a case in a list: one case for each combination of its values, or for each row of a file.
+//! `matrix` of a case: one case for each combination of its values, or for each row of a file.
 
 use std::mem;
 
@@ -13,10 +13,19 @@ pub(crate) const KEY: &str = "matrix";
 /// Most cases of one matrix: as many as a suite can have.
 const MAX_CASES: usize = 10_000;
 
-/// The cases that an element of a list stands for, without `matrix`: each has the values of one combination among its `vars`, and is named
-/// by them.
-pub(crate) fn expand(mut case: Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Node> {
-    let Some(key) = case.entry(KEY).map(|entry| entry.key_span) else { return vec![case] };
+/// One of the cases that a written case becomes.
+pub(crate) struct Expanded {
+    /// The case without `matrix`, with the values of one combination among its `vars`.
+    pub(crate) node: Node,
+    /// What its values add to its id and to the name of its test; empty without a matrix.
+    pub(crate) suffix: String,
+}
+
+/// The cases that a written case becomes, each named by its values. `directory`: the name of its directory, which is its id unless it has
+/// one.
+pub(crate) fn expand(mut case: Node, directory: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Expanded> {
+    let alone = |node| vec![Expanded { node, suffix: String::new() }];
+    let Some(key) = case.entry(KEY).map(|entry| entry.key_span) else { return alone(case) };
     let matrix = case.take_entry(key).expect("it is there");
     let found = match &matrix.value.data {
         Data::Null => None,
@@ -24,12 +33,12 @@ pub(crate) fn expand(mut case: Node, scope: Scope<'_>, d: &mut Diagnostics) -> V
         _ => combinations(&matrix, d),
     };
     let Some(combinations) = found.filter(|all| all.iter().all(|values| are_new(values, &case, d))) else {
-        return vec![case];
+        return alone(case);
     };
     if !scope.shared.may_copy(case.size() * combinations.len(), matrix.key_span, d) {
         return Vec::new();
     }
-    combinations.into_iter().map(|combination| with_values(&case, &matrix, combination)).collect()
+    combinations.into_iter().map(|combination| with_values(&case, directory, &matrix, combination)).collect()
 }
 
 /// Values of `vars`.
@@ -149,18 +158,22 @@ fn are_new(values: &Combination, case: &Node, d: &mut Diagnostics) -> bool {
     false
 }
 
-fn with_values(case: &Node, matrix: &Entry, values: Combination) -> Node {
-    let mut case = case.clone();
-    let Data::Mapping(entries) = &mut case.data else { return case };
+fn with_values(case: &Node, directory: Option<&str>, matrix: &Entry, values: Combination) -> Expanded {
+    let mut node = case.clone();
     let text = |value: &Node| {
         value.as_str().map_or_else(|| value.to_json().to_string(), |text| text.replace(char::is_control, " "))
     };
-    let names: String = values.iter().map(|entry| format!("-{}", text(&entry.value))).collect();
-    // An id of another type is reported as such.
-    if let Some(Entry { value: Node { data: Data::String(id), .. }, .. }) =
-        entries.iter_mut().find(|entry| entry.key == "id")
-    {
-        id.push_str(&names);
+    let suffix: String = values.iter().map(|entry| format!("-{}", text(&entry.value))).collect();
+    let Data::Mapping(entries) = &mut node.data else { return Expanded { node, suffix } };
+    match (entries.iter_mut().find(|entry| entry.key == "id" && !entry.value.is_null()), directory) {
+        (Some(Entry { value: Node { data: Data::String(id), .. }, .. }), _) => id.push_str(&suffix),
+        (None, Some(name)) => {
+            let value = Node { span: case.span, data: Data::String(format!("{name}{suffix}")) };
+            entries.retain(|entry| entry.key != "id");
+            entries.push(Entry { key: "id".to_owned(), key_span: case.span, value });
+        }
+        // An id of another type, or none, is reported as such.
+        _ => {}
     }
     match entries.iter_mut().find(|entry| entry.key == "vars").map(|vars| &mut vars.value.data) {
         Some(Data::Mapping(vars)) => vars.extend(values),
@@ -172,7 +185,7 @@ fn with_values(case: &Node, matrix: &Entry, values: Combination) -> Node {
         // It is reported as what it is.
         Some(_) => {}
     }
-    case
+    Expanded { node, suffix }
 }
 
 #[cfg(test)]
@@ -181,10 +194,13 @@ mod tests {
     use crate::test_package::Package;
 
     fn expanded(case: &str) -> (Vec<String>, Vec<String>) {
-        let package = Package::new(&[]);
+        expanded_in(&Package::new(&[]), None, case)
+    }
+
+    fn expanded_in(package: &Package, directory: Option<&str>, case: &str) -> (Vec<String>, Vec<String>) {
         let mut d = Diagnostics::new();
-        let cases = expand(package.node(case), package.scope(), &mut d);
-        (cases.iter().map(|case| case.to_json().to_string()).collect(), package.lines(&d))
+        let cases = expand(package.node(case), directory, package.scope(), &mut d);
+        (cases.iter().map(|case| case.node.to_json().to_string()).collect(), package.lines(&d))
     }
 
     #[test]
@@ -212,6 +228,15 @@ mod tests {
     }
 
     #[test]
+    fn a_directory_names_its_cases_unless_they_have_an_id() {
+        let in_directory = |case: &str| expanded_in(&Package::new(&[]), Some("refund"), case).0;
+        assert_eq!(in_directory("{matrix: {n: [1]}}"), ["{\"id\":\"refund-1\",\"vars\":{\"n\":1}}"]);
+        assert_eq!(in_directory("{id: null, matrix: {n: [1]}}"), ["{\"id\":\"refund-1\",\"vars\":{\"n\":1}}"]);
+        assert_eq!(in_directory("{id: a, matrix: {n: [1]}}"), ["{\"id\":\"a-1\",\"vars\":{\"n\":1}}"]);
+        assert_eq!(in_directory("{input: x}"), ["{\"input\":\"x\"}"]);
+    }
+
+    #[test]
     fn there_is_a_case_for_every_row_of_a_file() {
         let csv = "order,text\r\n1182,\"broken, \"\"twice\"\"\"\r\n\r\n1183,\"two\nlines\"\n";
         let files = [
@@ -221,11 +246,7 @@ mod tests {
             ("suite/d.csv", "a\n"),
         ];
         let package = Package::new(&files);
-        let expanded = |case: &str| {
-            let mut d = Diagnostics::new();
-            let cases = expand(package.node(case), package.scope(), &mut d);
-            (cases.iter().map(|case| case.to_json().to_string()).collect::<Vec<_>>(), package.lines(&d))
-        };
+        let expanded = |case: &str| expanded_in(&package, None, case);
         let (cases, problems) = expanded("{id: a, matrix: ./a.csv}");
         assert_eq!(problems, [""; 0]);
         assert_eq!(

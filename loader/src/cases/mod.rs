@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use evalsuite_schema::PathRef;
 
 use self::case::{CaseContext, CheckedCase, Defaults};
+use self::matrix::Expanded;
 use self::sources::{CaseSource, Sources};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths;
@@ -57,7 +58,13 @@ impl ReadCases {
     }
 
     pub(crate) fn leave_out(&mut self, source: &str, path: String) {
-        self.others.push(OtherCase { source: source.to_owned(), path });
+        self.others.push(OtherCase { source: source.to_owned(), path, may_be_several: false });
+    }
+
+    /// Leaves out the case of a directory, whose file is not read.
+    fn leave_out_directory(&mut self, source: &str, file: &Path) {
+        let path = directory_name(file);
+        self.others.push(OtherCase { source: source.to_owned(), path, may_be_several: true });
     }
 
     /// Whether the case of a list with this id is read. One that has no id is: its problems are reported.
@@ -158,7 +165,7 @@ impl CaseFiles for Sources {
             CaseSource::Directory { file, source } if takes_file(source, scope.request) => {
                 read.cases.extend(case_directory(file, source, defaults, scope, d));
             }
-            CaseSource::Directory { file, source } => read.leave_out(source, directory_name(file)),
+            CaseSource::Directory { file, source } => read.leave_out_directory(source, file),
             CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, read, d),
         }
     }
@@ -177,21 +184,21 @@ pub(crate) fn by_id(checked: CheckedCase, source: &str) -> PlacedCase {
     PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone: false }
 }
 
+/// The case of a directory, or the cases of its matrix.
 fn case_directory(
     file: &Path,
     source: &str,
     defaults: &Defaults,
     scope: Scope<'_>,
     d: &mut Diagnostics,
-) -> Option<PlacedCase> {
-    let (id, text) = read::read_text(file, scope.files, d)?;
-    let root = read::parse_yaml(id, &text, d)?;
+) -> Vec<PlacedCase> {
+    let Some((id, text)) = read::read_text(file, scope.files, d) else { return Vec::new() };
+    let Some(root) = read::parse_yaml(id, &text, d) else { return Vec::new() };
     if !is_mapping(&root, "a case file contains one case", d) {
-        return None;
+        return Vec::new();
     }
     let dir = file.parent().unwrap_or(scope.dir);
     let name = paths::file_name(dir);
-    let function = directory_name(file);
     let template = dir.join("workspace");
     let sibling_workspace = template.is_dir().then(|| PathRef::found("workspace", scope.roots.compiled(&template)));
     if sibling_workspace.is_some() && root.entry("workspace").is_none() {
@@ -200,9 +207,15 @@ fn case_directory(
     let around = CaseContext { scope: scope.at(dir), directory: Some(&name), sibling_workspace };
     let has_workspace = around.sibling_workspace.is_some();
     let before = paths::lookups();
-    let checked = case::read(&root, around, defaults, d)?;
-    let stands_alone = !has_workspace && paths::lookups() == before;
-    Some(PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone })
+    let has_matrix = root.entry(matrix::KEY).is_some();
+    let mut cases = Vec::new();
+    for Expanded { node, suffix } in matrix::expand(root, Some(&name), around.scope, d) {
+        let Some(checked) = case::read(&node, around.clone(), defaults, d) else { continue };
+        let stands_alone = !has_workspace && !has_matrix && paths::lookups() == before;
+        let function = names::segment(&format!("{name}{suffix}"));
+        cases.push(PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone });
+    }
+    cases
 }
 
 /// Function of the test of a case directory.
@@ -213,6 +226,9 @@ fn directory_name(file: &Path) -> String {
 pub(crate) fn is_mapping(root: &Node, help: &str, d: &mut Diagnostics) -> bool {
     let mapping = root.as_mapping().is_some();
     if !mapping {
+        let is_list_of_one =
+            root.as_sequence().is_some_and(|items| matches!(items, [one] if one.as_mapping().is_some()));
+        let help = if is_list_of_one { format!("{help}: remove the `- `") } else { help.to_owned() };
         d.report(Code::RootNotMapping, root.span, format!("expected a mapping, found {}", root.kind()), help);
     }
     mapping
@@ -249,7 +265,8 @@ fn case_list(
     }
     let dir: PathBuf = file.parent().unwrap_or(scope.dir).to_path_buf();
     let scope = scope.at(&dir);
-    for node in nodes.into_iter().flat_map(|node| matrix::expand(node, scope, d)).collect::<Vec<_>>().iter() {
+    let cases: Vec<Expanded> = nodes.into_iter().flat_map(|node| matrix::expand(node, None, scope, d)).collect();
+    for Expanded { node, .. } in &cases {
         if node.as_mapping().is_none() {
             let message = format!("a case must be a mapping, found {}", node.kind());
             d.report(Code::InvalidExternalFile, node.span, message, "start each case with `- id:`");

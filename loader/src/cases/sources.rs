@@ -64,6 +64,10 @@ pub(crate) fn read(tests: Entry, scope: Scope<'_>, d: &mut Diagnostics) -> CaseS
             }
         }
         Data::String(ref text) => plain(text, &node, scope, &mut sources, d),
+        Data::Mapping(ref entries) if entries.iter().any(|entry| entry.value.as_mapping().is_some()) => {
+            let help = format!("begin each case with its id: `- id: {}`, and its keys below `id`", entries[0].key);
+            d.report(Code::InvalidTests, node.span, "`tests` must be a list or a path, found a mapping", help);
+        }
         _ => invalid(&node, format!("`tests` must be a list or a path, found {}", node.kind()), d),
     }
     sources
@@ -77,7 +81,8 @@ fn invalid(node: &Node, message: String, d: &mut Diagnostics) {
 fn element(node: Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
     match &node.data {
         Data::Mapping(_) => {
-            sources.list.extend(matrix::expand(node, scope, d).into_iter().map(CaseSource::Inline));
+            let cases = matrix::expand(node, None, scope, d).into_iter();
+            sources.list.extend(cases.map(|case| CaseSource::Inline(case.node)));
         }
         Data::String(text) => match text.trim().strip_prefix(FILE_SCHEME) {
             Some(path) if !fields::literal(path, &node, "`tests`", d) => {}
@@ -286,7 +291,11 @@ fn missing_case_file_help(directory: &Path) -> String {
         names.sort();
         names.into_iter().find(|name| matches!(name.to_ascii_lowercase().as_str(), "case.yaml" | "case.yml"))
     });
-    match near {
+    let names = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut data: Vec<String> = names.filter(|name| name.ends_with(".yaml") || name.ends_with(".yml")).collect();
+    let only = data.pop().filter(|_| data.is_empty());
+    match near.or(only) {
         Some(name) if matches!(name.as_str(), "case.yaml" | "case.yml") => format!("`{name}` is not a regular file"),
         Some(name) => format!("rename `{name}` to `case.yaml`"),
         None => "add a `case.yaml`, or start the directory's name with `_`".to_owned(),

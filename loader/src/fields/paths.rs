@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::path::{Component, Path, PathBuf};
 
+use evalsuite_discovery::has_names_of_disk;
 use evalsuite_schema::PathRef;
 
 use super::shared_files::SharedFiles;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, are_many};
 use crate::fields;
 use crate::read::node::Node;
 use crate::request::Request;
@@ -160,7 +161,9 @@ pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Root
             }
             continue;
         }
-        if !exists {
+        // The same paths are found on every system.
+        let is_spelled = || !(cfg!(windows) && written.contains('\\')) && has_names_of_disk(&roots.boundary, &path);
+        if !exists || !is_spelled() {
             tried.push(path);
             continue;
         }
@@ -309,6 +312,12 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// The path with `/` between its parts, if it exists.
+    fn with_slashes(&self, written: &str) -> Option<String> {
+        let path = Some(written.replace('\\', "/")).filter(|path| path != written && not_relative(path).is_none())?;
+        self.roots.search(self.dir).iter().any(|place| place.join(&path).exists()).then_some(path)
+    }
+
     /// The diagnostic for a failed search.
     pub(crate) fn describe(
         &self,
@@ -331,9 +340,14 @@ impl<'a> Scope<'a> {
                 // Not the directory of the file itself, whose name is near where a directory is called like the suite.
                 let is_meant = |path: &Path| kind.fits(path) && !self.dir.starts_with(path);
                 let near = tried.iter().find_map(|path| nearest_entry(path, is_meant));
-                Diagnostic::new(code, format!("{what}: {} `{written}` not found", kind.noun()))
-                    .at(node.span)
-                    .help(self.tried(&tried, near.as_deref()))
+                let problem =
+                    Diagnostic::new(code, format!("{what}: {} `{written}` not found", kind.noun())).at(node.span);
+                match self.with_slashes(written) {
+                    Some(path) => problem
+                        .help(format!("write `/` between directories: `{path}`"))
+                        .fix_if(Some(Fix::Replace(path))),
+                    None => problem.help(self.tried(&tried, near.as_deref())),
+                }
             }
         }
     }

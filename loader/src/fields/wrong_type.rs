@@ -24,6 +24,13 @@ pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Dia
         (Data::String(_) | Data::Number(_), "a list") => {
             Some((format!("write a list: `[{}]`", node.shown()), around(node.span, "[", "]")))
         }
+        (Data::Sequence(_), "text") if what == "`criteria`" => {
+            Some(("write one text, or the list in `assertions`: each text there is a criterion".to_owned(), None))
+        }
+        (Data::Mapping(entries), "text") if what == "`type`" && !entries.is_empty() => {
+            let help = format!("write `type: {}`, and the settings of the grader next to it", entries[0].key);
+            Some((help, None))
+        }
         (Data::Mapping(_), "a list") => {
             Some(("write a list: begin each element with `- `".to_owned(), one_element(node)))
         }
@@ -35,7 +42,13 @@ pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Dia
 /// Reports a value that is no mapping, where the keys of `object` are expected.
 pub(super) fn not_an_object<T>(node: &Node, object: &'static Table, d: &mut Diagnostics) -> Option<T> {
     let required: Vec<&str> = object.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+    let without_blank = |text: &str| {
+        let (key, value) = text.split_once(':')?;
+        let is_key = object.all_keys().any(|known| known.name == key.trim()) && !value.starts_with([' ', '/']);
+        is_key.then(|| instead(node.span, &format!("{key}: {value}")))
+    };
     let meant = match (&node.data, &required[..]) {
+        (Data::String(text), _) if !is_quoted(node) && without_blank(text).is_some() => without_blank(text),
         (Data::String(_), [key]) => {
             let quoted = if is_quoted(node) { format!("\"{key}\"") } else { (*key).to_owned() };
             let fix = around(node.span, &format!("{{ {quoted}: "), " }").filter(|_| is_quoted(node) || node.is_plain());
@@ -73,6 +86,15 @@ fn number(text: &str, what: &str, node: &Node) -> Option<Meant> {
     let text = text.trim();
     if let Some(percent) = text.strip_suffix('%').map(str::trim).filter(|percent| is_number(percent)) {
         return Some(instead(node.span, &(percent.parse::<f64>().ok()? / 100.0).to_string()));
+    }
+    // Half of the world writes a comma there.
+    let comma = text.replacen(',', ".", 1);
+    if text.split_once(',').is_some_and(|(_, decimals)| decimals.len() != 3) && is_number(&comma) {
+        return Some(instead(node.span, &comma));
+    }
+    let milliseconds = text.strip_suffix("ms").map(str::trim).filter(|_| what.contains("seconds"));
+    if let Some(milliseconds) = milliseconds.filter(|number| is_number(number)) {
+        return Some(instead(node.span, &(milliseconds.parse::<f64>().ok()? / 1000.0).to_string()));
     }
     let unit = if what.contains("_ms") {
         "ms"

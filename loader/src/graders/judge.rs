@@ -2,6 +2,7 @@
 
 use evalsuite_schema::grader::ReferenceAnswer;
 use evalsuite_schema::keys::Written;
+use evalsuite_schema::line_breaks::with_line_feeds;
 
 use super::{GraderContext, Rules, criteria, prompt};
 use crate::diagnostic::{Code, Diagnostics};
@@ -83,7 +84,7 @@ fn reference(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<
     match text.trim().strip_prefix("file://") {
         Some(path) => {
             let (file, _, text) = prompt::file_text(path, node, "`reference`", cx, d)?;
-            Some(ReferenceAnswer::File { file, text: text.as_ref().to_owned() })
+            Some(ReferenceAnswer::File { file, text: with_line_feeds(&text).into_owned() })
         }
         None => {
             prompt::check_for_path(&text, node, "reference", d);

@@ -15,6 +15,7 @@ mod prompt;
 mod score_ranges;
 mod text;
 mod trajectory;
+pub(crate) mod transform;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -129,6 +130,10 @@ pub(crate) fn settings(
     notes: &mut GraderNotes,
     d: &mut Diagnostics,
 ) -> Option<GraderConfig> {
+    if let Some(problem) = text::several_texts(table, fields) {
+        d.push(problem);
+        return None;
+    }
     let mut parts = fields.parts(cx.scope, d);
     if let Some((_, check)) = RULES.iter().find(|(name, _)| *name == table.id) {
         check(Rules { fields, parts: &mut parts, cx, notes }, d);

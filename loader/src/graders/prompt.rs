@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use evalsuite_schema::PathRef;
 use evalsuite_schema::grader::{PreparedCommand, Prompt, PromptCommand};
+use evalsuite_schema::line_breaks::with_line_feeds;
 use evalsuite_schema::placeholder::Syntax;
 
 use super::GraderContext;
@@ -112,7 +113,7 @@ fn from_file(
             d,
         );
     }
-    Some(Prompt::File { file: reference, text: text.as_ref().to_owned() })
+    Some(Prompt::File { file: reference, text: with_line_feeds(&text).into_owned() })
 }
 
 /// The text of the file that a text names, after `file://`. An empty file is a warning.

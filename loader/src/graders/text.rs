@@ -4,11 +4,29 @@ use evalsuite_schema::keys::Written;
 use evalsuite_schema::placeholder::Syntax;
 
 use super::Rules;
-use crate::diagnostic::{Code, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
-use crate::fields::label;
-use crate::keys::range;
+use crate::fields::{Fields, label};
+use crate::keys::{Table, range};
 use crate::read::node::Node;
+
+/// A list where a type looks for one text.
+pub(super) fn several_texts(table: &Table, fields: &mut Fields<'_>) -> Option<Diagnostic> {
+    let looks_for_text = ["contains", "icontains", "equals", "starts-with", "ends-with", "regex", "similar"];
+    let entry = looks_for_text.contains(&table.id).then(|| fields.get("value")).flatten()?;
+    entry.value.as_sequence()?;
+    let problem = Diagnostic::new(Code::WrongType, format!("`value` must be text, found {}", entry.value.kind()));
+    let of_type = if table.id == "icontains" { "icontains" } else { "contains" };
+    let help = match table.id {
+        "contains" | "icontains" => {
+            format!("write `type: {of_type}-any` if one of the texts is enough, or `type: {of_type}-all`")
+        }
+        _ => {
+            format!("write one text, or a grader for each; `{of_type}-any` and `{of_type}-all` look for several texts")
+        }
+    };
+    Some(problem.at(entry.value.span).help(help))
+}
 
 /// The pattern has to be one, with its flags.
 pub(super) fn regex(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {

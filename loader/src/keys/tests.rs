@@ -43,6 +43,7 @@ fn assertions(indent: &str) -> String {
     lines.extend([
         "{type: mine, examples: {fail: [{}]}}".to_owned(),
         "{type: rubric}".to_owned(),
+        "{type: is-json, transform: [{}]}".to_owned(),
         "{type: tool-trajectory, mode: in_order, expected: [{}]}".to_owned(),
         "{type: field-accuracy, fields: [{}]}".to_owned(),
         "{type: composite, assertions: [x], aggregator: {}}".to_owned(),

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use evalsuite_schema::digest::hexadecimal;
+use evalsuite_schema::line_breaks::digest_of_file;
 use hmac_sha256::Hash;
 
 use super::LoadedPart;
@@ -44,7 +45,7 @@ impl LoadedPart {
         let listed: BTreeSet<&str> = self.others.iter().map(|other| other.source.as_str()).collect();
         let is_read = |path: &str| read.is_some_and(|read| read.contains_key(path));
         let is_newer = |path: &Path| path.metadata().and_then(|data| data.modified()).is_ok_and(|time| time > since);
-        let digest = |path: &Path| Some(Hash::hash(&plain_file::read_bytes(path).ok()?));
+        let digest = |path: &Path| Some(digest_of_file(&plain_file::read_bytes(path).ok()?));
         let mut files = SuiteFiles::new();
         for (path, built) in built {
             let is_gone = cases.contains(path.as_str()) && !listed.contains(path.as_str());

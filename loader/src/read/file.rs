@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hmac_sha256::Hash;
+use evalsuite_schema::line_breaks::digest_of_file;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{FileId, Files, ReadProblem, Span};
@@ -15,7 +15,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads a text file and registers it, or reports why it cannot be read.
 ///
-/// The text is without a leading byte order mark; the digest is of the bytes as they are.
+/// The text is without a leading byte order mark; the digest does not depend on line breaks.
 pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostics) -> Option<(FileId, Arc<str>)> {
     if files.bytes_read() > MAX_TOTAL {
         // The file that went beyond it was reported.
@@ -23,7 +23,7 @@ pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostic
     }
     let problem = match files.read(path) {
         Ok(bytes) => {
-            let digest: [u8; 32] = Hash::hash(&bytes);
+            let digest = digest_of_file(&bytes);
             let start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
             match std::str::from_utf8(&bytes[start..]) {
                 Ok(text) => {

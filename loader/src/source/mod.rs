@@ -20,8 +20,7 @@ pub(crate) use plain_file::ReadProblem;
 
 /// `path` relative to `root` if it is inside, with `/` separators.
 pub(crate) fn relative_to(root: &Path, path: &Path) -> String {
-    let text = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
-    if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace('\\', "/") }
+    evalsuite_discovery::with_slashes(path.strip_prefix(root).unwrap_or(path))
 }
 
 /// A file known to [`Files`].

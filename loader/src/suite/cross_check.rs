@@ -118,14 +118,19 @@ fn unique_names(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
                 seen.insert(path, case);
             }
             // The same id twice has the same name, and was reported.
-            Some(first) if first.checked.case.id == case.checked.case.id && is_named_by_id(case, files) => {}
+            Some(first)
+                if first.checked.case.id == case.checked.case.id
+                    && (are_of_one_file(first, case) || is_named_by_id(case, files)) => {}
             Some(first) => {
-                let (a, b) = (label(first, files), label(case, files));
+                let by_id = are_of_one_file(first, case);
+                let label = |placed| if by_id { id_label(placed) } else { label(placed, files) };
+                let (a, b) = (label(first), label(case));
+                let is_id_wrong = by_id || is_named_by_id(case, files);
                 d.push(
                     Diagnostic::new(Code::TestNameCollision, format!("{a} and {b} both become the test `{path}`"))
                         .at(case.checked.span)
                         .related(first.checked.span, "first here")
-                        .help(if is_named_by_id(case, files) { "rename one" } else { "rename a file or directory" }),
+                        .help(if is_id_wrong { "rename one" } else { "rename a file or directory" }),
                 );
             }
         }
@@ -139,12 +144,17 @@ fn is_named_by_id(case: &PlacedCase, files: &Files) -> bool {
     case.source.is_empty() || !matches!(name.as_str(), "case.yaml" | "case.yml") && !name.ends_with(".json")
 }
 
+/// Whether both are cases of a list, or of the matrix of a directory.
+fn are_of_one_file(one: &PlacedCase, other: &PlacedCase) -> bool {
+    one.checked.span.file == other.checked.span.file
+}
+
+fn id_label(case: &PlacedCase) -> String {
+    format!("id `{}`", case.checked.case.id)
+}
+
 fn label(case: &PlacedCase, files: &Files) -> String {
-    if is_named_by_id(case, files) {
-        format!("id `{}`", case.checked.case.id)
-    } else {
-        format!("`{}`", files.get(case.checked.span.file).shown)
-    }
+    if is_named_by_id(case, files) { id_label(case) } else { format!("`{}`", files.get(case.checked.span.file).shown) }
 }
 
 fn dependencies(cases: &[PlacedCase], d: &mut Diagnostics) {

@@ -32,6 +32,9 @@ const PAGES: &[Page] = &[
             "message",
             "content-part",
             "tool-call",
+            "examples",
+            "example",
+            "probe",
         ],
     },
     Page {
@@ -81,6 +84,7 @@ const PAGES: &[Page] = &[
 /// Tables of graders that are not a type, on the page of graders.
 const BELOW_GRADERS: &[&str] = &[
     "rust-grader",
+    "answer-step",
     "criterion",
     "score-range",
     "prompt-command",

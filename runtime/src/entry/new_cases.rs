@@ -12,22 +12,39 @@ use crate::entry::suite_description::NEW_CASES;
 use crate::model::evals::Evals;
 use crate::platform::redaction::without_secrets;
 
-/// The tests that the variable names.
-pub(crate) fn wanted() -> Option<Vec<String>> {
-    let paths = std::env::var(NEW_CASES).ok().filter(|paths| !paths.is_empty())?;
-    Some(paths.lines().map(str::to_owned).collect())
+/// A case that is new since the build.
+#[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "reload"), expect(dead_code, reason = "only a reload reads files"))]
+pub(crate) struct NewCase {
+    /// Path of its test; below the suite's module once the suite is known.
+    pub(crate) path: String,
+    pub(crate) id: String,
+    /// The file that defines it, relative to the directory of the suite; empty if that defines several cases.
+    pub(crate) source: String,
+}
+
+/// The cases that the variable names.
+pub(crate) fn wanted() -> Option<Vec<NewCase>> {
+    let lines = std::env::var(NEW_CASES).ok().filter(|lines| !lines.is_empty())?;
+    let case = |line: &str| {
+        let mut parts = line.splitn(3, '\t').map(str::to_owned);
+        let mut next = || parts.next().unwrap_or_default();
+        NewCase { path: next(), id: next(), source: next() }
+    };
+    Some(lines.lines().map(case).collect())
 }
 
 /// Runs the wanted cases of a suite, and prints how they end.
-pub(crate) fn run(evals: Evals, wanted: &[String]) {
+pub(crate) fn run(evals: Evals, wanted: &[NewCase]) {
     let module = evals.suite().module_path.split_once("::").map(|(_crate_name, module)| format!("{module}::"));
     let module = module.unwrap_or_default();
-    let wanted: Vec<&str> = wanted.iter().filter_map(|path| path.strip_prefix(&module)).collect();
+    let of_suite = |case: &NewCase| Some(NewCase { path: case.path.strip_prefix(&module)?.to_owned(), ..case.clone() });
+    let wanted: Vec<NewCase> = wanted.iter().filter_map(of_suite).collect();
     let (report, problems) = match report(evals, &wanted) {
         Ok(report) => (Some(report), None),
         Err(error) => (None, Some(format!("evaluation error (setup): {error}"))),
     };
-    for path in wanted {
+    for NewCase { path, .. } in &wanted {
         let case = report.iter().flat_map(Report::cases).find(|report| report.case().test_name == path);
         let result = match (case, &report) {
             (Some(case), _) if case.fails_test() => failed(&module, path, &case.to_string()),
@@ -42,11 +59,12 @@ pub(crate) fn run(evals: Evals, wanted: &[String]) {
     }
 }
 
-fn report(evals: Evals, wanted: &[&str]) -> Result<Report, RunError> {
+fn report(evals: Evals, wanted: &[NewCase]) -> Result<Report, RunError> {
     let options = RunOptions::new();
     let run = RunCases::new(&evals, &options)?;
-    let evals = reload::with_new_cases(evals)?;
-    let cases = evals.suite().cases.iter().filter(|case| wanted.contains(&case.test_name)).collect();
+    let evals = reload::with_new_cases(evals, wanted)?;
+    let is_wanted = |test: &str| wanted.iter().any(|case| case.path == test);
+    let cases = evals.suite().cases.iter().filter(|case| is_wanted(case.test_name)).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.map_err(|error| {
         RunError::new(RunErrorKind::Thread, "cannot create the runtime of async code").with_source(error)

@@ -21,7 +21,8 @@ use crate::run::case::reuse::own_directory;
 /// generated tests do nothing.
 pub const DESCRIBE_VARIABLE: &str = "EVALSUITE_DESCRIBE";
 
-/// Environment variable with the paths of tests that the build does not have, one per line.
+/// Environment variable with the tests that the build does not have, one per line: path of the test, id of the case, and the file that
+/// defines the case, relative to the directory of the suite, with tabs between them. The file is empty where it defines several cases.
 ///
 /// While it is set, each test `suite_check` runs those that are of its suite, with the feature `reload`, and prints their results as the
 /// test harness does. It does not check the suite.

@@ -14,7 +14,6 @@ use crate::entry::{grader_examples, new_cases, probe, reload, replay_notice, sui
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::notice;
-#[cfg(unix)]
 use crate::platform::process::test_runner;
 use crate::platform::redaction::without_secrets;
 use crate::record::run_directory::RunDirectory;
@@ -196,12 +195,9 @@ fn findings_of_probe(evals: &Evals) -> Vec<String> {
 
 /// Under nextest, which starts a process per test, makes this process end when nextest is killed.
 fn end_with_runner(settings: &Settings) {
-    #[cfg(unix)]
     if settings.runner.run_id.is_some() {
         test_runner::end_with_parent();
     }
-    #[cfg(not(unix))]
-    let _ = settings;
 }
 
 /// Settings with which a case that takes long shows its trials on the terminal. Where the steps go to a file, its reader shows

@@ -9,6 +9,7 @@ use evalsuite_schema::grader::PreparedCommand;
 use evalsuite_schema::{Argument, Command, Value};
 
 use crate::grade::grading_context::GradingContext;
+use crate::model::command::shell;
 use crate::platform::excerpt::{last_chars, trim};
 use crate::platform::process;
 use crate::platform::process::Finished;
@@ -46,8 +47,11 @@ impl fmt::Display for GraderCommandError {
 
 /// A command of a grader as it is started.
 pub(crate) struct GraderCommand {
+    /// Program and arguments, as records show them.
     pub(crate) argv: Vec<String>,
     pub(crate) cwd: PathBuf,
+    /// The line that a shell interprets, if it is one: `cmd` does not read arguments as other programs do.
+    line: Option<String>,
 }
 
 impl GraderCommand {
@@ -56,7 +60,11 @@ impl GraderCommand {
             Some(path) => context.places.resolve(path),
             None => context.places.suite_dir.clone(),
         };
-        Self { argv: argv(&prepared.command, context), cwd }
+        let line = match &prepared.command {
+            Command::Shell(line) => Some(line.clone()),
+            Command::Argv(_) => None,
+        };
+        Self { argv: argv(&prepared.command, context), cwd, line }
     }
 
     /// Runs the command with a value on its standard input.
@@ -70,8 +78,14 @@ impl GraderCommand {
         if !self.cwd.is_dir() {
             return Err(GraderCommandError::NoWorkingDirectory(self.cwd.clone()));
         }
-        let mut command = std::process::Command::new(program);
-        command.args(arguments).current_dir(&self.cwd);
+        let mut command = match &self.line {
+            Some(line) => shell(line),
+            None => std::process::Command::new(program),
+        };
+        if self.line.is_none() {
+            command.args(arguments);
+        }
+        command.current_dir(&self.cwd);
         context.environment.apply(&mut command);
         let input = serde_json::to_vec_pretty(input).map_err(|error| GraderCommandError::Input(error.into()))?;
         process::run(command, input, limit, context.environment.echo)

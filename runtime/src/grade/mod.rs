@@ -1,5 +1,6 @@
 //! Built-in graders, one file each, and scoring. The table of graders in the schema names the function of each type.
 
+pub(crate) mod answer_steps;
 pub(crate) mod assertion_text;
 pub(crate) mod code_grader;
 pub(crate) mod compare;
@@ -35,10 +36,12 @@ pub(crate) mod user_grader;
 
 use std::time::Instant;
 
-use evalsuite_records::record::GraderRecord;
+use evalsuite_records::record::{Assertion, GraderRecord};
 use evalsuite_schema::{Grader, GraderConfig};
 
+use crate::grade::assertion_text::shorten;
 use crate::grade::grader_call::{Graded, GraderCall};
+use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::model::score::Score;
 
@@ -56,10 +59,29 @@ pub(crate) fn grade_at(path: &str, grader: &Grader, context: &GradingContext<'_>
     let call = GraderCall { path, grader, context, run: grade_at };
     let mut record = match missing_data(&grader.config, context) {
         Some(error) => error.into_record(&call),
-        None => grade_by_type(&call),
+        None if grader.transform.is_empty() => grade_by_type(&call),
+        None => grade_transformed(&call),
     };
     record.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     record
+}
+
+/// Runs a grader on what its `transform` makes of the answer. Without such a text the answer fails, also if the result is inverted.
+fn grade_transformed(call: &GraderCall<'_>) -> GraderRecord {
+    match answer_steps::apply(&call.grader.transform, call.context.evidence.answer()) {
+        Ok(answer) => {
+            let evidence = call.context.evidence.with_answer(&answer);
+            grade_by_type(&GraderCall { context: &GradingContext { evidence: &evidence, ..*call.context }, ..*call })
+        }
+        Err(problem) => {
+            let mut grader = call.grader.clone();
+            grader.negate = false;
+            let answer = shorten(call.context.evidence.answer());
+            let assertion = Assertion::new(format!("`transform`: {problem}"), false).with_actual(answer);
+            let result = GraderResult { forced_fail: true, ..Score::from(false).with_assertion(assertion).into() };
+            grader_record::grader_record(&grader, result, call.context.layout)
+        }
+    }
 }
 
 /// The error of a grader without the data that it needs.

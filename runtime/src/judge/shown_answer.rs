@@ -108,8 +108,11 @@ pub(crate) fn shown_answer<E: From<UnshownAnswer>>(
     Ok(ShownAnswer { text: trim(&text).to_owned(), images })
 }
 
-/// Parts of the message that is the answer.
+/// Parts of the message that is the answer; none if only a text is left of it.
 fn answer_parts<'a>(evidence: &'a Evidence<'_>) -> &'a [Part] {
+    if evidence.is_transformed() {
+        return &[];
+    }
     let transcript = evidence.transcript().unwrap_or_default();
     let mut spoken = transcript.iter().rev().filter(|message| message.role == Role::Assistant);
     match spoken.find_map(|message| message.content.as_ref()) {

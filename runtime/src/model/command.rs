@@ -67,8 +67,9 @@ pub(crate) fn shell(line: &str) -> process::Command {
     {
         use std::os::windows::process::CommandExt;
         let mut command = process::Command::new("cmd");
-        // Unquoted: `cmd` does not understand the quotes of other programs.
-        command.arg("/C").raw_arg(line);
+        // `cmd` does not understand the quotes of other programs. With /S it removes these two and no others, and it reads the
+        // line without what a user has set for shells: no commands at its start, `!NAME!` as text.
+        command.args(["/D", "/E:ON", "/V:OFF", "/S", "/C"]).raw_arg(format!("\"{line}\""));
         command
     }
     #[cfg(not(windows))]
@@ -123,7 +124,7 @@ impl ChildGroups {
         if groups.closed {
             return Err(group);
         }
-        groups.set_over(|group| cfg!(unix) && !group.exists());
+        groups.set_over(|group| !group.exists());
         groups.running.push(group);
         Ok(())
     }

@@ -37,6 +37,8 @@ use crate::platform::accessors::getters;
 #[derive(Debug, Clone)]
 pub struct Evidence<'a> {
     facts: Arc<Facts>,
+    /// What a `transform` has made of the answer.
+    transformed: Option<Arc<str>>,
     /// The judges, while a grader runs.
     inquiry: Option<Arc<dyn Inquiry>>,
     _scope: PhantomData<&'a ()>,
@@ -113,12 +115,28 @@ pub struct WorkspaceChanges {
 
 impl Evidence<'_> {
     pub(crate) fn new(facts: Facts) -> Self {
-        Self { facts: Arc::new(facts), inquiry: None, _scope: PhantomData }
+        Self { facts: Arc::new(facts), transformed: None, inquiry: None, _scope: PhantomData }
     }
 
     /// The same evidence for a grader on a thread of its own.
     pub(crate) fn detached(&self, inquiry: Arc<dyn Inquiry>) -> Evidence<'static> {
-        Evidence { facts: Arc::clone(&self.facts), inquiry: Some(inquiry), _scope: PhantomData }
+        let (facts, transformed) = (Arc::clone(&self.facts), self.transformed.clone());
+        Evidence { facts, transformed, inquiry: Some(inquiry), _scope: PhantomData }
+    }
+
+    /// The same evidence with another text as the answer.
+    pub(crate) fn with_answer(&self, answer: &str) -> Self {
+        Self { transformed: Some(answer.into()), ..self.clone() }
+    }
+
+    /// Whether a `transform` has changed the answer.
+    pub(crate) fn is_transformed(&self) -> bool {
+        self.transformed.is_some()
+    }
+
+    /// The answer: the text of the last assistant message; empty without one. A grader with a `transform` sees what that makes of it.
+    pub fn answer(&self) -> &str {
+        self.transformed.as_deref().unwrap_or(&self.facts.answer)
     }
 
     /// The default judge of the suite: the one configured in the environment, else the one of [`Evals`](crate::Evals); the
@@ -209,9 +227,6 @@ impl Evidence<'_> {
 getters! {
     impl Evidence<'_> {
         pub(crate) fn facts(self) -> &Facts { &self.facts }
-
-        /// The answer: the text of the last assistant message; empty without one.
-        pub fn answer(self) -> &str { &self.facts.answer }
 
         /// The transcript: messages and tool calls of the agent, in order; `None` if the agent did not report them.
         pub fn transcript(self) -> Option<&[Message]> { self.facts.transcript.as_deref() }

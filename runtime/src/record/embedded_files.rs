@@ -11,7 +11,7 @@ use crate::model::suite_location::{SuiteLocation, extracted_path};
 use crate::platform::digest::sha256;
 use crate::platform::permissions::set_mode;
 use crate::platform::redaction::Redactor;
-use crate::platform::symlinks::make_symlink;
+use crate::platform::symlinks::make_symlinks;
 use crate::platform::untrusted::remove_directory;
 use crate::record::coordination::run_once;
 use crate::record::run_directory::RunDirectory;
@@ -51,7 +51,7 @@ fn extract(pairs: &[Pair<'_>], root: &Path) -> io::Result<()> {
             _ => all.push((*header, *bytes)),
         }
     }
-    let mut directories = Vec::new();
+    let (mut directories, mut links) = (Vec::new(), Vec::new());
     for (text, bytes) in all {
         let header = Header::parse(text).ok_or_else(|| damaged(text))?;
         let path = extracted_path(root, Path::new(header.path));
@@ -69,10 +69,11 @@ fn extract(pairs: &[Pair<'_>], root: &Path) -> io::Result<()> {
             Kind::Link => {
                 make_parent(&path)?;
                 let destination = std::str::from_utf8(bytes).map_err(|_| damaged(text))?;
-                make_symlink(Path::new(destination), &path, false)?;
+                links.push((path, Path::new(destination)));
             }
         }
     }
+    make_symlinks(links)?;
     // After their content, the deepest first: a directory may be read-only.
     for (directory, mode) in directories.into_iter().rev() {
         set_mode(&directory, mode)?;

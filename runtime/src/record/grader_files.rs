@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::with_slashes;
 use evalsuite_records::record::Note;
 
 use crate::platform::redaction::Redactor;
@@ -35,7 +36,6 @@ impl GraderFiles {
         self.directory(directory)
             .write(file, self.redactor.apply(text).as_bytes())
             .map_err(|error| Note::new("output_not_kept", format!("{}: {error}", path.display())))?;
-        let relative = path.strip_prefix(&self.trial_dir).unwrap_or(&path);
-        Ok(relative.display().to_string())
+        Ok(with_slashes(path.strip_prefix(&self.trial_dir).unwrap_or(&path)))
     }
 }

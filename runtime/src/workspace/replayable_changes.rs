@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::platform::files::error_at;
 use crate::platform::permissions::set_mode;
-use crate::platform::symlinks::make_symlink;
+use crate::platform::symlinks::make_symlinks;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::workspace::remove_entry::remove_entry;
 use crate::workspace::snapshot::{Snapshot, SnapshotEntry};
@@ -127,6 +127,7 @@ impl ReplayableChanges {
         for path in self.deleted.iter().rev() {
             remove_entry(&path_inside(directory, path)?)?;
         }
+        let mut links = Vec::new();
         for written in &self.written {
             let path = path_inside(directory, &written.path)?;
             if matches!(written.content, Content::Directory {}) {
@@ -147,14 +148,17 @@ impl ReplayableChanges {
                     let bytes = BASE64_STANDARD.decode(text).map_err(|_| invalid(&written.path, "is not base64"))?;
                     fs::write(&path, bytes)?;
                 }
-                Content::Link(destination) => make_symlink(Path::new(destination), &path, false)?,
+                Content::Link(destination) => {
+                    links.push((path, Path::new(destination)));
+                    continue;
+                }
             }
-            if let (Some(mode), false) = (&written.mode, matches!(written.content, Content::Link(_))) {
+            if let Some(mode) = &written.mode {
                 let mode = u32::from_str_radix(mode, 8).map_err(|_| invalid(&written.path, "has an invalid mode"))?;
                 set_mode(&path, mode)?;
             }
         }
-        Ok(())
+        make_symlinks(links)
     }
 }
 

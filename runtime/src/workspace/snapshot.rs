@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use std::{fmt, fs, io};
 
 use evalsuite_diagnostics::counted;
+use evalsuite_discovery::with_slashes;
 
 use crate::platform::digest::{sha256, sha256_of};
 use crate::platform::files::error_at;
@@ -182,7 +183,7 @@ impl SnapshotEntry {
     ) -> io::Result<Option<Self>> {
         Ok(match found.kind {
             EntryKind::Directory => Some(Self::Directory),
-            EntryKind::Link => Some(Self::Link(found.destination()?.to_string_lossy().into_owned())),
+            EntryKind::Link => Some(Self::Link(with_slashes(&found.destination()?))),
             EntryKind::File => FileState::read(found, earlier, budget, left_out)?.map(Self::File),
             EntryKind::Other => None,
         })

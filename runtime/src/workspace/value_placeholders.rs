@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::path::Path;
+use std::path::{MAIN_SEPARATOR, Path};
 
 use evalsuite_schema::Value;
 use evalsuite_schema::placeholder::Syntax;
@@ -27,6 +27,10 @@ struct HiddenValue {
     name: String,
     value: String,
     is_path: bool,
+    /// What separates the names after a path, if that is not `/` everywhere.
+    separator: Option<&'static str>,
+    /// Whether it takes the place of its placeholder when a recording is read.
+    is_restored: bool,
 }
 
 impl fmt::Debug for Placeholders {
@@ -81,15 +85,19 @@ impl Placeholders {
     }
 
     fn of(variables: Vec<(String, String)>, directories: Vec<(String, String)>) -> Self {
+        Self::with_separator(variables, directories, MAIN_SEPARATOR)
+    }
+
+    fn with_separator(variables: Vec<(String, String)>, directories: Vec<(String, String)>, separator: char) -> Self {
         let mut hidden = Vec::new();
         for (name, value) in variables {
             if value.chars().count() >= SHORTEST {
-                hidden.push(HiddenValue { name, value, is_path: false });
+                hidden.push(HiddenValue { name, value, is_path: false, separator: None, is_restored: true });
             }
         }
         for (name, value) in directories {
-            if Path::new(&value).components().count() > 1 {
-                hidden.push(HiddenValue { name, value, is_path: true });
+            if value.split(separator).filter(|part| !part.is_empty()).count() > 1 {
+                hidden.extend(spellings(&name, value, separator));
             }
         }
         hidden.sort_by_key(|hidden| std::cmp::Reverse(hidden.value.len()));
@@ -114,14 +122,24 @@ impl Placeholders {
         }
         let mut hidden = String::new();
         let mut done = 0;
+        // The names after a path, and what separates them.
+        let (mut names_end, mut separator) = (0, "/");
+        let push = |hidden: &mut String, from: usize, to: usize, names_end: usize, separator| {
+            let end = names_end.clamp(from, to);
+            hidden.push_str(&text[from..end].replace(separator, "/"));
+            hidden.push_str(&text[end..to]);
+        };
         for (at, known) in found {
             if at >= done {
-                hidden.push_str(&text[done..at]);
+                push(&mut hidden, done, at, names_end, separator);
                 hidden.push_str(&known.placeholder());
                 done = at + known.value.len();
+                if let Some(between) = known.separator {
+                    (names_end, separator) = (done + path_after(&text[done..]).len(), between);
+                }
             }
         }
-        hidden.push_str(&text[done..]);
+        push(&mut hidden, done, text.len(), names_end, separator);
         Cow::Owned(self.redactor.apply(&hidden).into_owned())
     }
 
@@ -130,7 +148,8 @@ impl Placeholders {
         let mut restored = String::new();
         let mut end = 0;
         for found in Syntax::Variable.placeholders(text) {
-            let known = self.hidden.iter().find(|hidden| hidden.placeholder() == text[found.range.clone()]);
+            let is_named = |hidden: &&HiddenValue| hidden.placeholder() == text[found.range.clone()];
+            let known = self.hidden.iter().filter(|hidden| hidden.is_restored).find(is_named);
             if let Some(hidden) = known {
                 restored.push_str(&text[end..found.range.start]);
                 restored.push_str(&hidden.value);
@@ -156,10 +175,45 @@ impl Placeholders {
     /// Name of a variable whose value is in these bytes.
     pub(crate) fn secret_in(&self, bytes: &[u8]) -> Option<&str> {
         let text = String::from_utf8_lossy(bytes);
-        let known = self.hidden.iter().find(|hidden| !hidden.is_path && text.contains(&hidden.value));
+        // JSON has the value with escapes.
+        let is_in = |value: &str| text.contains(value) || escaped(value).is_some_and(|escaped| text.contains(&escaped));
+        let known = self.hidden.iter().find(|hidden| !hidden.is_path && is_in(&hidden.value));
         let is_secret = || self.redactor.is_in(bytes).then_some("a variable");
         known.map(|hidden| hidden.name.as_str()).or_else(is_secret)
     }
+}
+
+/// A path in every form that texts have. A recording has `/` on every system.
+fn spellings(name: &str, path: String, separator: char) -> Vec<HiddenValue> {
+    let spelling = |value, separator, is_restored| HiddenValue {
+        name: name.to_owned(),
+        value,
+        is_path: true,
+        separator,
+        is_restored,
+    };
+    if separator == '/' {
+        return vec![spelling(path, None, true)];
+    }
+    let escaped = spelling(path.replace('\\', r"\\"), Some(r"\\"), false);
+    // A path that begins with `\\` is read as it is: `/` does not separate names in it.
+    if path.starts_with(r"\\") {
+        return vec![spelling(path, Some(r"\"), true), escaped];
+    }
+    vec![spelling(path.replace('\\', "/"), Some(r"\"), true), spelling(path, Some(r"\"), false), escaped]
+}
+
+/// The beginning of a text after a directory that belongs to the same path.
+fn path_after(text: &str) -> &str {
+    let ends = |next: char| next.is_whitespace() || next.is_control() || "\"'`<>|?*:;,()[]{}".contains(next);
+    &text[..text.find(ends).unwrap_or(text.len())]
+}
+
+/// The value as a string of JSON has it, if that is another text.
+fn escaped(value: &str) -> Option<String> {
+    let written = serde_json::to_string(value).ok()?;
+    let escaped = written.strip_prefix('"')?.strip_suffix('"')?;
+    (escaped != value).then(|| escaped.to_owned())
 }
 
 /// Whether a path in front of this text ends here: `/tmp/ab` does not contain the path `/tmp/a`.
@@ -222,6 +276,33 @@ mod tests {
         let hidden: Value = evalsuite_schema::json::from_str(&placeholders().hide_in(&value).unwrap()).unwrap();
         assert_eq!(hidden, json!({"${{ KEY }}": ["my ${{ KEY }}", 1]}));
         assert_eq!(placeholders().decode::<Value>(hidden.to_string().as_bytes()).unwrap(), value);
+    }
+
+    #[test]
+    fn recordings_name_paths_in_the_same_way_on_every_system() {
+        let directories = vec![("WORKSPACE".to_owned(), r"C:\run\workspace".to_owned())];
+        let windows = Placeholders::with_separator(Vec::new(), directories, '\\');
+        for (text, hidden) in [
+            (
+                r"in C:\run\workspace\a\b.txt, and C:\run\workspace.",
+                "in ${{ WORKSPACE }}/a/b.txt, and ${{ WORKSPACE }}.",
+            ),
+            (r"C:/run/workspace/a/b.txt", "${{ WORKSPACE }}/a/b.txt"),
+            (r#"{"path":"C:\\run\\workspace\\a\\b\n"}"#, r#"{"path":"${{ WORKSPACE }}/a/b\n"}"#),
+            (r"C:\run\workspaces\a", r"C:\run\workspaces\a"),
+        ] {
+            assert_eq!(windows.hide(text), hidden);
+        }
+        assert_eq!(windows.restore("${{ WORKSPACE }}/a"), "C:/run/workspace/a");
+    }
+
+    #[test]
+    fn a_secret_with_escapes_is_found_in_json() {
+        let secrets = vec![("KEY".to_owned(), r#"pass"word\1"#.to_owned())];
+        let placeholders = Placeholders::of(secrets, Vec::new());
+        let json = serde_json::to_vec(&json!({"note": r#"it is pass"word\1."#})).unwrap();
+        assert_eq!(placeholders.secret_in(&json), Some("KEY"));
+        assert_eq!(placeholders.secret_in(br"pass\word"), None);
     }
 
     #[test]

@@ -34,6 +34,7 @@ mod runner_death;
 #[cfg(all(unix, feature = "cli-agents"))]
 mod secrets;
 mod shared_runtime;
+mod shells;
 mod signatures;
 #[cfg(feature = "capture")]
 mod span_sources;

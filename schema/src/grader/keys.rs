@@ -1,5 +1,6 @@
 //! Keys that graders share, and the objects around graders.
 
+use super::answer_step::{ObjectStep, StepWord};
 use crate::Examples;
 use crate::keys::range::{NOT_NEGATIVE, PASS_MARK};
 use crate::keys::{Key, Keys as _, SCHEMA_KEY, Table, Type};
@@ -37,6 +38,15 @@ pub static TEMPLATE: Table = Table::new(
 )
 .with(SCHEMA_KEY);
 
+/// Steps of `transform`.
+const TRANSFORM: Key = Key::new(
+    "transform",
+    Type::List(&Type::OneOf(&[Type::Choice(StepWord::WORDS), Type::Object(ObjectStep::TABLE)])),
+    "Steps that change the answer before the grader sees it, in order: `trim` removes white space around it, `lowercase` and `uppercase` change its letters, `{json: PATH}` takes a value of an answer in JSON. Graders that do not look at the answer are not concerned.",
+    "[trim, {json: total}]",
+)
+.default("the answer as it is");
+
 const EXAMPLES: Key = Key::new(
     "examples",
     Type::Object(Examples::TABLE),
@@ -60,6 +70,7 @@ pub static GRADER_KEYS: &[Key] = &[
         .codes(&[Code::DeprecatedValue, Code::ConflictingKeys]),
     Key::new("min_score", Type::Number(&PASS_MARK), "Pass mark: lowest score of a passing verdict.", "0.9").default("0.8; in the tasks layout 1"),
     Key::new("negate", Type::Boolean, "Whether the result is inverted.", "true").default("`false`"),
+    TRANSFORM,
     EXAMPLES,
     Key::new("id", Type::Any, "Name in results.", "amount").no_effect("write `name`"),
 ];
@@ -69,6 +80,7 @@ pub static TASK_GRADER_KEYS: &[Key] = &[
     Key::new("min_score", Type::Number(&PASS_MARK), "Pass mark: lowest score of a passing verdict.", "0.9")
         .default("1"),
     Key::new("negate", Type::Boolean, "Whether the result is inverted.", "true").default("`false`"),
+    TRANSFORM,
 ];
 
 /// A grader of a task.
@@ -83,7 +95,7 @@ pub static TASK_GRADER: Table = Table::new(
         Key::new(
             "config",
             Type::GraderSettings,
-            "The settings of the type, with `min_score` and `negate`; of a grader in Rust, what it takes.",
+            "The settings of the type, with `min_score`, `negate` and `transform`; of a grader in Rust, what it takes.",
             "{\"value\": \"14.20\"}",
         )
         .codes(&[Code::GraderConfigRejected]),

@@ -1,5 +1,6 @@
 //! Graders and their settings: one file per family, and the table of built-in types.
 
+mod answer_step;
 mod code;
 mod composite;
 mod config;
@@ -19,6 +20,9 @@ use serde::{Deserialize, Serialize};
 use self::config::grader_config;
 use crate::{Examples, Location, Object, is_default};
 
+#[cfg(feature = "keys")]
+pub use answer_step::ObjectStep;
+pub use answer_step::{AnswerStep, StepWord};
 pub use code::{CodeGrader, PreparedCommand};
 #[cfg(feature = "keys")]
 pub use composite::AggregatorKeys;
@@ -138,6 +142,9 @@ pub struct Grader {
     /// Whether the result is inverted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub negate: bool,
+    /// What is done with the answer before the grader sees it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transform: Vec<AnswerStep>,
     /// Results that the grader has to pass or to fail.
     #[serde(default, skip_serializing_if = "Examples::is_empty")]
     pub examples: Examples,
@@ -148,16 +155,9 @@ pub struct Grader {
 impl Grader {
     /// A grader with weight 1 that is neither required nor negated.
     pub fn new(name: impl Into<String>, location: Location, config: GraderConfig) -> Self {
-        Self {
-            name: name.into(),
-            location,
-            weight: 1.0,
-            required: false,
-            min_score: None,
-            negate: false,
-            examples: Examples::default(),
-            config,
-        }
+        let (weight, required, min_score, negate, transform) = (1.0, false, None, false, Vec::new());
+        let examples = Examples::default();
+        Self { name: name.into(), location, weight, required, min_score, negate, transform, examples, config }
     }
 }
 

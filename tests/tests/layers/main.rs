@@ -72,6 +72,7 @@ const DIAGNOSTICS: &[&str] = &[
 const SCHEMA: &[&str] = &[
     "json",
     "embedded",
+    "line_breaks",
     "media_type",
     "milliseconds",
     "rfc3339",
@@ -173,6 +174,8 @@ const CLI: &[&str] =
 
 /// What listings share, then the kinds of sources, then what they make.
 const DISCOVERY: &[&str] = &[
+    "slashes",
+    "spelling",
     "cargo_workspace",
     "calibration",
     "suite_files",

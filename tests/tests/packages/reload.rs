@@ -41,6 +41,10 @@ fn by_case(asks: &str, expects: &str) -> String {
     format!("{}  - include: polite\n  - type: is-short\n", suites::case(asks, expects))
 }
 
+fn each(expects: &str) -> String {
+    format!("matrix: {{ word: [hello, howdy] }}\n{}", suites::case("{{ word }}", expects))
+}
+
 fn flat(first: &str, second: &str) -> String {
     let case = |id: &str, expects: &str| {
         format!("  - id: {id}\n    input: hello\n    assertions: [{{ type: contains, value: {expects:?} }}]\n")
@@ -69,6 +73,7 @@ fn package(name: &str) -> Package {
         .write("suites/by_case/cases/first/case.yaml", &by_case("hello", "hello"))
         .write("suites/by_case/cases/first/workspace/note.txt", "before")
         .write("suites/by_case/cases/second/case.yaml", &suites::case("hello", "hello"))
+        .write("suites/by_case/cases/each/case.yaml", &each("h"))
         .write("suites/flat/EVAL.yaml", &flat("hello", "hello"))
         .write("suites/lines.jsonl", &[line("a", "hello"), line("b", "hello")].concat())
         .write("written/EVAL.yaml", suites::EVAL_YAML)
@@ -119,6 +124,7 @@ fn a_changed_case_runs_as_after_a_build_of_it() {
         )
         .write("suites/by_case/cases/first/case.yaml", &by_case("goodbye", "after"))
         .write("suites/by_case/cases/first/workspace/note.txt", "after")
+        .write("suites/by_case/cases/each/case.yaml", &each("ello"))
         .write("suites/flat/EVAL.yaml", &flat("hello", "absent"))
         .write("suites/lines.jsonl", &[line("a", "hello"), line("b", "absent")].concat())
         .write("written/EVAL.yaml", "description: Small cases.\ntags: [small]\nexecution:\n  threshold: 0.25\n")
@@ -126,6 +132,8 @@ fn a_changed_case_runs_as_after_a_build_of_it() {
     let changed = [
         ("by_task::deep::one", true),
         ("by_case::first", true),
+        ("by_case::each_hello", true),
+        ("by_case::each_howdy", false),
         ("flat::two::two_b", false),
         ("lines::b", false),
         ("written::only", false),

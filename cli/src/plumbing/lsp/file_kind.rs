@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use evalsuite_discovery::SKILL_FILE;
 use evalsuite_loader::keys::{FILES, Type};
 
 use super::syntax;
@@ -10,13 +11,27 @@ use super::syntax::{Data, Node};
 /// What a file holds.
 pub(super) struct FileKind {
     pub(super) root: &'static Type,
-    /// Whether every line is a value of its own.
-    pub(super) is_lines: bool,
+    pub(super) form: Form,
+}
+
+/// How values are written in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Yaml,
+    Json,
+    /// Every line is a value of its own.
+    Lines,
+    /// YAML at the start of a Markdown file.
+    FrontMatter,
 }
 
 /// The kind of a file, by its path, and by its content where the path does not say it.
 pub(super) fn of(path: &Path, text: &str) -> Option<FileKind> {
-    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let name = path.file_name()?.to_str()?;
+    if name == SKILL_FILE {
+        return Some(FileKind { root: root("skill")?, form: Form::FrontMatter });
+    }
+    let name = name.to_ascii_lowercase();
     let (stem, ending) = name.rsplit_once('.')?;
     let is_yaml = matches!(ending, "yaml" | "yml");
     let is_in = |directory: &str| {
@@ -42,8 +57,16 @@ pub(super) fn of(path: &Path, text: &str) -> Option<FileKind> {
         _ if is_in("templates") => "template",
         _ => by_content(&syntax::read(text))?,
     };
-    let (_, root) = FILES.iter().find(|(known, _)| *known == kind)?;
-    Some(FileKind { root, is_lines: ending == "jsonl" })
+    let form = match ending {
+        "jsonl" => Form::Lines,
+        "json" => Form::Json,
+        _ => Form::Yaml,
+    };
+    Some(FileKind { root: root(kind)?, form })
+}
+
+fn root(kind: &str) -> Option<&'static Type> {
+    FILES.iter().find(|(known, _)| *known == kind).map(|(_, root)| root)
 }
 
 /// A file that another one names: a list of cases or samples, or a template.

@@ -5,9 +5,13 @@ use std::path::Path;
 
 use evalsuite_loader::keys::Type;
 
+use super::file_kind::{FileKind, Form};
 use super::key_types::{Spot, spot};
 use super::syntax::Node;
 use super::{file_kind, syntax};
+
+/// The line before and after front matter.
+const FENCE: &str = "---";
 
 /// A file of a suite.
 pub(super) struct FileTree {
@@ -19,10 +23,13 @@ pub(super) struct FileTree {
 impl FileTree {
     /// `None` for a file that is not one of a suite's.
     pub(super) fn read(path: &Path, text: &str) -> Option<Self> {
-        let kind = file_kind::of(path, text)?;
-        let root = if kind.is_lines { syntax::read_lines(text) } else { syntax::read(text) };
-        let is_json = path.extension().is_some_and(|ending| ending == "json" || ending == "jsonl");
-        Some(Self { root, kind: kind.root, is_json })
+        let FileKind { root: kind, form } = file_kind::of(path, text)?;
+        let root = match form {
+            Form::Lines => syntax::read_lines(text),
+            Form::FrontMatter => syntax::read(&front_matter(text)?),
+            Form::Yaml | Form::Json => syntax::read(text),
+        };
+        Some(Self { root, kind, is_json: matches!(form, Form::Json | Form::Lines) })
     }
 
     /// What is at a byte.
@@ -44,6 +51,18 @@ impl FileTree {
         });
         found
     }
+}
+
+/// The text up to the end of the front matter, with blanks in place of the line before it: bytes keep their places. While the line after
+/// it is not written yet, it ends at a blank line.
+fn front_matter(text: &str) -> Option<String> {
+    let (fence, rest) = text.split_once('\n').filter(|(fence, _)| fence.trim_end() == FENCE)?;
+    let lines = || rest.split_inclusive('\n');
+    let is_fence = |line: &&str| line.trim_end() == FENCE;
+    let length = |end: usize| lines().take(end).map(str::len).sum::<usize>();
+    let end = lines().position(|line| is_fence(&line)).or_else(|| lines().position(|line| line.trim().is_empty()));
+    let end = end.map_or(rest.len(), length);
+    Some(format!("{}\n{}", " ".repeat(fence.len()), &rest[..end]))
 }
 
 fn collect(node: &Node, visit: &mut impl FnMut(&Node)) {

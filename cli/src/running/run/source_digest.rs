@@ -1,11 +1,14 @@
 //! A digest of everything that an agent in Rust is made of: it is used as the version of the agent where the user does not name one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 use evalsuite::tooling::SuiteDescription;
+use evalsuite_discovery::with_slashes;
+use evalsuite_records::digest::sha256_of_source;
 use evalsuite_schema::Value;
 use evalsuite_schema::digest::hexadecimal;
 use hmac_sha256::Hash;
@@ -60,10 +63,10 @@ pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription], output: 
     Ok(hexadecimal(all.finalize()))
 }
 
-/// Paths relative to the workspace: another checkout has the same digest.
+/// Paths relative to the workspace, and texts with any line breaks: another checkout has the same digest.
 fn add(files: &mut BTreeMap<String, String>, root: &Path, path: &Path) -> Result<()> {
-    let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
-    files.insert(name, hexadecimal(Hash::hash(&fs::read(path)?)));
+    let name = with_slashes(path.strip_prefix(root).unwrap_or(path));
+    files.insert(name, sha256_of_source(File::open(path)?)?);
     Ok(())
 }
 
@@ -104,7 +107,24 @@ fn packages(metadata: &Value) -> BTreeMap<PathBuf, Value> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    #[test]
+    fn a_checkout_with_other_line_breaks_has_the_same_digest() {
+        let root = tempfile::tempdir().unwrap();
+        let digests = |text: &str| {
+            std::fs::create_dir_all(root.path().join("src")).unwrap();
+            fs::write(root.path().join("src/lib.rs"), text).unwrap();
+            let mut files = BTreeMap::new();
+            add(&mut files, root.path(), &root.path().join("src/lib.rs")).unwrap();
+            files
+        };
+        assert_eq!(digests("a\nb\n"), digests("a\r\nb\r\n"));
+        assert!(digests("a\n").contains_key("src/lib.rs"));
+        assert_ne!(digests("a\n"), digests("b\n"));
+    }
 
     /// A workspace with two members, one of which depends on a package outside, and all on a package that no registry has.
     #[test]

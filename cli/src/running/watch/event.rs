@@ -18,4 +18,7 @@ pub(super) enum Event {
     Failure(TestId, String),
     /// The test process with this index has ended.
     ProgramEnded(usize),
+    /// A signal with this number asks `watch` to end.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no signals"))]
+    EndSignal(i32),
 }

@@ -1,6 +1,7 @@
 //! `cargo evalsuite watch`: checks what is saved, and runs the cases it concerns.
 
 mod changes;
+mod end_signals;
 mod event;
 mod output;
 mod programs;
@@ -24,7 +25,6 @@ use evalsuite_records::run_directory::OutputDirectory;
 use self::changes::FileWatcher;
 use self::event::Event;
 use self::programs::TestBuild;
-use self::running_cargo::RunningCargo;
 use self::screen::{Screen, Wish};
 use self::state::State;
 use self::suites::Suites;
@@ -56,19 +56,22 @@ pub(crate) fn run(command: &Watch) -> Result<Exit> {
     let runs = output.join(WATCH_OUTPUT);
     clean(&OutputDirectory::new(&runs), KEPT_RUNS)?;
     let (sender, events) = mpsc::channel();
+    end_signals::forward(sender.clone())?;
     let mut files = FileWatcher::start(&suites.directories(), &output, sender.clone())?;
     let on_screen = match command.format {
         Some(format) => format == WatchFormat::Screen,
         None => io::stdout().is_terminal() && io::stdin().is_terminal(),
     };
-    let cargo = RunningCargo::new(on_screen);
-    let build = TestBuild { options: command.build.clone(), features, output: runs, cargo };
+    let build = TestBuild::new(command.build.clone(), features, runs);
     let mut state = State::new(suites, build, command.filters.clone(), sender);
     let mut screen = if on_screen { Some(Screen::open()?) } else { None };
     let watched = watch(&mut state, &mut files, &events, screen.as_mut());
     let stopped = state.stop();
     drop(screen);
     watched.and(stopped)?;
+    if let Some(signal) = state.end_signal {
+        end_signals::end_by(signal)?;
+    }
     Ok(Exit::Good)
 }
 
@@ -103,7 +106,11 @@ fn watch(
             }
             continue;
         };
-        let Some(changed) = handle(event, events, state)? else { continue };
+        let changed = handle(event, events, state)?;
+        if state.end_signal.is_some() {
+            return Ok(());
+        }
+        let Some(changed) = changed else { continue };
         let changed = files.sift(changed)?;
         if changed.is_empty() {
             continue;
@@ -146,6 +153,7 @@ fn handle(event: Event, events: &Receiver<Event>, state: &mut State) -> Result<O
         Event::Ended(test, verdict) => state.verdicts.end(&test, verdict),
         Event::Failure(test, text) => state.verdicts.fail(&test, text),
         Event::ProgramEnded(index) => state.program_ended(index)?,
+        Event::EndSignal(signal) => state.end_signal = Some(signal),
     }
     Ok(None)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 use std::{env, fs};
 
@@ -85,17 +86,23 @@ pub(super) struct TestBuild {
     /// Where records go.
     pub(super) output: PathBuf,
     /// The cargo that builds.
-    pub(super) cargo: RunningCargo,
+    cargo: RunningCargo,
+    /// The directory of the toolchain, once it is known.
+    sysroot: Arc<OnceLock<PathBuf>>,
 }
 
 impl TestBuild {
+    pub(super) fn new(options: Build, features: Vec<String>, output: PathBuf) -> Self {
+        Self { options, features, output, cargo: RunningCargo::default(), sysroot: Arc::default() }
+    }
+
     /// Ends the build, if there is one, with all compilers.
     pub(super) fn stop(&self) {
         self.cargo.stop();
     }
 
-    /// Builds the tests, and asks them for their suites.
-    pub(super) fn run(&self) -> Result<Result<Vec<Program>, BuildProblems>> {
+    /// Builds the tests, and asks those that are not among `known` for their suites.
+    pub(super) fn run(&self, known: &[Program]) -> Result<Result<Vec<Program>, BuildProblems>> {
         let mut run = Run { build: self.options.clone(), ..Run::default() };
         run.build.features.extend(self.features.iter().cloned());
         let mut built = cargo_test(&run);
@@ -107,17 +114,14 @@ impl TestBuild {
         if !built.status.success() {
             return Ok(Err(problems(&messages, &String::from_utf8_lossy(&built.stderr))));
         }
-        let sysroot = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-            .args(["--print", "sysroot"])
-            .output()
-            .map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))?;
+        let sysroot = self.sysroot()?;
         let mut programs = Vec::new();
         for message in &messages {
             let path = |key: &str| message[key].as_str().map(PathBuf::from);
             let (Some(executable), Some(manifest)) = (path("executable"), path("manifest_path")) else { continue };
             if message["profile"]["test"] == true {
                 let package_root = manifest.parent().unwrap_or(&manifest).to_path_buf();
-                let libraries = libraries(&executable, &sysroot)?;
+                let libraries = libraries(&executable, sysroot)?;
                 let mut program = Program {
                     built: built_at(&executable),
                     executable,
@@ -126,12 +130,25 @@ impl TestBuild {
                     libraries,
                     suites: Vec::new(),
                 };
-                program.suites = program.describe()?;
+                program.suites = match known.iter().find(|known| known.is_same_build(&program)) {
+                    Some(known) => known.suites.clone(),
+                    None => program.describe()?,
+                };
                 programs.push(program);
             }
         }
         programs.retain(|program| !program.suites.is_empty());
         Ok(Ok(programs))
+    }
+
+    fn sysroot(&self) -> Result<&Path> {
+        if let Some(known) = self.sysroot.get() {
+            return Ok(known);
+        }
+        let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+        let output = rustc.args(["--print", "sysroot"]).output()?;
+        let sysroot = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        Ok(self.sysroot.get_or_init(|| sysroot))
     }
 }
 
@@ -167,7 +184,9 @@ fn problems(messages: &[Value], stderr: &str) -> BuildProblems {
 /// Where the dynamic loader finds the libraries of a test program, as in `cargo test`.
 fn libraries(executable: &Path, sysroot: &Path) -> Result<OsString> {
     let deps = executable.parent().unwrap_or(executable);
-    let own = [deps.to_path_buf(), deps.parent().unwrap_or(deps).to_path_buf(), sysroot.join("lib")];
+    // Windows has libraries where it has programs.
+    let of_rust = sysroot.join(if cfg!(windows) { "bin" } else { "lib" });
+    let own = [deps.to_path_buf(), deps.parent().unwrap_or(deps).to_path_buf(), of_rust];
     let set = env::var_os(LIBRARY_PATH).unwrap_or_default();
     Ok(env::join_paths(own.into_iter().chain(env::split_paths(&set)))?)
 }

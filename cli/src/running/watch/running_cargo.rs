@@ -5,13 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::platform::cli_error::{CliError, Result};
 
-/// A build that can be ended from another thread.
-#[derive(Debug, Clone)]
+/// A build that can be ended from another thread. Cargo and its compilers are a process group.
+#[derive(Debug, Clone, Default)]
 pub(super) struct RunningCargo {
-    /// Whether cargo gets a process group of its own. Without it, Ctrl-C on the terminal reaches cargo as well as `watch`; the
-    /// screen reads Ctrl-C as a key.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no process groups"))]
-    has_own_group: bool,
     state: Arc<Mutex<BuildState>>,
 }
 
@@ -23,17 +19,11 @@ struct BuildState {
 }
 
 impl RunningCargo {
-    pub(super) fn new(has_own_group: bool) -> Self {
-        Self { has_own_group, state: Arc::default() }
-    }
-
     /// Runs cargo to its end.
     pub(super) fn output(&self, mut cargo: Command) -> Result<Output> {
         cargo.stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
-        if self.has_own_group {
-            std::os::unix::process::CommandExt::process_group(&mut cargo, 0);
-        }
+        std::os::unix::process::CommandExt::process_group(&mut cargo, 0);
         let child = {
             let mut state = self.state();
             if state.is_stopped {
@@ -53,11 +43,19 @@ impl RunningCargo {
         let mut state = self.state();
         state.is_stopped = true;
         #[cfg(unix)]
-        if let (true, Some(id)) = (self.has_own_group, state.running)
-            && let Some(group) = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw)
+        if let Some(group) =
+            state.running.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw)
         {
             // It may have ended.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
+        }
+        // Cargo runs, so it is the root of the tree of its processes.
+        #[cfg(windows)]
+        if let Some(id) = state.running {
+            let mut end = Command::new("taskkill");
+            end.args(["/T", "/F", "/PID", &id.to_string()]);
+            // It may have ended.
+            let _ = end.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         }
     }
 

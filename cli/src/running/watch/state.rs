@@ -21,6 +21,8 @@ pub(super) struct State {
     pub(super) verdicts: Verdicts,
     pub(super) build_problems: BuildProblems,
     pub(super) filters: Vec<String>,
+    /// The signal that asked `watch` to end.
+    pub(super) end_signal: Option<i32>,
     programs: Vec<Program>,
     activity: Activity,
     /// Cases that run as soon as nothing else is under way.
@@ -52,6 +54,7 @@ impl State {
             verdicts: Verdicts::default(),
             build_problems: BuildProblems::default(),
             filters,
+            end_signal: None,
             programs: Vec::new(),
             activity: Activity::Nothing,
             wanted: BTreeSet::new(),
@@ -92,10 +95,12 @@ impl State {
     /// Checks what files changed.
     pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> Result<()> {
         if files.iter().any(|file| needs_build(file)) {
-            self.suites = Suites::find()?;
             self.is_outdated = true;
             self.is_edited = true;
             self.verdicts.outdate();
+            // The suites that the sources include are found while the compiler works.
+            self.start()?;
+            self.suites = Suites::find()?;
         }
         self.is_changed |= files.iter().any(|file| !needs_build(file));
         self.wanted.extend(self.suites.change(files));
@@ -125,10 +130,10 @@ impl State {
             self.is_outdated = false;
             self.is_changed = false;
             self.activity = Activity::Build;
-            let (build, events) = (self.build.clone(), self.events.clone());
+            let (build, known, events) = (self.build.clone(), self.programs.clone(), self.events.clone());
             thread::spawn(move || {
                 // The receiver is gone when the program ends.
-                let _ = events.send(Event::Built(build.run()));
+                let _ = events.send(Event::Built(build.run(&known)));
             });
             return Ok(());
         }
@@ -164,7 +169,7 @@ impl State {
             if !new.tests.is_empty() {
                 let index = children.len();
                 self.verdicts.start(program, &new.tests);
-                children.push((index, test_process::start_new(program, index, &new, &self.events)?));
+                children.push((index, test_process::start_new(program, index, &new, &self.suites, &self.events)?));
             }
         }
         if !children.is_empty() {
@@ -185,7 +190,11 @@ impl State {
                 self.programs = programs;
                 self.build_problems = BuildProblems::default();
             }
-            Err(problems) => self.build_problems = problems,
+            Err(problems) => {
+                self.build_problems = problems;
+                // The build began before the errors were known.
+                self.is_outdated |= self.suites.have_errors();
+            }
         }
         Ok(())
     }

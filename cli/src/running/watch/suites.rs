@@ -148,14 +148,23 @@ impl Suites {
                 .any(|suite| texts.iter().any(|text| in_case(suite, text)))
     }
 
-    /// The case of a test.
+    /// Where the case of a test is written.
     pub(super) fn place(&self, touched: &Touched) -> Option<CasePlace> {
+        let (suite, loaded) = self.find_case(touched)?;
+        let location = loaded.case.location.clone();
+        Some(CasePlace { file: suite.request.workspace_root.join(&location.file), location })
+    }
+
+    /// The case of a test.
+    pub(super) fn case(&self, touched: &Touched) -> Option<&LoadedCase> {
+        self.find_case(touched).map(|(_, case)| case)
+    }
+
+    fn find_case(&self, touched: &Touched) -> Option<(&WatchedSuite, &LoadedCase)> {
         self.watched.iter().find_map(|suite| {
             let good = suite.good.as_ref().filter(|good| good.suite.location.file == touched.suite)?;
             let test = good.tests.iter().find(|test| test.path.join("::") == touched.path)?;
-            let case = &good.cases[test.case].case;
-            let file = suite.request.workspace_root.join(&case.location.file);
-            Some(CasePlace { location: case.location.clone(), file })
+            Some((suite, &good.cases[test.case]))
         })
     }
 

@@ -11,7 +11,7 @@ use evalsuite::tooling::{NEW_CASES, run_id_or_new};
 
 use super::event::Event;
 use super::programs::{NewTests, Program};
-use super::suites::Touched;
+use super::suites::{Suites, Touched};
 use super::verdicts::{TestId, Verdict};
 
 /// Starts tests; what happens to them is sent as events. `index` is that of the process. `is_changed`: files of suites are not as the
@@ -34,11 +34,20 @@ pub(super) fn start(
 }
 
 /// Starts tests that the program does not have; the tests `suite_check` of their suites run them.
-pub(super) fn start_new(program: &Program, index: usize, new: &NewTests, events: &Sender<Event>) -> io::Result<Child> {
+pub(super) fn start_new(
+    program: &Program,
+    index: usize,
+    new: &NewTests,
+    suites: &Suites,
+    events: &Sender<Event>,
+) -> io::Result<Child> {
     let arguments = ["--exact", "--nocapture"].into_iter().chain(new.checks.iter().map(String::as_str));
     let mut command = program.command(arguments);
-    let paths: Vec<&str> = new.tests.iter().map(|(test, _)| test.as_str()).collect();
-    command.env(NEW_CASES, paths.join("\n"));
+    let line = |(test, touched): &(String, Touched)| {
+        let case = suites.case(touched)?;
+        Some(format!("{test}\t{}\t{}", case.case.id, case.source))
+    };
+    command.env(NEW_CASES, new.tests.iter().filter_map(line).collect::<Vec<_>>().join("\n"));
     start_command(command, program, index, events)
 }
 

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use evalsuite_discovery::with_slashes;
+
 use crate::platform::cli_error::{AtPath, CliError, Result};
 use crate::platform::output::stdout;
 
@@ -68,7 +70,7 @@ impl Changes {
     }
 
     fn shown(&self, change: &Change) -> String {
-        change.path.strip_prefix(&self.root).unwrap_or(&change.path).display().to_string()
+        with_slashes(change.path.strip_prefix(&self.root).unwrap_or(&change.path))
     }
 }
 

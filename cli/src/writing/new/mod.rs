@@ -7,10 +7,12 @@ mod case;
 mod changes;
 mod ci;
 mod editor;
+mod git_attributes;
 mod grader;
 mod manifest;
 mod package_here;
 mod questions;
+mod skill;
 mod suite;
 
 use crate::command_line::{New, NewItem};

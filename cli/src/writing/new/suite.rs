@@ -7,7 +7,7 @@ use super::changes::{Changes, read_if_there};
 use super::manifest::CrateSource;
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
-use super::{build_script, ci, editor};
+use super::{build_script, ci, editor, git_attributes, skill};
 use crate::command_line::{LayoutName, NewSuite};
 use crate::locate::{suite_request, suite_search};
 use crate::platform::cli_error::{CliError, Result};
@@ -28,24 +28,50 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
 
     let root = package.root.clone();
     let mut changes = Changes::new(&root);
-    let directory = root.join(SUITES).join(&name);
     let workspace_root = package.workspace_root();
     let adds_settings = arguments.nextest || arguments.ci || arguments.editor;
+    let existing = [format!("{SUITES}/{name}"), skill::path(&root, &name)]
+        .into_iter()
+        .find(|path| !suite_search::suites_in(&root.join(path)).is_empty());
     // To a suite that exists, only the settings are added.
-    let is_new = arguments.force || !adds_settings || suite_search::suites_in(&directory).is_empty();
+    let is_new = arguments.force || !adds_settings || existing.is_none();
     let test = format!("tests/{}.rs", name.replace('-', "_"));
+    let mut cases = CASES;
     if is_new {
         let layout = match arguments.layout {
             Some(layout) => layout,
-            None => {
-                layout_of(&Question { text: "Layout: cases or tasks", argument: "--layout", default: Some("cases") })?
+            None => layout_of(&Question {
+                text: "Layout: cases, tasks or skill",
+                argument: "--layout",
+                default: Some("cases"),
+            })?,
+        };
+        let (path, test_text) = match layout {
+            LayoutName::Skill => {
+                cases = skill::CASES;
+                skill::check_name(&name)?;
+                let path = skill::path(&root, &name);
+                let text = skill::test_file(&path, &name);
+                (path, text)
+            }
+            LayoutName::Cases | LayoutName::Tasks => {
+                let path = format!("{SUITES}/{name}");
+                let text = test_file(&path);
+                (path, text)
             }
         };
+        let directory = root.join(&path);
         for (path, text) in files(layout, &name, &test) {
-            changes.create(directory.join(path), text);
+            let path = directory.join(path);
+            // A skill that exists gets evals.
+            if layout != LayoutName::Skill || path.extension().is_none_or(|it| it != "md") || !path.is_file() {
+                changes.create(path, text);
+            }
         }
-        changes.create(root.join(&test), test_file(&name));
-        add_build_script(&mut changes, &root.join(package.manifest.build_script()?))?;
+        changes.create(root.join(&test), test_text);
+        let tracked = path.rsplit_once('/').map_or(&*path, |(above, _)| above);
+        add_build_script(&mut changes, &root.join(package.manifest.build_script()?), tracked)?;
+        git_attributes::add(&mut changes, &root, tracked)?;
         let mut manifest = package.manifest;
         manifest.add_evalsuite(&source, &workspace_root)?;
         manifest.write(&mut changes);
@@ -63,33 +89,46 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     if let Some(note) = note {
         say!("{note}");
     }
-    if !is_new {
-        writeln!(stdout(), "\n{SUITES}/{name} already exists and was not changed.")?;
+    if let Some(existing) = existing.filter(|_| !is_new) {
+        writeln!(stdout(), "\n{existing} already exists and was not changed.")?;
         return Ok(());
     }
+    let Cases { passes, fails } = cases;
     writeln!(
         stdout(),
-        "\n`cargo test --test {}` runs two cases. `greeting` passes; `addition` fails until `agent` in {test} calls your agent.",
+        "\n`cargo test --test {}` runs two cases. `{passes}` passes; `{fails}` fails until `agent` in {test} calls your agent.",
         name.replace('-', "_")
     )?;
     Ok(())
 }
 
+/// The two cases of a new suite.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cases {
+    /// The case that passes at once.
+    pub(super) passes: &'static str,
+    /// The case that fails until the agent is called.
+    pub(super) fails: &'static str,
+}
+
+const CASES: Cases = Cases { passes: "greeting", fails: "addition" };
+
 fn layout_of(question: &Question<'_>) -> Result<LayoutName> {
     match question.answer(None)?.as_str() {
         "cases" => Ok(LayoutName::Cases),
         "tasks" => Ok(LayoutName::Tasks),
-        other => Err(CliError::new(format!("`{other}` is not a layout: cases, tasks"))),
+        "skill" => Ok(LayoutName::Skill),
+        other => Err(CliError::new(format!("`{other}` is not a layout: cases, tasks, skill"))),
     }
 }
 
-fn add_build_script(changes: &mut Changes, path: &Path) -> Result<()> {
+fn add_build_script(changes: &mut Changes, path: &Path, directory: &str) -> Result<()> {
     let Some(text) = read_if_there(path)? else {
-        changes.create(path, build_script::fresh(SUITES));
+        changes.create(path, build_script::fresh(directory));
         return Ok(());
     };
-    let Some(changed) = build_script::with_tracking(&text, SUITES)? else { return Ok(()) };
-    let mut what = build_script::call(SUITES);
+    let Some(changed) = build_script::with_tracking(&text, directory)? else { return Ok(()) };
+    let mut what = build_script::call(directory);
     if !text.contains("rerun-if-changed") {
         // Cargo's rule for scripts that name nothing ends with the first directory that is named.
         what.push_str(
@@ -102,6 +141,7 @@ fn add_build_script(changes: &mut Changes, path: &Path) -> Result<()> {
 
 fn files(layout: LayoutName, name: &str, test: &str) -> Vec<(&'static str, String)> {
     match layout {
+        LayoutName::Skill => skill::files(name),
         LayoutName::Cases => vec![
             (
                 "EVAL.yaml",
@@ -150,13 +190,13 @@ fn task(id: &str, description: &str, input: &str, grader: &str, value: &str) -> 
     )
 }
 
-fn test_file(name: &str) -> String {
+fn test_file(path: &str) -> String {
     format!(
-        r#"//! Runs `{SUITES}/{name}`, one test per case.
+        r#"//! Runs `{path}`, one test per case.
 
 use evalsuite::{{BoxError, Trial, include_eval_suite}};
 
-include_eval_suite!("{SUITES}/{name}");
+include_eval_suite!("{path}");
 
 /// Stands in for the agent: call yours here, with `trial.prompt()`.
 async fn agent(trial: &mut Trial<'_>) -> Result<String, BoxError> {{

@@ -53,6 +53,26 @@ fn the_evals_of_a_skill_are_completed() {
 }
 
 #[test]
+fn the_front_matter_of_a_skill_is_completed_and_its_text_is_not() {
+    let path = "skills/pdf-forms/SKILL.md";
+    let package = Package::new(&[(path, ""), ("skills/pdf-forms/evals/evals.json", "{ \"evals\": [] }")]);
+    let mut client = Client::open(package.root(), json!({}));
+    let labels = client.labels(path, "---\nname: pdf-forms\n|\n---\n\nallowed: text\n");
+    let has = |label: &str| labels.contains(&label.to_owned());
+    assert!(has("description") && has("allowed-tools") && !has("name"), "{labels:?}");
+    let labels = client.labels(path, "---\ndes|");
+    assert!(labels.contains(&"description".to_owned()), "{labels:?}");
+    for text in ["---\nname: a\n---\n\n|\n", "---\nname: a\n---\n\nname: |\n", "# Title\n|\n", "|---\nname: a\n---\n"] {
+        assert_eq!(client.labels(path, text), Vec::<String>::new(), "{text:?}");
+    }
+    let text = "---\nname: pdf-forms\ndescription: Fills\n---\n";
+    client.open_file(path, text);
+    let result = client.at("textDocument/hover", path, text, "description", json!({}));
+    assert!(result["contents"]["value"].as_str().expect("a text").starts_with("**`description`**"), "{result}");
+    client.shut_down();
+}
+
+#[test]
 fn words_graders_and_ids_are_completed() {
     let package = suites::cases();
     let mut client = Client::open(package.root(), json!({}));

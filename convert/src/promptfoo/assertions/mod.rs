@@ -6,12 +6,14 @@ mod metrics;
 mod scripts;
 mod text;
 mod tools;
+mod transform_code;
 mod transforms;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use evalsuite_loader::document::{Data, Value};
+use evalsuite_schema::grader::AnswerStep;
 use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::source_files::{FILE_SCHEME, FileValue, load};
@@ -111,6 +113,14 @@ impl Grader {
         for (_, value) in &mut self.entries {
             remove_comments(value);
         }
+    }
+
+    /// With steps that change the answer before.
+    pub(super) fn transformed(mut self, steps: &[AnswerStep]) -> Self {
+        if !steps.is_empty() {
+            self.entries.push(("transform".to_owned(), Value::from(json!(steps))));
+        }
+        self
     }
 
     /// The result is inverted.

@@ -23,10 +23,33 @@ pub(super) const COMPARISONS: &[&str] = &[
     "starts-with",
     "equals",
     "regex",
+    "levenshtein",
+    "is-json",
 ];
+
+/// The edit distance of two texts, in UTF-16 units.
+const DISTANCE: &str = "\
+const distance = (one, other) => {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (one[i - 1] === other[j - 1] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[other.length];
+};
+";
 
 /// A comparison of texts with what a `transform` makes of the answer.
 pub(super) fn comparison(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
+    if check.kind == "is-json" {
+        return match check.value {
+            Some(_) => Err("nothing checks the schema of what its transform makes".to_owned()),
+            None => script("try {\n  JSON.parse(text);\n  return true;\n} catch {\n  return false;\n}", check, context),
+        };
+    }
     let value = check.value.as_ref().ok_or("it has no value")?;
     let is_list = check.kind.ends_with("-any") || check.kind.ends_with("-all");
     let value = match is_list {
@@ -36,7 +59,7 @@ pub(super) fn comparison(check: &Check<'_>, context: &mut CaseContext<'_>) -> Re
         }
         false => json!(check.text().unwrap_or_default()),
     };
-    if value == "" && check.kind != "equals" {
+    if value == "" && !matches!(check.kind, "equals" | "levenshtein") {
         return Err("its value is empty".to_owned());
     }
     let (answer, value) = match check.kind.strip_prefix('i') {
@@ -47,12 +70,20 @@ pub(super) fn comparison(check: &Check<'_>, context: &mut CaseContext<'_>) -> Re
         "equals" => format!("text === {value}"),
         "starts-with" => format!("text.startsWith({value})"),
         "regex" => format!("new RegExp({value}).test(text)"),
+        "levenshtein" => {
+            let threshold = text::largest_distance(check, context)?;
+            return script(&format!("{DISTANCE}return distance(text, {value}) <= {threshold};"), check, context);
+        }
         kind if kind.ends_with("-any") => format!("{value}.some((part) => {answer}.includes(part))"),
         kind if kind.ends_with("-all") => format!("{value}.every((part) => {answer}.includes(part))"),
         _ => format!("{answer}.includes({value})"),
     };
-    let code =
-        format!("const text = typeof output === 'string' ? output : JSON.stringify(output);\nreturn {expression};");
+    script(&format!("return {expression};"), check, context)
+}
+
+/// A check of `text`, which is the transformed answer or its JSON.
+fn script(check_text: &str, check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
+    let code = format!("const text = typeof output === 'string' ? output : JSON.stringify(output);\n{check_text}");
     let (kind, is_negated, threshold, assertion) = ("javascript", check.is_negated, None, check.assertion);
     map(&Check { kind, is_negated, value: Some(Value::text(code)), script: None, threshold, assertion }, context)
 }

@@ -87,7 +87,8 @@ fn regex(check: &Check<'_>, written: &str, context: &mut CaseContext<'_>) -> Res
     clippy::cast_sign_loss,
     reason = "a number of characters that is not negative"
 )]
-fn levenshtein(check: &Check<'_>, text: &str, context: &mut CaseContext<'_>) -> Result<Grader, String> {
+/// The largest distance that passes.
+pub(super) fn largest_distance(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<f64, String> {
     let threshold = check.threshold.unwrap_or(DISTANCE);
     if threshold < 0.0 {
         return Err("its threshold is below 0, so it never passes".to_owned());
@@ -95,6 +96,11 @@ fn levenshtein(check: &Check<'_>, text: &str, context: &mut CaseContext<'_>) -> 
     if threshold == 0.0 {
         context.report.different(check.place(), "older versions of promptfoo take a threshold of 0 for 5");
     }
+    Ok(threshold)
+}
+
+fn levenshtein(check: &Check<'_>, text: &str, context: &mut CaseContext<'_>) -> Result<Grader, String> {
+    let threshold = largest_distance(check, context)?;
     let reason =
         "blanks around the answer and the text are not counted, and characters such as emoji count as one, not as two";
     context.report.different(check.place(), reason);

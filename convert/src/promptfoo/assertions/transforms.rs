@@ -1,8 +1,9 @@
 //! Assertions about what a `transform` makes of the answer.
 
 use evalsuite_loader::document::Value;
+use evalsuite_schema::grader::AnswerStep;
 
-use super::{CaseContext, Check, Grader, first_line, json, judged, scripts, text};
+use super::{CaseContext, Check, Grader, first_line, json, judged, scripts, text, transform_code};
 use crate::promptfoo::source_files::FILE_SCHEME;
 
 /// Code that removes white space around the answer.
@@ -39,6 +40,14 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
     {
         return grader;
     }
+    let has_schema = check.value.is_some() || check.script.is_some();
+    let is_judged = judged::KINDS.contains(&check.kind);
+    if (is_judged || check.kind == "contains-json" || (check.kind == "is-json" && has_schema))
+        && let Some(steps) = transform_code::steps(&transforms)
+    {
+        let grader = if is_judged { judged::map(check, context) } else { json::map(check, context) };
+        return Ok(grader?.transformed(&steps));
+    }
     match check.kind {
         kind if scripts::COMPARISONS.contains(&kind) => scripts::comparison(check, context),
         _ => Err(format!("it checks what `{}` makes of the answer", first_line(&transforms.join(", ")))),
@@ -60,11 +69,7 @@ fn trimmed(check: &Check<'_>, context: &mut CaseContext<'_>) -> Option<Result<Gr
             let settings = evalsuite_schema::json::json!({"type": check.kind, "value": text});
             Ok(Grader::new(settings).negated(check.is_negated))
         }),
-        "is-json" => {
-            let reason = "white space that JSON does not have, such as a no-break space, is not removed before";
-            context.report.different(check.place(), reason);
-            Some(json::map(check, context))
-        }
+        "is-json" => Some(json::map(check, context).map(|grader| grader.transformed(&[AnswerStep::Trim]))),
         "contains-json" => Some(json::map(check, context)),
         kind if judged::KINDS.contains(&kind) => Some(judged::map(check, context)),
         _ => None,

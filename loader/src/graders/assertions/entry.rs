@@ -1,13 +1,12 @@
 //! One mapping of a list: what every grader has, then the settings of its type.
 
 use evalsuite_schema::Examples;
-use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig, TABLES};
+use evalsuite_schema::grader::{AnswerStep, BUILT_IN, Grader, GraderConfig, TABLES};
 
 use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields::Fields;
-use crate::graders::examples;
-use crate::graders::{GraderContext, GraderNotes, Replacement};
+use crate::graders::{GraderContext, GraderNotes, Replacement, examples, transform};
 use crate::keys::{RUBRIC, RUST_GRADER};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, graders};
@@ -83,6 +82,7 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     grader.required = common.required;
     grader.min_score = common.min_score.or(notes.pass_mark);
     grader.negate = common.negate;
+    grader.transform = common.transform;
     grader.examples = common.examples;
     Some(ParsedGrader { named: name.map(|entry| entry.value.span), notes, ..ParsedGrader::new(grader, node.span) })
 }
@@ -168,6 +168,7 @@ struct CommonSettings {
     required: bool,
     min_score: Option<f64>,
     negate: bool,
+    transform: Vec<AnswerStep>,
     examples: Examples,
 }
 
@@ -178,12 +179,14 @@ impl CommonSettings {
         let min_score_entry = fields.get("min_score");
         let mut min_score = min_score_entry.and_then(|entry| graders::min_score(&entry.value, d));
         let negate = fields.read("negate", fields::boolean, d);
+        let transform = transform::read(fields, d);
         let required = match required {
             Some(entry) => required_value(entry, min_score_entry, &mut min_score, d),
             None => false,
         };
         let examples = fields.get("examples").map(|entry| examples::read(entry, cx.scope, d)).unwrap_or_default();
-        Self { weight: weight.unwrap_or(1.0), required, min_score, negate: negate.unwrap_or(false), examples }
+        let (weight, negate) = (weight.unwrap_or(1.0), negate.unwrap_or(false));
+        Self { weight, required, min_score, negate, transform, examples }
     }
 }
 

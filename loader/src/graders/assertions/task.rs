@@ -8,7 +8,7 @@ use super::ParsedGrader;
 use crate::diagnostic::Diagnostics;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
-use crate::graders::{GraderContext, GraderNotes, examples};
+use crate::graders::{GraderContext, GraderNotes, examples, transform};
 use crate::keys::{TASK_GRADER_KEYS, Table};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, graders};
@@ -58,12 +58,13 @@ fn built_in(
     let mut fields = Fields::with_common(settings, known, TASK_GRADER_KEYS, d)?;
     let min_score = fields.get("min_score").and_then(|entry| graders::min_score(&entry.value, d));
     let negate = fields.read("negate", fields::boolean, d);
+    let transform = transform::read(&mut fields, d);
     let config = graders::settings(known, &mut fields, GraderContext::new(scope), notes, d);
     if !known.is_open {
         fields.finish(d);
     }
     let (min_score, negate) = (min_score.or(notes.pass_mark), negate.unwrap_or(false));
     let mut grader = Grader::new("", scope.files.location(node.span), config?);
-    (grader.min_score, grader.negate) = (min_score, negate);
+    (grader.min_score, grader.negate, grader.transform) = (min_score, negate, transform);
     Some(grader)
 }

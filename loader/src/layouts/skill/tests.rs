@@ -225,9 +225,7 @@ fn problems_of_the_front_matter_are_reported_at_their_lines() {
     skill_problems("---\nname: pdf-forms\ndescription: x\nallowed-tools: [Read]\nmodel: opus\nhooks: {}\n---\n", &[]);
     skill_problems(
         "---\nname: pdf-forms\ndescription: Use when: always\n---\n",
-        &[
-            "SKILL.md:3:22 E003 unexpected `:`; quote a value that contains `: `, give the keys of a mapping the same indentation, and write a space after the `:` of the line above",
-        ],
+        &["SKILL.md:3:14 E003 text without quotes cannot contain `: `; quote it: `\"Use when: always\"`"],
     );
 }
 

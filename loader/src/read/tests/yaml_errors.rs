@@ -12,7 +12,7 @@ fn yaml_errors_are_explained_at_their_position() {
             "l:\n  - a: 1\n    foo bar # c\n\n# d\nb: 2",
             "3:5-3:16 E003 expected `key: value`, found text without a colon",
         ),
-        ("a: b: c\n", "1:5-1:6 E003 unexpected `:`"),
+        ("a: b: c\n", "1:4-1:8 E003 text without quotes cannot contain `: `"),
         ("ä: 'ö' : c: d\n", "1:8-1:9 E003 unexpected `:`"),
         ("a: 1\n b: 2\n", "2:3-2:4 E003 unexpected `:`"),
         ("a:\n  b: 1\n c: 2\n", "3:2-3:3 E003 expected a key at the indentation of those above, found `c`"),
@@ -40,8 +40,15 @@ fn yaml_errors_are_explained_at_their_position() {
         ("a: {x: 1,\n  b: 3\n\n", "2:7-2:7 E003 expected `,` or `}`, found the end of the file"),
         ("a: [b}\n", "1:4-1:5 E003 `[` is closed by `}`"),
         ("a: ]\n", "1:4-1:5 E003 unexpected bracket, found `]`"),
-        ("a: @foo\n", "1:4-1:5 E003 text cannot start with `@`"),
-        ("a: `foo`\n", "1:4-1:5 E003 text cannot start with a backtick"),
+        ("a: @foo\n", "1:4-1:8 E003 text cannot start with `@`"),
+        ("a: `foo`\n", "1:4-1:9 E003 text cannot start with a backtick"),
+        ("a: [@foo]\n", "1:5-1:6 E003 text cannot start with `@`"),
+        ("// c\na: 1\n", "1:1-1:3 E003 `//` does not start a comment"),
+        ("a: 1\n<!-- c -->\nb: 2\n", "2:1-2:5 E003 `<!--` does not start a comment"),
+        ("a:\n  – b: 1\n    c: 2\n", "2:3-2:4 E003 `–` does not start the entry of a list"),
+        ("a:\n  * b: 1\n", "2:3-2:4 E003 `*` does not start the entry of a list"),
+        ("a: \"b”\nc: 1\n", "1:6-1:7 E003 `”` does not close the quotes that `\"` opens"),
+        ("input:hi\n", "1:1-1:7 E003 no space after the `:` of `input`"),
         ("- a\nb: 1\n", "2:1-2:2 E003 expected the `-` of a list entry, found `b`"),
         ("a: - b\n", "1:4-1:5 E003 a list cannot start here"),
         ("a: *x\n", "1:4-1:6 E003 unknown alias `*x`"),
@@ -82,6 +89,48 @@ fn yaml_errors_are_explained_at_their_position() {
         let (_, problems) = yaml(text);
         assert_eq!(list(&problems), [expected], "{text:?}");
         assert!(problems[0].help.is_some(), "{text:?}: there is something to do about it");
+    }
+}
+
+#[test]
+fn one_pair_of_quotes_around_a_text_is_a_warning() {
+    for (text, expected) in [
+        ("a: “Hello”\n", vec!["1:4-1:11 W026 the quotes `“` and `”` are part of the text"]),
+        ("- ‘it’s’\n", vec!["1:3-1:9 W026 the quotes `‘` and `’` are part of the text"]),
+        (
+            "[„x“, ”y”]\n",
+            vec![
+                "1:2-1:5 W026 the quotes `„` and `“` are part of the text",
+                "1:7-1:10 W026 the quotes `”` and `”` are part of the text",
+            ],
+        ),
+        ("a: “Yes,” she said, “of course”\n", vec![]),
+        ("a: “Hello” she said\n", vec![]),
+        ("a: '“Hello”'\n", vec![]),
+        ("a: |\n  “Hello”\n", vec![]),
+        ("a: “”\n", vec![]),
+        ("“a”: 1\n", vec![]),
+    ] {
+        assert_eq!(list(&yaml(text).1), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_key_without_a_space_after_its_colon_is_reported_in_its_line() {
+    for (text, expected, help) in [
+        ("input:hi\na: 1\n", "1:1-1:7 E003 no space after the `:` of `input`", "write `input: hi`"),
+        ("a: 1\ninput:hi\n", "2:1-2:7 E003 no space after the `:` of `input`", "write `input: hi`"),
+        ("a: 1\ninput:hi\n\n# c\nb: 2\n", "2:1-2:7 E003 no space after the `:` of `input`", "write `input: hi`"),
+        ("l:\n  - id:x\n    a: 1\n", "2:5-2:8 E003 no space after the `:` of `id`", "write `id: x`"),
+        ("input:hi\nbb:2\nc: 3\n", "1:1-1:7 E003 no space after the `:` of `input`", "write `input: hi`"),
+    ] {
+        let (_, problems) = yaml(text);
+        assert_eq!(list(&problems), [expected], "{text:?}");
+        assert_eq!(problems[0].help.as_deref(), Some(help), "{text:?}");
+        assert!(problems[0].fix.is_some(), "{text:?}");
+    }
+    for text in ["http://x\na: 1\n", "a: 1\nC:\\x\n", "12:30\na: 1\n"] {
+        assert!(!list(&yaml(text).1)[0].contains("no space"), "{text:?}");
     }
 }
 

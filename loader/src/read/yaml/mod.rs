@@ -1,8 +1,11 @@
 //! YAML 1.2, core schema, with merge keys: the tree is built from the events of `granit-parser`, whose errors have types.
 
 mod anchors;
+mod curly_quotes;
 mod escape;
+mod key_without_blank;
 mod merge;
+mod other_notations;
 mod scalar;
 mod syntax_error;
 mod tree;
@@ -29,7 +32,18 @@ pub(crate) fn parse_yaml(file: FileId, text: &str, diagnostics: &mut Diagnostics
     let mut tree = Tree::new(file, text, diagnostics);
     loop {
         let error = match parser.next_event() {
-            Some(Ok((Event::StreamEnd, _))) | None => return tree.finish(),
+            Some(Ok((Event::StreamEnd, _))) | None => {
+                let root = tree.finish();
+                let is_text = root.as_ref().is_some_and(|root| root.as_str().is_some());
+                let problem = is_text.then(|| key_without_blank::problem(file, text, text.trim_end().len())).flatten();
+                return match problem {
+                    Some(problem) => {
+                        diagnostics.push(problem);
+                        None
+                    }
+                    None => root,
+                };
+            }
             Some(Ok((event, span))) => match tree.accept(event, span) {
                 tree::Next::Event => continue,
                 tree::Next::Stop => return tree.finish(),

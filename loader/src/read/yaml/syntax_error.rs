@@ -2,8 +2,9 @@
 
 use granit_parser::{ErrorKind, Marker, ScanError};
 
-use super::escape;
+use super::other_notations::Places;
 use super::tree::{offset, position_after};
+use super::{escape, key_without_blank};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Position, Span};
 
@@ -122,6 +123,9 @@ pub(super) fn diagnostic(
     use ErrorKind as Kind;
 
     let mut place = ErrorPlace::new(file, text, *scan_error.marker());
+    if let Some(problem) = certain_problem(Places { file, text }, scan_error.kind(), place.offset, opened.is_some()) {
+        return problem;
+    }
     let (message, help) = match scan_error.kind() {
         Kind::SimpleKeyExpected | Kind::InvalidSimpleKey => return missing_colon(&place),
         Kind::ExpectedBlockMappingKey => return missing_key(place),
@@ -163,7 +167,7 @@ pub(super) fn diagnostic(
         }
         Kind::ExpectedBlockSequenceEntry => (
             format!("expected the `-` of a list entry, {}", place.found()),
-            "give the entries of a list the same indentation, and what follows that of the list's key",
+            "indent the line like the first key after the `-` above, start another entry with `- `, or indent it like the key of the list",
         ),
         Kind::MisplacedFlowCollectionEnd => {
             (format!("unexpected bracket, {}", place.found()), "remove it, or quote the text")
@@ -192,6 +196,30 @@ pub(super) fn diagnostic(
         }
     };
     error(place.character(), message, help)
+}
+
+/// The problem where the text shows what was meant. `stopped`: the byte where the parser stopped.
+fn certain_problem(places: Places<'_>, kind: &ErrorKind, stopped: usize, in_brackets: bool) -> Option<Diagnostic> {
+    use ErrorKind as Kind;
+
+    let Places { file, text } = places;
+    match kind {
+        Kind::SimpleKeyExpected | Kind::InvalidSimpleKey | Kind::MappingValueNotAllowed => {
+            let notation = places.notation(stopped).or_else(|| key_without_blank::problem(file, text, stopped));
+            notation.or_else(|| places.colon_in_text(stopped).filter(|_| *kind == Kind::MappingValueNotAllowed))
+        }
+        Kind::MissingAnchorOrAliasName => places.notation(stopped),
+        Kind::UnclosedQuotedScalar | Kind::DocumentIndicatorInQuotedScalar => places.closed_by_another_quote(stopped),
+        Kind::UnexpectedCharacter { character: character @ ('%' | '@' | '`') } if !in_brackets => {
+            places.needs_quotes(stopped, &format!("text cannot start with {}", shown(*character)))
+        }
+        _ => None,
+    }
+}
+
+/// A character in a message, whose backticks are around it.
+fn shown(character: char) -> String {
+    if character == '`' { "a backtick".to_owned() } else { format!("`{character}`") }
 }
 
 /// Message and help of the errors that need nothing of the text.
@@ -315,8 +343,7 @@ fn missing_bracket(place: &ErrorPlace<'_>, open: char, opened: Option<Position>)
 fn unexpected_character(mut place: ErrorPlace<'_>, character: char) -> Diagnostic {
     let first = match character {
         '|' | '>' => return block_in_brackets(place.character()),
-        '`' => "a backtick".to_owned(),
-        '!'..='~' => format!("`{character}`"),
+        '!'..='~' => shown(character),
         _ => {
             let code = u32::from(character);
             place.go_to(place.offset + place.rest().find(character).unwrap_or_default());

@@ -6,7 +6,7 @@ use granit_parser::{Event, Marker, ScalarStyle, StructureStyle, Tag};
 
 use super::anchors::{Anchors, too_deep, too_many_nodes};
 use super::scalar::Scalar;
-use super::{merge, scalar, syntax_error};
+use super::{curly_quotes, merge, scalar, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::read::node::{Data, Entry, Node};
 use crate::read::{MAX_DEPTH, MAX_NODES, keys, number};
@@ -174,8 +174,11 @@ impl<'a, 't> Tree<'a, 't> {
             Scalar::Mismatch(expected) => return self.fail(syntax_error::wrong_tag(span, expected)),
             Scalar::UnsupportedTag(tag) => return self.fail(syntax_error::unsupported_tag(span, &tag)),
         };
-        if style == ScalarStyle::Plain && matches!(data, Data::String(_)) {
+        if let (ScalarStyle::Plain, Data::String(text)) = (style, &data) {
             self.check_comment_after(span, offset(at.end));
+            if let Some(problem) = curly_quotes::problem(text, span).filter(|_| !self.expects_key()) {
+                self.diagnostics.push(problem);
+            }
         }
         self.place(Node { span, data }, anchor, is_merge)
     }

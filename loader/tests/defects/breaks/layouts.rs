@@ -180,6 +180,11 @@ fn case_directories(breaks: &mut Breaks<'_>) {
         project.add_text(&cut, &format!("{only}input: Order #1182 arrived\n"));
         vec![Expected { code: Code::TextCutByComment, file: cut.clone(), place: Place::Text(4, 8) }]
     });
+    let quoted = format!("{directory}/quoted/case.yaml");
+    breaks.push(Code::CurlyQuotes, "typographic quotes around a text", vec![quoted.clone()], move |project| {
+        project.add_text(&quoted, &format!("{only}input: “Order 1182 arrived”\n"));
+        vec![Expected { code: Code::CurlyQuotes, file: quoted.clone(), place: Place::Text(4, 8) }]
+    });
     if let Some(suite) = suite_file(project).map(str::to_owned) {
         let added = format!("{directory}/unjudged/case.yaml");
         breaks.push(Code::UnjudgedCriteria, "criteria that nobody judges", vec![added.clone()], move |project| {

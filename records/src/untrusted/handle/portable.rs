@@ -156,7 +156,12 @@ impl Handle {
     ///
     /// If a directory has the name, or the entry cannot be renamed.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        fs::rename(self.0.join(from), self.0.join(to))
+        let to = self.0.join(to);
+        fs::rename(self.0.join(from), &to).map_err(|error| match fs::symlink_metadata(&to) {
+            // Windows says that the access is denied.
+            Ok(metadata) if metadata.is_dir() => io::ErrorKind::IsADirectory.into(),
+            _ => error,
+        })
     }
 
     pub fn move_to(&self, name: &OsStr, other: &Self, to: &OsStr) -> io::Result<()> {

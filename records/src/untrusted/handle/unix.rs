@@ -307,8 +307,8 @@ fn regular(opened: Result<OwnedFd, Errno>) -> Result<File, OpenError> {
     let file = match opened {
         Ok(file) => file,
         Err(Errno::LOOP | Errno::MLINK) => return Err(OpenError::NotAFile("a symbolic link")),
-        // A socket cannot be opened, nor a device without a driver.
-        Err(Errno::NXIO | Errno::NODEV) => return Err(OpenError::NotAFile("a socket or device")),
+        // A socket cannot be opened, for which macOS has the last number, nor a device without a driver.
+        Err(Errno::NXIO | Errno::NODEV | Errno::OPNOTSUPP) => return Err(OpenError::NotAFile("a socket or device")),
         Err(Errno::NOTDIR) => return Err(OpenError::Missing),
         Err(Errno::ISDIR) => return Err(OpenError::NotAFile("a directory")),
         Err(error) => return Err(io::Error::from(error).into()),

@@ -18,6 +18,7 @@ use crate::platform::files::RedactedFiles;
 use crate::platform::process;
 use crate::platform::process::{Captured, Finished};
 use crate::platform::redaction::Redactor;
+use crate::platform::shell_quoting::is_quotable;
 use crate::platform::untrusted::{OpenError, UntrustedDirectory};
 
 /// Characters of the standard error that an error shows.
@@ -97,6 +98,10 @@ impl ResolvedCommand<'_> {
         })?;
         if !ask.cwd.is_dir() {
             return Err(failed(format!("the working directory {} does not exist", ask.cwd.display())));
+        }
+        if self.command.holds_prompt() && !is_quotable(ask.prompt) {
+            let help = "help: pass it as `{PROMPT_FILE}`";
+            return Err(failed(format!("the prompt has several lines, of which `cmd` reads only the first\n{help}")));
         }
         let mut command = shell(line);
         self.set_environment(&mut command, ask.environment);

@@ -11,6 +11,7 @@ mod reload_error;
 mod reloaded;
 
 use self::reload_error::ReloadError;
+use crate::entry::new_cases::NewCase;
 use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
 use crate::record::run_directory::RunDirectory;
@@ -31,16 +32,16 @@ pub(crate) fn whole_suite(evals: Evals, settings: &Settings) -> Result<Evals, Re
     if settings.reload { reloaded::whole_suite(evals) } else { Ok(evals) }
 }
 
-/// The suite with all its cases as their files are now, also those that are new since the build.
-pub(crate) fn with_new_cases(evals: Evals) -> Result<Evals, ReloadError> {
-    reloaded::with_new_cases(evals)
+/// The suite with these cases, which are new since the build.
+pub(crate) fn with_new_cases(evals: Evals, new: &[NewCase]) -> Result<Evals, ReloadError> {
+    reloaded::with_new_cases(evals, new)
 }
 
 #[cfg(not(feature = "reload"))]
 mod reloaded {
     //! Without the feature nothing can be read again.
 
-    use super::{EvalCase, Evals, ReloadError, RunDirectory};
+    use super::{EvalCase, Evals, NewCase, ReloadError, RunDirectory};
 
     pub(super) fn for_case(_: Evals, _: &EvalCase, _: &RunDirectory) -> Result<Evals, ReloadError> {
         Err(ReloadError::FeatureMissing)
@@ -50,7 +51,7 @@ mod reloaded {
         Err(ReloadError::FeatureMissing)
     }
 
-    pub(super) fn with_new_cases(_: Evals) -> Result<Evals, ReloadError> {
+    pub(super) fn with_new_cases(_: Evals, _: &[NewCase]) -> Result<Evals, ReloadError> {
         Err(ReloadError::FeatureMissing)
     }
 }

@@ -1,6 +1,6 @@
 //! Cases that are new or gone since the build: only a build changes which tests a program has.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_loader::{LoadedSuite, OtherCase, names};
 
@@ -19,9 +19,19 @@ fn lines(built: &EvalSuite, loaded: &LoadedSuite, others: &[OtherCase]) -> Vec<S
     let of_loaded = |case: &evalsuite_loader::LoadedCase| {
         case.folders.iter().chain([&case.function]).cloned().collect::<Vec<_>>().join("::")
     };
-    let now: BTreeSet<String> =
-        loaded.cases.iter().map(of_loaded).chain(others.iter().map(|other| other.path.clone())).collect();
-    let compiled: BTreeSet<String> = built.cases.iter().map(|case| path_of(case.test_name, case.target)).collect();
+    let mut compiled: BTreeSet<String> = BTreeSet::new();
+    let mut by_source: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for case in built.cases {
+        let path = path_of(case.test_name, case.target);
+        by_source.entry(case.source).or_default().push(path.clone());
+        compiled.insert(path);
+    }
+    // What a file that was not read holds now is not known: its cases are not compared.
+    let of_other = |other: &OtherCase| match by_source.get(other.source.as_str()) {
+        Some(paths) if other.may_be_several => paths.clone(),
+        _ => vec![other.path.clone()],
+    };
+    let now: BTreeSet<String> = loaded.cases.iter().map(of_loaded).chain(others.iter().flat_map(of_other)).collect();
     let line = |what: &str, paths: Vec<&String>| {
         let shown: Vec<&str> = paths.iter().take(SHOWN).map(|path| path.as_str()).collect();
         let rest = paths.len().checked_sub(SHOWN).filter(|rest| *rest > 0);

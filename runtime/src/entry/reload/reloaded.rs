@@ -12,6 +12,7 @@ use evalsuite_schema::digest::parse_hexadecimal;
 use super::checked_suite::{CheckedPart, CheckedSuite};
 use super::reload_error::ReloadError;
 use super::{checked_suite, merged_suite, new_tests};
+use crate::entry::new_cases::NewCase;
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalCase, EvalSuite, Origin};
 use crate::model::suite_location::SuiteLocation;
@@ -58,9 +59,22 @@ pub(super) fn whole_suite(evals: Evals) -> Result<Evals, ReloadError> {
     Ok(bound(evals, now))
 }
 
-/// The same with the cases that the build does not have, behind the others.
-pub(super) fn with_new_cases(evals: Evals) -> Result<Evals, ReloadError> {
-    let checked = checked_suite::whole(&evals, origin(evals.suite())?)?;
+/// The suite with cases that the build does not have behind the others. Only their files are read, unless they depend on other cases.
+pub(super) fn with_new_cases(evals: Evals, new: &[NewCase]) -> Result<Evals, ReloadError> {
+    let built = evals.suite();
+    let origin = origin(built)?;
+    let sources = new.iter().map(|case| case.source.clone()).filter(|source| !source.is_empty()).collect();
+    let part = Part { sources, ids: new.iter().map(|case| case.id.clone()).collect() };
+    let mut found = checked_suite::part(&evals, origin, part)?;
+    let read = &found.checked.suite;
+    let is_read = |case: &NewCase| read.tests.iter().any(|test| test.path.join("::") == case.path);
+    let is_alone = new.iter().all(is_read) && read.cases.iter().all(|loaded| loaded.case.depends_on.is_empty());
+    let checked = if is_alone {
+        found.checked.suite.suite.digest = suite_digest(&files(built, origin, &found));
+        found.checked
+    } else {
+        checked_suite::whole(&evals, origin)?
+    };
     let now = merged_suite::with_new_cases(merged(&evals, &checked)?, &checked.suite).map_err(ReloadError::Json)?;
     Ok(bound(evals, now))
 }

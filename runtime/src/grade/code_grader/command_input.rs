@@ -41,7 +41,7 @@ pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &P
         file_parts(input_messages).into_iter().map(|file| places.resolve(file).display().to_string()).collect();
     let transcript = match &facts.transcript {
         Some(transcript) => messages(transcript, &|file| facts.files.path(file)),
-        None => json!([{"role": "assistant", "content": facts.answer}]),
+        None => json!([{"role": "assistant", "content": context.evidence.answer()}]),
     };
     let (output, output_path) = place_output(transcript, &context.grader_files().directory(directory))?;
     Ok(json!({
@@ -53,7 +53,7 @@ pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &P
         "input": input,
         "input_files": files,
         "expected_output": messages(&facts.expected_output, &of_suite),
-        "answer": facts.answer,
+        "answer": context.evidence.answer(),
         "output": output,
         "output_path": output_path,
         "trace": facts.transcript.as_deref().map(|transcript| trace(transcript, context.evidence.llm_calls())),

@@ -9,14 +9,14 @@ const TICKS_PER_SECOND: u64 = 100;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CargoParent {
     id: u32,
-    /// Clock ticks since the machine was started.
+    /// Linux: clock ticks since the machine was started. Windows: 100 ns since 1601.
     start_ticks: u64,
     pub(crate) started: SystemTime,
 }
 
 impl CargoParent {
-    /// The parent of this process, if it is `cargo`; elsewhere than on Linux: `None`, because the standard library cannot tell when another
-    /// process started, and ids of processes are used again.
+    /// The parent of this process, if it is `cargo`; elsewhere than on Linux and Windows: `None`, because the standard library cannot tell
+    /// when another process started, and ids of processes are used again.
     #[cfg(target_os = "linux")]
     pub(crate) fn find() -> Option<Self> {
         let id = std::os::unix::process::parent_id();
@@ -25,7 +25,14 @@ impl CargoParent {
         Self::parse(id, &stat, &since_boot)
     }
 
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(windows)]
+    pub(crate) fn find() -> Option<Self> {
+        let parent = super::parent_process::ParentProcess::find()?;
+        let is_cargo = parent.program.eq_ignore_ascii_case("cargo.exe");
+        Some(Self { id: parent.id, start_ticks: parent.start, started: parent.started()? }).filter(|_| is_cargo)
+    }
+
+    #[cfg(not(any(target_os = "linux", windows)))]
     pub(crate) fn find() -> Option<Self> {
         None
     }

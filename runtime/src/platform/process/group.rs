@@ -1,11 +1,14 @@
 //! Process groups of programs started by this process.
 
-#[cfg(not(unix))]
-use std::process::{Command, Stdio};
-use std::thread;
+use std::process::Child;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
-#[cfg(target_os = "linux")]
+#[cfg(windows)]
+use super::job;
+#[cfg(windows)]
+use super::job::ProcessJob;
+#[cfg(unix)]
 use super::members;
 #[cfg(unix)]
 use super::watchdog;
@@ -20,22 +23,46 @@ pub(crate) struct RunningGroup {
     /// Whether its process group has ended: the id may be that of another group.
     pub(super) is_over: bool,
     /// The variable by which its detached processes are found; `None` if they are kept, or were ended.
-    #[cfg(target_os = "linux")]
+    #[cfg(unix)]
     pub(super) detached_mark: Option<String>,
     #[cfg(unix)]
     pub(super) watched: Option<watchdog::Watched>,
+    #[cfg(windows)]
+    job: Option<ProcessJob>,
 }
 
 impl RunningGroup {
-    /// The group of a program that nothing watches, and whose detached processes are kept.
-    pub(super) fn of(leader: u32) -> Self {
-        Self {
-            id: leader,
+    /// A program that has just been started, with its group. On Unix, nothing watches it yet, and its detached processes are kept.
+    pub(super) fn of(leader: Child) -> io::Result<(Child, Self)> {
+        #[cfg(windows)]
+        let (leader, job) = match ProcessJob::of(&leader) {
+            Ok(job) => (leader, job),
+            Err(error) => {
+                let mut leader = leader;
+                leader.kill()?;
+                leader.wait()?;
+                return Err(io::Error::new(error.kind(), format!("it cannot be put in a job object: {error}")));
+            }
+        };
+        let group = Self {
+            id: leader.id(),
             is_over: false,
-            #[cfg(target_os = "linux")]
+            #[cfg(unix)]
             detached_mark: None,
             #[cfg(unix)]
             watched: None,
+            #[cfg(windows)]
+            job: Some(job),
+        };
+        Ok((leader, group))
+    }
+
+    /// Lets the processes continue to run that are not ended with the group of a program which has ended.
+    pub(super) fn keep_detached(&mut self) {
+        #[cfg(windows)]
+        if let Some(job) = self.job.take() {
+            // An error means that they end.
+            let _ = job.keep();
         }
     }
 
@@ -44,8 +71,15 @@ impl RunningGroup {
     }
 
     /// Whether a process of it exists, including one that has ended and was not waited for.
+    #[cfg(unix)]
     pub(crate) fn exists(&self) -> bool {
-        cfg!(unix) && group_exists(self.id)
+        group(self.id).is_some_and(|group| rustix::process::test_kill_process_group(group).is_ok())
+    }
+
+    /// Whether a process of it runs.
+    #[cfg(windows)]
+    pub(crate) fn exists(&self) -> bool {
+        self.job.as_ref().is_some_and(ProcessJob::has_processes)
     }
 
     /// Says that the group has ended. Detached processes of it may be left.
@@ -53,6 +87,8 @@ impl RunningGroup {
         self.is_over = true;
         #[cfg(unix)]
         drop(self.watched.take());
+        #[cfg(windows)]
+        drop(self.job.take());
     }
 }
 
@@ -62,10 +98,9 @@ impl Drop for RunningGroup {
     }
 }
 
-/// Asks programs to end (SIGTERM) with all processes that they started, and ends those after `grace`.
+/// Asks programs to end (SIGTERM, on Windows Ctrl-Break) with all processes that they started, and ends those after `grace`.
 pub(crate) fn end_groups(groups: Vec<RunningGroup>, grace: Duration) {
-    if !grace.is_zero() {
-        signal(&groups, End::Ask);
+    if !grace.is_zero() && signal(&groups, End::Ask) {
         let limit = Instant::now() + grace;
         while Instant::now() < limit && is_running(&groups) {
             thread::sleep(Duration::from_millis(10));
@@ -75,7 +110,7 @@ pub(crate) fn end_groups(groups: Vec<RunningGroup>, grace: Duration) {
     signal(&groups, End::Force);
     for mut group in groups {
         group.set_over();
-        #[cfg(target_os = "linux")]
+        #[cfg(unix)]
         drop(group.detached_mark.take());
     }
 }
@@ -85,19 +120,20 @@ fn is_running(groups: &[RunningGroup]) -> bool {
     if groups.iter().any(|group| !group.is_over && group.exists() && !leader_ended(group.id)) {
         return true;
     }
-    #[cfg(target_os = "linux")]
+    #[cfg(unix)]
     return !members::of(groups).is_empty();
-    #[cfg(not(target_os = "linux"))]
-    return cfg!(not(unix)) || groups.iter().any(|group| !group.is_over && group.exists());
+    #[cfg(windows)]
+    return false;
 }
 
 /// How often detached processes are looked for: one can start another while they are ended.
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 const ROUNDS: usize = 5;
 
-fn signal(groups: &[RunningGroup], end: End) {
-    groups.iter().filter(|group| !group.is_over).for_each(|group| signal_group(group.id, end));
-    #[cfg(target_os = "linux")]
+/// Whether a group got the signal.
+fn signal(groups: &[RunningGroup], end: End) -> bool {
+    let signalled = groups.iter().filter(|group| !group.is_over && signal_group(group, end)).count();
+    #[cfg(unix)]
     {
         let (signal, rounds) = match end {
             End::Ask => (rustix::process::Signal::TERM, 1),
@@ -111,7 +147,10 @@ fn signal(groups: &[RunningGroup], end: End) {
                 break;
             }
         }
+        return signalled > 0 || can_have_left;
     }
+    #[cfg(windows)]
+    return signalled > 0;
 }
 
 #[derive(Clone, Copy)]
@@ -126,21 +165,20 @@ pub(super) fn group(id: u32) -> Option<rustix::process::Pid> {
 }
 
 #[cfg(unix)]
-fn signal_group(id: u32, end: End) {
+fn signal_group(known: &RunningGroup, end: End) -> bool {
     use rustix::process::{Signal, kill_process_group};
-    if let Some(group) = group(id) {
-        let signal = match end {
-            End::Ask => Signal::TERM,
-            End::Force => Signal::KILL,
-        };
-        // An error means that the group has already ended.
-        let _ = kill_process_group(group, signal);
-    }
+    let signal = match end {
+        End::Ask => Signal::TERM,
+        End::Force => Signal::KILL,
+    };
+    // An error means that the group has already ended.
+    group(known.id).is_some_and(|group| kill_process_group(group, signal).is_ok())
 }
 
-#[cfg(unix)]
-fn group_exists(id: u32) -> bool {
-    group(id).is_some_and(|group| rustix::process::test_kill_process_group(group).is_ok())
+/// A job ends its processes when its group drops it.
+#[cfg(windows)]
+fn signal_group(group: &RunningGroup, end: End) -> bool {
+    matches!(end, End::Ask) && job::ask_to_end(group.id).is_ok()
 }
 
 #[cfg(unix)]
@@ -151,26 +189,8 @@ fn leader_ended(id: u32) -> bool {
     group(id).is_none_or(|leader| !matches!(waitid(WaitId::Pid(leader), options), Ok(None)))
 }
 
-/// `taskkill`, because the standard library has no safe call that ends a tree of processes.
-#[cfg(not(unix))]
-fn signal_group(id: u32, end: End) {
-    if matches!(end, End::Force) {
-        let _ = Command::new("taskkill")
-            .args(["/T", "/F", "/PID", &id.to_string()])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-    }
-}
-
-/// This system has no process groups.
-#[cfg(not(unix))]
-fn group_exists(_id: u32) -> bool {
-    false
-}
-
-#[cfg(not(unix))]
+#[cfg(windows)]
 fn leader_ended(_id: u32) -> bool {
+    // It is not in its job any more.
     false
 }

@@ -1,13 +1,17 @@
 //! Programs with a time limit and a limit of captured output, which do not outlive this process.
 //!
-//! Hand-written: crates for process groups such as `command-group` end a group when asked, but not when this process is killed.
+//! Hand-written for Unix: crates for process groups such as `command-group` end a group when asked, but not when this process is killed.
+//! On Windows, a job object does both.
 
 pub(crate) mod cargo_parent;
 pub(crate) mod echo;
 mod group;
-#[cfg(target_os = "linux")]
-pub(crate) mod members;
+#[cfg(windows)]
+mod job;
 #[cfg(unix)]
+pub(crate) mod members;
+#[cfg(windows)]
+mod parent_process;
 pub(crate) mod test_runner;
 #[cfg(unix)]
 pub(crate) mod watchdog;
@@ -76,9 +80,10 @@ impl Captured {
 /// What happens to processes that leave the process group and the session of the program that started them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detached {
-    /// They end with the program's group. They are found on Linux.
+    /// They end with the program's group. Other systems of Unix than Linux and macOS do not find them.
     End,
-    /// They keep running, such as a server that a hook starts for all cases.
+    /// They keep running, such as a server that a hook starts for all cases. On Windows, so does everything that a program started
+    /// which ended by itself.
     Keep,
 }
 
@@ -113,7 +118,7 @@ fn run_as(
 ) -> io::Result<Finished> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
-    let (mut child, group) = match watched {
+    let (mut child, mut group) = match watched {
         Some(detached) => spawn(&mut command, echo, detached)?,
         None => spawn_unwatched(&mut command, echo)?,
     };
@@ -127,6 +132,9 @@ fn run_as(
 
     let timed_out = !wait(&mut child, limit.saturating_sub(started.elapsed()))?;
     let is_whole = !timed_out && drain(&readers, OUTPUT_GRACE);
+    if watched == Some(Detached::Keep) && !timed_out {
+        group.keep_detached();
+    }
     // Ends the processes that the program left behind. It is not reaped before, so its id is still that of its group.
     end_groups(vec![group], if timed_out { TERMINATION_GRACE } else { Duration::ZERO });
     let status = child.wait()?;
@@ -145,7 +153,6 @@ pub(crate) fn spawn(command: &mut Command, echo: Echo, detached: Detached) -> io
     #[cfg(unix)]
     let spawned = match spawned {
         Ok((child, mut group)) => {
-            #[cfg(target_os = "linux")]
             group.detached_mark.clone_from(&starting.mark);
             group.watched = Some(starting.started(child.id()));
             Ok((child, group))
@@ -161,9 +168,7 @@ pub(crate) fn spawn(command: &mut Command, echo: Echo, detached: Detached) -> io
 fn spawn_unwatched(command: &mut Command, echo: Echo) -> io::Result<(Child, RunningGroup)> {
     own_group(command);
     echo.show(command);
-    let child = command.spawn()?;
-    let group = RunningGroup::of(child.id());
-    Ok((child, group))
+    RunningGroup::of(command.spawn()?)
 }
 
 /// Makes the program the leader of a new process group.

@@ -15,13 +15,14 @@ use crate::platform::process::{Detached, own_group};
 
 /// Reads events of programs: `?` one is about to start, `+ ID` it has started, `!` it has not, `- ID` its group has ended. At
 /// the end of its input, it asks the remaining groups to end, and ends them two seconds later. Processes that left these groups,
-/// and a program that has started but whose group was not reported, are found by a variable of their environment, where there is
-/// `/proc`.
+/// and a program that has started but whose group was not reported, are found by a variable of their environment, in `/proc` or, without
+/// it, in the list of `ps`. The first event is `=` with the beginning of its value: as an argument, `ps` would show it for this shell too.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
-groups=' ' starting=0
+groups=' ' starting=0 own=
 while read -r what id; do
   case $what in
+    =) own=$id ;;
     '?') starting=$((starting + 1)) ;;
     '!') starting=$((starting - 1)) ;;
     +) starting=$((starting - 1)) groups="$groups$id " ;;
@@ -29,9 +30,15 @@ while read -r what id; do
   esac
 done
 [ "$groups" != ' ' ] || [ "$starting" -gt 0 ] || exit 0
-mark=$0/
-[ "$starting" -gt 0 ] && mark=$0
+mark=$own/
+[ "$starting" -gt 0 ] && mark=$own
 marked() {
+  if ! [ -r /proc/self/environ ]; then
+    ps -axEww -o pid=,command= | while read -r id command; do
+      case " $command" in *" $mark"*) echo "$id" ;; esac
+    done
+    return
+  fi
   for file in $(grep -lsF "$mark" /proc/[0-9]*/environ); do
     id=${file#/proc/}
     echo "${id%/environ}"
@@ -61,7 +68,6 @@ pub(crate) struct Watched(u32);
 #[must_use = "a start has to be reported as successful or failed"]
 pub(crate) struct Starting {
     /// The variable by which detached processes of the program are found, unless they are kept.
-    #[cfg(target_os = "linux")]
     pub(crate) mark: Option<String>,
 }
 
@@ -75,10 +81,7 @@ impl Starting {
         let mark = format!("{}{kind}{}", mark(), COUNTER.fetch_add(1, Ordering::Relaxed));
         command.env(VARIABLE, &mark);
         report("?\n");
-        Self {
-            #[cfg(target_os = "linux")]
-            mark: (detached == Detached::End).then(|| format!("{VARIABLE}={mark}")),
-        }
+        Self { mark: (detached == Detached::End).then(|| format!("{VARIABLE}={mark}")) }
     }
 
     pub(crate) fn started(self, id: u32) -> Watched {
@@ -116,12 +119,16 @@ fn report(line: &str) {
 
 fn start() -> Option<Mutex<ChildStdin>> {
     let mut command = Command::new("sh");
-    command.args(["-c", SCRIPT, &format!("{VARIABLE}={}", mark())]).current_dir("/");
+    command.args(["-c", SCRIPT]).current_dir("/");
     // It must not keep the output of the test open.
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     own_group(&mut command);
     match command.spawn() {
-        Ok(mut shell) => shell.stdin.take().map(Mutex::new),
+        Ok(mut shell) => shell.stdin.take().map(|mut pipe| {
+            // As in `report`.
+            let _ = writeln!(pipe, "= {VARIABLE}={}", mark());
+            Mutex::new(pipe)
+        }),
         Err(error) => {
             eprintln!("evalsuite: cannot start `sh`: {error}; if this process is killed, its programs continue to run");
             None

@@ -6,12 +6,13 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use evalsuite_discovery::with_slashes;
 use evalsuite_schema::{Case, CliTarget, Content, Input, Value, WorkspaceCopy};
 use serde::{Deserialize, Serialize};
 
 use crate::model::messages::{file_parts, prompt};
 use crate::model::suite_location::SuiteLocation;
-use crate::platform::digest::{sha256_of, sha256_of_data};
+use crate::platform::digest::{sha256_of_data, sha256_of_source};
 use crate::platform::untrusted::EntryKind;
 use crate::workspace::diff::unified;
 use crate::workspace::tree_walk::walk;
@@ -203,11 +204,13 @@ fn changed_files(what: &str, then: &BTreeMap<String, String>, now: &BTreeMap<Str
 fn add_digests(directory: &Path, files: &mut BTreeMap<String, String>) {
     for found in walk(directory, |name| name == ".git").filter_map(Result::ok) {
         let digest = match found.kind {
-            EntryKind::Link => format!("link to {}", found.destination().unwrap_or_default().display()),
+            EntryKind::Link => format!("link to {}", with_slashes(&found.destination().unwrap_or_default())),
             EntryKind::Directory => continue,
-            EntryKind::File | EntryKind::Other => {
-                found.open().map_err(io::Error::from).and_then(sha256_of).unwrap_or_else(|_| UNREADABLE.to_owned())
-            }
+            EntryKind::File | EntryKind::Other => found
+                .open()
+                .map_err(io::Error::from)
+                .and_then(sha256_of_source)
+                .unwrap_or_else(|_| UNREADABLE.to_owned()),
         };
         files.insert(found.name(), digest);
     }
@@ -232,7 +235,7 @@ fn add_copy(copy: &WorkspaceCopy, location: &SuiteLocation, files: &mut BTreeMap
 }
 
 fn digest_of(file: &Path) -> String {
-    File::open(file).and_then(sha256_of).unwrap_or_else(|_| UNREADABLE.to_owned())
+    File::open(file).and_then(sha256_of_source).unwrap_or_else(|_| UNREADABLE.to_owned())
 }
 
 #[cfg(test)]
@@ -286,6 +289,15 @@ mod tests {
         assert_eq!((&kept, kept.digest()), (&then, then.digest()));
         write("template/.git/HEAD", "b");
         assert_eq!(AgentInput::new(&case("say hello"), "default", None, &places).digest(), then.digest());
+        // Another checkout of the same files.
+        write("note.txt", "a\n");
+        write("template/kept", "a\nb\n");
+        let unix = AgentInput::new(&case("say hello"), "default", None, &places);
+        write("note.txt", "a\r\n");
+        write("template/kept", "a\r\nb\r\n");
+        assert_eq!(AgentInput::new(&case("say hello"), "default", None, &places).digest(), unix.digest());
+        write("note.txt", "a");
+        write("template/kept", "a");
 
         write("note.txt", "b");
         write("template/d/changed", "b");

@@ -25,7 +25,7 @@ pub(crate) fn keyed_digest(output: &Path, text: &str) -> io::Result<String> {
     if key.len() != LENGTH {
         set_mode(&file, 0o600)?;
         key = random_key();
-        fs::write(&file, &key)?;
+        lock.replace(key.as_bytes())?;
     }
     Ok(sha256_with_key(&key, text))
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
 use crate::platform::clock::compact_timestamp;
-use crate::platform::digest::{safe, sha256};
+use crate::platform::digest::{safe, sha256, usable};
 use crate::platform::process::cargo_parent::CargoParent;
 
 /// The run id that the user or the test runner gives, else the one of the cargo process that started this test program: all test programs of
@@ -20,18 +20,15 @@ pub(crate) fn run_id(given: Option<&str>) -> String {
     }
 }
 
-/// The run id as the name of its directory, in which characters other than ASCII letters, digits, `-`, `_` and `.` become `_`.
+/// The run id as the name of its directory, in which characters other than ASCII letters, digits, `-`, `_` and `.` become `_`. A name that Windows
+/// does not take gets a `_` too.
 /// Without an id, a new one.
 pub fn run_id_or_new(id: Option<&str>) -> String {
     id.map_or_else(new_run_id, directory_name)
 }
 
 fn directory_name(id: &str) -> String {
-    match safe(id) {
-        // These two are other directories.
-        id if id == "." || id == ".." => id.replace('.', "_"),
-        id => id,
-    }
+    usable(safe(id))
 }
 
 /// The time when cargo started and 6 hexadecimal digits that no other process of cargo has.
@@ -59,6 +56,7 @@ mod tests {
         let id = |text: &str| run_id(Some(text));
         assert_eq!(id("../x y"), ".._x_y");
         assert_eq!(id(".."), "__");
+        assert_eq!((id("con").as_str(), id("run.").as_str()), ("_con", "run_"), "as on every other system");
         assert_ne!(new_run_id(), new_run_id());
         assert_eq!(new_run_id().len(), "20260104T091500Z-4be1f0".len());
     }

@@ -10,7 +10,7 @@ use evalsuite_schema::json::json;
 
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, program};
-use crate::platform::digest::{sha256, sha256_of};
+use crate::platform::digest::{sha256, sha256_of_source};
 use crate::platform::environment;
 use crate::platform::files::{read_json, write_json};
 use crate::platform::notice;
@@ -64,7 +64,7 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
             // What counts in it is in the digest of the case.
             .filter(|found| Path::new(plan.source.entry.file).file_name() != Some(found.relative_path.as_os_str()))
             .map(|found| {
-                let digest = found.open().map_err(io::Error::from).and_then(sha256_of);
+                let digest = found.open().map_err(io::Error::from).and_then(sha256_of_source);
                 (found.name(), digest.unwrap_or_else(|error| error.to_string()))
             })
             .collect();

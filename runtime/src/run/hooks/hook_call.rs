@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
+use evalsuite_discovery::with_slashes;
 use evalsuite_records::record::{HookRecord, Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hook, Location, Workspace};
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,12 @@ impl HookCall {
     /// Runs the command. There is no record if there is no command, or it could not be started.
     fn run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), HookFailure>) {
         let Some(command) = &self.hook.command else { return (None, Ok(())) };
+        if let Some(name) = FilledCommand::unquotable(command, &self.facts) {
+            let how = format_args!(
+                "cannot run: the value of `{name}` has several lines, of which `cmd` reads only the first"
+            );
+            return (None, Err(self.failed(how)));
+        }
         let command = FilledCommand::new(command, &self.facts);
         let clock = Instant::now();
         let finished = match self.start(&command, echo) {
@@ -169,7 +176,7 @@ impl HookCall {
     /// The path of the log, relative to the directory of the trial.
     fn shown_log(&self) -> String {
         let trial = self.facts.trial.as_ref().map_or(Path::new(""), |(_, directory)| directory);
-        self.log.strip_prefix(trial).unwrap_or(&self.log).display().to_string()
+        with_slashes(self.log.strip_prefix(trial).unwrap_or(&self.log))
     }
 
     fn write_log(&self, command: &FilledCommand, finished: &Finished, redactor: &Redactor) -> Result<(), HookFailure> {

@@ -7,7 +7,7 @@ use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Argument, Command};
 
 use crate::model::command::shell;
-use crate::platform::shell_quoting::quoted;
+use crate::platform::shell_quoting::{is_quotable, quoted};
 use crate::run::hooks::hook_facts::HookFacts;
 
 /// A command with the values of all placeholders.
@@ -32,6 +32,13 @@ impl FilledCommand {
                 Self::Argv(arguments.iter().map(argument).collect())
             }
         }
+    }
+
+    /// The placeholder of a line for a shell whose value cannot be quoted, if there is one.
+    pub(crate) fn unquotable(command: &Command, facts: &HookFacts) -> Option<String> {
+        let Command::Shell(line) = command else { return None };
+        let is_unquotable = |name: &&str| facts.placeholder(name).is_some_and(|value| !is_quotable(&value));
+        Syntax::TemplateBesideVariables.names(line).find(is_unquotable).map(str::to_owned)
     }
 
     /// The program to start; `None` if there is none.

@@ -135,15 +135,22 @@ fn any_asks(case: &Case, registry: &Registry, is_wanted: fn(AskedJudge<'_>) -> b
 
 /// Whether a program with this name can be started.
 fn is_on_path(program: &str) -> bool {
-    if program.contains(std::path::MAIN_SEPARATOR) {
-        return is_executable(Path::new(program));
+    let endings = match cfg!(windows) {
+        true => environment::var("PATHEXT").unwrap_or_else(|| ".COM;.EXE;.BAT;.CMD".to_owned()),
+        false => String::new(),
+    };
+    if program.contains('/') || program.contains(std::path::MAIN_SEPARATOR) {
+        return spellings(program, &endings).any(|name| is_executable(Path::new(&name)));
     }
     let Some(path) = environment::var_os("PATH") else { return false };
-    std::env::split_paths(&path).any(|directory| {
-        let file = directory.join(program);
-        is_executable(&file)
-            || cfg!(windows) && ["exe", "cmd", "bat"].iter().any(|e| is_executable(&file.with_extension(e)))
-    })
+    std::env::split_paths(&path)
+        .any(|directory| spellings(program, &endings).any(|name| is_executable(&directory.join(name))))
+}
+
+/// The names of the files that a program may have, with the endings that Windows adds: `python3.11` is `python3.11.exe` there.
+fn spellings(program: &str, endings: &str) -> impl Iterator<Item = String> {
+    let endings = endings.split(';').filter(|ending| !ending.is_empty()).map(str::to_ascii_lowercase);
+    std::iter::once(program.to_owned()).chain(endings.map(move |ending| format!("{program}{ending}")))
 }
 
 #[cfg(unix)]
@@ -202,6 +209,18 @@ mod tests {
         let program = case(|case| case.requires.commands.push("no-such-program".into()));
         assert_eq!(in_live_mode(&program), Some(Requirement::Program("no-such-program")));
         assert_eq!(in_live_mode(&case(|case| case.requires.commands.push("cargo".into()))), None);
+    }
+
+    #[test]
+    fn windows_finds_programs_by_the_endings_that_it_adds() {
+        let names = |program: &'static str| spellings(program, ".EXE;.PY;").collect::<Vec<_>>();
+        assert_eq!(names("python3.11"), ["python3.11", "python3.11.exe", "python3.11.py"]);
+        assert_eq!(spellings("sh", "").collect::<Vec<_>>(), ["sh"]);
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("tool.1.exe");
+        std::fs::write(&program, "").unwrap();
+        let named = directory.path().join("tool.1").display().to_string().replace('\\', "/");
+        assert_eq!(is_on_path(&named), cfg!(windows));
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! The running processes of a program: those of its process group, and those that left the group and its session. The latter are
-//! found by a variable that they inherit, where there is `/proc` (Linux).
+//! Processes by their files in `/proc`, on Linux.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +6,7 @@ use std::path::Path;
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::group::RunningGroup;
+use crate::platform::process::group::RunningGroup;
 
 /// A running process.
 pub(crate) struct Member {

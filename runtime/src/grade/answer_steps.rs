@@ -1,0 +1,66 @@
+//! `transform` of a grader: what it sees in place of the answer.
+
+use evalsuite_schema::Value;
+use evalsuite_schema::grader::AnswerStep;
+
+/// The text that the steps make of the answer, or why they cannot.
+pub(crate) fn apply(steps: &[AnswerStep], answer: &str) -> Result<String, String> {
+    steps.iter().try_fold(answer.to_owned(), |text, step| match step {
+        AnswerStep::Trim => Ok(text.trim_matches(is_javascript_space).to_owned()),
+        AnswerStep::Lowercase => Ok(text.to_lowercase()),
+        AnswerStep::Uppercase => Ok(text.to_uppercase()),
+        AnswerStep::Json(path) => json(path, &text),
+        other => Err(format!("the step {other:?} is not known")),
+    })
+}
+
+fn json(path: &str, text: &str) -> Result<String, String> {
+    let root: Value =
+        evalsuite_schema::json::from_str(text).map_err(|error| format!("the answer is not JSON: {error}"))?;
+    let steps = path.split('.').filter(|_| !path.is_empty());
+    let value = steps.into_iter().try_fold(&root, |value, step| match value {
+        Value::Array(items) => step.parse::<usize>().ok().and_then(|index| items.get(index)),
+        other => other.get(step),
+    });
+    match value {
+        None => Err(format!("the answer has no `{path}`")),
+        Some(Value::Null) if path.is_empty() => Err("the answer is null".to_owned()),
+        Some(Value::Null) => Err(format!("`{path}` of the answer is null")),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(other) => Ok(other.to_string()),
+    }
+}
+
+/// White space that `trim` of JavaScript removes.
+fn is_javascript_space(character: char) -> bool {
+    character == '\u{feff}' || character != '\u{85}' && character.is_whitespace()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied(steps: &[AnswerStep], answer: &str) -> String {
+        apply(steps, answer).unwrap_or_else(|problem| format!("! {problem}"))
+    }
+
+    #[test]
+    fn steps_change_the_answer_in_order() {
+        use AnswerStep::{Json, Lowercase, Trim, Uppercase};
+
+        let path = |path: &str| Json(path.to_owned());
+        for (steps, answer, expected) in [
+            (vec![Trim, Lowercase], "\u{feff} A \u{85}\n", "a \u{85}"),
+            (vec![Uppercase], "Straße", "STRASSE"),
+            (vec![path("a.0.b"), Uppercase], r#"{"a": [{"b": "x"}]}"#, "X"),
+            (vec![path("a")], r#"{"a": [1, {"b": null}]}"#, r#"[1,{"b":null}]"#),
+            (vec![path("")], " [1] ", "[1]"),
+            (vec![path("a"), path("b")], r#"{"a": {"b": 2.5}}"#, "2.5"),
+            (vec![path("a.1")], r#"{"a": [1]}"#, "! the answer has no `a.1`"),
+            (vec![path("a")], r#"{"a": null}"#, "! `a` of the answer is null"),
+        ] {
+            assert_eq!(applied(&steps, answer), expected, "{steps:?} of {answer:?}");
+        }
+        assert!(applied(&[path("a")], "no").starts_with("! the answer is not JSON: "));
+    }
+}

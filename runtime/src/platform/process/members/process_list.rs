@@ -1,0 +1,107 @@
+//! Processes as `ps` lists them, with their environment: macOS and the BSDs have no `/proc`. macOS does not show the environment of
+//! programs of the system, such as `/bin/sleep`.
+//!
+//! `ps` and not a crate such as `sysinfo` or `libproc`: it costs no user a dependency, and Linux has it too, where tests run it.
+
+#![cfg_attr(target_os = "linux", allow(dead_code, reason = "only tests use it there"))]
+
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::platform::process::group::RunningGroup;
+
+/// Every process with its environment after the command. Only macOS has `-E`; the others do so with `e` among options without `-`.
+const OPTIONS: &str = if cfg!(target_vendor = "apple") { "-axEww" } else { "axeww" };
+
+/// A running process.
+pub(crate) struct Member {
+    id: Pid,
+    /// Whether it left the process group.
+    pub(crate) is_detached: bool,
+}
+
+impl Member {
+    pub(crate) fn signal(&self, signal: Signal) {
+        // An error means that the process has already ended.
+        let _ = kill_process(self.id, signal);
+    }
+}
+
+/// The running processes of programs; zombies do not run. None without `ps`.
+pub(crate) fn of(groups: &[RunningGroup]) -> Vec<Member> {
+    let known: Vec<Known<'_>> = groups
+        .iter()
+        .map(|group| Known { group: (!group.is_over).then_some(group.id), mark: group.detached_mark.as_deref() })
+        .filter(|known| known.group.is_some() || known.mark.is_some())
+        .collect();
+    if known.is_empty() {
+        return Vec::new();
+    }
+    let mut list = Command::new("ps");
+    list.args([OPTIONS, "-o", "pid=,pgid=,stat=,command="]).env("LC_ALL", "C");
+    let Ok(output) = list.stdin(Stdio::null()).stderr(Stdio::null()).output() else { return Vec::new() };
+    String::from_utf8_lossy(&output.stdout).lines().filter_map(|line| member(line, &known)).collect()
+}
+
+/// A group and the variable of its detached processes, as far as its processes are to be found.
+struct Known<'g> {
+    group: Option<u32>,
+    mark: Option<&'g str>,
+}
+
+fn member(line: &str, known: &[Known<'_>]) -> Option<Member> {
+    let mut fields = line.split_ascii_whitespace();
+    let id = Pid::from_raw(fields.next()?.parse().ok()?)?;
+    let group: u32 = fields.next()?.parse().ok()?;
+    if fields.next()?.starts_with(['Z', 'X']) {
+        return None;
+    }
+    let is_detached = !known.iter().any(|known| known.group == Some(group));
+    if is_detached {
+        let marks: Vec<&str> = known.iter().filter_map(|known| known.mark).collect();
+        fields.find(|word| marks.contains(word))?;
+    }
+    Some(Member { id, is_detached })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARK: &str = "EVALSUITE_PROCESS=0000002a-0123456789abcdef/7";
+
+    #[test]
+    fn processes_are_found_by_their_group_and_by_a_variable() {
+        let known = [Known { group: Some(50), mark: Some(MARK) }, Known { group: None, mark: None }];
+        let found = |line: &str| member(line, &known).map(|found| (found.id.as_raw_nonzero().get(), found.is_detached));
+        assert_eq!(found("   51    50 S+   sleep 60 HOME=/root"), Some((51, false)));
+        assert_eq!(found(&format!("   52    52 Ss   sleep 60 HOME=/root {MARK} PATH=/bin")), Some((52, true)));
+        assert_eq!(found(&format!("   53    53 Ss   sleep 60 {MARK}1")), None, "another program");
+        assert_eq!(found("   54    50 Z    (sh)"), None);
+        assert_eq!(found("   55    55 S"), None);
+    }
+
+    #[test]
+    fn the_list_of_this_system_has_the_environment() {
+        let mut child = Command::new("sleep")
+            .arg("60")
+            .env("EVALSUITE_PROCESS", &MARK["EVALSUITE_PROCESS=".len()..])
+            .spawn()
+            .unwrap();
+        let list = |options: &str| {
+            let output = Command::new("ps").args([options, "-o", "pid=,pgid=,stat=,command="]).output().unwrap();
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        let known = [Known { group: None, mark: Some(MARK) }];
+        let ids: Vec<u32> = list(OPTIONS)
+            .lines()
+            .filter_map(|line| member(line, &known))
+            .map(|member| member.id.as_raw_nonzero().get().unsigned_abs())
+            .collect();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // macOS does not show the environment of `sleep`.
+        assert!(ids.contains(&child.id()) || cfg!(target_vendor = "apple"), "{ids:?}");
+    }
+}

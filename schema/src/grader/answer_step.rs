@@ -1,0 +1,53 @@
+//! Steps that change the answer before a grader sees it.
+
+use evalsuite_derive::Words;
+use serde::{Deserialize, Serialize};
+
+/// A step of `transform`, which makes another text of the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum AnswerStep {
+    /// Removes white space around the text, as `trim` of JavaScript does.
+    Trim,
+    /// Makes all letters small.
+    Lowercase,
+    /// Makes all letters capital.
+    Uppercase,
+    /// Reads the text as JSON, and takes the value at this path of keys and indices with dots between them; all of it if the path is
+    /// empty. Text stays as it is, other values become JSON.
+    Json(String),
+}
+
+/// The steps that are written as a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Words)]
+#[serde(rename_all = "lowercase")]
+pub enum StepWord {
+    /// [`AnswerStep::Trim`].
+    Trim,
+    /// [`AnswerStep::Lowercase`].
+    Lowercase,
+    /// [`AnswerStep::Uppercase`].
+    Uppercase,
+}
+
+impl From<StepWord> for AnswerStep {
+    fn from(word: StepWord) -> Self {
+        match word {
+            StepWord::Trim => Self::Trim,
+            StepWord::Lowercase => Self::Lowercase,
+            StepWord::Uppercase => Self::Uppercase,
+        }
+    }
+}
+
+/// A step that is written as an object.
+#[cfg(feature = "keys")]
+#[derive(Debug, evalsuite_derive::Keys)]
+#[keys(id = "answer-step", what = "a step of `transform`")]
+pub struct ObjectStep {
+    /// Path of a value in the answer, which is JSON: keys and indices with dots between them, or nothing for all of it. Text becomes the
+    /// answer as it is, another value as JSON. An answer without such a value scores 0.
+    #[key(AnyText, "items.0.name", required, by_hand)]
+    pub json: (),
+}
