@@ -13,7 +13,6 @@ pub struct ProbedSuite {
     /// Name of the suite.
     pub suite: String,
     /// Between which pass rates it says something.
-    #[serde(flatten)]
     pub rates: ProbeRates,
     /// Graders that no made-up result and no recorded trial fails.
     pub vacuous: Vec<GraderFinding>,

@@ -6,7 +6,6 @@ mod case_probe;
 mod empty_probes;
 mod expected_texts;
 mod findings;
-mod graded_examples;
 mod grader_findings;
 mod grader_kinds;
 mod grader_paths;

@@ -17,7 +17,7 @@ use crate::run::probe::case_probe::probe_case;
 use crate::run::probe::grader_paths::graders_by_path;
 use crate::run::probe::recorded_trials::LastRuns;
 use crate::run::probe::tools::{SuiteTools, all_graders};
-use crate::run::probe::{findings, graded_examples, grader_findings};
+use crate::run::probe::{findings, grader_findings};
 
 /// Version of the probes: results of another version are not used again.
 const VERSION: u32 = 1;
@@ -90,17 +90,14 @@ impl SuiteProbe<'_> {
 
     fn probe(&self, chosen: &ChosenCase, tools: &SuiteTools) -> ProbedCase {
         match self.suite.case(chosen.entry) {
-            Ok(mut grading) => {
-                let mut probed = probe_case(&grading, tools);
-                if grading.case().has_examples() {
-                    match grading.grade_examples() {
-                        Ok(examples) => graded_examples::add(&mut probed, &examples),
-                        Err(error) => return broken(chosen, &error),
-                    }
-                }
+            Ok(grading) => probe_case(&grading, tools),
+            Err(error) => {
+                let mut probed = ProbedCase::default();
+                probed.case_id.clone_from(&chosen.case.id);
+                probed.location.clone_from(&chosen.case.location);
+                probed.error = Some(error.to_string());
                 probed
             }
-            Err(error) => broken(chosen, &error),
         }
     }
 
@@ -135,10 +132,7 @@ impl SuiteProbe<'_> {
         if entry.may_have_variables() || all_graders(case).any(|grader| is_rust(&grader.config)) {
             return None;
         }
-        let of_case = match case.has_examples() {
-            true => sha256_of_data(case),
-            false => entry.json.digests().unwrap_or_else(|| CaseDigests::of(case)).case,
-        };
+        let of_case = entry.json.digests().unwrap_or_else(|| CaseDigests::of(case)).case;
         let root = self.suite.evals.suite().package_root();
         let commands = all_graders(case).filter_map(|grader| match &grader.config {
             GraderConfig::CodeGrader(config) => Some(&config.run.command),
@@ -158,13 +152,4 @@ impl SuiteProbe<'_> {
             .collect();
         Some(sha256(format!("{of_suite}\0{of_case}\0{}", json!(files))))
     }
-}
-
-/// A case that could not be probed.
-fn broken(chosen: &ChosenCase, error: &CaseError) -> ProbedCase {
-    let mut probed = ProbedCase::default();
-    probed.case_id.clone_from(&chosen.case.id);
-    probed.location.clone_from(&chosen.case.location);
-    probed.error = Some(error.to_string());
-    probed
 }
