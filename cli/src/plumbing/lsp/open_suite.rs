@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use evalsuite::tooling::probe_cases;
 use evalsuite_codegen::expansion;
 use evalsuite_diagnostics::{Diagnostic, Diagnostics, Position, SourceRange};
 use evalsuite_discovery::SKILL_EVALS;
@@ -12,10 +11,7 @@ use evalsuite_loader::{CasePlace, Loaded, LoadedSuite, Request, Session, load_ta
 use evalsuite_schema::Case;
 
 use crate::locate::includes::Include;
-use crate::writing::check;
-
-/// Most cases of a file that are probed when it is saved.
-const MOST_PROBED: usize = 20;
+use crate::writing::{check, saved_cases};
 
 /// A problem with a suite.
 #[derive(Debug, Clone)]
@@ -122,17 +118,13 @@ impl OpenSuite {
         self.files.iter().filter(is_calibration).cloned().collect()
     }
 
-    /// Probes the cases of a file that was saved, if they are few.
+    /// Probes the cases of a file that was saved.
     pub(super) fn probe(&mut self, path: &Path) {
         self.probed.clear();
         let Some(good) = &self.good else { return };
         let is_there = |case: &&Case| self.request.workspace_root.join(&case.location.file) == path;
         let cases: Vec<&Case> = good.cases.iter().map(|loaded| &*loaded.case).filter(is_there).collect();
-        if cases.is_empty() || cases.len() > MOST_PROBED {
-            return;
-        }
-        // What cannot be probed is reported by the tests of the cases.
-        let findings = probe_cases(&good.suite, &cases, &self.request.package_root).unwrap_or_default();
+        let findings = saved_cases::probe(&good.suite, &cases, &self.request.package_root);
         self.probed = findings.into_iter().map(|finding| self.placed(finding, false)).collect();
     }
 

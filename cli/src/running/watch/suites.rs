@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evalsuite::tooling::probe_cases;
 use evalsuite_codegen::binding::Agent;
 use evalsuite_codegen::expansion;
 use evalsuite_diagnostics::{Diagnostic, Diagnostics};
@@ -15,9 +14,7 @@ use evalsuite_schema::{Case, Location, Value};
 
 use crate::locate::includes::Includes;
 use crate::locate::suite_request;
-
-/// Most cases that are probed after a change.
-const MOST_PROBED: usize = 20;
+use crate::writing::saved_cases;
 
 /// The suites of the package or workspace.
 pub(super) struct Suites {
@@ -222,17 +219,14 @@ impl WatchedSuite {
         self.good = suite.or(self.good.take());
     }
 
-    /// Probes the cases of tests, if they are few: a change that concerns many is none of their graders.
+    /// Probes the cases of tests.
     fn probe(&mut self, touched: &[Touched]) {
         self.probed.clear();
-        let Some(suite) = self.good.as_ref().filter(|_| !touched.is_empty() && touched.len() <= MOST_PROBED) else {
-            return;
-        };
+        let Some(suite) = self.good.as_ref().filter(|_| !touched.is_empty()) else { return };
         let is_touched = |test: &&Test| touched.iter().any(|one| one.path == test.path.join("::"));
         let indexes: BTreeSet<usize> = suite.tests.iter().filter(is_touched).map(|test| test.case).collect();
         let cases: Vec<&Case> = indexes.into_iter().map(|index| &*suite.cases[index].case).collect();
-        // The tests of the cases report what cannot be probed.
-        self.probed = probe_cases(&suite.suite, &cases, &self.request.package_root).unwrap_or_default();
+        self.probed = saved_cases::probe(&suite.suite, &cases, &self.request.package_root);
     }
 
     /// Whether a file may be one of the suite: below its directory, or named in it, or in a directory of files that suites share.
