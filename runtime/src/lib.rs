@@ -88,6 +88,7 @@ pub mod tooling {
     pub use crate::entry::finish_run::{FinishedRun, finish_run};
     pub use crate::entry::long_cases::LongCases;
     pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
+    pub use crate::entry::probe_loaded::probe_loaded_suite;
     pub use crate::entry::rated_samples::RatedSamples;
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
     pub use crate::record::run_directory::run_id::run_id_or_new;

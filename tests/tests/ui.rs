@@ -12,8 +12,19 @@ use evalsuite_loader::{Request, load};
 
 /// Diagnostics that no build shows: they occur when a case runs, in the generated `suite_check`, or in a file that only the
 /// command-line tool reads. Their goldens are in the crates that report them.
-const NOT_IN_A_BUILD: &[Code] =
-    &[Code::UnreadableFile, Code::UnsetVariable, Code::GraderConfigRejected, Code::SuiteChanged];
+const NOT_IN_A_BUILD: &[Code] = &[
+    Code::UnreadableFile,
+    Code::UnsetVariable,
+    Code::GraderConfigRejected,
+    Code::SuiteChanged,
+    Code::PassesWithoutWork,
+    Code::NothingFails,
+    Code::ReferenceFails,
+    Code::BrokenReferencesPass,
+    Code::VacuousGrader,
+    Code::ImpossibleGrader,
+    Code::OnlyLimits,
+];
 
 /// Diagnostics of the macro, which knows the agent, the registered graders, the targets file and the generated code. A load of the
 /// suite has none of them.

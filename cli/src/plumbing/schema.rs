@@ -31,6 +31,7 @@ const PRINTED: &[(&str, MakeSchema)] = &[
     ("finish", schema::<EndedRun>),
     ("list", schema::<Listing>),
     ("merge", schema::<MergedRun>),
+    ("probe", probe_schema),
     ("regrade", schema::<RegradedRun>),
     ("run", schema::<RunResult>),
 ];
@@ -89,6 +90,11 @@ fn schema<T: JsonSchema>() -> serde_json::Result<Schema> {
 /// The lines of `check`, which the loader writes.
 fn check_schema() -> serde_json::Result<Schema> {
     serde_json::from_str(include_str!("../../schemas/check.schema.json"))
+}
+
+/// The output of `probe`, whose records the test programs write.
+fn probe_schema() -> serde_json::Result<Schema> {
+    serde_json::from_str(include_str!("../../schemas/probe.schema.json"))
 }
 
 /// A report about gates, beside which `gate` prints a comparison.

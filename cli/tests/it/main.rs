@@ -31,6 +31,7 @@ mod merge;
 mod mistakes;
 mod new;
 mod package;
+mod probe;
 #[cfg(unix)]
 mod record_places;
 mod regrade;

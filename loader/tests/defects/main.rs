@@ -150,6 +150,13 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::UnknownJudge, "the macro has the list of judges: tests/ui"),
     (Code::MissingFeature, "the compiler knows the features of evalsuite: tests/ui"),
     (Code::UndefinedTarget, "the macro knows whether the agent is a command: tests/ui"),
+    (Code::PassesWithoutWork, "graders run only in a probe: runtime/src/run/probe/tests"),
+    (Code::NothingFails, "graders run only in a probe: runtime/src/run/probe/tests"),
+    (Code::ReferenceFails, "graders run only in a probe: runtime/src/run/probe/tests"),
+    (Code::BrokenReferencesPass, "graders run only in a probe: runtime/src/run/probe/tests"),
+    (Code::VacuousGrader, "graders run only in a probe: runtime/src/run/probe/tests"),
+    (Code::ImpossibleGrader, "graders run only in a probe: runtime/src/run/probe/tests"),
+    (Code::OnlyLimits, "graders run only in a probe: runtime/src/run/probe/tests"),
     (Code::SuiteOutsidePackage, "a suite beside its package: a_suite_outside_of_its_package_is_a_warning"),
 ];
 

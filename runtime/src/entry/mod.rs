@@ -10,6 +10,7 @@ pub(crate) mod long_cases;
 mod missing_features;
 pub(crate) mod new_cases;
 pub(crate) mod probe;
+pub(crate) mod probe_loaded;
 pub(crate) mod rated_samples;
 pub(crate) mod reload;
 pub(crate) mod replay_notice;

@@ -61,6 +61,9 @@ pub(super) fn advice(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
             Some("the schema accepts a document that says nothing: `field-accuracy` compares its values".to_owned())
         }
         GraderConfig::FieldAccuracy(config) => of_fields(config),
+        GraderConfig::ExecutionMetrics(_) => {
+            Some("numbers of calls say nothing about what is done: add a grader of the answer".to_owned())
+        }
         GraderConfig::User { grader: name, .. } => {
             Some(format!("the grader `{name}` passes an agent that does nothing: compare with what it has to do"))
         }

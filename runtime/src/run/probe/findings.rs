@@ -78,6 +78,7 @@ fn passes_without_work(case: &Case, probed: &ProbedCase, passing: &[EmptyProbe])
         let right = format!("if doing nothing is right, write `probe: {{passes: [{}]}}` in the case", words(passing));
         help = Some(help.map_or_else(|| right.clone(), |help| format!("{help}; {right}")));
     }
+    let help = help.or_else(|| Some("add a grader that fails it, such as `equals` or `tool-trajectory`".to_owned()));
     let place = place.map_or(&case.location, |grader| &grader.location);
     Diagnostic::new(Code::PassesWithoutWork, message).at(place.clone()).help_if(help)
 }

@@ -42,7 +42,7 @@ pub(super) fn add(cases: &[&Case], probed: &mut [ProbedCase], recorded: &dyn Fn(
         }
     }
     let mut trials: BTreeMap<usize, RecordedVerdicts> = BTreeMap::new();
-    let mut reported: Vec<(Location, String)> = Vec::new();
+    let mut reported: Vec<(usize, String)> = Vec::new();
     for ((location, path), grader) in graders {
         let Some(first) = grader.cases.first().copied() else { continue };
         let is_vacuous = grader.results.failed == 0 && grader.results.passed > 0;
@@ -51,7 +51,7 @@ pub(super) fn add(cases: &[&Case], probed: &mut [ProbedCase], recorded: &dyn Fn(
             continue;
         }
         let is_known = grader.cases.iter().any(|case| is_at(&probed[*case], &location));
-        let is_member = reported.iter().any(|(_, around)| path.starts_with(&format!("{around}/")));
+        let is_member = reported.iter().any(|(case, around)| *case == first && path.starts_with(&format!("{around}/")));
         if is_known || is_member {
             continue;
         }
@@ -66,7 +66,7 @@ pub(super) fn add(cases: &[&Case], probed: &mut [ProbedCase], recorded: &dyn Fn(
         };
         if let Some(finding) = finding {
             probed[first].findings.push(finding);
-            reported.push((location, path));
+            reported.push((first, path));
         }
     }
 }

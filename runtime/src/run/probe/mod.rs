@@ -15,4 +15,6 @@ mod recorded_trials;
 mod reference;
 mod schema_sample;
 pub(crate) mod suite_probe;
+#[cfg(test)]
+mod tests;
 mod tools;

@@ -1,0 +1,130 @@
+//! `cargo evalsuite probe`, with real suites and cargo.
+
+use std::fs;
+
+use evalsuite_schema::Value;
+use evalsuite_schema::json::from_str;
+use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
+
+const AGENT: &str = "pub async fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, std::io::Error> {
+    panic!(\"no agent is called\")
+}
+";
+
+const TESTS: &str = "use evalsuite::Evidence;
+
+fn is_polite(evidence: &Evidence<'_>) -> bool {
+    evidence.answer().contains(\"please\")
+}
+
+evalsuite::include_eval_suite!(\"suites/shop\", agent = PACKAGE::agent, graders = [is_polite]);
+evalsuite::include_eval_suite!(\"suites/card\", agent = PACKAGE::agent);
+";
+
+const SHOP: &str = "tests:
+  - id: weak
+    input: Refund 19.90, please
+    expected_output: 19.90 is on its way.
+    tags: [money]
+    assertions: [{ type: contains, value: '19.90' }]
+  - id: strong
+    input: Refund 19.90, please
+    expected_output: 19.90 is on its way.
+    assertions: [{ type: equals, value: 19.90 is on its way. }]
+  - id: in-rust
+    input: Refund 19.90, please
+    assertions: [{ type: is_polite }]
+";
+
+struct Probed(Package);
+
+impl Probed {
+    fn new(name: &str) -> Self {
+        let package = Package::new(name);
+        package
+            .write("build.rs", suites::BUILD_SCRIPT)
+            .write("src/lib.rs", AGENT)
+            .write("tests/evals.rs", &TESTS.replace("PACKAGE", name))
+            .write("suites/shop/EVAL.yaml", SHOP)
+            .write("suites/card/suite.json", suites::SUITE_JSON)
+            .write("suites/card/tasks/hello.json", &suites::task("hello", "hello", "hello"));
+        Self(package)
+    }
+
+    fn run(&self, arguments: &[&str]) -> CommandOutput {
+        Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &self.0)
+            .args(["evalsuite", "probe", "-p", self.0.name()])
+            .args(arguments.iter().copied())
+            .in_directory(self.0.root())
+            .with_cargo()
+            .run()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(&[arguments, &["--format", "json"]].concat());
+        let value: Value = from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+        let schema: Value = from_str(include_str!("../../schemas/probe.schema.json")).unwrap();
+        let validator = jsonschema::validator_for(&schema.into()).expect("a valid schema");
+        let errors: Vec<String> = validator.iter_errors(&value.clone().into()).map(|error| error.to_string()).collect();
+        assert_eq!(errors, [""; 0], "{}", output.stdout);
+        value
+    }
+}
+
+fn cases(json: &Value) -> Vec<&str> {
+    let suites = json["suites"].as_array().into_iter().flatten();
+    let cases = suites.flat_map(|suite| suite["cases"].as_array().into_iter().flatten());
+    cases.filter_map(|case| case["case_id"].as_str()).collect()
+}
+
+#[test]
+fn weak_cases_are_found_without_calling_the_agent() {
+    let probed = Probed::new("probe-weak");
+    let output = probed.run(&["shop"]);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    for text in [
+        "warning[W030 passes-without-work]: case `weak` passes without work, for `echo` (the prompt as the answer), `hedge`",
+        "suites/shop/EVAL.yaml:6:18",
+        "assertions: [{ type: contains, value: '19.90' }]",
+        "help: the prompt itself contains `19.90`: a `tool-trajectory` or `equals` would distinguish",
+        "case `in-rust` passes without work, for `echo`",
+        "shop: 2 findings in 3 cases",
+        "floor    0.67  2 of 3 cases pass for `echo`",
+        "ceiling  1.00  2 of 2 references pass",
+    ] {
+        assert!(output.stdout.contains(text), "expected {text} in\n{}\n{}", output.stdout, output.stderr);
+    }
+    assert!(!output.stdout.contains("strong"), "{}", output.stdout);
+    // What is chosen, in both layouts.
+    assert_eq!(cases(&probed.json(&["--tag", "money"])), ["weak"]);
+    assert_eq!(cases(&probed.json(&["--case", "hello", "--case", "strong"])), ["hello", "strong"]);
+    let good = probed.run(&["suites/shop", "--case", "strong"]);
+    assert_eq!(good.code, Some(0), "{good:?}");
+    let nothing = probed.run(&["--case", "none"]);
+    assert_eq!(nothing.code, Some(2), "{nothing:?}");
+    assert!(nothing.stderr.contains("there are the suites"), "{}", nothing.stderr);
+    // The stored results have all cases, also after a probe of one.
+    let directory = probed.0.root().join(".evalsuite/probe");
+    let stored: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let shop =
+        stored.iter().find(|file| file.to_string_lossy().contains("shop")).expect("the probe of the suite is stored");
+    let record: Value = from_str(&fs::read_to_string(shop).unwrap()).unwrap();
+    assert_eq!(record["schema"], "evalsuite.probe/1");
+    let ids: Vec<&str> =
+        record["cases"].as_array().unwrap().iter().filter_map(|case| case["case_id"].as_str()).collect();
+    assert_eq!(ids, ["weak", "strong", "in-rust"]);
+    assert_eq!((&record["floor"]["count"], &record["floor"]["probe"]), (&Value::from(2), &Value::from("echo")));
+    // The test of the suite is red on request.
+    let check = |setting: &str| {
+        let test = probed.0.cargo(["test", "--test", "evals", "--", "--exact", "shop::suite_check"]);
+        test.env("EVALSUITE_PROBE", setting).run()
+    };
+    let denied = check("deny");
+    assert_eq!(denied.code, Some(101), "{denied:?}");
+    assert!(denied.stdout.contains("W030 passes-without-work"), "{}", denied.stdout);
+    let warned = check("warn");
+    assert_eq!(warned.code, Some(0), "{warned:?}");
+    assert!(warned.stderr.contains("W030 passes-without-work"), "{}", warned.stderr);
+    let invalid = check("1");
+    assert!(invalid.stdout.contains("EVALSUITE_PROBE is `1`, not off, warn or deny"), "{}", invalid.stdout);
+}
