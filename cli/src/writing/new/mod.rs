@@ -7,6 +7,7 @@ mod case;
 mod changes;
 mod ci;
 mod editor;
+mod first_cases;
 mod git_attributes;
 mod grader;
 mod manifest;
