@@ -8,6 +8,7 @@ mod changes;
 mod ci;
 mod dev_profile;
 mod editor;
+mod first_cases;
 mod git_attributes;
 mod grader;
 mod manifest;

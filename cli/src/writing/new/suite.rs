@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::changes::{Changes, read_if_there};
+use super::first_cases::FirstCases;
 use super::manifest::CrateSource;
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
@@ -36,7 +37,7 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     // To a suite that exists, only the settings are added.
     let is_new = arguments.force || !adds_settings || existing.is_none();
     let test = format!("tests/{}.rs", name.replace('-', "_"));
-    let mut cases = CASES;
+    let mut cases = FirstCases::OF_SUITE;
     let mut note = None;
     if is_new {
         let layout = match arguments.layout {
@@ -49,7 +50,7 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
         };
         let (path, test_text) = match layout {
             LayoutName::Skill => {
-                cases = skill::CASES;
+                cases = FirstCases::OF_SKILL;
                 skill::check_name(&name)?;
                 let path = skill::path(&root, &name);
                 let text = skill::test_file(&path, &name);
@@ -97,7 +98,7 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
         writeln!(stdout(), "\n{existing} already exists and was not changed.")?;
         return Ok(());
     }
-    let Cases { passes, fails } = cases;
+    let FirstCases { passes, fails } = cases;
     writeln!(
         stdout(),
         "\n`cargo test --test {}` runs two cases. `{passes}` passes; `{fails}` fails until `agent` in {test} calls your agent.",
@@ -105,17 +106,6 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     )?;
     Ok(())
 }
-
-/// The two cases of a new suite.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Cases {
-    /// The case that passes at once.
-    pub(super) passes: &'static str,
-    /// The case that fails until the agent is called.
-    pub(super) fails: &'static str,
-}
-
-const CASES: Cases = Cases { passes: "greeting", fails: "addition" };
 
 fn layout_of(question: &Question<'_>) -> Result<LayoutName> {
     match question.answer(None)?.as_str() {
