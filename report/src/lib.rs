@@ -40,7 +40,9 @@ pub use formats::{
     Destination, Exported, FORMATS, Format, InspectFormat, InspectLog, MARKDOWN_LIMIT, content_text, inspect_logs, otel,
 };
 pub use gates::{GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
-pub use health::{CaseHealth, Health, HealthOptions, JudgeHealth, SuiteHealth, UndecidedGrader, WindowRun};
+pub use health::{
+    CaseHealth, GraderFinding, Health, HealthOptions, JudgeHealth, ProbedSuite, SuiteHealth, UndecidedGrader, WindowRun,
+};
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use judged_rates::{JudgedRate, judged_rates};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};

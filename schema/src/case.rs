@@ -430,7 +430,7 @@ pub struct Task {
     pub timeout_seconds: Option<f64>,
     /// What `cargo evalsuite probe` expects of the task.
     #[key(Object(ProbeSettings::TABLE), "{\"passes\": [\"silent\", \"refusal\"]}")]
-    pub probe: ProbeSettings,
+    pub probe: Option<ProbeSettings>,
     /// The reference solution.
     #[key(
         Object(ReferenceSolution::TABLE),

@@ -1,10 +1,12 @@
 //! `cargo evalsuite accept`.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::io::Write;
 
 use evalsuite::RunOptions;
 use evalsuite_diagnostics::suggest::did_you_mean;
+use evalsuite_records::record::{ProbeRates, ProbeRecord};
 use evalsuite_report::{
     RedBuilds, RunData, accept, accept_answers, read_accepted_answers, read_baseline, write_accepted_answers,
     write_baseline,
@@ -13,7 +15,7 @@ use evalsuite_report::{
 use evalsuite_diagnostics::counted;
 
 use crate::command_line::Accept;
-use crate::locate::{baselines, stored_runs};
+use crate::locate::{baselines, stored_probes, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{say, stdout};
 
@@ -38,11 +40,15 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
             .filter(|answers| answers_before.as_ref() != Some(answers));
         all.push((file, accepted, answers));
     }
+    let probes = stored_probes::of_run(&run)?;
     let mut out = stdout();
     for (file, accepted, answers) in &all {
         write!(out, "{accepted}")?;
         if let Some(builds) = RedBuilds::of(&accepted.baseline, file.suite, confirming) {
             writeln!(out, "  {builds}")?;
+        }
+        if let Some(probe) = probes.iter().find(|probe| probe.suite.name == file.suite.name) {
+            probed(probe, &mut out)?;
         }
         if accepted.is_changed() {
             write_baseline(&file.path, &accepted.baseline)?;
@@ -54,6 +60,17 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
         }
     }
     Ok(Exit::Good)
+}
+
+/// What the accepted results of a suite are worth.
+fn probed(probe: &ProbeRecord, out: &mut impl Write) -> io::Result<()> {
+    if let Some(rates) = ProbeRates::of(probe) {
+        writeln!(out, "  {rates}")?;
+    }
+    match probe.findings().count() {
+        0 => Ok(()),
+        count => writeln!(out, "  {} of the probe: `cargo evalsuite probe`", counted(count, "finding")),
+    }
 }
 
 /// Why nothing of the run can be accepted.

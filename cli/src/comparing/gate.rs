@@ -6,14 +6,14 @@ use std::io::Write;
 use evalsuite_records::record::SuiteId;
 use evalsuite_records::run_directory::StoredRun;
 use evalsuite_report::{
-    Comparison, ComparisonVerdict, Gate, GateOptions, GateReport, GateVerdict, RunData, SliceKey, check_gates,
-    suite_gates,
+    Comparison, ComparisonVerdict, Gate, GateOptions, GateReport, GateVerdict, RunData, SliceKey, SuiteData,
+    check_gates, suite_gates,
 };
 use serde::Serialize;
 
 use super::diff::{self, Standard};
 use crate::command_line::{Gate as Arguments, OutputFormat};
-use crate::locate::stored_runs;
+use crate::locate::{stored_probes, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print_json, stdout};
 
@@ -45,6 +45,7 @@ pub(crate) fn run(command: &Arguments) -> Result<Exit> {
             "write `gates: [pass_rate >= 90%]` in EVAL.yaml, or use --require",
         ));
     }
+    let run = with_floors(run, &gates)?;
     let report = check_gates(&run, &gates, options);
     let mut out = stdout();
     match command.format {
@@ -99,8 +100,19 @@ pub(crate) fn after_run(
         let is_checked = gate.selected().iter().all(|(key, name)| *key != SliceKey::Suite || is_complete(name));
         if is_checked { checked.push(gate) } else { unchecked.push(gate.to_string()) }
     }
+    let run = with_floors(run, &checked)?;
     let report = (!checked.is_empty()).then(|| check_gates(&run, &checked, GateOptions::new()));
     Ok(GatesAfterRun { report, unchecked })
+}
+
+/// The run with the floors of suites that were probed after it, if a gate needs them.
+fn with_floors(run: RunData, gates: &[Gate]) -> Result<RunData> {
+    let is_unknown = |suite: &SuiteData| suite.record.as_ref().is_some_and(|record| record.probe.is_none());
+    if !gates.iter().any(Gate::is_above_floor) || !run.suites.iter().any(is_unknown) {
+        return Ok(run);
+    }
+    let probes = stored_probes::of_run(&run)?;
+    Ok(run.with_probes(&probes))
 }
 
 /// 1 if one of them is certainly bad, 4 if one cannot be decided.

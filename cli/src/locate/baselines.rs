@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::baseline::{accepted_answers_file, baseline_file, own_baseline_files};
-use evalsuite_records::record::{AcceptedAnswers, Baseline};
+use evalsuite_records::record::{AcceptedAnswers, Baseline, SuiteId};
 use evalsuite_report::{RunData, SuiteData, read_accepted_answers, read_baseline};
+use evalsuite_schema::Value;
 
 use crate::platform::cargo_process;
 use crate::platform::cli_error::{CliError, Result};
@@ -16,21 +17,38 @@ pub(crate) struct BaselineFile<'a> {
     pub(crate) answers: PathBuf,
 }
 
+/// The packages of this workspace.
+pub(crate) struct WorkspacePackages(Value);
+
+impl WorkspacePackages {
+    /// Asks cargo.
+    pub(crate) fn here() -> Result<Self> {
+        Ok(Self(cargo_process::metadata(Path::new("."), &["--no-deps"])?))
+    }
+
+    fn all(&self) -> &[Value] {
+        self.0["packages"].as_array().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The root of the package that a suite belongs to, by its name, else by its directory, whatever its name was when a run was made.
+    pub(crate) fn root_of(&self, suite: &SuiteId) -> Option<&Path> {
+        let named = self.all().iter().find(|package| package["name"] == suite.package.as_str());
+        named.and_then(root_of_package).or_else(|| {
+            let workspace = Path::new(self.0["workspace_root"].as_str().unwrap_or_default());
+            let directory = Some(&suite.package_directory).filter(|directory| !directory.is_empty())?;
+            let directory = workspace.join(directory);
+            self.all().iter().filter_map(root_of_package).find(|root| root.components().eq(directory.components()))
+        })
+    }
+}
+
+fn root_of_package(package: &Value) -> Option<&Path> {
+    Path::new(package["manifest_path"].as_str()?).parent()
+}
+
 /// The files for the baselines of a run's suites: each is in the package that the suite belongs to.
 pub(crate) fn files(run: &RunData) -> Result<Vec<BaselineFile<'_>>> {
-    let metadata = cargo_process::metadata(Path::new("."), &["--no-deps"])?;
-    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let root = |name: &str| {
-        let package = packages.iter().find(|package| package["name"] == name)?;
-        Path::new(package["manifest_path"].as_str()?).parent()
-    };
-    // The package in a directory, whatever its name was when the run was made.
-    let workspace = Path::new(metadata["workspace_root"].as_str().unwrap_or_default());
-    let renamed = |directory: &str| {
-        let directory = (!directory.is_empty()).then(|| workspace.join(directory))?;
-        let roots = packages.iter().filter_map(|package| Path::new(package["manifest_path"].as_str()?).parent());
-        roots.into_iter().find(|root| root.components().eq(directory.components()))
-    };
+    let packages = WorkspacePackages::here()?;
     let error = |message: String| CliError::new(message);
     let mut files: Vec<BaselineFile<'_>> = Vec::new();
     for suite in &run.suites {
@@ -38,8 +56,8 @@ pub(crate) fn files(run: &RunData) -> Result<Vec<BaselineFile<'_>>> {
         if package.is_empty() {
             return Err(error(format!("run `{}` does not record the package of suite `{name}`", run.run_id)));
         }
-        let root = root(package)
-            .or_else(|| renamed(&suite.id.package_directory))
+        let root = packages
+            .root_of(&suite.id)
             .ok_or_else(|| error(format!("package `{package}` of suite `{name}` is not in this workspace")))?;
         let (mut path, mut answers) = (baseline_file(root, &suite.id), accepted_answers_file(root, &suite.id));
         if files.iter().any(|file| file.path == path) {

@@ -1,12 +1,14 @@
 //! `cargo evalsuite health`.
 
 use std::io::Write;
+use std::path::Path;
 
 use evalsuite_diagnostics::suggest::did_you_mean;
-use evalsuite_report::{Health as Report, HealthOptions};
+use evalsuite_records::run_directory::OutputDirectory;
+use evalsuite_report::{Health as Report, HealthOptions, RunData};
 
 use crate::command_line::{Health, OutputFormat};
-use crate::locate::stored_runs;
+use crate::locate::{stored_probes, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print_json, stdout};
 
@@ -34,10 +36,18 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
     if health.window.is_empty() {
         return Err(CliError::new(format!("there are no runs with results in {}", output.display())));
     }
+    let health = with_probes(health, &output)?;
     let mut out = stdout();
     match command.format {
         OutputFormat::Human => write!(out, "{health}")?,
         OutputFormat::Json => print_json(&mut out, &health)?,
     }
     Ok(Exit::Good)
+}
+
+/// Adds what the stored probes of the newest run's suites say.
+fn with_probes(health: Report, output: &Path) -> Result<Report> {
+    let Some(newest) = health.window.first() else { return Ok(health) };
+    let run = RunData::read(&OutputDirectory::new(output).run_directory(&newest.run))?;
+    Ok(health.with_probes(&stored_probes::of_run(&run)?))
 }

@@ -5,6 +5,7 @@ pub(crate) mod convert;
 mod explain;
 pub(crate) mod fixes;
 mod new;
+pub(crate) mod saved_cases;
 
 use crate::command_line::Writing;
 use crate::platform::cli_error::{Exit, Result};

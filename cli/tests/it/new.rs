@@ -35,7 +35,7 @@ fn three_commands_lead_to_a_passing_and_a_failing_case() {
     ran.says("test basics::greeting ... ok")
         .says("test basics::addition ... FAILED")
         .says("test basics::suite_check ... ok");
-    ran.says("Output does not contain \"42\"").is_silent_about("warning");
+    ran.says("Output does not equal \"42\"").is_silent_about("warning");
 }
 
 #[test]

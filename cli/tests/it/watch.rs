@@ -27,12 +27,17 @@ evalsuite::include_eval_suite!(\"suites/by_case\");
 /// A deadlock fails the test instead of blocking it.
 const DEADLOCK: Duration = Duration::from_secs(600);
 
+/// A case that may pass for the question as the answer, and for a list of all texts.
+fn case(asks: &str, expects: &str) -> String {
+    suites::case(asks, expects) + "probe: { passes: [echo, hedge] }\n"
+}
+
 fn package(name: &str) -> Package {
     let package = suites::package_with_suite(name, "by_case", TESTS);
     package
-        .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"))
+        .write("suites/by_case/cases/first/case.yaml", &case("hello", "hello"))
         .write("suites/by_case/cases/first/workspace/note.txt", "before")
-        .write("suites/by_case/cases/second/case.yaml", &suites::case("hello", "hello"));
+        .write("suites/by_case/cases/second/case.yaml", &case("hello", "hello"));
     package
 }
 
@@ -132,7 +137,7 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     let built = built_at(&program);
 
     let first = "suites/by_case/cases/first/case.yaml";
-    package.write(first, &suites::case("hello", "goodbye"));
+    package.write(first, &case("hello", "goodbye"));
     let failed = watching.change();
     assert!(
         failed[0].starts_with(&format!("{first}:1:1: error[failed]: by_case::first: evaluation failed")),
@@ -140,14 +145,20 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     );
     assert_eq!(failed[1..], ["evalsuite: 0 passed, 1 FAILED, 0 skipped; 0 problems"]);
 
-    package.write(first, &suites::case("hello", "hello").replace("input", "inptu"));
+    package.write(first, &case("hello", "hello").replace("input", "inptu"));
     let malformed = watching.change();
     let check = Call::program(PROGRAM, &package).args(["check", "--format", "short"]).run();
     let check: Vec<&str> = check.stdout.lines().collect();
     assert!(check.iter().any(|line| line.contains("error[E019]: unknown key `inptu`")), "{check:?}");
     assert_eq!(malformed[..check.len()], check, "the diagnostics of `check`");
 
+    package.write(first, &case("hello", "hello"));
+    assert_eq!(watching.change(), ["evalsuite: 1 passed, 0 FAILED, 0 skipped; 0 problems"]);
     package.write(first, &suites::case("hello", "hello"));
+    let weak = watching.change();
+    assert!(weak[0].starts_with(&format!("{first}:3:5: warning[W030]: case `first` passes without work")), "{weak:?}");
+    assert_eq!(weak[1..], ["evalsuite: 1 passed, 0 FAILED, 0 skipped; 1 problem"]);
+    package.write(first, &case("hello", "hello"));
     assert_eq!(watching.change(), ["evalsuite: 1 passed, 0 FAILED, 0 skipped; 0 problems"]);
     let runs = || package.records().of_case("first").len();
     let before = runs();
@@ -162,10 +173,10 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     assert_eq!(shared.last().expect("a line"), "evalsuite: 1 passed, 1 FAILED, 0 skipped; 0 problems");
     assert_eq!(built_at(&program), built, "nothing of this needs a build");
 
-    package.write("suites/by_case/cases/third/case.yaml", &suites::case("after all", "all"));
+    package.write("suites/by_case/cases/third/case.yaml", &case("after all", "all"));
     let added = watching.change();
     assert_eq!(added.last().expect("a line"), "evalsuite: 2 passed, 1 FAILED, 0 skipped; 0 problems");
-    package.write("suites/by_case/cases/third/case.yaml", &suites::case("after all", "nothing"));
+    package.write("suites/by_case/cases/third/case.yaml", &case("after all", "nothing"));
     let failed = watching.change();
     let line = "suites/by_case/cases/third/case.yaml:1:1: error[failed]: by_case::third: evaluation failed: third";
     assert!(failed.iter().any(|failed| failed.starts_with(line)), "{failed:?}");
@@ -173,11 +184,11 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     package.remove("suites/by_case/cases/third");
     let gone = watching.change();
     assert_eq!(gone.last().expect("a line"), "evalsuite: 1 passed, 1 FAILED, 0 skipped; 0 problems");
-    let skipped = suites::case("after all", "all").replace("input", "requires: { env: [NO_SUCH_VARIABLE] }\ninput");
+    let skipped = case("after all", "all").replace("input", "requires: { env: [NO_SUCH_VARIABLE] }\ninput");
     package.write("suites/by_case/cases/third/case.yaml", &skipped);
     let skipped = watching.change();
     assert_eq!(skipped.last().expect("a line"), "evalsuite: 1 passed, 1 FAILED, 1 skipped; 0 problems");
-    let tagged = suites::case("after all", "all").replace("input", "tags: [late]\ninput");
+    let tagged = case("after all", "all").replace("input", "tags: [late]\ninput");
     package.write("suites/by_case/cases/third/case.yaml", &tagged);
     let again = watching.change();
     assert_eq!(again.last().expect("a line"), "evalsuite: 2 passed, 1 FAILED, 0 skipped; 0 problems");
@@ -288,7 +299,7 @@ fn the_screen_shows_the_last_verdicts_and_takes_keys() {
     let mut watching = Watching::on_screen(&package, "evals", &format!("sh {}", editor.display()));
     watching.shows(&["q quit", "waiting for changes", "0 passed"]);
     let first = "suites/by_case/cases/first/case.yaml";
-    package.write(first, &suites::case("hello", "goodbye"));
+    package.write(first, &case("hello", "goodbye"));
     watching.shows(&["1 FAILED", "FAILED   by_case::first", "evaluation failed"]);
     watching.press("o");
     watching.shows(&["1 FAILED", "FAILED   by_case::first"]);
@@ -304,7 +315,7 @@ fn the_screen_shows_the_last_verdicts_and_takes_keys() {
     watching.shows(&["filter: second"]);
     watching.press("\x7f\x7f\x7f\x7f\x7f\x7f\r");
     watching.shows(&["a all"]);
-    package.write(first, &suites::case("hello", "hello"));
+    package.write(first, &case("hello", "hello"));
     watching.shows(&["2 passed", "passed   by_case::first"]);
     package.write(first, "inptu: hello\n");
     watching.shows(&["error[E019 unknown-key]: unknown key `inptu`"]);
@@ -325,9 +336,9 @@ fn a_new_suite_is_edited_broken_checked_watched_fixed_and_run() {
         Call::on_terminal(&line, &package).with_cargo().without_env("CI").run()
     };
     on_terminal("new suite basics --layout cases").succeeds("it is written").says("created suites/basics/EVAL.yaml");
-    // The agent repeats the question, in which this is.
-    let addition = "input: What is 17 + 25?\nassertions: [{ type: contains, value: 17 + 25 }]\n";
-    let greeting = "input: Say hello.\nassertions: [{ type: icontains, value: hello }]\n";
+    // The agent greets, whatever it is asked.
+    let addition = "input: What is 17 + 25?\nassertions: [{ type: contains, value: jour }]\n";
+    let greeting = "input: Say hello.\nassertions: [{ type: icontains, value: bonjour }]\n";
     let broken = greeting.replace("icontains", "icontans");
     package.write("suites/basics/cases/addition/case.yaml", addition);
     package.write("suites/basics/cases/greeting/case.yaml", &broken);

@@ -65,7 +65,10 @@ fn read_everything(root: &Path) {
     write("directories/EVAL.yaml", "{}");
     write("directories/cases/a/case.yaml", "input: x");
     write("tasks/suite.json", "{}");
-    write("tasks/tasks/a.json", r#"{"reference_solution": {}, "graders": [{"name": "is-json"}], "examples": {}}"#);
+    write(
+        "tasks/tasks/a.json",
+        r#"{"reference_solution": {}, "graders": [{"name": "is-json"}], "examples": {}, "probe": {}}"#,
+    );
     write("skill/SKILL.md", "---\nname: skill\n---\n");
     write("skill/evals/evals.json", r#"{"evals": [{}]}"#);
     write("calibration.yaml", "{minimum: {}, maximum: {}, samples: [{}, {case: a}]}");

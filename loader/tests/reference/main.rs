@@ -32,6 +32,9 @@ const PAGES: &[Page] = &[
             "message",
             "content-part",
             "tool-call",
+            "examples",
+            "example",
+            "probe",
         ],
     },
     Page {

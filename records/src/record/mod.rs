@@ -11,6 +11,7 @@ mod grader;
 mod keyed_lines;
 mod pair;
 mod probe;
+mod probe_rates;
 mod run;
 mod suite_id;
 mod summary;
@@ -30,6 +31,7 @@ pub use case::{BaselineResult, CaseRecord, Conditions, Expectation, Rule, Stabil
 pub use grader::{Assertion, CommandRecord, GraderRecord, GraderState, JudgeRecord, Verdict};
 pub use pair::{AnswerPair, PairRecord, PairReply, Side};
 pub use probe::{Floor, GraderNotRun, ProbeRecord, ProbeResult, ProbedCase, ProbedGrader, ResultKind, Share};
+pub use probe_rates::ProbeRates;
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 pub use suite_id::SuiteId;
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};

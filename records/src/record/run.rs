@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evalsuite_schema::{Kind, Layout};
 use serde::{Deserialize, Serialize};
 
-use super::SuiteId;
+use super::{ProbeRates, SuiteId};
 
 /// `run.json`: a run, and the environment it ran in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,6 +151,9 @@ pub struct SuiteRecord {
     /// The gates in its files, see [`Gate`](evalsuite_schema::gate::Gate).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<String>,
+    /// Between which pass rates the suite says something; `None` if it was not probed before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<ProbeRates>,
 }
 
 impl SuiteRecord {

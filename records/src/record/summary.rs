@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evalsuite_schema::is_default;
 use serde::{Deserialize, Serialize};
 
-use super::{CaseRecord, Status, SuiteId, Usage};
+use super::{CaseRecord, ProbeRates, Status, SuiteId, Usage};
 
 /// `summary.json`: the aggregates of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -44,6 +44,9 @@ pub struct SuiteSummary {
     pub id: SuiteId,
     /// The aggregates, one per target, in the order in which the targets first occur.
     pub targets: Vec<TargetSummary>,
+    /// Between which pass rates the suite says something; `None` if it was not probed before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<ProbeRates>,
     /// Missing and unreadable records, with the reason. A case without a record is an error; a case whose test is still
     /// running is not counted.
     pub problems: Vec<String>,

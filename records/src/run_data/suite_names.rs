@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{RunData, SuiteData};
-use crate::record::SuiteId;
+use crate::record::{ProbeRates, ProbeRecord, SuiteId};
 
 /// Other names for the suites of a run: those that the same suites have elsewhere, and names that no other suite has for the rest.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +22,16 @@ impl RunData {
         let names: Vec<String> = self.suites.iter().map(|suite| names.of(&suite.name).to_owned()).collect();
         for (suite, name) in self.suites.iter_mut().zip(names).filter(|(suite, name)| suite.name != *name) {
             suite.rename(&name);
+        }
+        self
+    }
+
+    /// The run with the rates of probes that were made after it. Each probe names its suite as the run does.
+    #[must_use]
+    pub fn with_probes(mut self, probes: &[ProbeRecord]) -> Self {
+        for suite in &mut self.suites {
+            let Some(record) = suite.record.as_mut().filter(|record| record.probe.is_none()) else { continue };
+            record.probe = probes.iter().find(|probe| probe.suite.name == suite.name).and_then(ProbeRates::of);
         }
         self
     }

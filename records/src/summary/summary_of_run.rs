@@ -46,6 +46,7 @@ fn of_suite(suite: SuiteData, run_id: &str) -> SuiteSummary {
     let mut summary = SuiteSummary::new();
     (summary.run_id, summary.suite, summary.targets) = (run_id.to_owned(), suite.name, targets);
     summary.id = suite.id;
+    summary.probe = suite.record.as_ref().and_then(|record| record.probe);
     summary.problems = suite.problems.iter().map(|problem| problem.sentence()).collect();
     summary.not_started = not_started;
     summary.cases = cases.into_iter().map(|(record, _)| record).collect();

@@ -68,6 +68,9 @@ impl fmt::Display for SummaryText<'_> {
             let cases = counted(reused, "unchanged case");
             writeln!(f, "  reused   {cases} of earlier runs; time and cost are those of the runs then")?;
         }
+        if let Some(probe) = &summary.probe {
+            writeln!(f, "  probe    {probe}")?;
+        }
         trial_errors(&summary.targets, f)?;
         failed_graders(&summary.cases, f)?;
         targets(&summary.targets).write(width, f)?;

@@ -252,14 +252,21 @@ function summary(report, past) {
         el('div', { class: 'captions' }, el('span', { class: 'caption' }, `${count(counts.p)} of ${plural(counts.run, 'case')} passed`,
           interval && el('span', { class: 'muted' }, ` · 95 % interval ${percent(interval[0], 0)}–${percent(interval[1], 0)}`)),
         errors > 0 && el('span', { class: 'caption' }, `${count(errors)} of ${plural(trials.length, 'trial')} ended in an error`),
-        tolerated > 0 && el('span', { class: 'caption' }, `${plural(tolerated, 'case')} passed although a grader failed`))),
+        tolerated > 0 && el('span', { class: 'caption' }, `${plural(tolerated, 'case')} passed although a grader failed`),
+          report.probe && el('span', { class: 'caption' }, probeText(report.probe)))),
       past && versus(past),
       report.past.length > 1 && sparkline([...report.past.map((it) => pastRate(it).rate), counts.rate])),
-    el('div', { class: 'distribution' }, outcomeBar(counts),
+    el('div', { class: 'distribution' }, outcomeBar(counts, report.probe),
       el('div', { class: 'legend' }, legend.filter(([code, number]) => number > 0 || code === 'p' || code === 'f').map(([code, number, q]) =>
         el('a', { 'data-filter': q }, sign(code, { label: false, size: 14 }), el('strong', {}, count(number)), ` ${OUTCOMES[code].label.toLowerCase()}`)),
         tests > cases.length && el('span', { class: 'muted' }, `${plural(tests - cases.length, 'test')} not run`))),
     el('dl', { class: 'measures' }, measures(report, cases)));
+}
+
+/** Between which pass rates the suites say something. */
+function probeText({ floor, ceiling }) {
+  const parts = [floor !== null && `doing nothing passes ${percent(floor, 0)}`, ceiling !== null && `the references pass ${percent(ceiling, 0)}`];
+  return parts.filter(Boolean).join(' · ');
 }
 
 function measures(report, cases) {

@@ -269,9 +269,13 @@ function changeMark(it, past) {
   }
 }
 
-/** Outcomes as shares of a bar; the words are beside it. */
-function outcomeBar(counts) {
+/** Outcomes as shares of a bar; the words are beside it. Marks show the pass rates of an agent that does nothing and of the references. */
+function outcomeBar(counts, probe) {
   const parts = [['passed', counts.p - Math.min(counts.flaky, counts.p)], ['flaky', Math.min(counts.flaky, counts.p)], ['failed', counts.f], ['error', counts.e], ['skipped', counts.s]];
-  return el('span', { class: 'outcomes', 'aria-hidden': 'true' },
+  const bar = el('span', { class: 'outcomes', 'aria-hidden': 'true' },
     parts.filter(([, number]) => number > 0).map(([name, number]) => el('span', { class: `part is-${name}`, style: { 'flex-grow': number } })));
+  if (!probe) return bar;
+  const all = counts.run + counts.s;
+  const mark = (name, rate) => rate !== null && el('span', { class: `mark is-${name}`, title: `${name} ${percent(rate, 0)}`, style: { left: `${all ? rate * counts.run / all * 100 : 0}%` } });
+  return el('span', { class: 'marked', 'aria-hidden': 'true' }, bar, mark('floor', probe.floor), mark('ceiling', probe.ceiling));
 }

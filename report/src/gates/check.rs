@@ -114,8 +114,11 @@ impl<'a> Checked<'a> {
         let (skipped, run): (Vec<&CaseData>, Vec<&CaseData>) =
             selected.into_iter().partition(|case| case.record.outcome == Status::Skipped);
         let measured = Measured::of(gate.measure(), &run);
+        let floor = if gate.is_above_floor() { self.floor(&run) } else { Ok(0.0) };
         let why = self.broken.clone().or_else(|| self.doubt(gate, run.len(), skipped.len(), filtered.len(), measured));
-        let verdict = match measured.value.map(|value| gate.holds(value)) {
+        let why = why.or_else(|| floor.clone().err());
+        let floor = floor.ok();
+        let verdict = match measured.value.zip(floor).map(|(value, floor)| gate.holds(value, floor)) {
             Some(false) => GateVerdict::Missed,
             Some(true) if why.is_none() => GateVerdict::Met,
             _ => GateVerdict::Undecided,
@@ -124,12 +127,30 @@ impl<'a> Checked<'a> {
             gate: gate.to_string(),
             slice,
             value: measured.value,
-            limit: gate.limit(),
+            limit: floor.map(|floor| floor + gate.limit()),
+            floor: floor.filter(|_| gate.is_above_floor()),
             cases: run.len(),
             verdict,
             why,
             measure: gate.measure(),
         }
+    }
+
+    /// The pass rate of an agent that does nothing: of several suites, their floors by the number of cases.
+    fn floor(&self, cases: &[&CaseData]) -> Result<f64, String> {
+        let mut sum = 0.0;
+        for suite in &self.run.suites {
+            let count = suite.cases.iter().filter(|case| cases.iter().any(|one| std::ptr::eq(*one, *case))).count();
+            if count == 0 {
+                continue;
+            }
+            let Some(floor) = suite.record.as_ref().and_then(|record| record.probe.as_ref()?.floor) else {
+                let name = &suite.name;
+                return Err(format!("the floor of suite `{name}` is not known: run `cargo evalsuite probe`"));
+            };
+            sum += floor.share.value() * share(count, cases.len());
+        }
+        Ok(sum)
     }
 
     /// Why the measured value does not say that a gate is met.
@@ -181,7 +202,10 @@ fn is_filtered(case: &CaseData) -> bool {
 }
 
 fn too_many(missing: usize, all: usize) -> bool {
-    #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
-    let share = missing as f64 / all.max(1) as f64;
-    share > MOST_MISSING
+    share(missing, all) > MOST_MISSING
+}
+
+#[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
+fn share(count: usize, all: usize) -> f64 {
+    count as f64 / all.max(1) as f64
 }

@@ -37,8 +37,11 @@ pub struct GateResult {
     pub slice: Option<String>,
     /// What was measured, in the unit of its measure; `None` if it cannot be.
     pub value: Option<f64>,
-    /// The limit, in the same unit.
-    pub limit: f64,
+    /// The limit, in the same unit; `None` if it is relative to a floor that is not known.
+    pub limit: Option<f64>,
+    /// The floor in the limit, of a gate such as `pass_rate >= floor + 20%`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<f64>,
     /// Number of cases, without skipped ones.
     pub cases: usize,
     /// Whether the value is within the limit.

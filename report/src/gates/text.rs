@@ -41,6 +41,9 @@ impl fmt::Display for GateResult {
             (Some(value), _) => write!(f, "  {value:.3}")?,
         }
         write!(f, "  {}", counted(self.cases, "case"))?;
+        if let Some(floor) = self.floor {
+            write!(f, "  floor {floor:.3}")?;
+        }
         self.why.as_ref().map_or(Ok(()), |why| write!(f, "  ({why})"))
     }
 }

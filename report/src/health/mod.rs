@@ -3,6 +3,7 @@
 mod cases;
 mod judges;
 mod observed;
+mod probed;
 mod text;
 
 use std::io;
@@ -13,6 +14,7 @@ use evalsuite_records::run_directory::OutputDirectory;
 use serde::Serialize;
 
 use self::observed::Observed;
+pub use self::probed::{GraderFinding, ProbedSuite};
 use crate::run_data::{RunData, SuiteData};
 
 /// Limits of the findings.
@@ -54,6 +56,8 @@ pub struct Health {
     pub undecided_graders: Vec<UndecidedGrader>,
     /// All judges that were asked, by suite and name.
     pub judges: Vec<JudgeHealth>,
+    /// What was found by `cargo evalsuite probe`, by suite.
+    pub probes: Vec<ProbedSuite>,
 }
 
 /// A run of the window.
@@ -161,7 +165,7 @@ impl Health {
             window.push(WindowRun { run: run.run_id, started_at });
         }
         let (suites, undecided_graders, judges) = observed.findings(options);
-        Self { schema: Self::SCHEMA, window, suites, undecided_graders, judges }
+        Self { schema: Self::SCHEMA, window, suites, undecided_graders, judges, probes: Vec::new() }
     }
 
     /// The health of suites that are called so, see [`SuiteId::is_called`](evalsuite_records::record::SuiteId::is_called), or of all if none is named, over the newest `count` runs of an output directory with results of theirs.

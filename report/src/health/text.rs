@@ -5,7 +5,7 @@ use std::{fmt, iter};
 use evalsuite_diagnostics::counted;
 use evalsuite_records::summary::TextTable;
 
-use super::{CaseHealth, Health, JudgeHealth, SuiteHealth, UndecidedGrader};
+use super::{CaseHealth, GraderFinding, Health, JudgeHealth, ProbedSuite, SuiteHealth, UndecidedGrader};
 
 /// Most cases of one kind that are listed.
 const LISTED: usize = 20;
@@ -27,6 +27,7 @@ impl fmt::Display for Health {
             writeln!(f, "\ngraders that decided no trial")?;
         }
         self.undecided_graders.iter().try_for_each(|grader| writeln!(f, "  {grader}"))?;
+        self.probes.iter().try_for_each(|probe| write!(f, "{probe}"))?;
         let mut drifting = self.judges.iter().filter(|judge| judge.is_drifting).peekable();
         if drifting.peek().is_some() {
             writeln!(f, "\njudges that have drifted")?;
@@ -62,6 +63,30 @@ fn cases(f: &mut fmt::Formatter<'_>, kind: &str, cases: &[CaseHealth]) -> fmt::R
     match cases.len().checked_sub(LISTED) {
         Some(more @ 1..) => writeln!(f, "  and {more} more"),
         _ => Ok(()),
+    }
+}
+
+/// What a probe says, if it says anything.
+impl fmt::Display for ProbedSuite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rates = self.rates.to_string();
+        if !rates.is_empty() {
+            writeln!(f, "\n{}: {rates}", self.suite)?;
+        }
+        for (kind, findings) in
+            [("graders that nothing fails", &self.vacuous), ("graders that nothing passes", &self.impossible)]
+        {
+            if !findings.is_empty() {
+                writeln!(f, "\n{kind}")?;
+            }
+            for GraderFinding { location, message } in findings.iter().take(LISTED) {
+                writeln!(f, "  {location}: {message}")?;
+            }
+            if let Some(more @ 1..) = findings.len().checked_sub(LISTED) {
+                writeln!(f, "  and {more} more")?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::record::{
-    CalibrationRecord, CaseRecord, GraderState, Shortfall, Stability, Status, TrialRecord, TrialSummary, Usage, Verdict,
+    CalibrationRecord, CaseRecord, GraderState, ProbeRates, Shortfall, Stability, Status, TrialRecord, TrialSummary,
+    Usage, Verdict,
 };
 use evalsuite_records::statistics::bounded_interval;
 use evalsuite_schema::Object;
@@ -58,6 +59,7 @@ pub(super) fn index(
         "run": run_info(run),
         "inUse": run.in_use,
         "suites": run.suites.iter().map(suite_info).collect::<Vec<_>>(),
+        "probe": probe(run),
         "judgedRates": judged_rates(run),
         "totals": totals(run),
         // Index into `past` of the run that is compared with first.
@@ -253,7 +255,25 @@ fn suite_info(suite: &SuiteData) -> Value {
         "tests": record.map(|record| record.tests.len()),
         "diagnostics": diagnostics.map(|diagnostic| &diagnostic.message).collect::<Vec<_>>(),
         "calibration": suite.calibration.as_ref().map(judge_quality),
+        "probe": record.and_then(|record| record.probe).map(|probe| probe.to_string()),
     })
+}
+
+/// Between which pass rates the run says something: the rates of its suites, by their numbers of cases. `None` unless all were probed.
+fn probe(run: &RunData) -> Option<Value> {
+    let cases: usize = run.suites.iter().map(|suite| suite.cases.len()).sum();
+    let mean = |of: &dyn Fn(&ProbeRates) -> Option<f64>| {
+        let mut sum = 0.0;
+        for suite in run.suites.iter().filter(|suite| !suite.cases.is_empty()) {
+            #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
+            let weight = suite.cases.len() as f64 / cases as f64;
+            sum += weight * of(suite.record.as_ref()?.probe.as_ref()?)?;
+        }
+        (cases > 0).then_some(sum)
+    };
+    let floor = mean(&|probe| Some(probe.floor?.share.value()));
+    let ceiling = mean(&|probe| Some(probe.ceiling?.value()));
+    (floor.is_some() || ceiling.is_some()).then(|| json!({ "floor": floor, "ceiling": ceiling }))
 }
 
 /// How well the judges of a suite agree with people.

@@ -1,6 +1,6 @@
 //! Runs held against gates.
 
-use evalsuite_records::record::{Reason, ReasonCode, Status, SuiteTest};
+use evalsuite_records::record::{ProbeRecord, ProbeResult, ProbedCase, Reason, ReasonCode, Status, SuiteId, SuiteTest};
 use evalsuite_report::{Gate, GateOptions, GateReport, GateVerdict, Problem, RunData, check_gates, suite_gates};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -177,4 +177,36 @@ fn a_suite_whose_gates_are_not_known_is_never_green() {
     let result = report(&run, &["suite:repair pass_rate >= 0"]).results.remove(0);
     assert_eq!(result.verdict, GateVerdict::Undecided);
     assert_eq!(result.why.as_deref(), Some("suite.json of suite `refunds` is missing"));
+}
+
+/// A probe of a suite of four cases, of which as many pass for an agent that does nothing.
+fn probe(suite: &str, passed: usize) -> ProbeRecord {
+    let mut probe = ProbeRecord::new();
+    probe.suite = SuiteId::new(suite);
+    for index in 0..4 {
+        let mut result = ProbeResult::default();
+        result.passes = Some(index < passed);
+        let mut case = ProbedCase::default();
+        case.results.push(result);
+        probe.cases.push(case);
+    }
+    probe.sum_up();
+    probe
+}
+
+#[test]
+fn a_pass_rate_is_held_against_the_floor() {
+    let run = run();
+    let unknown = report(&run, &["suite:repair pass_rate >= floor + 20%"]).results.remove(0);
+    assert_eq!((unknown.verdict, unknown.limit, unknown.floor), (GateVerdict::Undecided, None, None));
+    assert_eq!(unknown.why.as_deref(), Some("the floor of suite `repair` is not known: run `cargo evalsuite probe`"));
+    let run = run.with_probes(&[probe("repair", 2), probe("refunds", 1), probe("scheduling", 1)]);
+    let known = |gate: &str| report(&run, &[gate]).results.remove(0);
+    let repair = known("suite:repair pass_rate >= floor + 20%");
+    assert_eq!((repair.limit, repair.floor), (Some(0.7), Some(0.5)));
+    assert_eq!(repair.verdict, GateVerdict::Met, "{repair}");
+    assert!(repair.to_string().ends_with("cases  floor 0.500"), "{repair}");
+    assert_eq!(known("suite:repair pass_rate > floor + 40%").verdict, GateVerdict::Missed);
+    let all = known("pass_rate >= floor").floor.unwrap();
+    assert!(0.25 < all && all < 0.5, "the floors of the suites, by their cases: {all}");
 }

@@ -1,7 +1,9 @@
 //! The health of suites over several runs.
 
+use evalsuite_diagnostics::{Code, Diagnostic, Location};
 use evalsuite_records::record::{
-    CalibrationRecord, CalibrationStatistics, GitState, GraderRecord, GraderState, JudgeRecord, SuiteRecord, SuiteTest,
+    CalibrationRecord, CalibrationStatistics, GitState, GraderRecord, GraderState, JudgeRecord, ProbeRecord,
+    ProbedCase, SuiteId, SuiteRecord, SuiteTest,
 };
 use evalsuite_report::{CaseHealth, Health, HealthOptions, RunData};
 use evalsuite_schema::Kind;
@@ -164,4 +166,26 @@ fn a_judge_drifts_if_it_agrees_less_with_people() {
     assert!(!health(vec![calibrated("b", "s", 0.71), calibrated("a", "s", 0.72)]).judges[0].is_drifting);
     let other = health(vec![calibrated("b", "t", 0.2), calibrated("a", "s", 0.72)]);
     assert_eq!((other.judges[0].kappa, other.judges[0].is_drifting), (None, false), "other samples");
+}
+
+#[test]
+fn graders_that_nothing_fails_or_passes_are_named_by_the_probe() {
+    let finding = |code, line, message: &str| Diagnostic::new(code, message).at(Location::new("EVAL.yaml", line, 5));
+    let mut case = ProbedCase::default();
+    case.findings = vec![
+        finding(Code::VacuousGrader, 3, "nothing fails `short`"),
+        finding(Code::ImpossibleGrader, 4, "nothing passes `total`"),
+        finding(Code::PassesWithoutWork, 5, "case `a` passes without work"),
+    ];
+    let probe = |suite: &str| {
+        let mut probe = ProbeRecord::new();
+        (probe.suite, probe.cases) = (SuiteId::new(suite), vec![case.clone()]);
+        probe
+    };
+    let found = health(vec![run("a", &[("x", 1, 1)])]).with_probes(&[probe("refunds"), probe("other")]);
+    assert_eq!(found.probes.len(), 1, "the other suite has no results");
+    let text = found.to_string();
+    let expected = "\ngraders that nothing fails\n  EVAL.yaml:3:5: nothing fails `short`\n\n\
+                    graders that nothing passes\n  EVAL.yaml:4:5: nothing passes `total`\n";
+    assert!(text.ends_with(expected), "{text}");
 }

@@ -15,7 +15,7 @@ pub use self::slice_key::SliceKey;
 /// | `KEY:VALUE` | only cases with this value: `suite:`, `target:`, `bucket:`, `tag:`, `metadata.KEY:`; values with blanks in `"` |
 /// | `MEASURE` | `pass_rate`, `lower(pass_rate)`, `score`, `cost`, `time`, `p50(time)`, `p95(time)`, see [`Measure`] |
 /// | `OP` | `>=` or `>` for rates and scores, `<=` or `<` for cost and time |
-/// | `NUMBER` | such as `0.9`, `90%`, `$2.50`, `500ms`, `60s`, `5min` |
+/// | `NUMBER` | such as `0.9`, `90%`, `$2.50`, `500ms`, `60s`, `5min`; of a pass rate also `floor` and `floor + 20%` |
 /// | `per KEY` | every value of the key has to meet the gate |
 ///
 /// ```
@@ -25,6 +25,8 @@ pub use self::slice_key::SliceKey;
 /// assert_eq!(gate.to_string(), "suite:shop lower(pass_rate) >= 85% per bucket");
 /// let error = "pas_rate >= 0.9".parse::<Gate>().unwrap_err();
 /// assert_eq!(error.column(), 1);
+/// let gate: Gate = "pass_rate >= floor + 20%".parse()?;
+/// assert!(gate.is_above_floor() && gate.holds(0.7, 0.5) && !gate.holds(0.6, 0.5));
 /// # Ok::<(), evalsuite_schema::gate::GateError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +37,7 @@ pub struct Gate {
     measure: Measure,
     operator: Operator,
     limit: f64,
+    is_above_floor: bool,
     per: Option<SliceKey>,
 }
 
@@ -57,9 +60,15 @@ impl Gate {
         self.measure
     }
 
-    /// The limit, in the unit of the measure: a share from 0 to 1, US dollars, or seconds.
+    /// The limit, in the unit of the measure: a share from 0 to 1, US dollars, or seconds. Of a gate
+    /// [above the floor](Self::is_above_floor), what is added to the floor.
     pub fn limit(&self) -> f64 {
         self.limit
+    }
+
+    /// Whether the limit is relative to the floor: the pass rate of an agent that does nothing, as `cargo evalsuite probe` has found it.
+    pub fn is_above_floor(&self) -> bool {
+        self.is_above_floor
     }
 
     /// The key of `per`: each of its values is checked separately.
@@ -80,15 +89,17 @@ impl Gate {
         self
     }
 
-    /// Whether a value, in the unit of the measure, is within the limit.
-    pub fn holds(&self, value: f64) -> bool {
+    /// Whether a value, in the unit of the measure, is within the limit. `floor` is that of the cases; it has no effect on a gate that is not
+    /// [above the floor](Self::is_above_floor).
+    pub fn holds(&self, value: f64, floor: f64) -> bool {
+        let limit = self.limit + if self.is_above_floor { floor } else { 0.0 };
         // Sums of the same numbers in another order differ by rounding.
-        let rounding = 1e-9 * self.limit.abs().max(1.0);
+        let rounding = 1e-9 * limit.abs().max(1.0);
         match self.operator {
-            Operator::AtLeast => value >= self.limit - rounding,
-            Operator::MoreThan => value > self.limit + rounding,
-            Operator::AtMost => value <= self.limit + rounding,
-            Operator::LessThan => value < self.limit - rounding,
+            Operator::AtLeast => value >= limit - rounding,
+            Operator::MoreThan => value > limit + rounding,
+            Operator::AtMost => value <= limit + rounding,
+            Operator::LessThan => value < limit - rounding,
         }
     }
 }

@@ -51,6 +51,9 @@ impl fmt::Display for Gate {
     }
 }
 
+/// The name of the pass rate of an agent that does nothing.
+const FLOOR: &str = "floor";
+
 /// A word or an operator of a gate, with the characters before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
@@ -96,7 +99,10 @@ impl Reader<'_> {
             }
         };
         let token = self.next("a number", "such as `0.9`")?;
-        let limit = limit(&token.text, measure).map_err(|(message, help)| self.error(&token, message, help))?;
+        let (limit, is_above_floor) = match token.text.strip_prefix(FLOOR) {
+            Some(rest) => (self.above_floor(rest, &token, measure)?, true),
+            None => (self.limit(&token.text, &token, measure)?, false),
+        };
         let per = match self.tokens.next() {
             None => None,
             Some(token) if token.text == "per" => {
@@ -111,7 +117,36 @@ impl Reader<'_> {
         if let Some(token) = self.tokens.next() {
             return Err(self.error(&token, format!("unexpected `{}`", token.text), String::new()));
         }
-        Ok(Gate { text: self.gate.to_owned(), selected, measure, operator, limit, per })
+        Ok(Gate { text: self.gate.to_owned(), selected, measure, operator, limit, is_above_floor, per })
+    }
+
+    /// What is added to the floor: `rest` follows its name without a blank.
+    fn above_floor(&mut self, rest: &str, token: &Token, measure: Measure) -> Result<f64, GateError> {
+        if !matches!(measure, Measure::PassRate | Measure::LowerPassRate) {
+            let message = format!("`{}` cannot have `{FLOOR}`, which is a pass rate", measure.as_str());
+            return Err(self.error(token, message, "write a number".to_owned()));
+        }
+        let mut written = rest.to_owned();
+        let is_sum = |token: &Token| token.text.starts_with('+');
+        if written.is_empty() {
+            match self.tokens.as_slice().first().filter(|next| is_sum(next)) {
+                None => return Ok(0.0),
+                Some(_) => written = self.next("`+`", "")?.text,
+            }
+        }
+        let Some(number) = written.strip_prefix('+') else {
+            let message = format!("unexpected `{}`", token.text);
+            return Err(self.error(token, message, format!("write `{FLOOR} + 20%`")));
+        };
+        if number.is_empty() {
+            let token = self.next("a number", "such as `20%`")?;
+            return self.limit(&token.text, &token, measure);
+        }
+        self.limit(number, token, measure)
+    }
+
+    fn limit(&self, text: &str, token: &Token, measure: Measure) -> Result<f64, GateError> {
+        limit(text, measure).map_err(|(message, help)| self.error(token, message, help))
     }
 
     fn next(&mut self, expected: &str, help: &str) -> Result<Token, GateError> {
@@ -253,6 +288,29 @@ mod tests {
         ];
         for (text, limit) in limits {
             assert_eq!(parsed(text).limit, limit, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pass_rate_can_be_compared_with_the_floor() {
+        for (text, limit) in [
+            ("pass_rate >= floor + 20%", 0.2),
+            ("pass_rate>=floor+20%", 0.2),
+            ("lower(pass_rate) > floor", 0.0),
+            ("pass_rate >= floor +0.1 per bucket", 0.1),
+        ] {
+            let gate = parsed(text);
+            assert_eq!((gate.limit, gate.is_above_floor), (limit, true), "{text}");
+            assert_eq!(parsed(&gate.to_string()), gate);
+        }
+        assert!(!parsed("pass_rate >= 0.2").is_above_floor);
+        for (text, message) in [
+            ("score >= floor", "`score` cannot have `floor`, which is a pass rate"),
+            ("pass_rate >= floor +", "expected a number"),
+            ("pass_rate >= floor + 120%", "`120%` is not a valid limit"),
+            ("pass_rate >= floors", "unexpected `floors`"),
+        ] {
+            assert!(error(text).starts_with(message), "{text}: {}", error(text));
         }
     }
 

@@ -224,10 +224,11 @@ const PROMPTFOO: &[&str] = &[
 ];
 
 /// From directories to suites, from suites to what includes them.
-const LOCATE: &[&str] = &["suite_search", "suite_request", "includes", "stored_runs", "baselines", "merge_base"];
+const LOCATE: &[&str] =
+    &["suite_search", "suite_request", "includes", "stored_runs", "baselines", "stored_probes", "merge_base"];
 
 /// `check` uses what repairs files.
-const WRITING: &[&str] = &["new", "convert", "explain", "fixes", "check"];
+const WRITING: &[&str] = &["new", "convert", "explain", "fixes", "check", "saved_cases"];
 
 const LOOKING: &[&str] = &["list", "show", "health", "report"];
 

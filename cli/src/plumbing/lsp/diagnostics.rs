@@ -29,7 +29,7 @@ impl Published {
         let mut now: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
         let mut ranges = Ranges { documents, encoding, texts: BTreeMap::new() };
         for suite in suites {
-            for found in &suite.found {
+            for found in suite.found.iter().chain(&suite.probed) {
                 let diagnostic = convert(found, suite, &mut ranges);
                 let of_file = now.entry(found.file.clone()).or_default();
                 // Suites share files, and one may be included twice.

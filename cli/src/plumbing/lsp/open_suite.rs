@@ -7,10 +7,11 @@ use evalsuite_codegen::expansion;
 use evalsuite_diagnostics::{Diagnostic, Diagnostics, Position, SourceRange};
 use evalsuite_discovery::SKILL_EVALS;
 use evalsuite_loader::source::Texts;
-use evalsuite_loader::{CasePlace, Loaded, Request, Session, load_targets};
+use evalsuite_loader::{CasePlace, Loaded, LoadedSuite, Request, Session, load_targets};
+use evalsuite_schema::Case;
 
 use crate::locate::includes::Include;
-use crate::writing::check;
+use crate::writing::{check, saved_cases};
 
 /// A problem with a suite.
 #[derive(Debug, Clone)]
@@ -34,6 +35,10 @@ pub(super) struct OpenSuite {
     files: HashSet<PathBuf>,
     pub(super) targets_file: Option<PathBuf>,
     pub(super) found: Vec<Found>,
+    /// What probes found in the cases of the file that was saved last.
+    pub(super) probed: Vec<Found>,
+    /// The suite as it was checked last, if it has no errors.
+    good: Option<LoadedSuite>,
 }
 
 impl OpenSuite {
@@ -44,7 +49,17 @@ impl OpenSuite {
             None => request,
         };
         let session = Session::new(request.clone());
-        Self { path, include, request, session, files: HashSet::new(), targets_file: None, found: Vec::new() }
+        Self {
+            path,
+            include,
+            request,
+            session,
+            files: HashSet::new(),
+            targets_file: None,
+            found: Vec::new(),
+            probed: Vec::new(),
+            good: None,
+        }
     }
 
     /// The directory of the suite.
@@ -103,7 +118,19 @@ impl OpenSuite {
         self.files.iter().filter(is_calibration).cloned().collect()
     }
 
+    /// Probes the cases of a file that was saved.
+    pub(super) fn probe(&mut self, path: &Path) {
+        self.probed.clear();
+        let Some(good) = &self.good else { return };
+        let is_there = |case: &&Case| self.request.workspace_root.join(&case.location.file) == path;
+        let cases: Vec<&Case> = good.cases.iter().map(|loaded| &*loaded.case).filter(is_there).collect();
+        let findings = saved_cases::probe(&good.suite, &cases, &self.request.package_root);
+        self.probed = findings.into_iter().map(|finding| self.placed(finding, false)).collect();
+    }
+
     fn take(&mut self, loaded: Loaded, texts: &Texts) {
+        // The places of findings are those of the texts that were saved.
+        self.probed.clear();
         self.request.texts = texts.clone();
         self.files = loaded.files.all().into_iter().map(|file| file.path).collect();
         self.targets_file = check::targets_file(&self.path, &self.request);
@@ -112,7 +139,8 @@ impl OpenSuite {
             Some(include) => {
                 let mut context = include.context.clone();
                 context.request.texts = texts.clone();
-                let (problems, _) = expansion::check_loaded(include.binding.clone(), &context, loaded);
+                let (problems, suite) = expansion::check_loaded(include.binding.clone(), &context, loaded);
+                self.good = suite;
                 for problem in problems {
                     // Arguments that mean nothing are reported by the compiler.
                     let Some(diagnostic) = problem.as_diagnostic() else { continue };
@@ -124,6 +152,7 @@ impl OpenSuite {
                     usual.append(load_targets(file, &self.request).problems_of(suite.targets_file_entries()));
                 }
                 usual.append(loaded.diagnostics);
+                self.good = loaded.suite;
             }
         }
         let mut all: Vec<Found> = Vec::new();

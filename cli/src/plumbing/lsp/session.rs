@@ -37,6 +37,8 @@ struct Pending {
     changed: BTreeSet<PathBuf>,
     /// Files that are new or gone, or may have changed on the disk.
     stale: BTreeSet<PathBuf>,
+    /// Files that were saved.
+    saved: BTreeSet<PathBuf>,
 }
 
 /// What the server knows between `initialize` and `shutdown`.
@@ -183,7 +185,9 @@ impl Session {
     }
 
     fn saved(&mut self, params: DidSaveTextDocumentParams) {
-        if let (false, Some(path)) = (self.watches, file_uri::to_path(&params.text_document.uri)) {
+        let Some(path) = file_uri::to_path(&params.text_document.uri) else { return };
+        self.pending.saved.insert(path.clone());
+        if !self.watches {
             // The file may be new.
             self.changed_file(path);
         }
@@ -223,8 +227,8 @@ impl Session {
 
     /// Checks what has changed, and publishes the diagnostics.
     pub(super) fn check(&mut self, out: &mut Output) -> io::Result<()> {
-        let Pending { everything, changed, stale } = std::mem::take(&mut self.pending);
-        if !everything && changed.is_empty() && stale.is_empty() {
+        let Pending { everything, changed, stale, saved } = std::mem::take(&mut self.pending);
+        if !everything && changed.is_empty() && stale.is_empty() && saved.is_empty() {
             return Ok(());
         }
         let start = Instant::now();
@@ -234,6 +238,9 @@ impl Session {
         } else {
             self.workspace.reload(&stale, &texts);
             self.workspace.change(&changed, &texts);
+        }
+        for path in &saved {
+            self.workspace.suites.iter_mut().filter(|suite| suite.reads(path)).for_each(|suite| suite.probe(path));
         }
         for params in self.published.update(&self.workspace.suites, &self.documents, self.encoding) {
             out.notify("textDocument/publishDiagnostics", params)?;

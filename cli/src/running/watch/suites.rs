@@ -9,11 +9,12 @@ use evalsuite_codegen::binding::Agent;
 use evalsuite_codegen::expansion;
 use evalsuite_diagnostics::{Diagnostic, Diagnostics};
 use evalsuite_loader::source::Texts;
-use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session};
+use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session, Test};
 use evalsuite_schema::{Case, Location, Value};
 
 use crate::locate::includes::Includes;
 use crate::locate::suite_request;
+use crate::writing::saved_cases;
 
 /// The suites of the package or workspace.
 pub(super) struct Suites {
@@ -28,6 +29,8 @@ struct WatchedSuite {
     include: Option<usize>,
     session: Session,
     diagnostics: Vec<Diagnostic>,
+    /// What probes found in the cases that changed last.
+    probed: Vec<Diagnostic>,
     has_errors: bool,
     /// The suite without errors, as it was checked last.
     good: Option<LoadedSuite>,
@@ -81,7 +84,9 @@ impl Suites {
 
     /// Every problem, once.
     pub(super) fn diagnostics(&self) -> Diagnostics {
-        let mut all: Diagnostics = self.watched.iter().flat_map(|suite| suite.diagnostics.iter().cloned()).collect();
+        let of_suite =
+            |suite: &WatchedSuite| suite.diagnostics.iter().chain(&suite.probed).cloned().collect::<Vec<_>>();
+        let mut all: Diagnostics = self.watched.iter().flat_map(of_suite).collect();
         all.sort();
         all
     }
@@ -115,8 +120,13 @@ impl Suites {
         // A file that is gone, or one of several, may be a change of the list of cases.
         let changed = files.first().filter(|file| files.len() == 1 && file.is_file());
         self.check(|suite| suite.may_depend_on(files), changed.map(PathBuf::as_path));
-        let pairs = self.watched.iter().zip(&before);
-        pairs.flat_map(|(suite, before)| suite.touched(before.as_ref(), files)).collect()
+        let pairs = self.watched.iter_mut().zip(&before);
+        let touched = pairs.flat_map(|(suite, before)| {
+            let touched = suite.touched(before.as_ref(), files);
+            suite.probe(&touched);
+            touched
+        });
+        touched.collect()
     }
 
     /// Whether the path of a case's test or its id contains one of the texts, if there are any.
@@ -175,7 +185,16 @@ impl WatchedSuite {
             Some(include) => expansion::suite_request(&include.binding, &include.context),
             None => request.clone(),
         });
-        Ok(Self { path, request, include, session, diagnostics: Vec::new(), has_errors: false, good: None })
+        Ok(Self {
+            path,
+            request,
+            include,
+            session,
+            diagnostics: Vec::new(),
+            probed: Vec::new(),
+            has_errors: false,
+            good: None,
+        })
     }
 
     fn directory(&self) -> &Path {
@@ -198,6 +217,16 @@ impl WatchedSuite {
         self.diagnostics = found.into_iter().collect();
         self.has_errors = suite.is_none();
         self.good = suite.or(self.good.take());
+    }
+
+    /// Probes the cases of tests.
+    fn probe(&mut self, touched: &[Touched]) {
+        self.probed.clear();
+        let Some(suite) = self.good.as_ref().filter(|_| !touched.is_empty()) else { return };
+        let is_touched = |test: &&Test| touched.iter().any(|one| one.path == test.path.join("::"));
+        let indexes: BTreeSet<usize> = suite.tests.iter().filter(is_touched).map(|test| test.case).collect();
+        let cases: Vec<&Case> = indexes.into_iter().map(|index| &*suite.cases[index].case).collect();
+        self.probed = saved_cases::probe(&suite.suite, &cases, &self.request.package_root);
     }
 
     /// Whether a file may be one of the suite: below its directory, or named in it, or in a directory of files that suites share.

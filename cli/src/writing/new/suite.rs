@@ -151,12 +151,13 @@ fn files(layout: LayoutName, name: &str, test: &str) -> Vec<(&'static str, Strin
             ),
             (
                 "cases/greeting/case.yaml",
-                "input: Say hello.\nassertions:\n  - { type: icontains, value: hello }\n".to_owned(),
+                "input: Say hello in French, in one word.\nassertions:\n  - { type: equals, value: Bonjour }\n"
+                    .to_owned(),
             ),
             (
                 "cases/addition/case.yaml",
                 format!(
-                    "# Fails until `agent` in {test} does more than repeat the question.\ninput: What is 17 + 25?\nassertions:\n  - {{ type: contains, value: \"42\" }}\n"
+                    "# Fails until `agent` in {test} calls your agent.\ninput: What is 17 + 25? Answer with the number only.\nassertions:\n  - {{ type: equals, value: \"42\" }}\n"
                 ),
             ),
         ],
@@ -165,8 +166,20 @@ fn files(layout: LayoutName, name: &str, test: &str) -> Vec<(&'static str, Strin
                 "suite.json",
                 format!("{{\n  \"name\": {name:?},\n  \"agent_name\": \"agent\",\n  \"kind\": \"capability\"\n}}\n"),
             ),
-            ("tasks/greeting.json", task("greeting", "A greeting is returned.", "Say hello.", "icontains", "hello")),
-            ("tasks/addition.json", task("addition", "Two numbers are added.", "What is 17 + 25?", "contains", "42")),
+            (
+                "tasks/greeting.json",
+                task("greeting", "The greeting is French.", "Say hello in French, in one word.", "equals", "Bonjour"),
+            ),
+            (
+                "tasks/addition.json",
+                task(
+                    "addition",
+                    "Two numbers are added.",
+                    "What is 17 + 25? Answer with the number only.",
+                    "equals",
+                    "42",
+                ),
+            ),
         ],
     }
 }
@@ -185,9 +198,10 @@ use evalsuite::{{BoxError, Trial, include_eval_suite}};
 
 include_eval_suite!("{path}");
 
-/// Stands in for the agent: call yours here.
+/// Stands in for the agent: call yours here, with `trial.prompt()`.
 async fn agent(trial: &mut Trial<'_>) -> Result<String, BoxError> {{
-    Ok(format!("You said: {{}}", trial.prompt()))
+    trial.log(format!("the prompt is {{:?}}", trial.prompt()));
+    Ok("Bonjour".to_owned())
 }}
 "#
     )

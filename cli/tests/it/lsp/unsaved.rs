@@ -149,3 +149,22 @@ fn without_a_directory_the_package_of_an_open_file_counts() {
     assert!(found.iter().any(|(file, lines)| file == path && lines[0].contains("`inptu`")), "{found:?}");
     client.shut_down();
 }
+
+#[test]
+fn a_saved_case_that_passes_without_work_is_a_warning_until_the_next_edit() {
+    let package = suites::cases();
+    let path = "suites/plain/EVAL.yaml";
+    let text = "tests:\n  - { id: a, input: Say please., assertions: [{ type: contains, value: e }] }\n";
+    package.write(path, text);
+    let mut client = Client::open(package.root(), json!({}));
+    assert_eq!(client.diagnostics(), []);
+    client.open_file(path, text);
+    client.notify("textDocument/didSave", json!({ "textDocument": { "uri": client.uri(path) } }));
+    let found = client.diagnostics();
+    let [(file, lines)] = found.as_slice() else { panic!("one file has a warning: {found:?}") };
+    assert_eq!((file.as_str(), lines.len()), (path, 1));
+    assert!(lines[0].starts_with("1:") && lines[0].contains(" W030 passes-without-work: case `a` "), "{lines:?}");
+    client.change(path, 2, &text.replace("value: e", "value: el"));
+    assert_eq!(client.diagnostics(), [(path.to_owned(), Vec::new())], "nothing is probed while typing");
+    client.shut_down();
+}

@@ -85,7 +85,7 @@ pub(super) fn read(
     case.timeout_seconds = written.timeout_seconds;
     case.tags = written.tags;
     case.metadata = written.metadata;
-    case.probe = written.probe;
+    case.probe = written.probe.unwrap_or_default();
     case.workspace = workspace;
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies: Vec::new(), user_graders })
 }

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use evalsuite_discovery::workspace_around;
-use evalsuite_records::record::{RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
+use evalsuite_records::probe::read_probe;
+use evalsuite_records::record::{ProbeRates, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 use evalsuite_schema::Suite;
 
 use self::git_query::GitQuery;
@@ -144,6 +145,9 @@ impl SuiteOfRun<'_> {
             record.layout = self.data.layout;
             record.digest = self.data.digest.clone();
             record.gates.clone_from(&self.data.gates);
+            // A file that cannot be read is an error of the command that wrote it.
+            let probe = read_probe(&package_directory(self.suite), &self.suite.id());
+            record.probe = probe.ok().flatten().as_ref().and_then(ProbeRates::of);
             record
         });
         for (name, message) in self.suite.diagnostics {

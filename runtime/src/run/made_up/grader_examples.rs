@@ -55,7 +55,8 @@ impl GradedExample {
         (asks_judge, format!("{}: the example is not decided by {}: {reasons}", self.place(), self.graded_by(case)))
     }
 
-    fn place(&self) -> String {
+    /// Where it is written: `file:line:column`.
+    pub(crate) fn place(&self) -> String {
         let Location { file, line, column, .. } = &self.location;
         format!("{file}:{line}:{column}")
     }
