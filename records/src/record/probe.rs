@@ -203,7 +203,7 @@ impl ResultKind {
 pub struct ProbeResult {
     /// What it is.
     pub probe: ResultKind,
-    /// What is broken in a mutant, such as `19.90 became 20.90`; where an example is.
+    /// What is broken in a mutant, such as `19.90 became 28.90`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// Whether the case passes; `None` if it depends on graders that were not run.

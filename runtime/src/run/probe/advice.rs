@@ -53,6 +53,9 @@ pub(super) fn advice(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
         GraderConfig::SkillTrigger(config) if !config.should_trigger => {
             Some("the grader only forbids a skill: add what has to be done instead".to_owned())
         }
+        GraderConfig::SkillTrigger(_) => {
+            Some("only the use of the skill is asked for: add a grader of the answer".to_owned())
+        }
         GraderConfig::IsJson => Some("any JSON passes: `json-schema` or `field-accuracy` would distinguish".to_owned()),
         GraderConfig::ContainsJson(config) if config.schema.is_none() => {
             Some("any object passes: a `schema` or `field-accuracy` would distinguish".to_owned())

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use evalsuite_records::record::{GraderNotRun, ProbeResult, ProbedCase, ProbedGrader, ResultKind};
 use evalsuite_schema::{Case, EmptyProbe, Grader};
 
+use crate::run::made_up::grader_examples::GradedExample;
 use crate::run::made_up::made_up_grading::MadeUpGrading;
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::probe::empty_probes;
@@ -15,7 +16,7 @@ use crate::run::probe::reference::reference;
 use crate::run::probe::tools::SuiteTools;
 
 /// Probes a case. The findings are still to come: some of them depend on other cases and on recorded trials.
-pub(crate) fn probe_case(grading: &MadeUpGrading<'_>, tools: &SuiteTools) -> ProbedCase {
+pub(crate) fn probe_case(grading: &MadeUpGrading<'_>, tools: &SuiteTools, examples: &[GradedExample]) -> ProbedCase {
     let case = grading.case();
     let mut running = RunningProbe {
         grading,
@@ -24,6 +25,7 @@ pub(crate) fn probe_case(grading: &MadeUpGrading<'_>, tools: &SuiteTools) -> Pro
         probed: ProbedCase::default(),
     };
     running.run_all(case, tools);
+    examples.iter().for_each(|example| running.add_example(example));
     running.flood(case, tools);
     running.end(case)
 }
@@ -80,14 +82,29 @@ impl RunningProbe<'_> {
         let fails_nothing = |grader: &ProbedGrader| grader.is_judged && grader.failed == 0 && grader.passed > 0;
         if self.graders.values().any(fails_nothing) {
             let graded = self.grading.grade(&empty_probes::flood(case, tools));
-            self.count(ResultKind::Busy, &graded);
+            self.count(ResultKind::Busy, &graded, "");
         }
     }
 
     fn grade(&mut self, probe: ResultKind, detail: Option<String>, made_up: &MadeUpResult) -> ProbeResult {
         let graded = self.grading.grade(made_up);
-        let failed = self.count(probe, &graded);
-        self.add_not_run(&graded);
+        self.add(probe, detail, &graded, "")
+    }
+
+    /// Adds an example, which says what its graders have to decide.
+    fn add_example(&mut self, example: &GradedExample) {
+        let probe = if example.should_pass { ResultKind::Pass } else { ResultKind::Fail };
+        // The name of a grader without the names of the composite and the turn around it.
+        let name = example.graded.graders.first().map(|record| record.name.as_str()).unwrap_or_default();
+        let around = example.grader.as_deref().and_then(|path| path.strip_suffix(name)).unwrap_or_default();
+        let result = self.add(probe, None, &example.graded, around);
+        self.probed.results.push(result);
+    }
+
+    /// Counts a graded result. `around` precedes the paths of its graders.
+    fn add(&mut self, probe: ResultKind, detail: Option<String>, graded: &GradedResult, around: &str) -> ProbeResult {
+        let failed = self.count(probe, graded, around);
+        self.add_not_run(graded);
         let mut result = ProbeResult::default();
         (result.probe, result.detail) = (probe, detail);
         (result.passes, result.score, result.failed) = (graded.passes, graded.score, failed);
@@ -95,9 +112,10 @@ impl RunningProbe<'_> {
     }
 
     /// Counts the verdicts of graders; returns the paths of those that fail.
-    fn count(&mut self, probe: ResultKind, graded: &GradedResult) -> Vec<String> {
+    fn count(&mut self, probe: ResultKind, graded: &GradedResult, around: &str) -> Vec<String> {
         let mut failed = Vec::new();
-        for verdict in verdicts(&graded.graders, graded.turns.as_deref()) {
+        for mut verdict in verdicts(&graded.graders, graded.turns.as_deref()) {
+            verdict.path.insert_str(0, around);
             let grader = self.graders.entry(verdict.path.clone()).or_insert_with(|| {
                 // A judge of a case that names no grader.
                 let mut probed = ProbedGrader::default();

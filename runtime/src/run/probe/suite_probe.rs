@@ -89,8 +89,12 @@ impl SuiteProbe<'_> {
     }
 
     fn probe(&self, chosen: &ChosenCase, tools: &SuiteTools) -> ProbedCase {
-        match self.suite.case(chosen.entry) {
-            Ok(grading) => probe_case(&grading, tools),
+        let probed = self.suite.case(chosen.entry).and_then(|mut grading| {
+            let examples = if chosen.case.has_examples() { grading.grade_examples()? } else { Vec::new() };
+            Ok(probe_case(&grading, tools, &examples))
+        });
+        match probed {
+            Ok(probed) => probed,
             Err(error) => {
                 let mut probed = ProbedCase::default();
                 probed.case_id.clone_from(&chosen.case.id);
@@ -132,7 +136,11 @@ impl SuiteProbe<'_> {
         if entry.may_have_variables() || all_graders(case).any(|grader| is_rust(&grader.config)) {
             return None;
         }
-        let of_case = entry.json.digests().unwrap_or_else(|| CaseDigests::of(case)).case;
+        let of_case = match case.has_examples() {
+            // The digest of a case is that of its trials, and leaves them out.
+            true => sha256_of_data(case),
+            false => entry.json.digests().unwrap_or_else(|| CaseDigests::of(case)).case,
+        };
         let root = self.suite.evals.suite().package_root();
         let commands = all_graders(case).filter_map(|grader| match &grader.config {
             GraderConfig::CodeGrader(config) => Some(&config.run.command),

@@ -126,3 +126,17 @@ fn a_grader_of_the_suite_is_reported_once_and_only_if_nothing_fails_it() {
     let (_, record) = probe(&suite("."));
     assert_eq!(record.findings().count(), 0, "an empty answer fails it");
 }
+
+#[test]
+fn examples_count_as_results() {
+    let yaml = "name: s\ntests:\n- id: a\n  input: Hi\n  assertions:\n  - { type: equals, value: x, required: true }\n\
+                - PLACEHOLDER\n";
+    let forbids = "  - { name: short, type: regex, value: '^(?!.*secret)', examples: { fail: [a secret] } }";
+    let without = "  - { name: short, type: regex, value: '.*' }";
+    let of = |grader: &str| probe(&yaml.replace("- PLACEHOLDER", grader)).1;
+    assert_eq!(codes(&of(without).cases[0]), ["vacuous-grader"]);
+    let record = of(forbids);
+    assert_eq!(codes(&record.cases[0]), [""; 0]);
+    let example = record.cases[0].results_of(ResultKind::Fail).next().unwrap();
+    assert_eq!((example.passes, example.failed.as_slice()), (Some(false), ["short".to_owned()].as_slice()));
+}
