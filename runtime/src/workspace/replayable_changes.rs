@@ -192,6 +192,7 @@ fn invalid(path: &str, what: &str) -> io::Error {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     fn write(root: &Path, path: &str, content: &[u8]) {
         let path = root.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -202,6 +203,7 @@ mod tests {
         ReplayableChanges::between(before, &before.take_later(directory)?, directory, &Placeholders::default())
     }
 
+    #[cfg(unix)]
     fn template() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         write(root.path(), "same", b"x");
