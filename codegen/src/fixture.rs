@@ -114,6 +114,18 @@ fn age(path: &Path) {
             age(&entry.expect("an entry").path());
         }
     }
-    let file = std::fs::File::open(path).expect("a file or folder");
+    let file = open_for_times(path).expect("a file or folder");
     file.set_modified(SystemTime::now() - Duration::from_secs(3600)).expect("a time");
+}
+
+#[cfg(unix)]
+fn open_for_times(path: &Path) -> std::io::Result<std::fs::File> {
+    std::fs::File::open(path)
+}
+
+#[cfg(windows)]
+fn open_for_times(path: &Path) -> std::io::Result<std::fs::File> {
+    use std::os::windows::fs::OpenOptionsExt;
+    // FILE_WRITE_ATTRIBUTES, and FILE_FLAG_BACKUP_SEMANTICS, with which directories can be opened.
+    std::fs::File::options().access_mode(0x0100).custom_flags(0x0200_0000).open(path)
 }

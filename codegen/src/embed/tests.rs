@@ -1,5 +1,6 @@
 //! Tests of embedded files through expansions.
 
+#[cfg(unix)]
 use evalsuite_schema::embedded;
 
 use super::Embedded;
@@ -29,6 +30,7 @@ fn fixture() -> Fixture {
 }
 
 /// Headers of an archive.
+#[cfg(unix)]
 fn headers(archive: &[u8]) -> Vec<String> {
     embedded::pairs(archive).expect("an archive").into_iter().map(|(header, _)| header.to_owned()).collect()
 }

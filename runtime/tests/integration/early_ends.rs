@@ -75,6 +75,7 @@ fn reason(record: &TrialRecord) -> (Status, Stage, ReasonCode) {
     (record.outcome, reason.stage, reason.code)
 }
 
+#[cfg(unix)]
 fn hook(line: &str) -> Value {
     json!({"command": {"shell": line}, "timeout_ms": 60_000, "reset": "none"})
 }

@@ -4,8 +4,7 @@ use std::fs;
 
 use evalsuite::record::{Mode, ReasonCode, TrialRecord, TurnRecord};
 use evalsuite::{
-    AgentError, CaseReport, CliAgents, Evals, Evidence, Message, Outcome, Role, RunOptions, Status, ToolCall, Trial,
-    Usage,
+    AgentError, CaseReport, Evals, Evidence, Message, Outcome, Role, RunOptions, Status, ToolCall, Trial, Usage,
 };
 use evalsuite_schema::json::{Value, json};
 
@@ -187,7 +186,7 @@ fn a_recording_belongs_to_the_command_that_made_it() {
         let entry = format!("{{ name: default, provider: cli, env: {{ MOOD: calm }}, command: '{command}' }}");
         place.write("targets.yaml", &format!("targets:\n  - {entry}\n"));
     };
-    let evals = || place.evals(&case_json("a", json!([contains("calm")]), json!({}))).with_agent(CliAgents);
+    let evals = || place.evals(&case_json("a", json!([contains("calm")]), json!({}))).with_agent(evalsuite::CliAgents);
     write("echo $MOOD > {OUTPUT_FILE}");
     passed(&place.record(&evals()));
     write("exit 1; echo $MOOD > {OUTPUT_FILE}");
