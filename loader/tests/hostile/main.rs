@@ -76,6 +76,7 @@ impl Package {
     }
 
     /// Loads the targets file nearest to the directory `suite`.
+    #[cfg(unix)]
     fn load_targets(&self, suite: &str) -> Said {
         let mut request = Request::new("", self.directory.path());
         request.workspace_root = self.directory.path().to_path_buf();

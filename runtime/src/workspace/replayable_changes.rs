@@ -204,6 +204,7 @@ fn invalid(path: &str, what: &str) -> io::Error {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     fn write(root: &Path, path: &str, content: &[u8]) {
         let path = root.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -214,6 +215,7 @@ mod tests {
         ReplayableChanges::between(before, &before.take_later(directory)?, directory, &Placeholders::default())
     }
 
+    #[cfg(unix)]
     fn template() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         write(root.path(), "same", b"x");
