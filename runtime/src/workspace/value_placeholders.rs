@@ -96,7 +96,7 @@ impl Placeholders {
             }
         }
         for (name, value) in directories {
-            if value.split(separator).filter(|part| !part.is_empty()).count() > 1 {
+            if value.split(['/', separator]).filter(|part| !part.is_empty()).count() > 1 {
                 hidden.extend(spellings(&name, value, separator));
             }
         }
@@ -244,9 +244,10 @@ mod tests {
         let text = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
-        Placeholders::of(
+        Placeholders::with_separator(
             text(&[("KEY", "secret"), ("LONG_KEY", "secret-long"), ("SHORT", "abc")]),
             text(&[("WORKSPACE", "/run/trial/workspace"), ("TRIAL", "/run/trial"), ("ROOT", "/")]),
+            '/',
         )
     }
 

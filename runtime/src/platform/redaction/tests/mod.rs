@@ -70,6 +70,7 @@ fn every_form_in_which_programs_write_a_secret_is_hidden() {
     assert_eq!(hidden(&json), "\"***\"");
     assert_eq!(hidden(&serde_json::to_string(&json).unwrap()), r#""\"***\"""#);
     assert_eq!(hidden(&format!("{secret:?}")), "\"***\"");
+    #[cfg(unix)]
     assert_eq!(hidden(&crate::platform::shell_quoting::quoted(secret)), "'***'");
     assert_eq!(
         hidden("first%20%22line%22%20%26%20%C3%BCmlaut%0A%09second%20%27line%27%20%2F%2B%3D%3F%20it%0Alast%20line"),
