@@ -94,7 +94,6 @@ pub(crate) fn expand(item: &ItemStruct) -> Result<TokenStream> {
     let doc = doc(&item.attrs);
     let pieces = &table.pieces;
     Ok(quote! {
-        #[cfg(feature = "keys")]
         const _: () = {
             use evalsuite_diagnostics::Code;
             #[allow(unused_imports, reason = "as its keys need")]

@@ -26,7 +26,6 @@ pub(crate) fn expand(item: &ItemEnum) -> Result<TokenStream> {
             }
         }
 
-        #[cfg(feature = "keys")]
         impl #name {
             /// What a word selects.
             pub fn of_word(word: &str) -> ::core::option::Option<Self> {
@@ -37,7 +36,6 @@ pub(crate) fn expand(item: &ItemEnum) -> Result<TokenStream> {
             }
         }
 
-        #[cfg(feature = "keys")]
         impl crate::keys::FromWritten for #name {
             fn from_written(written: crate::keys::Written) -> ::core::option::Option<Self> {
                 Self::of_word(written.word()?)

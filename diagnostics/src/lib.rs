@@ -6,15 +6,12 @@
 //! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
 //! stable API.
 
-#![cfg_attr(docsrs, feature(doc_cfg))]
-
 mod code;
 mod counted;
 mod diagnostic;
 mod groups;
 mod list;
 mod location;
-#[cfg(feature = "render")]
 pub mod render;
 mod source_range;
 pub mod suggest;

@@ -3,6 +3,7 @@
 use std::fs::FileType;
 use std::path::Path;
 
+use crate::directories::CASE_FILES;
 use crate::listing::{Listing, MAX_DEPTH, entries, in_parts, join};
 use crate::suite_files::SuiteFile;
 
@@ -17,9 +18,6 @@ pub struct DataFiles {
 
 /// Directories whose files are not written for the suite.
 const FOREIGN: &[&str] = &["workspace", "node_modules", "target", "__pycache__"];
-
-/// The file of a case in a directory of its own.
-const CASE_FILES: [&str; 2] = ["case.yaml", "case.yml"];
 
 /// Files with a meaning of their own, wherever they are.
 const KNOWN: &[&str] = &[

@@ -7,6 +7,14 @@ use crate::link;
 use crate::listing::{Listing, ProblemKind, entries, in_parts, join};
 use crate::spelling::has_name_of_disk;
 
+/// Names of the file that is the case of its directory.
+pub const CASE_FILES: [&str; 2] = ["case.yaml", "case.yml"];
+
+/// Whether a path is that of the case of a directory, by its name.
+pub fn is_case_file(path: &Path) -> bool {
+    CASE_FILES.iter().any(|name| path.file_name().is_some_and(|file| file == *name))
+}
+
 pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listing) {
     let entries = entries(root, path, listing);
     let parts = in_parts(&entries, |part| {
@@ -44,11 +52,12 @@ fn case_file(root: &Path, boundary: &Path, directory: &str, listing: &mut Listin
         }
         link::resolve(root, boundary, &file, metadata.file_type(), listing).is_some_and(|kind| kind.is_file())
     };
-    match (exists("case.yaml"), exists("case.yml")) {
-        (true, true) => listing.problem(directory, ProblemKind::TwoCaseFiles, "both `case.yaml` and `case.yml`"),
-        (true, false) => listing.files.push(join(directory, "case.yaml")),
-        (false, true) => listing.files.push(join(directory, "case.yml")),
+    let [name, other] = CASE_FILES;
+    match (exists(name), exists(other)) {
+        (true, true) => listing.problem(directory, ProblemKind::TwoCaseFiles, format!("both `{name}` and `{other}`")),
+        (true, false) => listing.files.push(join(directory, name)),
+        (false, true) => listing.files.push(join(directory, other)),
         (false, false) if listing.problems.len() > before => {}
-        (false, false) => listing.problem(directory, ProblemKind::NoCaseFile, "no `case.yaml`, skipped"),
+        (false, false) => listing.problem(directory, ProblemKind::NoCaseFile, format!("no `{name}`, skipped")),
     }
 }

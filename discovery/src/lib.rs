@@ -22,6 +22,7 @@ pub use calibration::{calibration_names, stem};
 pub use cargo_workspace::{workspace_around, workspace_root};
 pub use case_files::list;
 pub use data_files::{DataFiles, data_files};
+pub use directories::{CASE_FILES, is_case_file};
 pub use directory_links::{DirectoryLink, directory_links};
 pub use glob::is_glob;
 pub use listing::{Listing, MAX_DEPTH, MAX_VISITED, Problem, ProblemKind};

@@ -3,9 +3,7 @@
 use evalsuite_derive::Keys;
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "keys")]
 use crate::keys::{Keys as _, Table};
-#[cfg(feature = "keys")]
 use crate::message::{EXPECTED_OUTPUT, INPUT};
 use crate::{Case, Location, is_default};
 
@@ -90,16 +88,13 @@ pub struct Bar {
 }
 
 /// The number of keys of [`Bar`] that are minimums; those after them are maximums.
-#[cfg(feature = "keys")]
 const MINIMUMS: usize = 4;
 
-#[cfg(feature = "keys")]
 static MINIMUM: Table = {
     let keys = Bar::TABLE.keys.split_at(MINIMUMS).0;
     Table::new("minimum", "`minimum`", "Lowest values of a judge that is trusted.", keys)
 };
 
-#[cfg(feature = "keys")]
 static MAXIMUM: Table = {
     let keys = Bar::TABLE.keys.split_at(MINIMUMS).1;
     Table::new("maximum", "`maximum`", "Highest values of a judge that is trusted.", keys)

@@ -1,20 +1,15 @@
 //! Cases, their input and conversations.
 
 use evalsuite_derive::{Keys, Words};
-#[cfg(feature = "keys")]
 use evalsuite_diagnostics::Code;
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "keys")]
 use crate::grader::{
     CRITERIA,
     keys::{A_TASK_GRADER, ASSERTIONS},
 };
-#[cfg(feature = "keys")]
 use crate::keys::{ID, Key, Keys as _, SCHEMA_KEY, Table};
-#[cfg(feature = "keys")]
 use crate::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
-#[cfg(feature = "keys")]
 use crate::workspace::WORKSPACE;
 use crate::{Examples, Grader, Location, Message, Object, ProbeSettings, Requires, Trials, Workspace, is_default};
 
@@ -222,7 +217,6 @@ impl Case {
     }
 }
 
-#[cfg(feature = "keys")]
 const CASE_ID: Key = Key::new(
     "id",
     ID,
@@ -231,7 +225,6 @@ const CASE_ID: Key = Key::new(
 )
 .codes(&[Code::InvalidId, Code::DuplicateId, Code::TestNameCollision]);
 
-#[cfg(feature = "keys")]
 impl Case {
     /// A case in a list.
     pub const IN_LIST: &'static Table = {
@@ -395,7 +388,6 @@ pub enum OnTurnFailure {
 }
 
 /// One task: a JSON file below `tasks/`.
-#[cfg(feature = "keys")]
 #[derive(Debug, Keys)]
 #[keys(id = "task", what = "a task", common = keys::SCHEMA_KEY)]
 pub struct Task {

@@ -3,7 +3,6 @@
 use evalsuite_derive::Keys;
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "keys")]
 use crate::keys::{Keys as _, Type};
 use crate::{Location, Object, ToolCall};
 
@@ -97,5 +96,4 @@ impl Example {
 }
 
 /// A result: its answer alone, or all of it.
-#[cfg(feature = "keys")]
 const EXAMPLE: Type = Type::OneOf(&[Type::AnyText, Type::Object(Example::TABLE)]);

@@ -3,9 +3,7 @@
 use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "keys")]
 use crate::grader::keys::ASSERTIONS;
-#[cfg(feature = "keys")]
 use crate::workspace::WrittenHooks;
 use crate::{Hooks, is_default};
 
@@ -83,7 +81,6 @@ pub struct Target {
 }
 
 /// Keys of `execution` of a suite and of a case.
-#[cfg(feature = "keys")]
 #[derive(Debug, Keys)]
 pub struct CommonExecution {
     /// The target the cases run against, where there is no matrix.
@@ -104,7 +101,6 @@ pub struct CommonExecution {
 }
 
 /// How the cases of a suite run. Each setting of a case's own `execution` takes precedence.
-#[cfg(feature = "keys")]
 #[derive(Debug, Keys)]
 #[keys(id = "suite-execution", what = "`execution`")]
 pub struct SuiteExecution {
@@ -160,7 +156,6 @@ pub struct SuiteExecution {
 }
 
 /// How a case runs.
-#[cfg(feature = "keys")]
 #[derive(Debug, Keys)]
 #[keys(id = "case-execution", what = "`execution` of a case")]
 pub struct CaseExecution {

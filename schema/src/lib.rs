@@ -16,8 +16,6 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
-#![cfg_attr(docsrs, feature(doc_cfg))]
-
 mod calibration;
 mod case;
 #[doc(hidden)]
@@ -29,7 +27,6 @@ mod execution;
 pub mod gate;
 pub mod grader;
 pub mod json;
-#[cfg(feature = "keys")]
 #[doc(hidden)]
 pub mod keys;
 mod layout;
@@ -44,7 +41,6 @@ mod probe;
 mod requires;
 #[doc(hidden)]
 pub mod rfc3339;
-#[cfg(feature = "keys")]
 mod skill;
 mod suite;
 mod targets_file;
@@ -53,42 +49,30 @@ pub mod variable;
 mod workspace;
 
 pub use calibration::{Bar, Calibration, Sample};
-#[cfg(feature = "keys")]
-pub use case::Task;
 pub use case::{
     Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
-    Turn,
+    Task, Turn,
 };
 pub use evalsuite_diagnostics::Location;
 pub use examples::{Example, Examples};
-#[cfg(feature = "keys")]
-pub use execution::{CaseExecution, CommonExecution, SuiteExecution};
-pub use execution::{Strategy, Target, Trials};
+pub use execution::{CaseExecution, CommonExecution, Strategy, SuiteExecution, Target, Trials};
 pub use grader::{Grader, GraderConfig, GraderKind};
 pub use json::{Object, Value};
 pub use layout::{Layout, LayoutRules, Scoring};
-#[cfg(feature = "keys")]
-pub use message::ContentPart;
-pub use message::{Content, Message, Part, Role, ToolCall};
+pub use message::{Content, ContentPart, Message, Part, Role, ToolCall};
 #[doc(hidden)]
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
 pub use probe::{EmptyProbe, ProbeSettings};
-pub use requires::Requires;
-#[cfg(feature = "keys")]
-pub use requires::SuiteRequires;
-#[cfg(feature = "keys")]
+pub use requires::{Requires, SuiteRequires};
 pub use skill::{Skill, SkillEval, SkillEvals};
-#[cfg(feature = "keys")]
-pub use suite::SuiteJson;
-pub use suite::{Kind, Suite};
+pub use suite::{Kind, Suite, SuiteJson};
 pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 pub use usage::Usage;
 pub use workspace::{
     Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace, WorkspaceCopy,
 };
-#[cfg(feature = "keys")]
 #[doc(hidden)]
 pub use workspace::{RepoSourceKeys, ShortRepo, WrittenClone, WrittenHook, WrittenHooks};
 

@@ -2,14 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::Value;
-#[cfg(feature = "keys")]
-use crate::keys::{Keys as _, Type};
 use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
-use crate::{PathRef, is_default, rfc3339};
-use crate::{Usage, duration, milliseconds};
+use crate::keys::{Keys as _, Type};
+use crate::{PathRef, Usage, Value, duration, is_default, milliseconds, rfc3339};
 
 /// Author of a [`Message`].
 ///
@@ -432,28 +429,22 @@ impl ToolCall {
 }
 
 /// Input of a case or a suite.
-#[cfg(feature = "keys")]
 pub(crate) const INPUT: Type = Type::OneOf(&[Type::NotEmpty, Type::Some(&Type::Object(Message::TABLE))]);
 
 /// Input of a turn.
-#[cfg(feature = "keys")]
 pub(crate) const TURN_INPUT: Type =
     Type::OneOf(&[Type::NotEmpty, Type::Some(&Type::OneOf(&[Type::AnyText, CONTENT_PART]))]);
 
 /// A reference answer.
-#[cfg(feature = "keys")]
 pub(crate) const EXPECTED_OUTPUT: Type = Type::OneOf(&[Type::NotEmpty, Type::Data, Type::Some(&Type::Any)]);
 
 /// Content of a message.
-#[cfg(feature = "keys")]
 const CONTENT: Type =
     Type::OneOf(&[Type::AnyText, Type::Data, Type::List(&Type::OneOf(&[Type::AnyText, CONTENT_PART]))]);
 
-#[cfg(feature = "keys")]
 const CONTENT_PART: Type = Type::Object(ContentPart::TABLE);
 
 /// One part of the content of a message. A plain text is a part, too.
-#[cfg(feature = "keys")]
 #[derive(Debug, Keys)]
 #[keys(id = "content-part", what = "a content part", by_hand)]
 pub struct ContentPart {

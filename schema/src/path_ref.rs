@@ -32,5 +32,4 @@ impl PathRef {
     }
 }
 
-#[cfg(feature = "keys")]
 crate::keys::made!(PathRef);

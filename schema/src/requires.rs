@@ -18,7 +18,6 @@ pub struct Requires {
 }
 
 /// What every case of a suite needs. A case whose requirements are not met is skipped.
-#[cfg(feature = "keys")]
 #[derive(Debug, Keys)]
 #[keys(id = "suite-requires", what = "`requires`")]
 pub struct SuiteRequires {

@@ -2,7 +2,6 @@
 
 use evalsuite_derive::Keys;
 
-#[cfg(feature = "keys")]
 use crate::keys::ID;
 use crate::{Object, Value};
 

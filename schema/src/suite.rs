@@ -3,17 +3,11 @@
 use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "keys")]
-use crate::Case;
-#[cfg(feature = "keys")]
 use crate::grader::keys::ASSERTIONS;
-#[cfg(feature = "keys")]
 use crate::message::INPUT;
-#[cfg(feature = "keys")]
 use crate::requires::SuiteRequires;
-#[cfg(feature = "keys")]
 use crate::workspace::WORKSPACE;
-use crate::{Layout, Location, Target, Workspace, is_default};
+use crate::{Case, Layout, Location, Target, Workspace, is_default};
 
 /// `EVAL.yaml`, or any file whose name ends in `.eval.yaml`: what the cases of a suite share, and where they are.
 ///
@@ -172,7 +166,6 @@ pub enum Kind {
 }
 
 /// `suite.json`, next to a directory `tasks/` with a JSON file per task, or `cases/` with a directory per case.
-#[cfg(feature = "keys")]
 #[derive(Debug, Keys)]
 #[keys(id = "suite-json", what = "suite.json", common = keys::SCHEMA_KEY)]
 pub struct SuiteJson {

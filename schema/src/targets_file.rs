@@ -136,5 +136,4 @@ pub enum Probe {
     },
 }
 
-#[cfg(feature = "keys")]
 crate::keys::made!((String, String));

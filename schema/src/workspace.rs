@@ -3,12 +3,10 @@
 use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "keys")]
 use crate::keys::{Keys as _, Type};
 use crate::{PathRef, is_default};
 
 /// `workspace` of a suite or a case.
-#[cfg(feature = "keys")]
 pub(crate) const WORKSPACE: Type = Type::OneOf(&[Type::File, Type::Object(Workspace::TABLE)]);
 
 /// The directory an agent works in, made anew for every trial. In a case, each key replaces the suite's, hooks hook by hook.
@@ -125,7 +123,6 @@ pub struct Repo {
 }
 
 /// The short form of a repo, without the keys of the other one.
-#[cfg(feature = "keys")]
 #[derive(Debug, Keys)]
 #[keys(id = "short-repo", what = "a repo")]
 pub struct ShortRepo {
@@ -158,11 +155,9 @@ pub struct ShortRepo {
     pub sparse: Vec<String>,
 }
 
-#[cfg(feature = "keys")]
 crate::keys::made!(RepoSource, Command);
 
 /// How much of a repository is cloned.
-#[cfg(feature = "keys")]
 #[derive(Debug, Default, Keys)]
 #[keys(id = "clone")]
 pub struct WrittenClone {
@@ -178,7 +173,6 @@ pub struct WrittenClone {
 }
 
 /// Where a repository comes from.
-#[cfg(feature = "keys")]
 #[derive(Keys)]
 #[keys(id = "repo-source", what = "`source` of a repo", by_hand)]
 #[also(type: Choice(RepoSource::WORDS), "git", "`git`: a URL. `local`: a directory on this machine.",
@@ -197,7 +191,6 @@ pub enum RepoSource {
     Local(PathRef),
 }
 
-#[cfg(feature = "keys")]
 impl RepoSource {
     /// The words that select a source, in the order of the variants.
     pub const WORDS: &'static [&'static str] = &["git", "local"];
@@ -233,7 +226,6 @@ pub enum Resolve {
 }
 
 /// Commands that run around trials. A hook is a command, or a mapping with more settings.
-#[cfg(feature = "keys")]
 #[derive(Debug, Clone, Default, Keys)]
 #[keys(id = "hooks")]
 #[also(on_reuse: Any, "{command: [./reset]}", "Runs where another tool uses a workspace again.",
@@ -258,11 +250,9 @@ pub struct WrittenHooks {
     pub after_all: Option<WrittenHook>,
 }
 
-#[cfg(feature = "keys")]
 const HOOK: Type = Type::OneOf(&[Type::Command, Type::Object(WrittenHook::TABLE)]);
 
 /// A hook with settings. It gets a JSON object on standard input (see the protocols).
-#[cfg(feature = "keys")]
 #[derive(Debug, Clone, Default, Keys)]
 #[keys(id = "hook", what = "a hook")]
 pub struct WrittenHook {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use walkdir::WalkDir;
 
 use crate::competitor::{Competitor, TEST_TARGET};
-use crate::layout::Cases;
+use crate::layout::{Cases, Layout};
 use crate::source_copy::SourceCopy;
 
 /// A package on disk.
@@ -77,6 +77,28 @@ impl Package {
     /// Edits one case; revisions count from 1.
     pub(crate) fn edit_case(&self, revision: usize) -> Result<()> {
         self.competitor.edit_case(&self.root, self.cases, revision)
+    }
+
+    /// Edits the source of the tests; revisions count from 1.
+    pub(crate) fn edit_source(&self, revision: usize) -> Result<()> {
+        let source = self.competitor.test_source(self.cases);
+        self.write_file(self.test_file(), &format!("{source}\n// {revision}\n"))
+    }
+
+    /// Adds a case; numbers count from 0.
+    pub(crate) fn add_case(&self, number: usize) -> Result<()> {
+        self.cases.write_case(&self.root, self.cases.count + number, 0)
+    }
+
+    /// Removes a case that was added.
+    pub(crate) fn remove_case(&self, number: usize) -> Result<()> {
+        let file = self.root.join(self.cases.file(self.cases.count + number));
+        let directory = file.parent().filter(|_| self.cases.layout == Layout::Cases);
+        let removed = match directory {
+            Some(directory) => fs::remove_dir_all(directory),
+            None => fs::remove_file(&file),
+        };
+        removed.with_context(|| format!("cannot remove {}", file.display()))
     }
 
     /// Directory of the results that tests write.

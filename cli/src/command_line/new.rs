@@ -50,6 +50,12 @@ pub(crate) struct NewSuite {
     /// Add JSON Schemas and VS Code settings, as `new editor` does
     #[arg(long)]
     pub(crate) editor: bool,
+    /// Do not add `debug = false` for dependencies to the dev profile in Cargo.toml of the workspace
+    ///
+    /// Without debug information of dependencies, test programs have a third of the size, and builds take less time. An existing setting of
+    /// `debug` is never changed.
+    #[arg(long)]
+    pub(crate) keep_debug_info: bool,
     /// Depend on the crates in this clone of evalsuite instead of the published ones [default: the clone that this program was built in]
     #[arg(long, value_name = "DIR")]
     pub(crate) crates: Option<PathBuf>,

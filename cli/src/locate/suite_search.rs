@@ -6,7 +6,7 @@ use std::fs;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::{SuiteFile, is_skill, skill_directory};
+use evalsuite_discovery::{CASE_FILES, SuiteFile, is_skill, skill_directory};
 
 /// What is below a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -142,7 +142,7 @@ impl Contents {
 
 /// Whether a directory is that of a case.
 pub(crate) fn has_case_file(directory: &Path) -> bool {
-    ["case.yaml", "case.yml"].iter().any(|file| directory.join(file).is_file())
+    CASE_FILES.iter().any(|file| directory.join(file).is_file())
 }
 
 /// Names and kinds of the files, directories and links, sorted.

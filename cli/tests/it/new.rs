@@ -49,7 +49,8 @@ fn a_suite_of_either_layout_passes_check() {
             "created tests/basics.rs\n",
             "created build.rs\n",
             "created .gitattributes\n",
-            "changed Cargo.toml: dev-dependency evalsuite, build-dependency evalsuite-build\n",
+            "changed Cargo.toml: dev-dependency evalsuite, build-dependency evalsuite-build, \
+             dev profile without debug information of dependencies\n",
         ] {
             assert!(output.out.contains(line), "{}", output.out);
         }
@@ -115,6 +116,67 @@ fn a_skill_gets_evals_where_it_is() {
     let refused = existing.run(&["new", "suite", "PDF_forms", "--layout", "skill"]);
     assert_eq!((refused.code, refused.out.as_str()), (2, ""));
     assert!(refused.err.contains("`PDF_forms` is not a valid name of a skill"), "{}", refused.err);
+}
+
+#[test]
+fn the_dev_profile_is_written_unless_the_user_has_decided() {
+    let setting = "[profile.dev.package.\"*\"]\ndebug = false\n";
+    let package = self::package();
+    assert_eq!(package.run(&["new", "suite"]).code, 0);
+    assert!(read(&package, "Cargo.toml").ends_with(&format!("\n\n{setting}")), "{}", read(&package, "Cargo.toml"));
+    assert_eq!(package.run(&["new", "suite", "second"]).code, 0);
+    assert_eq!(read(&package, "Cargo.toml").matches("[profile").count(), 1, "it is written once");
+
+    let package = self::package();
+    assert_eq!(package.run(&["new", "suite", "--keep-debug-info"]).code, 0);
+    assert!(!read(&package, "Cargo.toml").contains("profile"), "it is not wanted");
+
+    let own = "\n[profile.dev]\ndebug = \"line-tables-only\" # mine\n";
+    let package = self::package();
+    package.write("Cargo.toml", &format!("{}{own}", read(&package, "Cargo.toml")));
+    assert_eq!(package.run(&["new", "suite"]).code, 0);
+    let manifest = read(&package, "Cargo.toml");
+    assert!(manifest.contains(own) && manifest.matches("[profile").count() == 1, "{manifest}");
+
+    // Cargo reads profiles of the root only.
+    let root = "[workspace]\nmembers = [\"shop\"]\n";
+    let workspace = Package::new(&[("Cargo.toml", root)]);
+    workspace.write("shop/Cargo.toml", "[package]\nname = \"shop-agent\"\nedition = \"2024\"\n");
+    workspace.write("shop/src/lib.rs", "");
+    let output = workspace.run_in("shop", &["new", "suite"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(
+        output.out.contains("Cargo.toml: dev profile without debug information of dependencies\n"),
+        "{}",
+        output.out
+    );
+    assert_eq!(read(&workspace, "Cargo.toml"), format!("{root}\n{setting}"));
+    assert!(!read(&workspace, "shop/Cargo.toml").contains("profile"));
+
+    let package = self::package();
+    package.write(
+        "Cargo.toml",
+        "profile = { dev = { opt-level = 1 } }\n[package]\nname = \"shop-agent\"\nedition = \"2024\"\n",
+    );
+    let output = package.run(&["new", "suite"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.err.contains("was not changed: its tables do not allow it"), "{}", output.err);
+    assert!(output.err.contains(setting), "it says what to add: {}", output.err);
+    assert!(read(&package, "Cargo.toml").contains("[dev-dependencies]"), "the rest is written");
+}
+
+#[test]
+fn the_workflow_of_the_readme_is_the_one_that_new_writes() {
+    let package = package();
+    fs::create_dir(package.root().join(".git")).expect("a repository");
+    assert_eq!(package.run(&["new", "ci"]).code, 0);
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().map(|line| line.split(" #").next().unwrap_or_default().trim_end().to_owned()).collect()
+    };
+    let readme = fs::read_to_string(evalsuite_tests::throwaway::workspace().join("README.md")).expect("the README");
+    let (_, shown) = readme.split_once("# .github/workflows/evals.yml\n").expect("the workflow");
+    let (shown, _) = shown.split_once("```").expect("its end");
+    assert_eq!(lines(&read(&package, ".github/workflows/evals.yml")), lines(shown));
 }
 
 #[test]
@@ -348,10 +410,13 @@ fn settings_that_are_not_understood_are_left_alone() {
 #[test]
 fn what_is_missing_is_asked_on_a_terminal() {
     let package = package();
-    let output = package.run_on_terminal("new suite", "shop\ntasks\n", &[]);
+    let output = package.run_on_terminal("new suite", "shop\ntasks\nno\n", &[]);
     assert!(output.contains("Name of the suite [basics]: "), "{output}");
-    assert!(output.contains("Layout: cases or tasks [cases]: "), "{output}");
+    assert!(output.contains("Layout: cases, tasks or skill [cases]: "), "{output}");
+    let question = "Leave out debug information of dependencies, for smaller and faster builds: yes or no [yes]: ";
+    assert!(output.contains(question), "{output}");
     assert!(package.root().join("suites/shop/suite.json").is_file(), "{output}");
+    assert!(!read(&package, "Cargo.toml").contains("profile"), "the answer was no");
     let output = self::package().run_on_terminal("new grader", "\n\n", &[]);
     assert!(output.contains("the package has no suite"), "{output}");
 }

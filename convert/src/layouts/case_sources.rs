@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::CASE_FILES;
 use evalsuite_loader::document;
 use evalsuite_loader::document::{Data, Value};
 
@@ -103,7 +104,7 @@ fn directories(
     }
     for name in names {
         let is_ignored = name.to_string_lossy().starts_with(['.', '_']);
-        let named = ["case.yaml", "case.yml"].map(|file| directory.join(&name).join(file));
+        let named = CASE_FILES.map(|file| directory.join(&name).join(file));
         let Some(file) = named.into_iter().find(|file| !is_ignored && file.is_file()) else { continue };
         let shown = files.shown(&file);
         let mut document = files.document(&file, &shown, &Place::new(shown.clone(), 0, ""))?;

@@ -190,7 +190,7 @@ fn transforms_are_steps_of_graders_or_run_as_javascript() {
                 - { type: is-json, value: { type: object }, transform: output.name }\n      \
                 - { type: is-json }\n      \
                 - { type: levenshtein, value: Paris, threshold: 2 }\n  - assert:\n      \
-                - { type: contains, value: x, transform: output.split(',')[0] }\n      \
+                - { type: contains, value: x, transform: \"output.split(',')[0]\" }\n      \
                 - { type: llm-rubric, value: polite, transform: \"output.split(',')[0]\" }\n      \
                 - { type: is-json, value: { type: object }, transform: output.slice(1) }\n";
     let (conversion, suite) = convert(&[("promptfooconfig.yaml", text)]).unwrap();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use evalsuite_discovery::{Listing, MAX_VISITED, ProblemKind};
+use evalsuite_discovery::{Listing, MAX_VISITED, ProblemKind, is_case_file};
 
 use super::case::Defaults;
 use super::matrix;
@@ -289,14 +289,14 @@ fn missing_case_file_help(directory: &Path) -> String {
         let mut names: Vec<String> =
             entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort();
-        names.into_iter().find(|name| matches!(name.to_ascii_lowercase().as_str(), "case.yaml" | "case.yml"))
+        names.into_iter().find(|name| is_case_file(name.to_ascii_lowercase().as_ref()))
     });
     let names = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let names = names.filter_map(|entry| entry.file_name().into_string().ok());
     let mut data: Vec<String> = names.filter(|name| name.ends_with(".yaml") || name.ends_with(".yml")).collect();
     let only = data.pop().filter(|_| data.is_empty());
     match near.or(only) {
-        Some(name) if matches!(name.as_str(), "case.yaml" | "case.yml") => format!("`{name}` is not a regular file"),
+        Some(name) if is_case_file(name.as_ref()) => format!("`{name}` is not a regular file"),
         Some(name) => format!("rename `{name}` to `case.yaml`"),
         None => "add a `case.yaml`, or start the directory's name with `_`".to_owned(),
     }

@@ -7,7 +7,7 @@ use evalsuite_discovery::has_names_of_disk;
 use evalsuite_schema::PathRef;
 
 use super::shared_files::SharedFiles;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, are_many};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix, are_many};
 use crate::fields;
 use crate::read::node::Node;
 use crate::request::Request;
@@ -345,7 +345,7 @@ impl<'a> Scope<'a> {
                 match self.with_slashes(written) {
                     Some(path) => problem
                         .help(format!("write `/` between directories: `{path}`"))
-                        .fix_if(Some(Fix::Replace(path))),
+                        .fix_if(node.span.range.map(|(start, end)| Fix::Edits(vec![Edit::new(start, end, path)]))),
                     None => problem.help(self.tried(&tried, near.as_deref())),
                 }
             }

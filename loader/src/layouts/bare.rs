@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_discovery::has_name_of_disk;
+use evalsuite_discovery::{CASE_FILES, has_name_of_disk};
 use evalsuite_schema::{Kind, Layout};
 
 use super::{Entry, Outline, new_suite, outline_of};
@@ -39,7 +39,7 @@ pub(super) fn has_case_directories(root: &Path) -> bool {
 }
 
 pub(super) fn is_case_directory(path: &Path) -> bool {
-    ["case.yaml", "case.yml"].map(|name| path.join(name)).iter().any(|file| file.exists() && has_name_of_disk(file))
+    CASE_FILES.map(|name| path.join(name)).iter().any(|file| file.exists() && has_name_of_disk(file))
 }
 
 /// YAML next to a JSONL entry looks as if it were read with it.

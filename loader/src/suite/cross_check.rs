@@ -141,7 +141,7 @@ fn unique_names(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
 fn is_named_by_id(case: &PlacedCase, files: &Files) -> bool {
     let file = files.get(case.checked.span.file).path;
     let name = file.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    case.source.is_empty() || !matches!(name.as_str(), "case.yaml" | "case.yml") && !name.ends_with(".json")
+    case.source.is_empty() || !evalsuite_discovery::is_case_file(name.as_ref()) && !name.ends_with(".json")
 }
 
 /// Whether both are cases of a list, or of the matrix of a directory.

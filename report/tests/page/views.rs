@@ -3,8 +3,13 @@
 use std::fs;
 
 use evalsuite_needs::needs;
-use evalsuite_records::record::{CalibrationRecord, GraderRecord, SampleRecord, Status};
-use evalsuite_report::{CompareOptions, Comparison, ComparisonVerdict, Details, HtmlReport, RunData, judged_rates};
+use evalsuite_records::record::{
+    CalibrationRecord, GraderRecord, ProbeRecord, ProbeResult, ProbedCase, ResultKind, SampleRecord, Status,
+};
+use evalsuite_report::{
+    CompareOptions, Comparison, ComparisonVerdict, Details, HtmlReport, RunData, SuiteData, judged_rates,
+};
+use evalsuite_tests::browser::Browser;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{ROWS, assert_quiet, browser, report};
@@ -301,5 +306,49 @@ fn an_address_with_the_name_of_a_property_of_all_objects_sorts_by_outcome() {
         browser.open(&report(directory.path(), 12), &format!("#/?sort={name}&group={name}&base={name}"));
         assert_eq!(browser.evaluate("page.views.cases.order.length"), 12, "{name}");
     }
+    assert_quiet(&browser);
+}
+
+#[needs(chromium)]
+#[test]
+fn marks_on_the_bar_of_outcomes_show_between_which_pass_rates_a_run_says_something() {
+    let mut browser = browser();
+    let directory = tempfile::tempdir().unwrap();
+    let run = RunData::read(SyntheticRun::new("probed", 30, 1).write(directory.path())).unwrap();
+    let file = directory.path().join("report.html");
+    HtmlReport::new(run.clone()).write_file(&file).unwrap();
+    browser.open(&file, "");
+    let marks = "document.querySelectorAll('.distribution .mark').length";
+    assert_eq!(browser.evaluate(marks), 0, "the suites were not probed");
+
+    // One of four cases passes for an empty answer, and three of four references pass.
+    let mut probe = ProbeRecord::new();
+    for index in 0..4 {
+        let mut case = ProbedCase::default();
+        for (kind, passes) in [(ResultKind::Silent, index == 0), (ResultKind::Reference, index != 0)] {
+            let mut result = ProbeResult::default();
+            (result.probe, result.passes) = (kind, Some(passes));
+            case.results.push(result);
+        }
+        probe.cases.push(case);
+    }
+    probe.sum_up();
+    let of_suite = |suite: &SuiteData| {
+        let mut probe = probe.clone();
+        probe.suite.name.clone_from(&suite.name);
+        probe
+    };
+    let probes: Vec<ProbeRecord> = run.suites.iter().map(of_suite).collect();
+    HtmlReport::new(run.with_probes(&probes)).write_file(&file).unwrap();
+    browser.open(&file, "");
+    assert_eq!(browser.evaluate(marks), 2);
+    let place = "(name) => { const bar = document.querySelector('.distribution .outcomes').getBoundingClientRect(); \
+                 const mark = document.querySelector(`.mark.is-${name}`).getBoundingClientRect(); \
+                 return (mark.left + mark.width / 2 - bar.left) / bar.width; }";
+    let at = |browser: &mut Browser, name: &str| browser.evaluate(&format!("({place})('{name}')")).as_f64().unwrap();
+    let (floor, ceiling) = (at(&mut browser, "floor"), at(&mut browser, "ceiling"));
+    assert!((ceiling / floor - 3.0).abs() < 0.1 && ceiling < 0.76, "{floor} {ceiling}");
+    let text = browser.evaluate("document.querySelector('.headline').innerText").as_str().unwrap().to_owned();
+    assert!(text.contains("doing nothing passes 25") && text.contains("the references pass 75"), "{text}");
     assert_quiet(&browser);
 }

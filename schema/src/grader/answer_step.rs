@@ -42,7 +42,6 @@ impl From<StepWord> for AnswerStep {
 }
 
 /// A step that is written as an object.
-#[cfg(feature = "keys")]
 #[derive(Debug, evalsuite_derive::Keys)]
 #[keys(id = "answer-step", what = "a step of `transform`")]
 pub struct ObjectStep {

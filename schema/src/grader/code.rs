@@ -49,5 +49,4 @@ pub struct PreparedCommand {
     pub cwd: Option<PathRef>,
 }
 
-#[cfg(feature = "keys")]
 crate::keys::made!(PreparedCommand);

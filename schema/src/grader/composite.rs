@@ -3,7 +3,6 @@
 use evalsuite_derive::Keys;
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "keys")]
 use super::keys::ASSERTIONS;
 use super::{Grader, PreparedCommand, Prompt};
 
@@ -27,7 +26,6 @@ pub struct Composite {
 }
 
 /// How the members of a composite become one score.
-#[cfg(feature = "keys")]
 #[derive(Keys)]
 #[keys(id = "aggregator", by_hand)]
 #[also(type: OneOf(&[Choice(Aggregator::WORDS), Choice(&["code_grader", "llm_grader"])]), "threshold",
@@ -80,5 +78,4 @@ impl Aggregator {
     pub const WORDS: &'static [&'static str] = &["weighted_average", "threshold", "code-grader", "llm-grader"];
 }
 
-#[cfg(feature = "keys")]
 crate::keys::made!(Aggregator, Grader);

@@ -33,7 +33,6 @@ macro_rules! grader_config {
         }
 
         /// The tables of the built-in types, in the order in which they are documented.
-        #[cfg(feature = "keys")]
         pub static TABLES: &[&crate::keys::Table] = &[$({
             use crate::keys::Table;
 
@@ -47,7 +46,6 @@ macro_rules! grader_config {
             &TABLE
         },)*];
 
-        #[cfg(feature = "keys")]
         impl GraderConfig {
             /// The settings of the built-in type `name`, from checked values; `None` if a problem was reported.
             pub fn from_parts(name: &str, parts: crate::keys::Parts) -> Option<Self> {

@@ -101,7 +101,6 @@ impl FieldMatch {
     pub const WORDS: &'static [&'static str] = &["exact", "numeric_tolerance", "date"];
 }
 
-#[cfg(feature = "keys")]
 crate::keys::made!(FieldMatch);
 
 /// A date format.

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::PathRef;
 
 /// Types of the key `schema`.
-#[cfg(feature = "keys")]
 const SCHEMA: crate::keys::Type = crate::keys::Type::OneOf(&[crate::keys::Type::File, crate::keys::Type::Data]);
 
 /// A JSON Schema: the settings of `json-schema`.

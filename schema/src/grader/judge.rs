@@ -4,16 +4,13 @@ use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
 use super::PreparedCommand;
-#[cfg(feature = "keys")]
 use crate::keys::{Keys as _, Type};
 use crate::{Command, Object, PathRef};
 
 /// A list of criteria.
-#[cfg(feature = "keys")]
 pub(crate) const CRITERIA: Type = Type::List(&Type::OneOf(&[Type::Text, Type::Object(Criterion::TABLE)]));
 
 /// As [`CRITERIA`], at least one.
-#[cfg(feature = "keys")]
 const SOME_CRITERIA: Type = Type::Some(&Type::OneOf(&[Type::Text, Type::Object(Criterion::TABLE)]));
 
 /// Settings of `llm-grader`.
@@ -49,7 +46,6 @@ pub struct Rubrics {
 }
 
 /// Settings of `rubric`, the old name of `rubrics`.
-#[cfg(feature = "keys")]
 #[derive(Keys)]
 #[keys(by_hand)]
 #[also(rubrics: OneOf(&[Text, SOME_CRITERIA]), "[Names the order number]", "The criteria, at least one.", or = "criteria", required, by_hand)]
@@ -182,7 +178,6 @@ pub enum Prompt {
 }
 
 /// A command that prints the prompt.
-#[cfg(feature = "keys")]
 #[derive(Keys)]
 #[keys(id = "prompt-command", what = "`prompt`", missing = MissingGraderSetting)]
 pub struct PromptCommand {
@@ -274,5 +269,4 @@ pub struct Preprocessor {
     pub command: Command,
 }
 
-#[cfg(feature = "keys")]
 crate::keys::made!(Prompt, ReferenceAnswer);

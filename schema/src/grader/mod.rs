@@ -7,7 +7,6 @@ mod config;
 mod field_accuracy;
 mod json_schema;
 mod judge;
-#[cfg(feature = "keys")]
 #[doc(hidden)]
 pub mod keys;
 mod kind;
@@ -20,24 +19,17 @@ use serde::{Deserialize, Serialize};
 use self::config::grader_config;
 use crate::{Examples, Location, Object, is_default};
 
-#[cfg(feature = "keys")]
-pub use answer_step::ObjectStep;
-pub use answer_step::{AnswerStep, StepWord};
+pub use answer_step::{AnswerStep, ObjectStep, StepWord};
 pub use code::{CodeGrader, PreparedCommand};
-#[cfg(feature = "keys")]
-pub use composite::AggregatorKeys;
-pub use composite::{Aggregator, Composite};
+pub use composite::{Aggregator, AggregatorKeys, Composite};
 pub use config::AskedJudge;
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 pub use json_schema::{ContainsJson, JsonSchema};
-#[cfg(feature = "keys")]
 pub(crate) use judge::CRITERIA;
 pub use judge::{
-    Compare, ComparedWith, Criterion, JudgeSettings, LlmGrader, Operator, Preprocessor, Prompt, ReferenceAnswer,
-    Rubrics, ScoreRange,
+    Compare, ComparedWith, Criterion, JudgeSettings, LlmGrader, OldRubric, Operator, Preprocessor, Prompt,
+    PromptCommand, ReferenceAnswer, Rubrics, ScoreRange,
 };
-#[cfg(feature = "keys")]
-pub use judge::{OldRubric, PromptCommand};
 pub use kind::GraderKind;
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use text::{Regex, Similar, TextList, TextValue};

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::Object;
 
 /// Types of the key `args_match`.
-#[cfg(feature = "keys")]
 const ARGS_MATCH: crate::keys::Type = crate::keys::Type::OneOf(&[
     crate::keys::Type::Choice(ArgsMatch::WORDS),
     crate::keys::Type::Some(&crate::keys::Type::Text),
@@ -137,5 +136,4 @@ pub struct SkillTrigger {
     pub should_trigger: bool,
 }
 
-#[cfg(feature = "keys")]
 crate::keys::made!(Args, ArgsMatch, (String, u64));

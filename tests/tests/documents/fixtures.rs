@@ -2,7 +2,7 @@
 
 use super::repository::Repository;
 use super::rules::{
-    broken_links, changed_examples, long_additions, missing_paths, unlinked_documents, unlisted_sections,
+    broken_links, changed_examples, crate_readmes, long_additions, missing_paths, unlinked_documents, unlisted_sections,
 };
 
 const FILES: &[(&str, &str)] = &[
@@ -23,7 +23,7 @@ fn repository(document: &str, text: &str) -> Repository {
 fn links_and_anchors_that_resolve_are_fine() {
     let text = "# Top\n[a](docs/runs.md) [b](docs/) [c](runtime/src/grade) [d](#top) ![e](Cargo.toml)\n\
                 [f](docs/runs.md#agents-that-are-commands-and-more) [g](docs/runs.md#twice-1) [h](docs/runs.md#by-hand)\n\
-                [i](https://github.com/evalsuite/evalsuite/blob/main/docs/runs.md#runs) [j](https://docs.rs/nowhere)\n\
+                [i](https://example.com/project/blob/main/docs/runs.md#runs) [j](https://docs.rs/nowhere)\n\
                 [k]\n\n[k]: ./schema/src/case.rs#L3\n";
     assert_eq!(broken_links(&repository("README.md", text)), Vec::<String>::new());
     assert_eq!(broken_links(&repository("docs/more.md", "[a](runs.md#runs) [b](../Cargo.toml)")), Vec::<String>::new());
@@ -32,7 +32,7 @@ fn links_and_anchors_that_resolve_are_fine() {
 #[test]
 fn links_that_lead_nowhere_are_found() {
     let text = "[a](docs/run.md)\n[b](docs/runs.md#cellar)\n\n[c](#top) [d](../Cargo.toml)\n\
-                [e](https://github.com/evalsuite/evalsuite/tree/main/attic)\n[f]\n\n[f]: attic.md\n";
+                [e](https://example.com/project/tree/main/attic)\n[f]\n\n[f]: attic.md\n";
     assert_eq!(
         broken_links(&repository("README.md", text)),
         [
@@ -104,11 +104,34 @@ fn an_addition_touches_one_to_six_files() {
 
 #[test]
 fn documents_that_the_readme_does_not_lead_to_are_found() {
-    let files = [("docs/keys/README.md", ""), ("docs/keys/case.md", ""), ("docs/lost.md", ""), ("LOST.md", "")];
+    let files = [
+        ("docs/keys/README.md", ""),
+        ("docs/keys/case.md", ""),
+        ("docs/lost.md", ""),
+        ("LOST.md", ""),
+        ("runtime/README.md", ""),
+    ];
     let readme = ("README.md", "[a](docs/runs.md#runs) [b](docs/keys/README.md)");
     assert_eq!(
-        unlinked_documents(&Repository::of(&[FILES, &files, &[readme]].concat())),
+        unlinked_documents(&Repository::of(&[FILES, &files, &[readme]].concat()), &["runtime"]),
         ["README.md has no link to `LOST.md`", "README.md has no link to `docs/lost.md`"]
+    );
+}
+
+#[test]
+fn readmes_of_crates_are_short_and_have_absolute_links() {
+    let good = "# a\n[a](https://example.com/project) [b](https://docs.rs/b)\n";
+    let long = format!("{good}{}", "line\n".repeat(30));
+    let files =
+        [("good/README.md", good), ("relative/README.md", "# a\n\n[a](../README.md)\n"), ("long/README.md", &long)];
+    assert_eq!(
+        crate_readmes(&Repository::of(&files), &["good", "relative", "long", "none"]),
+        [
+            "relative/README.md:3: `../README.md` is not absolute",
+            "relative/README.md: no link to `https://example.com/project`",
+            "long/README.md has 32 lines, more than 20",
+            "none/README.md does not exist",
+        ]
     );
 }
 

@@ -3,16 +3,43 @@
 mod catalogue;
 mod fixtures;
 mod markdown;
+mod release_workflow;
 mod repository;
+mod repository_url;
 mod rules;
 mod suites_in_documents;
 
-use evalsuite_tests::source::workspace_root;
+use evalsuite_tests::source::{PRODUCT_FOLDERS, workspace_root};
 use repository::Repository;
 
 #[test]
 fn links_within_the_repository_resolve() {
     assert_none("broken links", &rules::broken_links(&Repository::read(workspace_root())));
+}
+
+#[test]
+fn one_place_defines_the_address_of_the_repository() {
+    let url = Repository::read(workspace_root()).url;
+    let update = std::env::var_os("UPDATE_REPOSITORY").is_some();
+    let problems = repository_url::other_spellings(workspace_root(), "", &url, update);
+    assert_none("addresses of the repository; run this test with UPDATE_REPOSITORY=1", &problems);
+}
+
+#[test]
+fn readmes_of_published_crates_have_absolute_links() {
+    let repository = Repository::read(workspace_root());
+    for folder in PRODUCT_FOLDERS {
+        let manifest = std::fs::read_to_string(workspace_root().join(folder).join("Cargo.toml")).expect("a manifest");
+        assert!(manifest.contains("\nreadme = \"README.md\"\n"), "{folder}/Cargo.toml does not name its README");
+    }
+    assert_none("READMEs of crates", &rules::crate_readmes(&repository, PRODUCT_FOLDERS));
+}
+
+#[test]
+fn binaries_of_a_release_have_the_names_that_binstall_looks_for() {
+    let read = |path: &str| std::fs::read_to_string(workspace_root().join(path)).expect("a file of the repository");
+    let problems = release_workflow::problems(&read(".github/workflows/release.yml"), &read("cli/Cargo.toml"));
+    assert_none("names of files of a release", &problems);
 }
 
 #[test]
@@ -27,7 +54,10 @@ fn each_kind_of_addition_touches_few_files() {
 
 #[test]
 fn the_readme_leads_to_every_document() {
-    assert_none("documents without a link", &rules::unlinked_documents(&Repository::read(workspace_root())));
+    assert_none(
+        "documents without a link",
+        &rules::unlinked_documents(&Repository::read(workspace_root()), PRODUCT_FOLDERS),
+    );
 }
 
 #[test]

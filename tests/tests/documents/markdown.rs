@@ -6,6 +6,8 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 
 #[derive(Default)]
 pub(crate) struct Document {
+    /// How many lines it has.
+    pub(crate) lines: usize,
     pub(crate) links: Vec<At<String>>,
     /// Text in backticks.
     pub(crate) code: Vec<At<String>>,
@@ -34,7 +36,7 @@ pub(crate) struct Addition {
 
 impl Document {
     pub(crate) fn parse(text: &str) -> Self {
-        let mut document = Self::default();
+        let mut document = Self { lines: text.lines().count(), ..Self::default() };
         let (mut heading, mut in_block, mut lists, mut in_rust) = (None::<String>, false, 0_usize, false);
         let mut slugs = BTreeMap::new();
         for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {

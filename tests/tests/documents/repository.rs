@@ -5,9 +5,12 @@ use std::fs;
 use std::path::Path;
 
 use super::markdown::Document;
+use super::repository_url;
 
 #[derive(Default)]
 pub(crate) struct Repository {
+    /// Where it is published.
+    pub(crate) url: String,
     /// Every file and every folder, with `/` separators.
     paths: BTreeSet<String>,
     /// The documents by their paths.
@@ -17,8 +20,12 @@ pub(crate) struct Repository {
 }
 
 impl Repository {
+    pub(crate) const URL_OF_FIXTURES: &str = "https://example.com/project";
+
     pub(crate) fn read(root: &Path) -> Self {
-        let mut repository = Self::default();
+        let manifest = fs::read_to_string(root.join("Cargo.toml")).expect("the manifest of the workspace");
+        let url = repository_url::of_manifest(&manifest).expect("it names the repository").to_owned();
+        let mut repository = Self { url, ..Self::default() };
         repository.read_folder(root, "");
         repository
     }
@@ -30,7 +37,7 @@ impl Repository {
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                if name != "target" && name != ".git" {
+                if !["target", ".git", "node_modules"].contains(&name.as_str()) {
                     self.read_folder(root, &path);
                     self.paths.insert(path);
                 }
@@ -54,7 +61,7 @@ impl Repository {
 
     /// A repository with these files; the texts of others than documents and the examples' sources do not matter.
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
-        let mut repository = Self::default();
+        let mut repository = Self { url: Self::URL_OF_FIXTURES.to_owned(), ..Self::default() };
         for (path, text) in files {
             repository.paths.insert((*path).to_owned());
             repository.paths.extend(path.match_indices('/').map(|(end, _)| path[..end].to_owned()));

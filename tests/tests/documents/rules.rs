@@ -19,15 +19,18 @@ const EXAMPLE_GUIDES: &[(&str, &str)] = &[("docs/agents.md", "examples/clients/"
 /// How many files the list below `### Add a …` may name.
 const MOST_FILES: usize = 6;
 
-const OWN_PAGES: &[&str] =
-    &["https://github.com/evalsuite/evalsuite/blob/main/", "https://github.com/evalsuite/evalsuite/tree/main/"];
+/// Pages of the repository's address whose rest is a path.
+const OWN_PAGES: &[&str] = &["/blob/main/", "/tree/main/"];
+
+/// Lines of the README of a crate, at most.
+const MOST_README_LINES: usize = 20;
 
 /// Links to files, folders and headings of the repository that do not exist.
 pub(crate) fn broken_links(repository: &Repository) -> Vec<String> {
     let mut problems = Vec::new();
     for (path, document) in &repository.documents {
         for link in &document.links {
-            let Some((target, anchor)) = link_target(path, &link.what) else { continue };
+            let Some((target, anchor)) = link_target(repository, path, &link.what) else { continue };
             let at = format!("{path}:{}", link.line);
             if !target.is_empty() && !repository.has(&target) {
                 problems.push(format!("{at}: the link leads to `{target}`, which does not exist"));
@@ -42,17 +45,41 @@ pub(crate) fn broken_links(repository: &Repository) -> Vec<String> {
     problems
 }
 
-/// Documents that the README does not link to, neither to them nor to the `README.md` of their folder.
-pub(crate) fn unlinked_documents(repository: &Repository) -> Vec<String> {
+/// Documents that the README does not link to, neither to them nor to the `README.md` of their folder. The READMEs of crates are read
+/// where crates are published.
+pub(crate) fn unlinked_documents(repository: &Repository, crates: &[&str]) -> Vec<String> {
     let Some(readme) = repository.documents.get(README) else { return Vec::new() };
-    let links = readme.links.iter().filter_map(|link| link_target(README, &link.what));
+    let links = readme.links.iter().filter_map(|link| link_target(repository, README, &link.what));
     let linked: BTreeSet<String> = links.map(|(target, _)| target).collect();
     let is_linked = |path: &str| {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         [path, folder, &format!("{folder}/{README}")].iter().any(|path| linked.contains(*path))
     };
-    let unlinked = repository.documents.keys().filter(|path| *path != README && !is_linked(path));
+    let is_of_crate = |path: &str| crates.iter().any(|folder| path.strip_prefix(folder) == Some("/README.md"));
+    let unlinked = repository.documents.keys().filter(|path| *path != README && !is_of_crate(path) && !is_linked(path));
     unlinked.map(|path| format!("{README} has no link to `{path}`")).collect()
+}
+
+/// Crates without a README, and READMEs with relative links, which lead nowhere on a registry, without a link to the repository, or with
+/// too many lines.
+pub(crate) fn crate_readmes(repository: &Repository, crates: &[&str]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for folder in crates {
+        let path = format!("{folder}/{README}");
+        let Some(document) = repository.documents.get(&path) else {
+            problems.push(format!("{path} does not exist"));
+            continue;
+        };
+        let relative = document.links.iter().filter(|link| !link.what.starts_with("https://"));
+        problems.extend(relative.map(|link| format!("{path}:{}: `{}` is not absolute", link.line, link.what)));
+        if !document.links.iter().any(|link| link.what.starts_with(&repository.url)) {
+            problems.push(format!("{path}: no link to `{}`", repository.url));
+        }
+        if document.lines > MOST_README_LINES {
+            problems.push(format!("{path} has {} lines, more than {MOST_README_LINES}", document.lines));
+        }
+    }
+    problems
 }
 
 /// Sections that the contents at the top of the README do not list.
@@ -81,8 +108,9 @@ pub(crate) fn changed_examples(repository: &Repository) -> Vec<String> {
 }
 
 /// The path from the root and the anchor of a link into the repository.
-fn link_target<'a>(document: &str, link: &'a str) -> Option<(String, Option<&'a str>)> {
-    let own = OWN_PAGES.iter().find_map(|page| link.strip_prefix(page));
+fn link_target<'a>(repository: &Repository, document: &str, link: &'a str) -> Option<(String, Option<&'a str>)> {
+    let page = link.strip_prefix(repository.url.as_str());
+    let own = page.and_then(|page| OWN_PAGES.iter().find_map(|own| page.strip_prefix(own)));
     if own.is_none() && (link.contains("://") || link.starts_with("mailto:")) {
         return None;
     }

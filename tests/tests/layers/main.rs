@@ -242,6 +242,7 @@ const WATCH: &[&str] = &[
     "programs",
     "verdicts",
     "event",
+    "end_signals",
     "changes",
     "test_process",
     "state",

@@ -51,6 +51,43 @@ fn reports_compile_neither_the_runtime_nor_its_clients() {
     }
 }
 
+/// A crate that macro and runtime use with different features is compiled once for each, and so is everything that depends on it.
+#[test]
+fn the_first_build_of_a_suite_compiles_each_crate_once() {
+    let tree = ["tree", "--locked", "-p", "evalsuite", "--edges", "normal", "--duplicates", "--depth", "0"];
+    let ran = Call::cargo_in_workspace().args(tree).run();
+    let ran = ran.succeeds("cargo knows the dependencies");
+    assert_eq!(ran.stdout.trim(), "", "expected no crate with two versions or two sets of features");
+}
+
+/// `1.89` and `1.89.0` as numbers that can be compared.
+fn numbers(version: &str) -> Vec<u64> {
+    let mut numbers: Vec<u64> = version.split('.').map(|part| part.parse().expect("a version of Rust")).collect();
+    numbers.resize(3, 0);
+    numbers
+}
+
+#[test]
+fn no_dependency_needs_a_newer_rust_than_evalsuite() {
+    let versions = Call::cargo_in_workspace().args(["-vV"]).run();
+    let versions = versions.succeeds("cargo knows its version");
+    let host = versions.stdout.lines().find_map(|line| line.strip_prefix("host: ")).expect("a line with the host");
+    // Without a platform, packages of other systems would be downloaded.
+    let flags = ["metadata", "--locked", "--format-version", "1", "--filter-platform", host];
+    let ran = Call::cargo_in_workspace().args(flags).run();
+    let metadata: Value =
+        evalsuite_schema::json::from_str(&ran.succeeds("cargo knows the packages").stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("a list of packages");
+    let versions: Vec<(&str, &str)> = packages
+        .iter()
+        .filter_map(|package| Some((package["name"].as_str()?, package["rust_version"].as_str()?)))
+        .collect();
+    let own = versions.iter().find(|(name, _)| *name == "evalsuite").expect("a `rust-version`").1;
+    assert!(versions.len() > 100, "expected most packages to have a `rust-version`: {versions:?}");
+    let newer: Vec<_> = versions.iter().filter(|(_, version)| numbers(version) > numbers(own)).collect();
+    assert!(newer.is_empty(), "`rust-version` of evalsuite is {own}, and these dependencies need more: {newer:?}");
+}
+
 #[test]
 fn docs_rs_shows_every_feature_and_says_which_one_an_item_needs() {
     let ran = Call::cargo_in_workspace().args(["metadata", "--no-deps", "--format-version", "1"]).run();

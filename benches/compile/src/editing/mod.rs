@@ -40,7 +40,8 @@ pub(crate) fn measure(options: &Options, environment: &Environment) -> Result<Ve
             let samples = |edit, seconds| EditSamples { edit, layout: name, cases: count, seconds };
             let edits = language_server::measure(&program, &package, options.runs.get())?;
             measured.extend(edits.into_iter().map(|(edit, seconds)| samples(edit, seconds)));
-            measured.push(samples("watch", watch::measure(&program, &package, environment, options.runs.get())?));
+            let saves = watch::measure(&program, &package, environment, options.runs.get())?;
+            measured.extend(saves.into_iter().map(|(edit, seconds)| samples(edit, seconds)));
             if !options.keep {
                 environment.cargo.clean(&package)?;
                 package.remove()?;

@@ -24,8 +24,12 @@ pub(super) struct CaseRun {
     pub(super) case: String,
     /// Directory of the package.
     pub(super) directory: String,
-    /// Arguments of cargo.
+    /// Arguments of cargo that run it.
     pub(super) arguments: Vec<String>,
+    /// Arguments of cargo that build its test program, for a debugger.
+    pub(super) build: Vec<String>,
+    /// Arguments of the test program that run it.
+    pub(super) test: Vec<String>,
 }
 
 /// How a run ended.
@@ -45,19 +49,17 @@ pub(super) fn of_case(suite: &OpenSuite, case: &CasePlace) -> Option<CaseRun> {
     let program = program(&include.source, &directory);
     let with_program =
         |own: &[&str]| own.iter().map(|word| (*word).to_owned()).chain(program.clone()).collect::<Vec<_>>();
+    // Without `--exact`: modules may be around that of the suite.
+    let filter = vec![format!("{module}::{test}")];
     let arguments = if has_nextest() {
-        let mut arguments = with_program(&["nextest", "run"]);
         // A target is a module between those of the suite and the case.
         let pattern = format!("test(/(^|::){module}::([^:]+::)?{test}$/)");
-        arguments.extend(["-E".to_owned(), pattern]);
-        arguments
+        [with_program(&["nextest", "run"]), vec!["-E".to_owned(), pattern]].concat()
     } else {
-        let mut arguments = with_program(&["test"]);
-        // Without `--exact`: modules may be around that of the suite.
-        arguments.extend(["--".to_owned(), format!("{module}::{test}")]);
-        arguments
+        [with_program(&["test"]), vec!["--".to_owned()], filter.clone()].concat()
     };
-    Some(CaseRun { case: case.id.clone(), directory: directory.to_str()?.to_owned(), arguments })
+    let build = with_program(&["test", "--no-run"]);
+    Some(CaseRun { case: case.id.clone(), directory: directory.to_str()?.to_owned(), arguments, build, test: filter })
 }
 
 fn module(binding: &Binding, suite: &OpenSuite) -> String {

@@ -21,7 +21,7 @@ pub(super) fn forward(events: Sender<Event>) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "as with signals")]
+#[allow(clippy::unnecessary_wraps, reason = "the same signature as with signals")]
 pub(super) fn forward(_: Sender<Event>) -> io::Result<()> {
     Ok(())
 }
@@ -33,7 +33,7 @@ pub(super) fn end_by(signal: i32) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "as with signals")]
+#[allow(clippy::unnecessary_wraps, reason = "the same signature as with signals")]
 pub(super) fn end_by(_: i32) -> io::Result<()> {
     Ok(())
 }

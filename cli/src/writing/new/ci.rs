@@ -13,6 +13,9 @@ use crate::command_line::NewCi;
 use crate::platform::cli_error::Result;
 use crate::platform::output::stdout;
 
+/// The workflow. `.ci/release` checks it.
+const WORKFLOW: &str = include_str!("../../../assets/evals.yml");
+
 pub(super) fn write(arguments: &NewCi) -> Result<()> {
     let root = workspace_root(&manifest_directory()?);
     let mut changes = Changes::new(&root);
@@ -75,24 +78,3 @@ fn add_workflow(changes: &mut Changes, workspace_root: &Path) -> Result<()> {
     }
     Ok(())
 }
-
-const WORKFLOW: &str = r#"name: evals
-on: [push, pull_request]
-jobs:
-  evals:
-    runs-on: ubuntu-latest
-    env:
-      EVALSUITE_REQUIRE: "1" # a skipped case is an error
-      EVALSUITE_DENY_WARNINGS: "1" # a warning about a suite fails the build
-    steps:
-      - uses: actions/checkout@v4
-      - uses: taiki-e/install-action@nextest
-      - run: cargo install cargo-evalsuite
-      - run: cargo evalsuite check --format github
-      - run: cargo nextest run --profile ci
-      - run: cargo evalsuite report --format github --markdown "$GITHUB_STEP_SUMMARY"
-        if: always()
-      - uses: actions/upload-artifact@v4
-        if: always()
-        with: { name: evals, path: target/evalsuite }
-"#;

@@ -38,6 +38,22 @@ impl Manifest {
         Ok(Self { path, document, added: Vec::new() })
     }
 
+    /// Where the file is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the file says, with what was added.
+    pub(super) fn document(&self) -> &DocumentMut {
+        &self.document
+    }
+
+    /// Replaces the content by one with an addition.
+    pub(super) fn replace(&mut self, document: DocumentMut, added: &str) {
+        self.document = document;
+        self.added.push(added.to_owned());
+    }
+
     pub(super) fn has_package(&self) -> bool {
         self.document.get("package").is_some()
     }

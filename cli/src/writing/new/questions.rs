@@ -11,7 +11,7 @@ pub(super) struct Question<'q> {
     pub(super) text: &'q str,
     /// The argument that answers it.
     pub(super) argument: &'q str,
-    /// What an empty answer means, and the answer without a terminal.
+    /// What an empty answer and the end of the input mean, and the answer without a terminal.
     pub(super) default: Option<&'q str>,
 }
 
@@ -33,11 +33,10 @@ impl Question<'_> {
             write!(out, "{}{default}: ", self.text)?;
             out.flush()?;
             let mut line = String::new();
-            if input.read_line(&mut line)? == 0 {
-                return Err(self.without_answer());
-            }
+            let is_end = input.read_line(&mut line)? == 0;
             match (line.trim(), self.default) {
                 ("", Some(default)) => return Ok(default.to_owned()),
+                ("", None) if is_end => return Err(self.without_answer()),
                 ("", None) => {}
                 (answer, _) => return Ok(answer.to_owned()),
             }
@@ -67,6 +66,7 @@ mod tests {
     fn an_empty_answer_is_the_default() {
         assert_eq!(ask(Some("basics"), "\n"), (Some("basics".into()), "Name of the suite [basics]: ".into()));
         assert_eq!(ask(Some("basics"), " shop \n").0, Some("shop".into()));
+        assert_eq!(ask(Some("basics"), "").0, Some("basics".into()), "the input has ended");
     }
 
     #[test]

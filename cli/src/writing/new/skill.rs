@@ -4,7 +4,7 @@ use std::path::Path;
 
 use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
 
-use super::suite::Cases;
+use super::first_cases::FirstCases;
 use crate::locate::suite_search::SKILL_HOMES;
 use crate::platform::cli_error::{CliError, Result};
 
@@ -13,8 +13,6 @@ const SKILLS: &str = "skills";
 
 /// Longest name of a skill, in characters.
 const LONGEST_NAME: usize = 64;
-
-pub(super) const CASES: Cases = Cases { passes: "unrelated", fails: "needed" };
 
 /// The directory of the skill, relative to the package: where it is, or else `skills/NAME`.
 pub(super) fn path(root: &Path, name: &str) -> String {
@@ -38,7 +36,7 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 
 /// The files of the skill.
 pub(super) fn files(name: &str) -> Vec<(&'static str, String)> {
-    let Cases { passes, fails } = CASES;
+    let FirstCases { passes, fails } = FirstCases::OF_SKILL;
     let skill = format!(
         "---\nname: {name}\ndescription: What the skill does, and when an agent should use it.\n---\n\nWhat the agent should do, step by step.\n"
     );

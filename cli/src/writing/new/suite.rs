@@ -4,10 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use super::changes::{Changes, read_if_there};
+use super::first_cases::FirstCases;
 use super::manifest::CrateSource;
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
-use super::{build_script, ci, editor, git_attributes, skill};
+use super::{build_script, ci, dev_profile, editor, git_attributes, skill};
 use crate::command_line::{LayoutName, NewSuite};
 use crate::locate::{suite_request, suite_search};
 use crate::platform::cli_error::{CliError, Result};
@@ -36,7 +37,8 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     // To a suite that exists, only the settings are added.
     let is_new = arguments.force || !adds_settings || existing.is_none();
     let test = format!("tests/{}.rs", name.replace('-', "_"));
-    let mut cases = CASES;
+    let mut cases = FirstCases::OF_SUITE;
+    let mut note = None;
     if is_new {
         let layout = match arguments.layout {
             Some(layout) => layout,
@@ -48,7 +50,7 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
         };
         let (path, test_text) = match layout {
             LayoutName::Skill => {
-                cases = skill::CASES;
+                cases = FirstCases::OF_SKILL;
                 skill::check_name(&name)?;
                 let path = skill::path(&root, &name);
                 let text = skill::test_file(&path, &name);
@@ -74,6 +76,9 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
         git_attributes::add(&mut changes, &root, tracked)?;
         let mut manifest = package.manifest;
         manifest.add_evalsuite(&source, &workspace_root)?;
+        if !arguments.keep_debug_info {
+            note = dev_profile::add(&mut manifest, &workspace_root, &mut changes)?;
+        }
         manifest.write(&mut changes);
     }
     if arguments.ci {
@@ -81,19 +86,19 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     } else if arguments.nextest {
         ci::add_nextest_profile(&mut changes, &workspace_root)?;
     }
-    let note = match arguments.editor {
+    let editor_note = match arguments.editor {
         true => editor::add(&mut changes, &workspace_root, arguments.force)?,
         false => None,
     };
     changes.write(arguments.force)?;
-    if let Some(note) = note {
+    for note in [note, editor_note].into_iter().flatten() {
         say!("{note}");
     }
     if let Some(existing) = existing.filter(|_| !is_new) {
         writeln!(stdout(), "\n{existing} already exists and was not changed.")?;
         return Ok(());
     }
-    let Cases { passes, fails } = cases;
+    let FirstCases { passes, fails } = cases;
     writeln!(
         stdout(),
         "\n`cargo test --test {}` runs two cases. `{passes}` passes; `{fails}` fails until `agent` in {test} calls your agent.",
@@ -101,17 +106,6 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     )?;
     Ok(())
 }
-
-/// The two cases of a new suite.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Cases {
-    /// The case that passes at once.
-    pub(super) passes: &'static str,
-    /// The case that fails until the agent is called.
-    pub(super) fails: &'static str,
-}
-
-const CASES: Cases = Cases { passes: "greeting", fails: "addition" };
 
 fn layout_of(question: &Question<'_>) -> Result<LayoutName> {
     match question.answer(None)?.as_str() {

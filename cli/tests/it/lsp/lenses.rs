@@ -48,6 +48,9 @@ fn a_case_is_run_by_its_lens() {
     assert_eq!(command["title"], "\u{25b6} run case");
     assert_eq!(command["tooltip"], "cargo test --test shop -- shop::refund");
     assert_eq!(found[0]["range"]["start"], json!({ "line": 0, "character": 0 }));
+    let run = &command["arguments"][0];
+    assert_eq!(run["build"], json!(["test", "--no-run", "--test", "shop"]), "what a debugger builds");
+    assert_eq!(run["test"], json!(["shop::refund"]), "what a debugger runs");
     let run = json!({ "command": command["command"], "arguments": command["arguments"] });
     assert_eq!(client.request("workspace/executeCommand", run.clone())["result"], Value::Null);
     assert_eq!(client.wait_for("window/showMessage")["params"]["message"], "refund: passed");

@@ -1,6 +1,6 @@
 //! What people get wrong in their first hour.
 
-use super::{CASE, SUITE, check};
+use super::{SUITE, check};
 
 #[test]
 fn mistakes_of_a_first_hour_are_answered() {

@@ -68,7 +68,7 @@ fn lists_and_comments_are_those_of_yaml() {
 }
 
 #[test]
-fn values_of_another_form_are_told() {
+fn values_of_another_form_are_answered() {
     check(
         "forms",
         &[

@@ -80,6 +80,8 @@ fn text(numbers: &mut Numbers, path: &Path, is_task: bool) -> String {
         "  - { type: llm-grader, target: strict }\n",
         "metadata: { note: \"${{ NOTE }}\" }\n",
         "depends_on: [c1]\n",
+        "matrix: { number: [1, 2] }\n",
+        "matrix: { number: [1] }\n",
         "workspace: { template: ../../template }\n",
         "assert: []\n",
         "unknown: 1\n",

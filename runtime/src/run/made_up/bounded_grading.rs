@@ -33,7 +33,7 @@ pub(crate) struct AllowedGraders {
 
 /// The result of a grader as far as it is known.
 pub(crate) enum Bounded {
-    Known(GraderRecord),
+    Known(Box<GraderRecord>),
     /// The worst and the best result that are possible, and what is shown.
     Open {
         low: Box<GraderRecord>,
@@ -59,7 +59,7 @@ impl Bounded {
 
     pub(crate) fn shown(self) -> GraderRecord {
         match self {
-            Self::Known(record) => record,
+            Self::Known(record) => *record,
             Self::Open { shown, .. } => *shown,
         }
     }
@@ -146,7 +146,7 @@ impl BoundedGrading<'_> {
         let high = aggregate(Bounded::high);
         low.members = members.into_iter().map(Bounded::shown).collect();
         if rank(&low) == rank(&high) && low.state == high.state && low.forced_fail == high.forced_fail {
-            return Bounded::Known(low);
+            return Bounded::Known(Box::new(low));
         }
         let shown = without_result(low.clone(), "depends on members that were not run");
         between(low, high, shown)
@@ -154,7 +154,7 @@ impl BoundedGrading<'_> {
 
     fn known_or_broken(&mut self, path: &str, grader: &Grader, record: GraderRecord) -> Bounded {
         if record.state != GraderState::Error {
-            return Bounded::Known(record);
+            return Bounded::Known(Box::new(record));
         }
         let asks_judge = record.code.is_some() || record.judge.is_some();
         let reason = format!("has no result: {}", record.error.as_deref().unwrap_or_default());

@@ -1,0 +1,1 @@
+evalsuite::include_eval_suite!("suites/shop");
