@@ -79,7 +79,7 @@ fn cases(json: &Value) -> Vec<&str> {
 
 #[test]
 fn weak_cases_are_found_without_calling_the_agent() {
-    let probed = Probed::new("probe-weak");
+    let probed = Probed::new("probed");
     let output = probed.run(&["shop"]);
     assert_eq!(output.code, Some(1), "{output:?}");
     for text in [

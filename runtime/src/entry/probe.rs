@@ -16,7 +16,7 @@ use crate::model::suite::EvalCase;
 use crate::model::suite_location::{SuiteLocation, package_directory, program};
 use crate::platform::digest::sha256;
 use crate::platform::files::replace_json;
-use crate::platform::redaction::{Redactor, without_secrets};
+use crate::platform::redaction::{all_secrets, without_secrets};
 use crate::record::run_directory::OutputDirectory;
 use crate::record::run_record::package_in_workspace;
 use crate::run::case_error::CaseError;
@@ -105,7 +105,7 @@ pub(crate) fn reply(evals: &Evals, request: &ProbeRequest) -> Result<(), RunErro
     }
     let inclusion = sha256(format!("{}\0{}", program(), suite.module_path));
     let file = request.directory.join(format!("{}-{}.json", suite.key(), &inclusion[..16]));
-    replace_json(&file, &reply, &Redactor::default()).map_err(|error| unwritable(&file, error))
+    replace_json(&file, &reply, &all_secrets()).map_err(|error| unwritable(&file, error))
 }
 
 /// The findings about a whole suite, and problems of hooks and files.
