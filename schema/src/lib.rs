@@ -18,6 +18,7 @@
 
 mod calibration;
 mod case;
+mod defaults;
 #[doc(hidden)]
 pub mod digest;
 #[doc(hidden)]
@@ -53,6 +54,8 @@ pub use case::{
     Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
     Task, Turn,
 };
+#[doc(hidden)]
+pub use defaults::is_default;
 pub use evalsuite_diagnostics::Location;
 pub use examples::{Example, Examples};
 pub use execution::{CaseExecution, CommonExecution, Strategy, SuiteExecution, Target, Trials};
@@ -75,9 +78,3 @@ pub use workspace::{
 };
 #[doc(hidden)]
 pub use workspace::{RepoSourceKeys, ShortRepo, WrittenClone, WrittenHook, WrittenHooks};
-
-/// `true` for the value that [`Default`] gives; such values are left out of the canonical JSON.
-#[doc(hidden)]
-pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}

@@ -70,6 +70,7 @@ const DIAGNOSTICS: &[&str] = &[
 
 /// From values and their keys to cases and suites, then the other files.
 const SCHEMA: &[&str] = &[
+    "defaults",
     "json",
     "embedded",
     "line_breaks",

@@ -89,6 +89,9 @@ fn target(root: &Module, path: &[String]) -> Target {
     if defines(&root.items, first) {
         return Target::Root;
     }
+    if let Some((name, _)) = root.modules.iter().find(|(_, module)| exports_macro(module, first)) {
+        return Target::Module(name.clone(), Reached::ThroughRoot);
+    }
     let globs = root_imports.iter().filter(|import| import.name.is_none());
     let provider = globs.filter_map(|glob| origin(root, glob)).find(|name| {
         let module = &root.modules[name];
@@ -107,6 +110,17 @@ fn origin(root: &Module, import: &Import<'_>) -> Option<String> {
         _ => &import.path,
     };
     path.first().filter(|name| root.modules.contains_key(*name)).cloned()
+}
+
+/// Whether a module has the macro `name` with `#[macro_export]`, which puts it at the crate root.
+fn exports_macro(module: &Module, name: &str) -> bool {
+    module.with_descendants().into_iter().flat_map(|module| &module.items).any(|item| match item {
+        Item::Macro(item) => {
+            item.ident.as_ref().is_some_and(|ident| ident == name)
+                && item.attrs.iter().any(|attribute| attribute.path().is_ident("macro_export"))
+        }
+        _ => false,
+    })
 }
 
 fn defines(items: &[Item], name: &str) -> bool {
