@@ -1,3 +1,5 @@
+//! Made-up results, graded by graders of all kinds.
+
 use std::path::Path;
 
 use evalsuite_records::record::Verdict;
