@@ -34,6 +34,8 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("run/calibration/measurement.rs", "an empty workspace, made before a grader runs"),
     ("run/case_setup/case_base.rs", "directories of bases, removed if they are empty"),
     ("run/case/earlier_records.rs", "directories of cases, moved as a whole"),
+    ("run/made_up/made_up_grading.rs", "an empty workspace, made before a grader runs"),
+    ("run/made_up/made_up_suite.rs", "a temporary directory of its own, which no agent knows"),
     ("run/plan/progress.rs", "the file by which the command line follows a run"),
     ("run/plan/regrade.rs", "listings of earlier runs"),
     ("run/session/session_end.rs", "directories of bases, removed if they are empty"),
