@@ -60,18 +60,17 @@ mod tests {
     use crate::record::{ProbeResult, ProbedCase, ResultKind};
 
     fn case(id: &str, results: &[(ResultKind, Option<bool>)]) -> ProbedCase {
-        let mut case = ProbedCase::default();
-        case.case_id = id.to_owned();
-        case.location = Location::new("case.yaml", 2, 1);
-        case.results = results
-            .iter()
-            .map(|(probe, passes)| {
-                let mut result = ProbeResult::default();
-                (result.probe, result.passes) = (*probe, *passes);
-                result
-            })
-            .collect();
-        case
+        let results = results.iter().map(|(probe, passes)| {
+            let mut result = ProbeResult::default();
+            (result.probe, result.passes) = (*probe, *passes);
+            result
+        });
+        ProbedCase {
+            case_id: id.to_owned(),
+            location: Location::new("case.yaml", 2, 1),
+            results: results.collect(),
+            ..ProbedCase::default()
+        }
     }
 
     fn record() -> ProbeRecord {

@@ -48,6 +48,6 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
 /// Adds what the stored probes of the newest run's suites say.
 fn with_probes(health: Report, output: &Path) -> Result<Report> {
     let Some(newest) = health.window.first() else { return Ok(health) };
-    let run = RunData::read(&OutputDirectory::new(output).run_directory(&newest.run))?;
+    let run = RunData::read(OutputDirectory::new(output).run_directory(&newest.run))?;
     Ok(health.with_probes(&stored_probes::of_run(&run)?))
 }

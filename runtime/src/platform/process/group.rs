@@ -133,24 +133,31 @@ const ROUNDS: usize = 5;
 /// Whether a group got the signal.
 fn signal(groups: &[RunningGroup], end: End) -> bool {
     let signalled = groups.iter().filter(|group| !group.is_over && signal_group(group, end)).count();
-    #[cfg(unix)]
-    {
-        let (signal, rounds) = match end {
-            End::Ask => (rustix::process::Signal::TERM, 1),
-            End::Force => (rustix::process::Signal::KILL, ROUNDS),
-        };
-        let can_have_left = groups.iter().any(|group| group.detached_mark.is_some());
-        for _ in 0..if can_have_left { rounds } else { 0 } {
-            let detached: Vec<_> = members::of(groups).into_iter().filter(|member| member.is_detached).collect();
-            detached.iter().for_each(|member| member.signal(signal));
-            if detached.is_empty() {
-                break;
-            }
+    signal_detached(groups, end) || signalled > 0
+}
+
+/// Whether a process may have left its group.
+#[cfg(unix)]
+fn signal_detached(groups: &[RunningGroup], end: End) -> bool {
+    let (signal, rounds) = match end {
+        End::Ask => (rustix::process::Signal::TERM, 1),
+        End::Force => (rustix::process::Signal::KILL, ROUNDS),
+    };
+    let can_have_left = groups.iter().any(|group| group.detached_mark.is_some());
+    for _ in 0..if can_have_left { rounds } else { 0 } {
+        let detached: Vec<_> = members::of(groups).into_iter().filter(|member| member.is_detached).collect();
+        detached.iter().for_each(|member| member.signal(signal));
+        if detached.is_empty() {
+            break;
         }
-        return signalled > 0 || can_have_left;
     }
-    #[cfg(windows)]
-    return signalled > 0;
+    can_have_left
+}
+
+/// No process leaves its job.
+#[cfg(windows)]
+fn signal_detached(_: &[RunningGroup], _: End) -> bool {
+    false
 }
 
 #[derive(Clone, Copy)]
