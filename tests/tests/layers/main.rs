@@ -44,7 +44,7 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "cli/src/writing", order: WRITING },
     FloorPlan { folder: "cli/src/looking", order: LOOKING },
     FloorPlan { folder: "cli/src/comparing", order: COMPARING },
-    FloorPlan { folder: "cli/src/running", order: &["calibrate", "regrade", "run", "watch"] },
+    FloorPlan { folder: "cli/src/running", order: &["calibrate", "regrade", "run", "probe", "watch"] },
     FloorPlan { folder: "cli/src/running/watch", order: WATCH },
     FloorPlan { folder: "cli/src/plumbing/lsp", order: LSP },
 ];
