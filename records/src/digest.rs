@@ -30,17 +30,10 @@ pub fn sha256_with_key(key: &str, text: &str) -> String {
 /// # Errors
 ///
 /// If it cannot be read.
-pub fn sha256_of(mut reader: impl Read) -> io::Result<String> {
+pub fn sha256_of(reader: impl Read) -> io::Result<String> {
     let mut digest = Hash::new();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match reader.read(&mut buffer) {
-            Ok(0) => return Ok(hexadecimal(digest.finalize())),
-            Ok(count) => digest.update(&buffer[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    for_each_chunk(reader, |chunk| digest.update(chunk))?;
+    Ok(hexadecimal(digest.finalize()))
 }
 
 /// SHA-256 of a file under version control, in hexadecimal. A text has the same digest with `\n` and with `\r\n`.
@@ -48,13 +41,19 @@ pub fn sha256_of(mut reader: impl Read) -> io::Result<String> {
 /// # Errors
 ///
 /// If it cannot be read.
-pub fn sha256_of_source(mut reader: impl Read) -> io::Result<String> {
+pub fn sha256_of_source(reader: impl Read) -> io::Result<String> {
     let mut digest = FileDigest::default();
+    for_each_chunk(reader, |chunk| digest.update(chunk))?;
+    Ok(hexadecimal(digest.finish()))
+}
+
+/// Reads to the end, in parts.
+fn for_each_chunk(mut reader: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match reader.read(&mut buffer) {
-            Ok(0) => return Ok(hexadecimal(digest.finish())),
-            Ok(count) => digest.update(&buffer[..count]),
+            Ok(0) => return Ok(()),
+            Ok(count) => take(&buffer[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
