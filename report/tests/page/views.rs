@@ -318,7 +318,7 @@ fn marks_on_the_bar_of_outcomes_show_between_which_pass_rates_a_run_says_somethi
     let file = directory.path().join("report.html");
     HtmlReport::new(run.clone()).write_file(&file).unwrap();
     browser.open(&file, "");
-    let marks = "document.querySelectorAll('.distribution .mark').length";
+    let marks = "document.querySelectorAll('.distribution .marked .mark').length";
     assert_eq!(browser.evaluate(marks), 0, "the suites were not probed");
 
     // One of four cases passes for an empty answer, and three of four references pass.

@@ -113,6 +113,8 @@ fn spans_that_any_of_several_trials_may_have_made_are_an_error() {
             }
             done
         };
+        // Two threads that make the first span of a process at the same time may lose one.
+        all_passed(&run(spawning, 1));
         let report = run(agent, 4);
         for case in report.cases() {
             let message = error(case);

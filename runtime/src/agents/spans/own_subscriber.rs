@@ -3,7 +3,8 @@
 //! A program may set its subscriber while an agent runs, which works only if none is set. evalsuite therefore sets its
 //! subscriber for the thread of a call first, and for all threads just before the first span of a model or tool: a
 //! program that has its own subscriber has set it by then. Earlier spans on threads without a subscriber are not
-//! visible.
+//! visible. Nor is a span that another thread makes at that moment from the same line: while `tracing` registers it, it
+//! asks only the subscriber of the current thread.
 
 use std::sync::OnceLock;
 
