@@ -9,8 +9,11 @@ pub(crate) mod grader_examples;
 pub(crate) mod long_cases;
 mod missing_features;
 pub(crate) mod new_cases;
+#[cfg(feature = "probe")]
 pub(crate) mod probe;
+#[cfg(feature = "probe")]
 pub(crate) mod probe_loaded;
+pub(crate) mod probe_of_check;
 pub(crate) mod rated_samples;
 pub(crate) mod reload;
 pub(crate) mod replay_notice;

@@ -10,7 +10,7 @@ use evalsuite_records::record::{CaseRecord, Expectation, ReasonCode, Status};
 use crate::entry::long_cases::LongCases;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::skip_notice::SkippedTest;
-use crate::entry::{grader_examples, new_cases, probe, reload, replay_notice, suite_check, suite_description};
+use crate::entry::{grader_examples, new_cases, probe_of_check, reload, replay_notice, suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::notice;
@@ -158,10 +158,8 @@ pub fn check(evals: fn() -> Evals) {
     if let Some(wanted) = new_cases::wanted() {
         return new_cases::run(evals, &wanted);
     }
-    match probe::request() {
-        Ok(None) => {}
-        Ok(Some(request)) => return probe::reply(&evals, &request).unwrap_or_else(|error| fail(with_sources(&error))),
-        Err(error) => fail(setup_error(&error)),
+    if probe_of_check::is_answered(&evals).unwrap_or_else(|error| fail(with_sources(&error))) {
+        return;
     }
     let evals = Settings::from_environment()
         .map_err(RunError::from)
@@ -183,7 +181,7 @@ fn findings_of_probe(evals: &Evals) -> Vec<String> {
     if settings.probe == ProbeFindings::Off {
         return Vec::new();
     }
-    let (findings, problems) = probe::findings(evals).unwrap_or_else(|error| fail(setup_error(&error)));
+    let (findings, problems) = probe_of_check::findings(evals).unwrap_or_else(|error| fail(setup_error(&error)));
     let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
     problems.iter().for_each(|problem| notice::say(problem));
     if settings.probe == ProbeFindings::Deny {

@@ -14,8 +14,8 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// `cmd` fills in `%NAME%` also between quotes, and has no escape for `%`. Of `%%cd:~,%`, it reads `%` and then an empty part of the variable
 /// `cd`, which always exists: the standard library writes `%` in the same way for batch files.
-#[cfg_attr(not(windows), allow(dead_code, reason = "only tests use it there"))]
-fn quoted_for_cmd(text: &str) -> String {
+#[cfg(any(windows, test))]
+pub(crate) fn quoted_for_cmd(text: &str) -> String {
     format!("\"{}\"", text.replace('%', "%%cd:~,%").replace('"', "\"\""))
 }
 

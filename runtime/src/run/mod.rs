@@ -11,6 +11,7 @@ pub(crate) mod hooks;
 pub(crate) mod limits;
 pub(crate) mod made_up;
 pub(crate) mod plan;
+#[cfg(feature = "probe")]
 pub(crate) mod probe;
 pub(crate) mod selection;
 pub(crate) mod session;

@@ -21,6 +21,7 @@ use crate::platform::cli_error::{AtPath, CliError, Exit, Result};
 use crate::platform::output::{print_json, say, stdout};
 use crate::platform::progress::Progress;
 use crate::running::run::suite_descriptions::{build_and_find_checks, failed, run_checks};
+use crate::running::run::tested_packages::evalsuite_feature;
 
 /// Time between two looks at the progress.
 const TICK: Duration = Duration::from_millis(100);
@@ -33,7 +34,8 @@ struct ProbedSuites<'r> {
 }
 
 pub(crate) fn run(command: &Probe) -> Result<Exit> {
-    let tests = Run { build: command.build.clone(), ..Run::default() };
+    let mut tests = Run { build: command.build.clone(), ..Run::default() };
+    tests.build.features.extend(evalsuite_feature(&command.build, "probe")?);
     let checks = build_and_find_checks(&tests)?;
     if checks.is_empty() {
         let help =

@@ -6,6 +6,7 @@ mod earlier_results;
 mod progress;
 mod source_digest;
 pub(crate) mod suite_descriptions;
+pub(crate) mod tested_packages;
 
 use std::collections::BTreeSet;
 use std::env;

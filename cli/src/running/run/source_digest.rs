@@ -17,6 +17,7 @@ use walkdir::{DirEntry, WalkDir};
 use crate::command_line::{Build, Run};
 use crate::platform::cargo_process;
 use crate::platform::cli_error::Result;
+use crate::running::run::tested_packages::{packages, tested};
 
 /// The one file in `.evalsuite` of a package that says how agents and judges are called.
 const TARGETS: [&str; 2] = [".evalsuite/targets.yaml", ".evalsuite/targets.yml"];
@@ -75,14 +76,7 @@ fn add(files: &mut BTreeMap<String, String>, root: &Path, path: &Path) -> Result
 /// Asked without other packages, cargo needs neither a network nor what it has not downloaded, such as packages of other platforms.
 fn local_packages(metadata: &Value, build: &Build, directory: &Path) -> Result<BTreeSet<PathBuf>> {
     let mut known = packages(metadata);
-    let named = known.iter().filter(|(_, package)| build.packages.iter().any(|name| package["name"] == **name));
-    let named: Vec<PathBuf> = named.map(|(directory, _)| directory.clone()).collect();
-    let around = directory.ancestors().find(|directory| known.contains_key(*directory));
-    let mut pending = match (around, named.is_empty()) {
-        (_, false) => named,
-        (Some(package), true) if !build.workspace => vec![package.to_owned()],
-        _ => known.keys().cloned().collect(),
-    };
+    let mut pending = tested(&known, build, directory);
     let mut found = BTreeSet::new();
     while let Some(directory) = pending.pop() {
         if !found.insert(directory.clone()) {
@@ -96,13 +90,6 @@ fn local_packages(metadata: &Value, build: &Build, directory: &Path) -> Result<B
         pending.extend(paths.map(PathBuf::from));
     }
     Ok(found)
-}
-
-/// The packages that cargo describes, by their directories.
-fn packages(metadata: &Value) -> BTreeMap<PathBuf, Value> {
-    let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
-    let directory = |package: &Value| Some(Path::new(package["manifest_path"].as_str()?).parent()?.to_owned());
-    packages.into_iter().filter_map(|package| Some((directory(&package)?, package))).collect()
 }
 
 #[cfg(test)]

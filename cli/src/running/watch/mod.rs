@@ -32,6 +32,7 @@ use crate::command_line::{Watch, WatchFormat};
 use crate::keeping::clean::clean;
 use crate::locate::{stored_runs, suite_request};
 use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::running::run::tested_packages::evalsuite_feature;
 
 /// How long no file changes before changes are looked at: one save is several of them.
 const QUIET: Duration = Duration::from_millis(20);
@@ -50,7 +51,7 @@ pub(crate) fn run(command: &Watch) -> Result<Exit> {
     if suites.is_empty() {
         return Err(suite_request::no_suite_here()?);
     }
-    let features = programs::reload_features(&suites.packages())?;
+    let features = evalsuite_feature(&command.build, "reload")?;
     let output = stored_runs::output_path()?;
     // Not among the other runs: those of single cases are not what `report` and `gate` are asked about.
     let runs = output.join(WATCH_OUTPUT);

@@ -10,7 +10,6 @@ use std::{env, fs};
 
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
 use evalsuite_schema::Value;
-use toml_edit::{DocumentMut, Item};
 
 use super::running_cargo::RunningCargo;
 use super::suites::Touched;
@@ -18,9 +17,6 @@ use crate::command_line::{Build, Run};
 use crate::platform::cli_error::{AtPath, CliError, Result};
 use crate::running::run::cargo_commands::cargo_test;
 use crate::running::run::suite_descriptions::described_in;
-
-/// Names of the packages that are evalsuite, also under another name.
-const EVALSUITE: [&str; 2] = ["evalsuite", "evalsuite-dynamic"];
 
 /// A test program with suites.
 #[derive(Debug, Clone)]
@@ -51,30 +47,6 @@ pub(super) struct BuildProblems {
     pub(super) lines: Vec<String>,
     /// As the compiler prints them; else what cargo says.
     pub(super) text: String,
-}
-
-/// The feature `reload` of evalsuite, as cargo names it for these packages.
-pub(super) fn reload_features(packages: &BTreeSet<&Path>) -> Result<Vec<String>> {
-    let mut features = BTreeSet::new();
-    for package in packages {
-        let path = package.join("Cargo.toml");
-        let text = fs::read_to_string(&path).at(&path)?;
-        let manifest: DocumentMut = text.parse().at(&path)?;
-        for table in ["dependencies", "dev-dependencies"] {
-            let Some(table) = manifest.get(table).and_then(Item::as_table_like) else { continue };
-            for (name, item) in table.iter() {
-                let package = item.get("package").and_then(Item::as_str).unwrap_or(name);
-                if EVALSUITE.contains(&package) {
-                    features.insert(format!("{name}/reload"));
-                }
-            }
-        }
-    }
-    if features.is_empty() {
-        let help = "`cargo add --dev evalsuite --features reload`";
-        return Err(CliError::with_help("no package with a suite depends on evalsuite", help));
-    }
-    Ok(features.into_iter().collect())
 }
 
 /// How the test programs are built.

@@ -77,11 +77,6 @@ impl Suites {
         self.watched.iter().flat_map(of_suite).collect()
     }
 
-    /// Roots of the packages with suites.
-    pub(super) fn packages(&self) -> BTreeSet<&Path> {
-        self.watched.iter().map(|suite| suite.request.package_root.as_path()).collect()
-    }
-
     /// Every problem, once.
     pub(super) fn diagnostics(&self) -> Diagnostics {
         let of_suite =

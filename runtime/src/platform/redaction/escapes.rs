@@ -27,8 +27,8 @@ pub(super) fn is_start(byte: u8) -> bool {
 pub(super) fn ends(text: &str, at: usize, is_wanted: impl Fn(char) -> bool, found: &mut Vec<usize>) {
     let first = found.len();
     escaped_ends(text, at, &is_wanted, found);
-    // A quote within such quotes: doubled, or as a shell has it.
-    let quotes = [('\'', "'"), ('"', "\""), ('\'', "\\''"), ('\'', "\"'\"'")];
+    // A quote within such quotes: doubled, or as a shell has it. `cmd` has no escape for `%`.
+    let quotes = [('\'', "'"), ('"', "\""), ('\'', "\\''"), ('\'', "\"'\"'"), ('%', "%cd:~,%")];
     for (_, rest) in quotes.iter().filter(|(quote, _)| is_wanted(*quote)) {
         let after_first = found[first..].to_vec();
         let after_all = rest.chars().fold(after_first, |positions, wanted| {

@@ -59,6 +59,7 @@ impl MadeUpReply {
 
 /// What the graders of a case say about a made-up result.
 #[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "probe"), expect(dead_code, reason = "only probes read all of it"))]
 pub(crate) struct GradedResult {
     /// Whether the trial passes; `None` if that depends on graders that were not run.
     pub(crate) passes: Option<bool>,

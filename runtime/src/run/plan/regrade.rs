@@ -179,6 +179,7 @@ impl CaseTrials {
     }
 
     /// Directories of its trials.
+    #[cfg(feature = "probe")]
     pub(crate) fn trials(&self) -> impl Iterator<Item = &PathBuf> {
         self.last_attempts.values()
     }

@@ -86,6 +86,13 @@ fn every_form_in_which_programs_write_a_secret_is_hidden() {
 }
 
 #[test]
+fn a_secret_in_a_line_for_cmd_is_hidden() {
+    let secret = "100% \"sure\" & %PATH%";
+    let line = crate::platform::shell_quoting::quoted_for_cmd(secret);
+    assert_eq!(redactor([secret]).apply(&line), "\"***\"");
+}
+
+#[test]
 fn base64_in_lines_is_hidden() {
     let secret: String = (0..100).map(|number| char::from(b'!' + number % 90)).collect();
     let encoded = BASE64_STANDARD.encode(&secret);
