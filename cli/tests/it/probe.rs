@@ -116,7 +116,10 @@ fn weak_cases_are_found_without_calling_the_agent() {
     assert_eq!((&record["floor"]["count"], &record["floor"]["probe"]), (&Value::from(2), &Value::from("echo")));
     // The test of the suite is red on request.
     let check = |setting: &str| {
-        let test = probed.0.cargo(["test", "--test", "evals", "--", "--exact", "shop::suite_check"]);
+        let features = ["--features", "evalsuite/probe"];
+        let test = probed
+            .0
+            .cargo([&["test", "--test", "evals"], &features[..], &["--", "--exact", "shop::suite_check"]].concat());
         test.env("EVALSUITE_PROBE", setting).run()
     };
     let denied = check("deny");
@@ -125,6 +128,9 @@ fn weak_cases_are_found_without_calling_the_agent() {
     let warned = check("warn");
     assert_eq!(warned.code, Some(0), "{warned:?}");
     assert!(warned.stderr.contains("W030 passes-without-work"), "{}", warned.stderr);
+    let without = probed.0.cargo(["test", "--test", "evals", "--", "--exact", "shop::suite_check"]);
+    let without = without.env("EVALSUITE_PROBE", "deny").run();
+    assert!(without.stdout.contains("EVALSUITE_PROBE needs the feature `probe` of evalsuite"), "{}", without.stdout);
     let invalid = check("1");
     assert!(invalid.stdout.contains("EVALSUITE_PROBE is `1`, not off, warn or deny"), "{}", invalid.stdout);
 }
