@@ -105,6 +105,17 @@ mod tests {
     }
 
     #[test]
+    fn the_rates_are_those_of_the_cases_that_are_left() {
+        let mut record = record();
+        record.retain(|case| case.case_id == "b");
+        let floor = record.floor.unwrap();
+        assert_eq!((floor.probe, floor.share.count, floor.share.decided), (EmptyProbe::Echo, 1, 1));
+        assert_eq!((record.ceiling, record.mutants), (None, None));
+        record.retain(|_| false);
+        assert_eq!(record.floor, None);
+    }
+
+    #[test]
     fn a_stored_probe_is_read_as_it_was_written() {
         let package = tempfile::tempdir().unwrap();
         let mut record = record();

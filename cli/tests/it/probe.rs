@@ -4,7 +4,7 @@ use std::fs;
 
 use evalsuite_schema::Value;
 use evalsuite_schema::json::from_str;
-use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
+use evalsuite_tests::throwaway::{Call, CommandOutput, Package, read_json, suites};
 
 const AGENT: &str = "pub async fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, std::io::Error> {
     panic!(\"no agent is called\")
@@ -114,6 +114,21 @@ fn weak_cases_are_found_without_calling_the_agent() {
         record["cases"].as_array().unwrap().iter().filter_map(|case| case["case_id"].as_str()).collect();
     assert_eq!(ids, ["weak", "strong", "in-rust"]);
     assert_eq!((&record["floor"]["count"], &record["floor"]["probe"]), (&Value::from(2), &Value::from("echo")));
+    // A case that was changed or removed since then no longer counts in a run.
+    let rates = || {
+        let run = probed.0.cargo(["test", "--test", "evals", "--", "shop::"]).run();
+        assert!(run.stdout.contains("shop::suite_check ... ok"), "{run:?}");
+        let records = probed.0.records();
+        let record = read_json(records.named("suite.json").first().expect("the suite has a record"));
+        records.clear();
+        [record["probe"]["floor"]["count"].clone(), record["probe"]["floor"]["decided"].clone()]
+    };
+    assert_eq!(rates(), [Value::from(2), Value::from(3)]);
+    let changed =
+        SHOP.replace("id: in-rust\n    input: Refund 19.90, please", "id: in-rust\n    input: Refund 20.90, please");
+    probed.0.write("suites/shop/EVAL.yaml", &changed);
+    assert_eq!(rates(), [Value::from(1), Value::from(2)]);
+    probed.0.write("suites/shop/EVAL.yaml", SHOP);
     // The test of the suite is red on request.
     let check = |setting: &str| {
         let features = ["--features", "evalsuite/probe"];

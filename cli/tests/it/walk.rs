@@ -49,9 +49,12 @@ fn commands(block: &Block) -> Vec<&str> {
 #[test]
 fn the_readme_shows_parts_of_the_walk() {
     let (readme, walk) = (read("README.md"), read("docs/walk.md"));
-    let (_, below) = readme.split_once("(docs/walk.md)").expect("a link to the walk");
-    let (_, parts) = below.split_once("```text\n").expect("the parts");
-    let (parts, _) = parts.split_once("\n```").expect("the end of the block");
+    let after = |text: &str| {
+        let (_, below) = readme.split_once(text).unwrap_or_else(|| panic!("README.md has no {text}"));
+        let (_, parts) = below.split_once("```text\n").expect("the parts");
+        parts.split_once("\n```").expect("the end of the block").0
+    };
+    let parts = format!("{}\n…\n{}", after("## Probing"), after("(docs/walk.md)"));
     let mut rest = walk.as_str();
     for part in parts.split("\n…\n").flat_map(|part| part.split("\n$ ")) {
         let (_, after) = rest.split_once(part).unwrap_or_else(|| panic!("docs/walk.md does not go on with:\n{part}"));

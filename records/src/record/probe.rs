@@ -49,6 +49,15 @@ impl ProbeRecord {
         self.cases.iter().flat_map(|case| &case.findings)
     }
 
+    /// Leaves out cases that are no longer as they were when they were probed.
+    pub fn retain(&mut self, is_current: impl Fn(&ProbedCase) -> bool) {
+        let before = self.cases.len();
+        self.cases.retain(is_current);
+        if self.cases.len() < before {
+            self.sum_up();
+        }
+    }
+
     /// Computes floor, ceiling and the share of mutants from the cases.
     pub fn sum_up(&mut self) {
         let share = |is_one: &dyn Fn(&ProbeResult) -> bool, counts: &dyn Fn(bool) -> bool| {
@@ -118,6 +127,9 @@ pub struct ProbedCase {
     pub location: Location,
     /// SHA-256 of everything that the results depend on, hexadecimal; `None` if that is not known, because a grader is in Rust.
     pub digest: Option<String>,
+    /// Digest of the case, as in the records of its trials.
+    #[serde(default)]
+    pub case_digest: String,
     /// Why the case was not probed at all; `None` if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

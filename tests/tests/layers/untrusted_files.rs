@@ -69,7 +69,6 @@ pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
     ("running/run/source_digest.rs", "sources of packages"),
     ("running/run/suite_descriptions.rs", "a temporary directory of the command line"),
     ("running/watch/changes.rs", "directories of packages"),
-    ("running/watch/programs.rs", "`Cargo.toml`"),
     ("writing/fixes.rs", "files of suites"),
     ("writing/new/changes.rs", "files of packages"),
     ("writing/new/editor.rs", "settings of editors"),

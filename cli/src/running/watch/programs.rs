@@ -14,7 +14,7 @@ use evalsuite_schema::Value;
 use super::running_cargo::RunningCargo;
 use super::suites::Touched;
 use crate::command_line::{Build, Run};
-use crate::platform::cli_error::{AtPath, CliError, Result};
+use crate::platform::cli_error::{CliError, Result};
 use crate::running::run::cargo_commands::cargo_test;
 use crate::running::run::suite_descriptions::described_in;
 

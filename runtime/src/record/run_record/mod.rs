@@ -7,7 +7,7 @@
 mod git_query;
 pub(crate) mod surroundings;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use evalsuite_records::record::{ProbeRates, RunRecord, SuiteDiagnostic, SuiteRec
 use evalsuite_schema::Suite;
 
 use self::git_query::GitQuery;
-use crate::model::suite::EvalSuite;
+use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, package_directory, program};
 use crate::platform::clock::timestamp;
 use crate::platform::digest::sha256;
@@ -133,6 +133,20 @@ impl SuiteOfRun<'_> {
         record
     }
 
+    /// What is known from a probe of the cases as they are now. A file that cannot be read is an error of the command that wrote it.
+    fn probe_rates(&self) -> Option<ProbeRates> {
+        let mut probe = read_probe(&package_directory(self.suite), &self.suite.id()).ok()??;
+        let digest = |case: &EvalCase| case.json.digests().map(|digests| digests.case);
+        let cases: BTreeMap<_, _> =
+            self.suite.cases.iter().map(|case| ((case.id, case.target), digest(case))).collect();
+        probe.retain(|case| {
+            // A case that was read again has no digest yet.
+            let known = cases.get(&(case.case_id.as_str(), case.target.as_deref()));
+            known.is_some_and(|digest| digest.as_ref().is_none_or(|digest| *digest == case.case_digest))
+        });
+        ProbeRates::of(&probe)
+    }
+
     fn add_tests(&self) -> io::Result<()> {
         let path = self.run.suite(&self.suite.key()).join(SUITE_RECORD);
         let mut record = read_json(&path)?.unwrap_or_else(|| {
@@ -145,9 +159,7 @@ impl SuiteOfRun<'_> {
             record.layout = self.data.layout;
             record.digest = self.data.digest.clone();
             record.gates.clone_from(&self.data.gates);
-            // A file that cannot be read is an error of the command that wrote it.
-            let probe = read_probe(&package_directory(self.suite), &self.suite.id());
-            record.probe = probe.ok().flatten().as_ref().and_then(ProbeRates::of);
+            record.probe = self.probe_rates();
             record
         });
         for (name, message) in self.suite.diagnostics {

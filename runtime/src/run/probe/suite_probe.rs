@@ -66,6 +66,7 @@ impl SuiteProbe<'_> {
             let digest = self.digest(chosen, &of_suite.to_string());
             let mut probed = self.stored(chosen, digest.as_ref()).unwrap_or_else(|| self.probe(chosen, &tools));
             probed.digest = digest;
+            probed.case_digest = case_digest(chosen);
             probed.target = chosen.entry.target.map(str::to_owned);
             probed.test_name = suite.test_path(chosen.entry);
             probed.findings =
@@ -139,7 +140,7 @@ impl SuiteProbe<'_> {
         let of_case = match case.has_examples() {
             // The digest of a case is that of its trials, and leaves them out.
             true => sha256_of_data(case),
-            false => entry.json.digests().unwrap_or_else(|| CaseDigests::of(case)).case,
+            false => case_digest(chosen),
         };
         let root = self.suite.evals.suite().package_root();
         let commands = all_graders(case).filter_map(|grader| match &grader.config {
@@ -160,4 +161,9 @@ impl SuiteProbe<'_> {
             .collect();
         Some(sha256(format!("{of_suite}\0{of_case}\0{}", json!(files))))
     }
+}
+
+/// The digest of the case in the records of its trials.
+fn case_digest(chosen: &ChosenCase) -> String {
+    chosen.entry.json.digests().unwrap_or_else(|| CaseDigests::of(&chosen.case)).case
 }
