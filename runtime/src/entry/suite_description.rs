@@ -13,7 +13,7 @@ use crate::platform::digest::sha256;
 use crate::platform::files::replace_json;
 use crate::platform::redaction::Redactor;
 use crate::record::run_record::package_in_workspace;
-use crate::run::case::reuse::own_directory;
+use crate::run::case::reuse::{directory_of_file, own_directory, shared_directories};
 
 /// Environment variable with a directory for descriptions of suites.
 ///
@@ -99,13 +99,15 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
     let about = suite.decode().map_err(undecodable("the suite"))?;
     let mut files = BTreeSet::from([about.location.file.clone()]);
     let mut case_directories = BTreeSet::new();
+    let shared = shared_directories(suite);
     let tests: Result<Vec<TestDescription>, RunError> = suite
         .cases
         .iter()
         .map(|entry| {
             let case = entry.decode().map_err(undecodable(&format!("case `{}`", entry.id)))?;
             files.insert(entry.file.to_owned());
-            case_directories.extend(own_directory(suite, entry, &case.dir, &places));
+            let is_shared = shared.contains(directory_of_file(entry));
+            case_directories.extend(own_directory(is_shared, &case.dir, &places));
             Ok(TestDescription {
                 test: suite.test_path(entry),
                 case_id: entry.id.to_owned(),

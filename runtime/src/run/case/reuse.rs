@@ -1,6 +1,6 @@
 //! Reuses results of earlier runs for cases whose conditions have not changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,16 +36,21 @@ const LARGEST_COPY: u64 = 64 << 20;
 const WORKSPACE: &str = "workspace";
 
 /// The directory that belongs to one case only: that of its file, unless it is the suite's or other cases are in it, too.
-pub(crate) fn own_directory(
-    suite: &EvalSuite,
-    entry: &EvalCase,
-    case_dir: &str,
-    places: &SuiteLocation,
-) -> Option<PathBuf> {
+pub(crate) fn own_directory(is_shared: bool, case_dir: &str, places: &SuiteLocation) -> Option<PathBuf> {
     let directory = places.join(case_dir);
-    let parent = |file: &'static str| Path::new(file).parent();
-    let is_shared = suite.cases.iter().any(|other| other.id != entry.id && parent(other.file) == parent(entry.file));
     (!is_shared && directory != places.suite_dir && directory.is_dir()).then_some(directory)
+}
+
+/// The directory of the file that defines a case.
+pub(crate) fn directory_of_file(case: &EvalCase) -> &'static str {
+    case.file.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+/// Directories whose files define several cases.
+pub(crate) fn shared_directories(suite: &EvalSuite) -> HashSet<&'static str> {
+    let mut cases = HashMap::new();
+    let is_other = |case: &&EvalCase| *cases.entry(directory_of_file(case)).or_insert(case.id) != case.id;
+    suite.cases.iter().filter(is_other).map(directory_of_file).collect()
 }
 
 /// What the result of a case depends on besides the case; `None` if the digest of the agent is not known, or agents or judges are not
@@ -55,9 +60,10 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
     let (Some(agent), false) = (agent, plan.judges_are_recorded()) else { return Ok(None) };
     let mut conditions = Conditions::default();
     conditions.agent = sha256(agent);
-    if let Some(directory) =
-        own_directory(plan.source.suite, plan.source.entry, &plan.source.case.dir, &plan.source.places)
-    {
+    let (suite, entry) = (plan.source.suite, plan.source.entry);
+    let is_shared =
+        suite.cases.iter().any(|case| case.id != entry.id && directory_of_file(case) == directory_of_file(entry));
+    if let Some(directory) = own_directory(is_shared, &plan.source.case.dir, &plan.source.places) {
         let files: BTreeMap<String, String> = walk(&directory, is_ignored)
             .filter_map(Result::ok)
             .filter(|found| found.kind == EntryKind::File)
