@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::{ReasonCode, Status};
-use evalsuite_report::{CaseData, HtmlReport, Problem, RunData, earlier_runs};
+use evalsuite_report::{CaseData, RunData, earlier_runs};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 fn run(root: &Path) -> PathBuf {
@@ -65,11 +65,11 @@ fn what_an_agent_left_in_place_of_a_file_is_a_problem_and_is_not_read() {
     std::os::unix::fs::symlink(root.path().join("secret"), &log).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(&record).status().unwrap().success());
     let data = RunData::read(&run).unwrap();
-    let says = |problems: &[Problem], file: &str, text: &str| {
+    let says = |problems: &[evalsuite_report::Problem], file: &str, text: &str| {
         problems.iter().any(|problem| problem.file.ends_with(file) && problem.message.contains(text))
     };
     assert!(says(&data.problems, "trial-001/result.json", "is a named pipe"), "{:?}", data.problems);
-    let written = HtmlReport::new(data).write_file(&root.path().join("report.html")).unwrap();
+    let written = evalsuite_report::HtmlReport::new(data).write_file(&root.path().join("report.html")).unwrap();
     assert!(says(&written.problems, "trial-000/log.txt", "is a symbolic link"), "{:?}", written.problems);
 }
 

@@ -181,6 +181,7 @@ impl Client {
     }
 
     /// Waits for a message of the server with a method.
+    #[cfg(unix)]
     pub(crate) fn wait_for(&mut self, method: &str) -> Value {
         loop {
             if let Some(found) = self.take(method).pop() {

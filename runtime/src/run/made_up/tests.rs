@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use evalsuite_records::record::Verdict;
-use evalsuite_schema::grader::{Aggregator, CodeGrader, Composite, LlmGrader, PreparedCommand, TextValue};
+use evalsuite_schema::grader::{Aggregator, Composite, LlmGrader, TextValue};
 use evalsuite_schema::{
-    Aggregation, Case, Command, Conversation, Example, Grader, GraderConfig, Input, Kind, Layout, Location, Message,
-    Object, OnTurnFailure, PathRef, Role, Suite, ToolCall, Turn, Workspace,
+    Aggregation, Case, Conversation, Example, Grader, GraderConfig, Input, Kind, Layout, Location, Message, Object,
+    OnTurnFailure, Role, Suite, ToolCall, Turn,
 };
 
 use super::bounded_grading::AllowedGraders;
 use super::made_up_suite::MadeUpSuite;
-use super::{GradedResult, MadeUpFile, MadeUpReply, MadeUpResult};
+use super::{GradedResult, MadeUpReply, MadeUpResult};
 use crate::model::evals::Evals;
 use crate::model::evidence::Evidence;
 use crate::model::loaded_suite::loaded_suite;
@@ -138,6 +138,11 @@ fn graders_in_rust_run_if_the_program_has_them() {
 #[cfg(unix)]
 #[test]
 fn commands_see_the_template_with_the_made_up_files() {
+    use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
+    use evalsuite_schema::{Command, PathRef, Workspace};
+
+    use super::MadeUpFile;
+
     let package = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(package.path().join("suite-of-test")).unwrap();
     std::fs::create_dir_all(package.path().join("template")).unwrap();
