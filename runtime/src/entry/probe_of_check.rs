@@ -7,9 +7,9 @@ use crate::entry::probe;
 use crate::entry::run_error::RunError;
 use crate::model::evals::Evals;
 
-/// Probes the suite where `cargo evalsuite probe` asks for it; then the test does nothing else.
+/// Probes the suite where `cargo evalsuite probe` asks for it, and returns whether it did: then the test does nothing else.
 #[cfg(feature = "probe")]
-pub(crate) fn is_answered(evals: &Evals) -> Result<bool, RunError> {
+pub(crate) fn reply_if_asked(evals: &Evals) -> Result<bool, RunError> {
     let Some(request) = probe::request()? else { return Ok(false) };
     probe::reply(evals, &request)?;
     Ok(true)
@@ -18,7 +18,7 @@ pub(crate) fn is_answered(evals: &Evals) -> Result<bool, RunError> {
 /// Nobody asks: `cargo evalsuite probe` enables the feature.
 #[cfg(not(feature = "probe"))]
 #[expect(clippy::unnecessary_wraps, reason = "asked, it may fail")]
-pub(crate) fn is_answered(_: &Evals) -> Result<bool, RunError> {
+pub(crate) fn reply_if_asked(_: &Evals) -> Result<bool, RunError> {
     Ok(false)
 }
 

@@ -158,7 +158,7 @@ pub fn check(evals: fn() -> Evals) {
     if let Some(wanted) = new_cases::wanted() {
         return new_cases::run(evals, &wanted);
     }
-    if probe_of_check::is_answered(&evals).unwrap_or_else(|error| fail(with_sources(&error))) {
+    if probe_of_check::reply_if_asked(&evals).unwrap_or_else(|error| fail(with_sources(&error))) {
         return;
     }
     let evals = Settings::from_environment()
