@@ -173,17 +173,6 @@ fn sources_that_cannot_be_read_are_errors() {
 }
 
 #[test]
-fn judges_and_objects_after_a_transform_are_dropped_with_the_reason() {
-    let text = "prompts: [x]\nproviders: [echo]\ntests:\n  - assert:\n      - { type: contains, value: x }\n      \
-                - { type: similar, value: Paris, transform: output.city }\n      \
-                - { type: equals, value: { a: 1 }, transform: output.city }\n";
-    let (conversion, _) = convert(&[("promptfooconfig.yaml", text)]).unwrap();
-    let dropped = conversion.report.entries().iter().filter(|entry| entry.outcome == Outcome::Dropped);
-    let reasons: Vec<&str> = dropped.flat_map(|entry| &entry.reasons).map(String::as_str).collect();
-    assert_eq!(reasons, ["it checks what `output.city` makes of the answer", "its value is not text"]);
-}
-
-#[test]
 fn transforms_are_steps_of_graders_or_run_as_javascript() {
     let text = "prompts: [x]\nproviders: [echo]\ntests:\n  - options: { transform: JSON.parse(output).city }\n    assert:\n      \
                 - { type: llm-rubric, value: A city }\n      \
@@ -191,20 +180,47 @@ fn transforms_are_steps_of_graders_or_run_as_javascript() {
                 - { type: is-json }\n      \
                 - { type: levenshtein, value: Paris, threshold: 2 }\n  - assert:\n      \
                 - { type: contains, value: x, transform: \"output.split(',')[0]\" }\n      \
-                - { type: llm-rubric, value: polite, transform: \"output.split(',')[0]\" }\n      \
-                - { type: is-json, value: { type: object }, transform: output.slice(1) }\n";
+                - { type: llm-rubric, value: polite, transform: \"output.replaceAll('x', '')\" }\n      \
+                - { type: equals, value: { a: 1 }, transform: 'JSON.parse(output).b' }\n      \
+                - { type: llm-rubric, value: polite, transform: 'output.split(sep)[0]' }\n      \
+                - { type: is-json, value: { type: object }, transform: output.map(String) }\n      \
+                - { type: equals, value: { a: 1 }, transform: output + 1 }\n";
     let (conversion, suite) = convert(&[("promptfooconfig.yaml", text)]).unwrap();
     let dropped = conversion.report.entries().iter().filter(|entry| entry.outcome == Outcome::Dropped);
     let reasons: Vec<&str> = dropped.flat_map(|entry| &entry.reasons).map(String::as_str).collect();
     assert_eq!(
         reasons,
         [
-            "it checks what `output.split(',')[0]` makes of the answer",
-            "nothing checks the schema of what its transform makes"
+            "it checks what `output.split(sep)[0]` makes of the answer",
+            "nothing checks the schema of what its transform makes",
+            "its value is not text"
         ]
     );
-    for part in ["- json: city\n", "- json: city.name\n", "return distance(text, \"Paris\") <= 2;", "JSON.parse(text);"]
-    {
+    let parts = [
+        "- json: city\n",
+        "- json: city.name\n",
+        "return distance(text, \"Paris\") <= 2;",
+        "JSON.parse(text);",
+        "- replace: x\n",
+        "- json: b\n",
+    ];
+    for part in parts {
+        assert!(suite.contains(part), "{part} in {suite}");
+    }
+}
+
+#[test]
+fn an_answer_that_a_transform_takes_for_an_object_is_read_as_json() {
+    let text = "prompts: [x]\nproviders: [echo]\ntests:\n  - assert:\n      \
+                - { type: similar, value: Paris, transform: 'JSON.parse(output[0].arguments).city' }\n      \
+                - { type: contains, value: x, transform: output.city }\n      \
+                - { type: contains, value: x, transform: JSON.parse(output) }\n";
+    let (conversion, suite) = convert(&[("promptfooconfig.yaml", text)]).unwrap();
+    let reason = "the answer has to be JSON, where a provider of promptfoo returns an object";
+    let different = lines(&conversion, Outcome::Different);
+    let of_objects: Vec<&String> = different.iter().filter(|line| line.contains(reason)).collect();
+    assert_eq!(of_objects.len(), 2, "{different:?}");
+    for part in ["- json: '0.arguments'\n", "- json: city\n", "- JSON.parse(output)\n", "- output.city\n"] {
         assert!(suite.contains(part), "{part} in {suite}");
     }
 }

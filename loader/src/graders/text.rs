@@ -3,7 +3,7 @@
 use evalsuite_schema::keys::Written;
 use evalsuite_schema::placeholder::Syntax;
 
-use super::Rules;
+use super::{GraderContext, Rules};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::{Fields, label};
@@ -35,21 +35,30 @@ pub(super) fn regex(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     if let (Some(Written::Text(value)), Some(entry), Some(flags)) =
         (parts.get("value"), fields.node.entry("value"), flags.as_deref())
     {
-        let place = entry.value.span;
-        if cx.interpolates() && Syntax::Variable.is_in(value) {
-            d.report(
-                Code::CheckedAtRunTime,
-                place,
-                "the pattern is known only at run time, because it is interpolated",
-                "write the pattern out to have it checked now",
-            );
-        } else if let Err(problem) = cx.scope.shared.patterns.check(value, flags) {
-            let help = problem.help("patterns have the syntax of the crate `fancy-regex`");
-            d.report(problem.code, place, problem.message, help);
+        if !is_pattern(value, flags, &entry.value, cx, d) {
             parts.mark_broken();
         }
     }
     parts.make("flags", flags);
+}
+
+/// Whether a text is a valid pattern, as far as it is known now.
+pub(super) fn is_pattern(text: &str, flags: &str, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> bool {
+    if cx.interpolates() && Syntax::Variable.is_in(text) {
+        d.report(
+            Code::CheckedAtRunTime,
+            node.span,
+            "the pattern is known only at run time, because it is interpolated",
+            "write the pattern out to have it checked now",
+        );
+        return true;
+    }
+    let checked = cx.scope.shared.patterns.check(text, flags);
+    if let Err(problem) = &checked {
+        let help = problem.help("patterns have the syntax of the crate `fancy-regex`");
+        d.report(problem.code, node.span, &problem.message, help);
+    }
+    checked.is_ok()
 }
 
 /// `threshold` is the pass mark. In the tasks layout, whose references are not text, `value` is required.

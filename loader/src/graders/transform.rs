@@ -3,27 +3,58 @@
 use evalsuite_schema::grader::{AnswerStep, ObjectStep, StepWord};
 use evalsuite_schema::keys::Keys;
 
-use crate::diagnostic::Diagnostics;
+use super::{GraderContext, text};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
 use crate::read::node::Node;
 
 /// The steps in order; those with problems are left out.
-pub(crate) fn read(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Vec<AnswerStep> {
+pub(crate) fn read(fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diagnostics) -> Vec<AnswerStep> {
     let Some(entry) = fields.get("transform") else { return Vec::new() };
     let steps = fields::list(&entry.value, "`transform`", d).unwrap_or_default();
-    steps.iter().filter_map(|node| step(node, d)).collect()
+    steps.iter().filter_map(|node| step(node, cx, d)).collect()
 }
 
-fn step(node: &Node, d: &mut Diagnostics) -> Option<AnswerStep> {
-    const WHAT: &str = "a step of `transform`";
+fn step(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<AnswerStep> {
     if node.as_mapping().is_some() {
-        let mut fields = Fields::new(node, ObjectStep::TABLE, d)?;
-        let path = fields.require("json", d).and_then(|entry| fields::string(&entry.value, "`json`", d));
-        fields.finish(d);
-        return path.map(AnswerStep::Json);
+        return object(node, cx, d);
     }
-    let word = fields::word(node, WHAT, StepWord::WORDS, d)?;
+    let word = fields::word(node, "a step of `transform`", StepWord::WORDS, d)?;
     let all = [StepWord::Trim, StepWord::Lowercase, StepWord::Uppercase];
     StepWord::WORDS.iter().position(|known| *known == word).map(|index| all[index].into())
+}
+
+fn object(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<AnswerStep> {
+    let mut fields = Fields::new(node, ObjectStep::TABLE, d)?;
+    let (json, replace, with) = (fields.get("json"), fields.get("replace"), fields.get("with"));
+    let is_misspelt = fields.misspells(&["json", "replace"]);
+    let parts = fields.parts(cx.scope, d);
+    fields.finish(d);
+    match (json, replace, with) {
+        (Some(json), Some(replace), _) => {
+            let help = "write two steps, in the order in which they are done";
+            let problem = Diagnostic::new(Code::ConflictingKeys, "a step has either `json` or `replace`").help(help);
+            d.push(problem.at(replace.key_span).related(json.key_span, "`json` is here"));
+            return None;
+        }
+        (Some(_), None, Some(with)) => {
+            let help = "delete it, or write `replace` for `json`";
+            d.report(Code::SettingConflict, with.key_span, "`with` has no meaning with `json`", help);
+            return None;
+        }
+        (None, None, _) if !is_misspelt => {
+            let help = "add `json` for a value of an answer in JSON, or `replace` for a pattern";
+            d.report(Code::MissingKey, node.span, "a step of `transform` has neither `json` nor `replace`", help);
+        }
+        _ => {}
+    }
+    let ObjectStep { json, replace, with } = parts.into_value()?;
+    match replace {
+        Some(pattern) => {
+            let is_pattern = text::is_pattern(&pattern, "", &node.entry("replace")?.value, cx, d);
+            is_pattern.then(|| AnswerStep::Replace { replace: pattern, with: with.unwrap_or_default() })
+        }
+        None => json.map(AnswerStep::Json),
+    }
 }

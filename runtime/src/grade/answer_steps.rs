@@ -1,16 +1,30 @@
 //! `transform` of a grader: what it sees in place of the answer.
 
-use evalsuite_schema::Value;
-use evalsuite_schema::grader::AnswerStep;
+use std::borrow::Cow;
 
-/// The text that the steps make of the answer, or why they cannot.
-pub(crate) fn apply(steps: &[AnswerStep], answer: &str) -> Result<String, String> {
+use evalsuite_schema::Value;
+use evalsuite_schema::grader::{AnswerStep, Regex};
+
+use crate::grade::regex;
+
+/// Why steps make no text of an answer.
+#[derive(Debug)]
+pub(crate) enum NoText {
+    /// The answer is not what they need, which is its fault.
+    Unfit(String),
+    /// A step cannot be done with any answer.
+    BrokenStep(String),
+}
+
+/// The text that the steps make of the answer.
+pub(crate) fn apply(steps: &[AnswerStep], answer: &str) -> Result<String, NoText> {
     steps.iter().try_fold(answer.to_owned(), |text, step| match step {
         AnswerStep::Trim => Ok(text.trim_matches(is_javascript_space).to_owned()),
         AnswerStep::Lowercase => Ok(text.to_lowercase()),
         AnswerStep::Uppercase => Ok(text.to_uppercase()),
-        AnswerStep::Json(path) => json(path, &text),
-        other => Err(format!("the step {other:?} is not known")),
+        AnswerStep::Json(path) => json(path, &text).map_err(NoText::Unfit),
+        AnswerStep::Replace { replace, with } => replaced(replace, with, &text).map_err(NoText::BrokenStep),
+        other => Err(NoText::BrokenStep(format!("the step {other:?} is not known"))),
     })
 }
 
@@ -31,6 +45,13 @@ fn json(path: &str, text: &str) -> Result<String, String> {
     }
 }
 
+fn replaced(pattern: &str, with: &str, text: &str) -> Result<String, String> {
+    let pattern = regex::compiled(&Regex { value: pattern.to_owned(), flags: String::new() }, false)
+        .map_err(|error| format!("the pattern of `replace` does not compile: {error}"))?;
+    let replaced = pattern.try_replacen(text, 0, with).map(Cow::into_owned);
+    replaced.map_err(|error| format!("the pattern of `replace` cannot be matched: {error}"))
+}
+
 /// White space that `trim` of JavaScript removes.
 fn is_javascript_space(character: char) -> bool {
     character == '\u{feff}' || character != '\u{85}' && character.is_whitespace()
@@ -41,14 +62,18 @@ mod tests {
     use super::*;
 
     fn applied(steps: &[AnswerStep], answer: &str) -> String {
-        apply(steps, answer).unwrap_or_else(|problem| format!("! {problem}"))
+        apply(steps, answer).unwrap_or_else(|problem| match problem {
+            NoText::Unfit(problem) => format!("! {problem}"),
+            NoText::BrokenStep(problem) => format!("!! {problem}"),
+        })
     }
 
     #[test]
     fn steps_change_the_answer_in_order() {
-        use AnswerStep::{Json, Lowercase, Trim, Uppercase};
+        use AnswerStep::{Json, Lowercase, Replace, Trim, Uppercase};
 
         let path = |path: &str| Json(path.to_owned());
+        let replace = |pattern: &str, with: &str| Replace { replace: pattern.to_owned(), with: with.to_owned() };
         for (steps, answer, expected) in [
             (vec![Trim, Lowercase], "\u{feff} A \u{85}\n", "a \u{85}"),
             (vec![Uppercase], "Straße", "STRASSE"),
@@ -56,11 +81,15 @@ mod tests {
             (vec![path("a")], r#"{"a": [1, {"b": null}]}"#, r#"[1,{"b":null}]"#),
             (vec![path("")], " [1] ", "[1]"),
             (vec![path("a"), path("b")], r#"{"a": {"b": 2.5}}"#, "2.5"),
+            (vec![replace("(?s)\\A.*?```(?:json)?\\n(.*?)```.*", "${1}"), Trim], "So:\n```json\n[1]\n```", "[1]"),
+            (vec![replace("(a)(b)?", "<${1}${2}$$>")], "ab a", "<ab$> <a$>"),
+            (vec![replace("x", "")], "y", "y"),
             (vec![path("a.1")], r#"{"a": [1]}"#, "! the answer has no `a.1`"),
             (vec![path("a")], r#"{"a": null}"#, "! `a` of the answer is null"),
         ] {
             assert_eq!(applied(&steps, answer), expected, "{steps:?} of {answer:?}");
         }
         assert!(applied(&[path("a")], "no").starts_with("! the answer is not JSON: "));
+        assert!(applied(&[replace("(", "")], "").starts_with("!! the pattern of `replace` does not compile: "));
     }
 }

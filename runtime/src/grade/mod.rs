@@ -39,6 +39,7 @@ use std::time::Instant;
 use evalsuite_records::record::{Assertion, GraderRecord};
 use evalsuite_schema::{Grader, GraderConfig};
 
+use crate::grade::answer_steps::NoText;
 use crate::grade::assertion_text::shorten;
 use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_result::GraderResult;
@@ -73,7 +74,8 @@ fn grade_transformed(call: &GraderCall<'_>) -> GraderRecord {
             let evidence = call.context.evidence.with_answer(&answer);
             grade_by_type(&GraderCall { context: &GradingContext { evidence: &evidence, ..*call.context }, ..*call })
         }
-        Err(problem) => {
+        Err(NoText::BrokenStep(problem)) => Score::error(format!("`transform`: {problem}")).into_record(call),
+        Err(NoText::Unfit(problem)) => {
             let mut grader = call.grader.clone();
             grader.negate = false;
             let answer = shorten(call.context.evidence.answer());

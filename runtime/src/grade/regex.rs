@@ -38,7 +38,7 @@ const SHORT: usize = 512;
 type Kept = (Regex, bool, Arc<fancy_regex::Regex>);
 
 /// The pattern, compiled once for all trials of this process, as long as not too many others come between.
-fn compiled(config: &Regex, is_short: bool) -> Result<Arc<fancy_regex::Regex>, Box<fancy_regex::Error>> {
+pub(super) fn compiled(config: &Regex, is_short: bool) -> Result<Arc<fancy_regex::Regex>, Box<fancy_regex::Error>> {
     static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
     let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let is_same = |known: &&Kept| known.0 == *config && known.1 == is_short;

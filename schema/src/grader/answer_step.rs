@@ -17,6 +17,15 @@ pub enum AnswerStep {
     /// Reads the text as JSON, and takes the value at this path of keys and indices with dots between them; all of it if the path is
     /// empty. Text stays as it is, other values become JSON.
     Json(String),
+    /// Replaces every match of a pattern.
+    #[serde(untagged)]
+    Replace {
+        /// The pattern, in the syntax of the crate `fancy-regex`.
+        replace: String,
+        /// The text in place of a match, in which `${1}` is its first group.
+        #[serde(default)]
+        with: String,
+    },
 }
 
 /// The steps that are written as a word.
@@ -41,12 +50,18 @@ impl From<StepWord> for AnswerStep {
     }
 }
 
-/// A step that is written as an object.
+/// A step that is written as an object: `json`, or `replace`.
 #[derive(Debug, evalsuite_derive::Keys)]
 #[keys(id = "answer-step", what = "a step of `transform`")]
 pub struct ObjectStep {
     /// Path of a value in the answer, which is JSON: keys and indices with dots between them, or nothing for all of it. Text becomes the
     /// answer as it is, another value as JSON. An answer without such a value scores 0.
-    #[key(AnyText, "items.0.name", required, by_hand)]
-    pub json: (),
+    #[key(AnyText, "items.0.name", default = "no step", codes(MissingKey, ConflictingKeys))]
+    pub json: Option<String>,
+    /// Pattern in the syntax of the crate `fancy-regex`, all matches of which are replaced.
+    #[key(NotEmpty, "'\\A\\s*Answer: *'", default = "no step", codes(InvalidRegex, CheckedAtRunTime, LimitExceeded))]
+    pub replace: Option<String>,
+    /// Text in place of each match, in which `${1}` is the first group, `${0}` the match, and `$$` a dollar sign.
+    #[key(AnyText, "'${1}'", default = "nothing", codes(SettingConflict))]
+    pub with: Option<String>,
 }

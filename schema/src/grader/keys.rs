@@ -42,7 +42,7 @@ pub static TEMPLATE: Table = Table::new(
 const TRANSFORM: Key = Key::new(
     "transform",
     Type::List(&Type::OneOf(&[Type::Choice(StepWord::WORDS), Type::Object(ObjectStep::TABLE)])),
-    "Steps that change the answer before the grader sees it, in order: `trim` removes white space around it, `lowercase` and `uppercase` change its letters, `{json: PATH}` takes a value of an answer in JSON. Graders that do not look at the answer are not concerned.",
+    "Steps that change the answer before the grader sees it, in order: `trim` removes white space around it, `lowercase` and `uppercase` change its letters, `{json: PATH}` takes a value of an answer in JSON, `{replace: PATTERN, with: TEXT}` replaces what matches. Graders that do not look at the answer are not concerned.",
     "[trim, {json: total}]",
 )
 .default("the answer as it is");

@@ -102,6 +102,13 @@ fn values_of_another_form_are_answered() {
                 "an unknown step",
                 case!("input: Hello\nassertions: [{ type: is-json, transform: [tirm, { jsn: a }] }]\n"),
             ),
+            (
+                "steps without a pattern, with a broken one, and with two meanings",
+                case!(
+                    "input: Hello\nassertions:\n  - type: is-json\n    transform:\n      - { with: a }\n      - { replace: '(', with: '' }\n      \
+                     - { json: a, replace: b }\n      - { json: a, with: b }\n      - {}\n"
+                ),
+            ),
         ],
     );
 }

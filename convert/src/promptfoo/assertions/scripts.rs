@@ -108,6 +108,7 @@ fn note_differences(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>
     if code.contains("process.mainModule") {
         context.report.different(check.place(), "`process.mainModule` is not there");
     }
+    transforms::note_object(check, context);
     let is_object = match check.kind {
         "python" => ["output['", "output[\"", "output.get("].iter().any(|text| code.contains(text)),
         _ => transforms::of(check, context).is_empty() && reads_an_object(code),
@@ -120,7 +121,7 @@ fn note_differences(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>
 }
 
 /// Whether code in JavaScript takes the answer for an object.
-fn reads_an_object(code: &str) -> bool {
+pub(super) fn reads_an_object(code: &str) -> bool {
     const TEXT: &[&str] = &[
         "at",
         "charAt",

@@ -12,10 +12,31 @@ const TRIMS: &[&str] = &["output.trim()", "String(output).trim()", "output.toStr
 /// Types that do not look at the answer.
 const WITHOUT_ANSWER: &[&str] = &["skill-used", "trajectory:"];
 
-/// The transforms of the answer before an assertion looks at it: that of its test, then its own.
+/// The transforms of the answer before an assertion looks at it: that of its test, then its own. One that takes the answer for an object
+/// follows a step that reads it as JSON.
 pub(super) fn of<'a>(check: &'a Check<'_>, context: &CaseContext<'a>) -> Vec<&'a str> {
+    let mut codes: Vec<&str> = written(check, context).collect();
+    if takes_an_object(check, context) {
+        codes.insert(0, "JSON.parse(output)");
+    }
+    codes
+}
+
+fn written<'a>(check: &'a Check<'_>, context: &CaseContext<'a>) -> impl Iterator<Item = &'a str> {
     let own = check.assertion.value.get("transform").and_then(Value::as_text);
-    context.transform.into_iter().chain(own).collect()
+    context.transform.into_iter().chain(own)
+}
+
+fn takes_an_object(check: &Check<'_>, context: &CaseContext<'_>) -> bool {
+    written(check, context).next().is_some_and(scripts::reads_an_object)
+}
+
+/// Reports that the answer has to be JSON, where a transform takes it for an object.
+pub(super) fn note_object(check: &Check<'_>, context: &mut CaseContext<'_>) {
+    if takes_an_object(check, context) {
+        let reason = "the answer has to be JSON, where a provider of promptfoo returns an object";
+        context.report.different(check.place(), reason);
+    }
 }
 
 /// Whether an assertion is about a transformed answer.
@@ -42,11 +63,20 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
     }
     let has_schema = check.value.is_some() || check.script.is_some();
     let is_judged = judged::KINDS.contains(&check.kind);
-    if (is_judged || check.kind == "contains-json" || (check.kind == "is-json" && has_schema))
-        && let Some(steps) = transform_code::steps(&transforms)
+    let is_text = check.value.as_ref().is_none_or(|value| value.items().is_none() && value.entries().is_empty());
+    let is_object = check.kind == "equals" && !is_text;
+    let is_json = check.kind == "contains-json" || check.kind == "is-json" && has_schema;
+    if (is_judged || is_object || is_json)
+        && let Some(made) = transform_code::steps(&transforms)
     {
-        let grader = if is_judged { judged::map(check, context) } else { json::map(check, context) };
-        return Ok(grader?.transformed(&steps));
+        let grader = match () {
+            () if is_judged => judged::map(check, context),
+            () if is_object => json::equals(check, context),
+            () => json::map(check, context),
+        }?;
+        note_object(check, context);
+        made.differences.iter().for_each(|reason| context.report.different(check.place(), *reason));
+        return Ok(grader.transformed(&made.steps));
     }
     match check.kind {
         kind if scripts::COMPARISONS.contains(&kind) => scripts::comparison(check, context),

@@ -57,6 +57,19 @@ pub(super) fn translate(pattern: &str) -> Translated {
     }
 }
 
+/// The number of groups of a pattern.
+pub(super) fn groups(pattern: &str) -> u32 {
+    Groups::count(pattern).count
+}
+
+/// Whether a translated pattern may match nothing. Looks at what is around a match are taken for that, except those of `\b` and `\B`.
+pub(super) fn is_sometimes_empty(translated: &str) -> bool {
+    let known = [AFTER_WORD, NOT_AFTER_WORD, BEFORE_WORD, NOT_BEFORE_WORD];
+    let bare = known.iter().fold(translated.to_owned(), |text, assertion| text.replace(assertion, ""));
+    ["(?=", "(?!", "(?<"].iter().any(|look| bare.contains(look))
+        || fancy_regex::Regex::new(&bare).and_then(|pattern| pattern.is_match("")).unwrap_or(true)
+}
+
 enum Refused {
     Invalid(&'static str),
     Other,

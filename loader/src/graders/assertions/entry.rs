@@ -179,7 +179,7 @@ impl CommonSettings {
         let min_score_entry = fields.get("min_score");
         let mut min_score = min_score_entry.and_then(|entry| graders::min_score(&entry.value, d));
         let negate = fields.read("negate", fields::boolean, d);
-        let transform = transform::read(fields, d);
+        let transform = transform::read(fields, cx, d);
         let required = match required {
             Some(entry) => required_value(entry, min_score_entry, &mut min_score, d),
             None => false,

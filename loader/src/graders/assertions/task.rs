@@ -58,7 +58,7 @@ fn built_in(
     let mut fields = Fields::with_common(settings, known, TASK_GRADER_KEYS, d)?;
     let min_score = fields.get("min_score").and_then(|entry| graders::min_score(&entry.value, d));
     let negate = fields.read("negate", fields::boolean, d);
-    let transform = transform::read(&mut fields, d);
+    let transform = transform::read(&mut fields, GraderContext::new(scope), d);
     let config = graders::settings(known, &mut fields, GraderContext::new(scope), notes, d);
     if !known.is_open {
         fields.finish(d);

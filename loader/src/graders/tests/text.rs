@@ -1,6 +1,6 @@
 //! Graders of text.
 
-use evalsuite_schema::grader::{GraderConfig, Regex, Similar, TextList, TextValue};
+use evalsuite_schema::grader::{AnswerStep, GraderConfig, Regex, Similar, TextList, TextValue};
 
 use super::{check, config, graders};
 
@@ -98,6 +98,31 @@ fn patterns_and_flags_are_checked() {
         (
             "{type: regex, value: '${{ PATTERN }}('}",
             &["1:24 W010 the pattern is known only at run time, because it is interpolated"],
+        ),
+    ]);
+}
+
+#[test]
+fn a_transform_is_a_list_of_words_and_objects() {
+    let grader =
+        graders("[{type: is-json, transform: [trim, {json: a.0}, {replace: 'a+', with: '${1}'}, {replace: b}]}]");
+    let replace = |replace: &str, with: &str| AnswerStep::Replace { replace: replace.into(), with: with.into() };
+    let steps = [AnswerStep::Trim, AnswerStep::Json("a.0".into()), replace("a+", "${1}"), replace("b", "")];
+    assert_eq!(grader[0].transform, steps);
+    let written = evalsuite_schema::json::json!(grader[0].transform);
+    assert_eq!(
+        written.to_string(),
+        r#"["trim",{"json":"a.0"},{"replace":"a+","with":"${1}"},{"replace":"b","with":""}]"#
+    );
+    assert_eq!(serde_json::from_str::<Vec<AnswerStep>>(&written.to_string()).unwrap(), steps);
+    check(&[
+        (
+            "{type: is-json, transform: [{replace: '(', with: x}]}",
+            &["1:41 E053 the pattern does not compile: opening parenthesis without closing parenthesis at offset 1"],
+        ),
+        (
+            "{type: is-json, transform: [{replace: '${{ P }}'}]}",
+            &["1:41 W010 the pattern is known only at run time, because it is interpolated"],
         ),
     ]);
 }

@@ -1,0 +1,140 @@
+//! Code of a `transform` in JavaScript, as steps that graders execute themselves.
+
+mod literal;
+#[cfg(test)]
+mod tests;
+mod text_method;
+
+use evalsuite_schema::grader::AnswerStep;
+
+/// The steps of code, and where they differ from it.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    pub(super) steps: Vec<AnswerStep>,
+    pub(super) differences: Vec<&'static str>,
+    /// Whether they make a value of JSON, whose text graders see.
+    is_value: bool,
+}
+
+/// The steps of one transform after another; `None` if steps cannot do what one of them does.
+pub(super) fn steps(codes: &[String]) -> Option<Steps> {
+    let mut steps = Steps::default();
+    for code in codes {
+        let mut parser = Parser { rest: code.trim().trim_end_matches(';').trim_end(), steps };
+        parser.expression()?;
+        if !parser.rest.is_empty() {
+            return None;
+        }
+        steps = parser.steps;
+    }
+    Some(steps)
+}
+
+/// Reads an expression about `output`, and adds its steps.
+struct Parser<'a> {
+    rest: &'a str,
+    steps: Steps,
+}
+
+impl<'a> Parser<'a> {
+    fn takes(&mut self, text: &str) -> bool {
+        let rest = self.rest.strip_prefix(text);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    /// Takes a text between blanks, or is no expression that steps can do.
+    fn expects(&mut self, text: &str) -> Option<()> {
+        self.rest = self.rest.trim_start();
+        let is_next = self.takes(text);
+        self.rest = self.rest.trim_start();
+        is_next.then_some(())
+    }
+
+    fn expression(&mut self) -> Option<()> {
+        if self.takes("JSON.parse(") {
+            self.expression()?;
+            self.expects(")")?;
+            self.steps.steps.push(AnswerStep::Json(String::new()));
+            self.steps.is_value = true;
+        } else if self.takes("String(") {
+            self.expression()?;
+            self.expects(")")?;
+            self.only_text()?;
+        } else if self.takes("`${output}`") {
+            self.only_text()?;
+        } else {
+            self.expects("output")?;
+        }
+        while !self.rest.is_empty() && !self.rest.starts_with(')') {
+            self.member()?;
+        }
+        Some(())
+    }
+
+    /// `.name`, `[0]`, `["name"]` or `.call(…)`, with `?.` as well.
+    fn member(&mut self) -> Option<()> {
+        let is_optional = self.takes("?.");
+        let is_index = self.takes("[");
+        let name = if is_index {
+            let name = match self.string() {
+                Some(name) => name,
+                None => self.word()?,
+            };
+            self.expects("]")?;
+            name
+        } else {
+            if !is_optional && !self.takes(".") {
+                return None;
+            }
+            self.word()?
+        };
+        if !is_index && self.takes("(") {
+            return self.call(&name);
+        }
+        self.value_at(&name)
+    }
+
+    /// A name or number.
+    fn word(&mut self) -> Option<String> {
+        let end = self.rest.find(|c: char| !(c.is_alphanumeric() || "_$".contains(c))).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        (!word.is_empty()).then(|| word.to_owned())
+    }
+
+    /// The value of a key. The length of a list or text is not one of its values.
+    fn value_at(&mut self, name: &str) -> Option<()> {
+        if !self.steps.is_value || name == "length" || name.is_empty() || name.contains('.') {
+            return None;
+        }
+        let Some(AnswerStep::Json(path)) = self.steps.steps.last_mut() else { return None };
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path.push_str(name);
+        Some(())
+    }
+
+    fn only_text(&self) -> Option<()> {
+        (!self.steps.is_value).then_some(())
+    }
+
+    /// The value as text, which has methods.
+    fn text(&mut self) -> Option<()> {
+        if self.steps.is_value {
+            if !matches!(self.steps.steps.last(), Some(AnswerStep::Json(path)) if !path.is_empty()) {
+                return None;
+            }
+            self.differs("a value that is not text is not an error, but its JSON");
+            self.steps.is_value = false;
+        }
+        Some(())
+    }
+
+    fn differs(&mut self, reason: &'static str) {
+        if !self.steps.differences.contains(&reason) {
+            self.steps.differences.push(reason);
+        }
+    }
+}
