@@ -7,6 +7,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+// What the code prints is not the result.
+const print = process.stdout.write.bind(process.stdout);
+process.stdout.write = process.stderr.write.bind(process.stderr);
+
 const input = JSON.parse(readFileSync(0, 'utf8'));
 const { code, file, function: name, transform, threshold, negated = false, score: kind, config } = input.config;
 const suite = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -48,7 +52,7 @@ try {
 }
 const shown = kind === 'graded' ? Math.min(1, Math.max(0, graded.score)) : graded.pass ? 1 : 0;
 const text = file ?? code.trim().split('\n')[0];
-console.log(
+print(
   JSON.stringify({
     score: shown,
     assertions: [{ text, passed: graded.pass, ...(graded.reason ? { evidence: String(graded.reason) } : {}) }],

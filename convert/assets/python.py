@@ -5,6 +5,7 @@ default. Both get the answer and a context with `vars`, `test`, `prompt` and `co
 `pass` and `score`.
 """
 
+import contextlib
 import importlib.util
 import json
 import pathlib
@@ -57,7 +58,9 @@ def verdict(value):
 
 
 try:
-    passed, score, reason = verdict(result())
+    # What the code prints is not the result.
+    with contextlib.redirect_stdout(sys.stderr):
+        passed, score, reason = verdict(result())
     passed = passed != config.get("negated", False)
 except Exception as error:
     passed, score, reason = False, 0.0, f"the assertion failed: {error}"

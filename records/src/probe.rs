@@ -53,6 +53,8 @@ pub fn write_probe(package_root: &Path, record: &ProbeRecord, change: Option<Cha
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use evalsuite_diagnostics::{Code, Diagnostic};
     use evalsuite_schema::{EmptyProbe, Location};
 
@@ -107,11 +109,12 @@ mod tests {
     #[test]
     fn the_rates_are_those_of_the_cases_that_are_left() {
         let mut record = record();
-        record.retain(|case| case.case_id == "b");
+        let changed = Some("another digest".to_owned());
+        record.retain_current(&BTreeMap::from([(("a", None), changed), (("b", None), None)]));
         let floor = record.floor.unwrap();
         assert_eq!((floor.probe, floor.share.count, floor.share.decided), (EmptyProbe::Echo, 1, 1));
         assert_eq!((record.ceiling, record.mutants), (None, None));
-        record.retain(|_| false);
+        record.retain_current(&BTreeMap::from([(("b", Some("another target")), None)]));
         assert_eq!(record.floor, None);
     }
 

@@ -1,7 +1,9 @@
 //! The stored probes of a run's suites.
 
+use std::collections::BTreeMap;
+
 use evalsuite_records::probe::read_probe;
-use evalsuite_records::record::{ProbeRecord, ProbedCase};
+use evalsuite_records::record::{ProbeRecord, SuiteRecord};
 use evalsuite_report::{RunData, SuiteData};
 
 use super::baselines::WorkspacePackages;
@@ -14,25 +16,24 @@ pub(crate) fn of_run(run: &RunData) -> Result<Vec<ProbeRecord>> {
     let Ok(packages) = WorkspacePackages::here() else { return Ok(Vec::new()) };
     let mut probes = Vec::new();
     for suite in &run.suites {
-        let Some(root) = packages.root_of(&suite.id) else { continue };
+        let (Some(root), Some(record)) = (packages.root_of(&suite.id), &suite.record) else { continue };
         if let Some(mut probe) = read_probe(root, &suite.id)? {
             probe.suite.name.clone_from(&suite.name);
-            probe.retain(|case| is_current(suite, case));
+            probe.retain_current(&cases_of(suite, record));
             probes.push(probe);
         }
     }
     Ok(probes)
 }
 
-/// Whether the suite of the run has the case as it was probed. Of a case that is not in the run, only its id is known.
-fn is_current(suite: &SuiteData, probed: &ProbedCase) -> bool {
-    let is_it = |id: &str, target: Option<&str>| {
-        id == probed.case_id && probed.target.as_deref().is_none_or(|of_matrix| target == Some(of_matrix))
-    };
-    let is_known = suite
-        .record
-        .as_ref()
-        .is_none_or(|record| record.tests.iter().any(|test| is_it(&test.case_id, test.target.as_deref())));
-    let in_run = suite.cases.iter().find(|case| is_it(&case.record.case_id, Some(&case.record.target)));
-    is_known && in_run.is_none_or(|case| case.record.case_digest == probed.case_digest)
+/// The cases of a run's suite by id and target, with their digests. Of a case that is not in the run, only its id is known.
+fn cases_of<'a>(suite: &'a SuiteData, record: &'a SuiteRecord) -> BTreeMap<(&'a str, Option<&'a str>), Option<String>> {
+    let in_run: BTreeMap<_, _> =
+        suite.cases.iter().map(|case| (&case.record.test_name, &case.record.case_digest)).collect();
+    let tests = record.tests.iter();
+    tests
+        .map(|test| {
+            ((&*test.case_id, test.target.as_deref()), in_run.get(&test.test_name).map(|digest| (*digest).clone()))
+        })
+        .collect()
 }

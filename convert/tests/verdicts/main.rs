@@ -91,6 +91,19 @@ fn a_test_without_assertions_is_skipped() {
     assert_eq!(outcomes(&tasks).len(), 1, "{}", tasks.report);
 }
 
+#[needs(node, python)]
+#[test]
+fn what_code_prints_is_not_its_verdict() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = directory.path().join("promptfooconfig.yaml");
+    let config = "prompts: [hello]\nproviders: [echo]\ntests:\n  - assert:\n      \
+                  - { type: javascript, value: \"console.log('{}'), process.stdout.write('x'), true\" }\n      \
+                  - type: python\n        value: |\n          print('{}')\n          return output == 'hello'\n";
+    std::fs::write(&source, config).unwrap();
+    let outcomes = outcomes(&from_promptfoo(&source).unwrap().in_layout(CasePlacement::File));
+    assert_eq!(outcomes[0].1, '+', "{outcomes:?}");
+}
+
 /// Converts a configuration in every layout, and compares the outcomes of its cases with recorded verdicts.
 fn compare(file: &str, recorded: &str) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo").join(file);

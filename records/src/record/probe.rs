@@ -1,5 +1,7 @@
 //! The record of a probe: what a suite says about results that no agent made.
 
+use std::collections::BTreeMap;
+
 use evalsuite_diagnostics::Diagnostic;
 use evalsuite_schema::{EmptyProbe, Location};
 use serde::{Deserialize, Serialize};
@@ -49,10 +51,14 @@ impl ProbeRecord {
         self.cases.iter().flat_map(|case| &case.findings)
     }
 
-    /// Leaves out cases that are no longer as they were when they were probed.
-    pub fn retain(&mut self, is_current: impl Fn(&ProbedCase) -> bool) {
+    /// Leaves out cases that are no longer as they were when they were probed. `current` has the cases of the suite by id and target, each
+    /// with its digest; a case without one, as it was not read yet, counts as unchanged.
+    pub fn retain_current(&mut self, current: &BTreeMap<(&str, Option<&str>), Option<String>>) {
         let before = self.cases.len();
-        self.cases.retain(is_current);
+        self.cases.retain(|case| {
+            let known = current.get(&(case.case_id.as_str(), case.target.as_deref()));
+            known.is_some_and(|digest| digest.as_ref().is_none_or(|digest| *digest == case.case_digest))
+        });
         if self.cases.len() < before {
             self.sum_up();
         }

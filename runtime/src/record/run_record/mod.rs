@@ -7,7 +7,7 @@
 mod git_query;
 pub(crate) mod surroundings;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -137,13 +137,8 @@ impl SuiteOfRun<'_> {
     fn probe_rates(&self) -> Option<ProbeRates> {
         let mut probe = read_probe(&package_directory(self.suite), &self.suite.id()).ok()??;
         let digest = |case: &EvalCase| case.json.digests().map(|digests| digests.case);
-        let cases: BTreeMap<_, _> =
-            self.suite.cases.iter().map(|case| ((case.id, case.target), digest(case))).collect();
-        probe.retain(|case| {
-            // A case that was read again has no digest yet.
-            let known = cases.get(&(case.case_id.as_str(), case.target.as_deref()));
-            known.is_some_and(|digest| digest.as_ref().is_none_or(|digest| *digest == case.case_digest))
-        });
+        // A case that was read again has no digest yet.
+        probe.retain_current(&self.suite.cases.iter().map(|case| ((case.id, case.target), digest(case))).collect());
         ProbeRates::of(&probe)
     }
 
