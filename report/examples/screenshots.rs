@@ -1,9 +1,10 @@
-//! Takes the pictures of `docs/reports.md`, from the report of a made-up run: `screenshots DIRECTORY`. Needs Chromium.
+//! Takes the pictures of the README and of `docs/reports.md`, from the report of a made-up run: `screenshots DIRECTORY`. Needs Chromium.
 
 use std::path::PathBuf;
 use std::{env, fs, io};
 
-use evalsuite_report::{HtmlReport, RunData, earlier_runs};
+use evalsuite_records::record::{ProbeRecord, ProbeResult, ProbedCase, ResultKind};
+use evalsuite_report::{HtmlReport, RunData, SuiteData, earlier_runs};
 use evalsuite_tests::browser::Browser;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -13,14 +14,34 @@ struct Picture {
     hash: &'static str,
     /// How far the page is scrolled, in pixels.
     scrolled: u32,
+    /// Of the window, in pixels.
+    height: u32,
 }
 
 const CASE: &str = "#/case/scheduling%2Fslice-inside-character%40default?trial=2";
-const PICTURES: [Picture; 3] = [
-    Picture { name: "report-cases", scheme: "light", hash: "#/", scrolled: 0 },
-    Picture { name: "report-scores", scheme: "light", hash: CASE, scrolled: 800 },
-    Picture { name: "report-grid", scheme: "dark", hash: "#/grid", scrolled: 0 },
+const PICTURES: [Picture; 4] = [
+    Picture { name: "report-cases", scheme: "light", hash: "#/", scrolled: 0, height: 850 },
+    Picture { name: "report-probe", scheme: "light", hash: "#/", scrolled: 0, height: 330 },
+    Picture { name: "report-scores", scheme: "light", hash: CASE, scrolled: 800, height: 850 },
+    Picture { name: "report-grid", scheme: "dark", hash: "#/grid", scrolled: 0, height: 850 },
 ];
+
+/// A probe of a suite of ten cases: one passes for an agent that repeats the prompt, and one reference does not pass.
+fn probe(suite: &SuiteData) -> ProbeRecord {
+    let mut probe = ProbeRecord::new();
+    probe.suite = suite.id.clone();
+    for number in 0..10 {
+        let mut case = ProbedCase::default();
+        for (kind, passes) in [(ResultKind::Echo, number == 0), (ResultKind::Reference, number != 9)] {
+            let mut result = ProbeResult::default();
+            (result.probe, result.passes) = (kind, Some(passes));
+            case.results.push(result);
+        }
+        probe.cases.push(case);
+    }
+    probe.sum_up();
+    probe
+}
 
 fn main() -> io::Result<()> {
     let pictures = PathBuf::from(env::args().nth(1).ok_or_else(|| io::Error::other("name a directory"))?);
@@ -35,10 +56,12 @@ fn main() -> io::Result<()> {
     let run = RunData::read(newest.expect("there are eight runs"))?;
     let history = earlier_runs(&run, 10)?;
     let file = directory.path().join("report.html");
+    let probes: Vec<ProbeRecord> = run.suites.iter().map(probe).collect();
+    let run = run.with_probes(&probes);
     HtmlReport::new(run).with_history(history).write_file(&file)?;
     let mut browser = Browser::start().ok_or_else(|| io::Error::other("there is no Chromium"))?;
-    for Picture { name, scheme, hash, scrolled } in PICTURES {
-        browser.set_window(1360, 850);
+    for Picture { name, scheme, hash, scrolled, height } in PICTURES {
+        browser.set_window(1360, height);
         browser.set_media("prefers-color-scheme", scheme);
         browser.open(&file, hash);
         browser.wait("Boolean(document.querySelector('.rows .row, .part, canvas, .plot'))");

@@ -120,6 +120,8 @@ fn a_file_of_another_format_is_one_error() {
     let eval = "name: shop\ndefault_test: {threshold: 0.8}\nprompts: ['{{ input }}']\nassert: [{type: llm-rubric, value: Is polite}]\n\
                 tests:\n- vars: {input: Hello}\n  assert: [{type: script, command: [python3, ./g.py]}]\n";
     shows("format-of-agentv-5", &Package::new(&[("suite/EVAL.yaml", eval)]).report());
+    let prepared = format!("workspace: {{hooks: {{before_all: {{command: [node, ./setup.mjs]}}}}}}\n{eval}");
+    shows("format-of-agentv-5-with-workspace", &Package::new(&[("suite/EVAL.yaml", &prepared)]).report());
     let mixed = "environment: {type: host}\nworkspace: {template: t}\nassert: [{type: is-json}]\ntests: [{id: a, input: Hello}]\n";
     shows("key-of-agentv-5", &Package::new(&[("suite/EVAL.yaml", mixed), ("suite/t/a.txt", "a")]).report());
 }

@@ -52,15 +52,17 @@ pub(super) fn parse(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Optio
     None
 }
 
-/// Keys at the top of files of AgentV 5, most of which promptfoo has too, and keys that such files do not have.
+/// Keys at the top of files of AgentV 5, most of which promptfoo has too, and keys that such files and their cases do not have.
 const KEYS_OF_PROMPTFOO: [&str; 7] =
     ["prompts", "providers", "environment", "default_test", "defaultTest", "evaluate_options", "evaluateOptions"];
-const KEYS_OF_THIS_FORMAT: [&str; 5] = ["input", "assertions", "execution", "workspace", "evaluators"];
+const KEYS_OF_THIS_FORMAT: [&str; 5] = ["input", "turns", "assertions", "execution", "evaluators"];
 
 /// Whether the keys are those of an eval file. For a file of another format, one diagnostic says what to do.
 fn is_of_this_format(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> bool {
     let Some(sign) = KEYS_OF_PROMPTFOO.iter().find_map(|key| root.entry(key)) else { return true };
-    if KEYS_OF_THIS_FORMAT.iter().any(|key| root.entry(key).is_some()) {
+    let is_ours = |node: &Node| KEYS_OF_THIS_FORMAT.iter().any(|key| node.entry(key).is_some());
+    let cases = root.entry("tests").and_then(|entry| entry.value.as_sequence()).unwrap_or_default();
+    if is_ours(root) || cases.iter().any(is_ours) {
         return true;
     }
     let shown = scope.files.shown(path);
