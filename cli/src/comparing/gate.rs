@@ -27,6 +27,10 @@ struct Checked<'a> {
 
 pub(crate) fn run(command: &Arguments) -> Result<Exit> {
     let required = command.gates.iter().map(|text| text.parse()).collect::<std::result::Result<Vec<Gate>, _>>()?;
+    if command.run.parse::<Gate>().is_ok() {
+        let message = format!("`{}` is a gate, where the run is named", command.run);
+        return Err(CliError::with_help(message, format!("write `--require '{}'`", command.run)));
+    }
     let stored = stored_runs::find(&command.run)?;
     let standard = match &command.base {
         _ if command.baseline => Some(Standard::Baseline),

@@ -74,6 +74,9 @@ fn a_mistake_is_an_error_with_its_place() {
         output.err
     );
     assert_eq!(package.run_in_output(&["gate", "none", "--require", "score >= 0"]).code, 2);
+    let output = package.run_in_output(&["gate", "pass_rate >= floor + 20%"]);
+    let expected = "error: `pass_rate >= floor + 20%` is a gate, where the run is named\n  = help: write `--require 'pass_rate >= floor + 20%'`\n";
+    assert_eq!((output.code, output.err.as_str()), (2, expected));
     for (arguments, message) in [
         (["--margin", "2"], "error: --margin must be between 0 and 1, and is 2\n"),
         (["--by", "suite"], "error: --by suite: suites and targets are always compared separately\n"),

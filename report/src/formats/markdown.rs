@@ -27,7 +27,7 @@ pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec
     let probed = |suite: &SuiteData| Some(format!("- {}: {}\n", escape(&suite.name), suite.record.as_ref()?.probe?));
     let probed: Vec<String> = run.suites.iter().filter_map(probed).collect();
     if !probed.is_empty() {
-        sections.push("\n### Pass rates that say something\n\n".to_owned());
+        sections.push("\n### Floor and ceiling\n\n".to_owned());
         sections.extend(probed);
     }
     let rates = judged_rates(run);
