@@ -34,10 +34,10 @@ pub(crate) struct Run {
     /// Run the tests with `cargo nextest run`
     #[arg(long)]
     pub(crate) nextest: bool,
-    /// Run only suites with this tag; if repeated, suites with any of the tags
+    /// Run only cases with this tag, of their own or of their suite; if repeated, cases with any of the tags
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
-    /// Skip suites with this tag; may be repeated
+    /// Skip cases with this tag; may be repeated
     #[arg(long = "exclude-tag", value_name = "TAG")]
     pub(crate) excluded_tags: Vec<String>,
     /// Run only cases with this `failure_bucket` in their metadata; may be repeated
