@@ -77,6 +77,14 @@ fn cases(json: &Value) -> Vec<&str> {
     cases.filter_map(|case| case["case_id"].as_str()).collect()
 }
 
+/// The output that docs/probing.md shows.
+fn documented_rates() -> &'static str {
+    let (_, section) =
+        include_str!("../../../docs/probing.md").split_once("## Floor and ceiling").expect("the section");
+    let (_, block) = section.split_once("```text\n").expect("a block of output");
+    block.split_once("```").expect("its end").0
+}
+
 #[test]
 fn weak_cases_are_found_without_calling_the_agent() {
     let probed = Probed::new("probed");
@@ -88,9 +96,7 @@ fn weak_cases_are_found_without_calling_the_agent() {
         "assertions: [{ type: contains, value: '19.90' }]",
         "help: the prompt itself contains `19.90`: a `tool-trajectory` or `equals` would distinguish",
         "case `in-rust` passes without work, for `echo`",
-        "shop: 2 findings in 3 cases",
-        "floor    0.67  2 of 3 cases pass for `echo`",
-        "ceiling  1.00  2 of 2 references pass",
+        documented_rates(),
     ] {
         assert!(output.stdout.contains(text), "expected {text} in\n{}\n{}", output.stdout, output.stderr);
     }
