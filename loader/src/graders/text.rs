@@ -34,10 +34,9 @@ pub(super) fn regex(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     let flags = fields.get("flags").map_or(Some(String::new()), |entry| flags(&entry.value, d));
     if let (Some(Written::Text(value)), Some(entry), Some(flags)) =
         (parts.get("value"), fields.node.entry("value"), flags.as_deref())
+        && !is_pattern(value, flags, &entry.value, cx, d)
     {
-        if !is_pattern(value, flags, &entry.value, cx, d) {
-            parts.mark_broken();
-        }
+        parts.mark_broken();
     }
     parts.make("flags", flags);
 }
