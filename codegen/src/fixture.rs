@@ -118,13 +118,15 @@ fn age(path: &Path) {
     file.set_modified(SystemTime::now() - Duration::from_secs(3600)).expect("a time");
 }
 
+/// The file or directory, opened to set its times.
 #[cfg(unix)]
-fn open_for_times(path: &Path) -> std::io::Result<std::fs::File> {
+pub(crate) fn open_for_times(path: &Path) -> std::io::Result<std::fs::File> {
     std::fs::File::open(path)
 }
 
+/// The file or directory, opened to set its times.
 #[cfg(windows)]
-fn open_for_times(path: &Path) -> std::io::Result<std::fs::File> {
+pub(crate) fn open_for_times(path: &Path) -> std::io::Result<std::fs::File> {
     use std::os::windows::fs::OpenOptionsExt;
     // FILE_WRITE_ATTRIBUTES, and FILE_FLAG_BACKUP_SEMANTICS, with which directories can be opened.
     std::fs::File::options().access_mode(0x0100).custom_flags(0x0200_0000).open(path)

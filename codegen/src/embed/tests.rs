@@ -126,8 +126,9 @@ fn commands_are_embedded_with_their_file_and_directories() {
     let mut call = fixture.call("suites/card_agent");
     let included = |call: &Call| {
         let expression = call.expand().code.embedded.expression();
-        let of = |path: &str| expression.contains(&format!("\"f 644 {path}\", ::core::include_bytes!("));
-        [of("targets.yaml"), of("agent/run.sh")]
+        let of = |mode: &str, path: &str| expression.contains(&format!("\"f {mode} {path}\", ::core::include_bytes!("));
+        // Windows has no modes: a file that starts with `#!` is a program.
+        [of("644", "targets.yaml"), of(if cfg!(windows) { "755" } else { "644" }, "agent/run.sh")]
     };
     assert_eq!(included(&call), [false, false], "no agent or judge is a command");
     call.judges(&["default"], "default");

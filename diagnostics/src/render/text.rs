@@ -177,8 +177,9 @@ struct Footer {
     margin: usize,
 }
 
-const BLUE: &str = "\x1b[1m\x1b[94m";
-const BOLD: &str = "\x1b[1m";
+/// Colors of the frame and of labels: bright blue and bold, and as in rustc bright cyan and white on Windows, whose console makes blue hard to read.
+const FRAME: &str = if cfg!(windows) { "\x1b[1m\x1b[96m" } else { "\x1b[1m\x1b[94m" };
+const BOLD: &str = if cfg!(windows) { "\x1b[1m\x1b[97m" } else { "\x1b[1m" };
 const RESET: &str = "\x1b[0m";
 
 impl Footer {
@@ -191,7 +192,7 @@ impl Footer {
 
     fn arrow(&self, out: &mut String, location: &str) {
         let indent = " ".repeat(self.margin);
-        out.push_str(&format!("\n{indent}{} {location}", self.styled(BLUE, "-->")));
+        out.push_str(&format!("\n{indent}{} {location}", self.styled(FRAME, "-->")));
     }
 
     fn line(&self, out: &mut String, label: &str, text: &str) {
@@ -199,6 +200,6 @@ impl Footer {
         // Further lines start below the first letter of the first one.
         let deeper = format!("\n{}", " ".repeat(self.margin + 1 + "= ".len() + label.len() + ": ".len()));
         let text = terminal::lines(text).replace('\n', &deeper);
-        out.push_str(&format!("\n{indent}{} {}: {text}", self.styled(BLUE, "="), self.styled(BOLD, label)));
+        out.push_str(&format!("\n{indent}{} {}: {text}", self.styled(FRAME, "="), self.styled(BOLD, label)));
     }
 }

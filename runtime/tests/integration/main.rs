@@ -6,6 +6,8 @@ mod calibration;
 #[cfg(feature = "capture")]
 mod captured;
 mod cli_agents;
+#[cfg(all(feature = "macros", feature = "cli-agents"))]
+mod command_agent;
 mod command_judges;
 mod common;
 mod comparing_graders;

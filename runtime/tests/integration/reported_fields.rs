@@ -154,6 +154,7 @@ fn cassette(directory: &Path) -> Value {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn everything_that_an_outcome_holds_reaches_graders_records_and_cassettes() {
     type Row = (&'static str, Value, &'static str, &'static str, &'static str);
     let usage = json!({"input": 7, "output": 3, "cached": 2, "reasoning": 0});
@@ -190,6 +191,7 @@ fn everything_that_an_outcome_holds_reaches_graders_records_and_cassettes() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn what_code_graders_and_hooks_read_conforms_to_the_schemas_of_the_protocols() {
     let schema = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("protocols/{name}.schema.json"));
@@ -209,6 +211,7 @@ fn what_code_graders_and_hooks_read_conforms_to_the_schemas_of_the_protocols() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn every_field_of_a_message_reaches_code_graders() {
     let arrived = arrived(|evals| evals.with_agent(returns));
     let written = evalsuite_schema::json::to_value(message()).unwrap();
@@ -223,6 +226,7 @@ fn every_field_of_a_message_reaches_code_graders() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn files_and_images_of_an_answer_reach_code_graders_and_judges_where_the_agent_wrote_them() {
     let arrived = arrived(|evals| evals.with_agent(returns));
     let content = &arrived.code_grader["output"][0]["content"];

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::{Cache, Read};
-use crate::fixture::{Call, Fixture, TASK, literal, texts};
+use crate::fixture::{Call, Fixture, TASK, literal, open_for_times, texts};
 
 fn call(fixture: &Fixture) -> Call {
     fixture.call("suites/card_agent")
@@ -126,7 +126,7 @@ fn a_nearer_file_outside_of_the_suite_is_seen() {
     ]);
     let old = SystemTime::now() - Duration::from_secs(3600);
     for path in ["shared", "shared/note.txt"] {
-        fs::File::open(fixture.path(path)).and_then(|file| file.set_modified(old)).expect("a time");
+        open_for_times(&fixture.path(path)).and_then(|file| file.set_modified(old)).expect("a time");
     }
     let call = fixture.call("suites/near");
     let expansion = call.expand();

@@ -161,15 +161,17 @@ mod tests {
         }))
         .unwrap();
         let Some(Content::Parts(parts)) = &message.content else { panic!("{message:?}") };
+        let below = |name: &str| Path::new("/w").join(name).display().to_string();
         assert_eq!(parts[..3], [Part::Text("a".into()), Part::Text("b".into()), Part::Text("c".into())]);
-        assert_eq!(parts[3], Part::File(PathRef::found("out/report.md", "/w/out/report.md")));
+        assert_eq!(parts[3], Part::File(PathRef::found("out/report.md", below("out/report.md"))));
         assert!(
             matches!(&parts[4], Part::Image { file, media_type } if file.path == "/x/p.JPG" && media_type == "image/jpeg")
         );
         let named: Vec<_> =
             parts[5..].iter().map(|part| (&*part.file().unwrap().path, part.media_type().unwrap())).collect();
         let pdf = "application/pdf";
-        assert_eq!(named, [("/w/memo.mp3", "audio/mpeg"), ("/w/report.pdf", pdf), ("/w/scan", pdf)]);
+        let [memo, report, scan] = ["memo.mp3", "report.pdf", "scan"].map(below);
+        assert_eq!(named, [(&*memo, "audio/mpeg"), (&*report, pdf), (&*scan, pdf)]);
         assert!(matches!(parts[5..], [Part::Audio { .. }, Part::Document { .. }, Part::Document { .. }]));
         let call = &message.tool_calls[0];
         assert_eq!((call.tool.as_str(), call.duration_ms, call.is_error), ("read", Some(3.0), true));
