@@ -26,9 +26,9 @@ fn kinds(listing: &Listing) -> Vec<(&str, ProblemKind)> {
 
 #[test]
 fn tasks_are_json_files_at_any_depth_in_byte_order() {
-    let root = tree(&["tasks/b.json", "tasks/B.JSON", "tasks/a/deep/.hidden.json", "tasks/a-b.json", "tasks/notes.md"]);
+    let root = tree(&["tasks/b.json", "tasks/C.JSON", "tasks/a/deep/.hidden.json", "tasks/a-b.json", "tasks/notes.md"]);
     let listing = run(root.path(), "tasks", "tasks");
-    assert_eq!(listing.files, ["tasks/B.JSON", "tasks/a-b.json", "tasks/a/deep/.hidden.json", "tasks/b.json"]);
+    assert_eq!(listing.files, ["tasks/C.JSON", "tasks/a-b.json", "tasks/a/deep/.hidden.json", "tasks/b.json"]);
     assert!(listing.problems.is_empty());
 }
 
