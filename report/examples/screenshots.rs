@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::{env, fs, io};
 
-use evalsuite_records::record::{ProbeRecord, ProbeResult, ProbedCase, ResultKind};
+use evalsuite_records::record::{ProbeRecord, ResultKind};
 use evalsuite_report::{HtmlReport, RunData, SuiteData, earlier_runs};
 use evalsuite_tests::browser::Browser;
+use evalsuite_tests::synthetic_probe::synthetic_probe;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 struct Picture {
@@ -28,19 +29,8 @@ const PICTURES: [Picture; 4] = [
 
 /// A probe of a suite of ten cases: one passes for an agent that repeats the prompt, and one reference does not pass.
 fn probe(suite: &SuiteData) -> ProbeRecord {
-    let mut probe = ProbeRecord::new();
-    probe.suite = suite.id.clone();
-    for number in 0..10 {
-        let mut case = ProbedCase::default();
-        for (kind, passes) in [(ResultKind::Echo, number == 0), (ResultKind::Reference, number != 9)] {
-            let mut result = ProbeResult::default();
-            (result.probe, result.passes) = (kind, Some(passes));
-            case.results.push(result);
-        }
-        probe.cases.push(case);
-    }
-    probe.sum_up();
-    probe
+    let case = |number| [(ResultKind::Echo, number == 0), (ResultKind::Reference, number != 9)];
+    synthetic_probe(&suite.id, (0..10).map(case))
 }
 
 fn main() -> io::Result<()> {

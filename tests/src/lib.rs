@@ -6,5 +6,6 @@ pub mod document_walk;
 pub mod http_service;
 pub mod large_suites;
 pub mod source;
+pub mod synthetic_probe;
 pub mod synthetic_run;
 pub mod throwaway;

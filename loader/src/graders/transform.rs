@@ -49,12 +49,12 @@ fn object(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Ans
         }
         _ => {}
     }
-    let ObjectStep { json, replace, with } = parts.into_value()?;
-    match replace {
-        Some(pattern) => {
-            let is_pattern = text::is_pattern(&pattern, "", &node.entry("replace")?.value, cx, d);
-            is_pattern.then(|| AnswerStep::Replace { replace: pattern, with: with.unwrap_or_default() })
+    let step: ObjectStep = parts.into_value()?;
+    match (step.replace, replace) {
+        (Some(pattern), Some(entry)) => {
+            let is_pattern = text::is_pattern(&pattern, "", &entry.value, cx, d);
+            is_pattern.then(|| AnswerStep::Replace { replace: pattern, with: step.with.unwrap_or_default() })
         }
-        None => json.map(AnswerStep::Json),
+        _ => step.json.map(AnswerStep::Json),
     }
 }

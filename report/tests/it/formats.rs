@@ -1,9 +1,8 @@
 //! Runs in the formats of other programs.
 
-use evalsuite_records::record::{
-    ProbeRecord, ProbeResult, ProbedCase, Reason, ReasonCode, ResultKind, Stage, Status, SuiteId,
-};
+use evalsuite_records::record::{Reason, ReasonCode, ResultKind, Stage, Status, SuiteId};
 use evalsuite_report::{Format, MARKDOWN_LIMIT, RunData};
+use evalsuite_tests::synthetic_probe::synthetic_probe;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// The run in a format.
@@ -127,13 +126,7 @@ fn markdown_shows_what_did_not_pass_and_stays_text() {
 fn floor_and_ceiling_are_in_markdown() {
     let (_output, run) = run(|_| {});
     assert!(!in_format("markdown", &run).contains("### Floor and ceiling"));
-    let mut probe = ProbeRecord::new();
-    probe.suite = SuiteId::new("repair");
-    let (mut case, mut result) = (ProbedCase::default(), ProbeResult::default());
-    (result.probe, result.passes) = (ResultKind::Echo, Some(true));
-    case.results.push(result);
-    probe.cases.push(case);
-    probe.sum_up();
+    let probe = synthetic_probe(&SuiteId::new("repair"), [[(ResultKind::Echo, true)]]);
     let run = run.with_probes(&[probe]);
     let text = in_format("markdown", &run);
     assert!(text.contains("### Floor and ceiling\n\n- repair: floor 1.00 (`echo` passes 1 of 1 cases)\n"), "{text}");

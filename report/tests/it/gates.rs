@@ -1,7 +1,8 @@
 //! Runs held against gates.
 
-use evalsuite_records::record::{ProbeRecord, ProbeResult, ProbedCase, Reason, ReasonCode, Status, SuiteId, SuiteTest};
+use evalsuite_records::record::{ProbeRecord, Reason, ReasonCode, ResultKind, Status, SuiteId, SuiteTest};
 use evalsuite_report::{Gate, GateOptions, GateReport, GateVerdict, Problem, RunData, check_gates, suite_gates};
+use evalsuite_tests::synthetic_probe::synthetic_probe;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of 40 cases, of which one in five failed; each trial cost 0.01 dollars and took a second.
@@ -181,17 +182,7 @@ fn a_suite_whose_gates_are_not_known_is_never_green() {
 
 /// A probe of a suite of four cases, of which as many pass for an agent that does nothing.
 fn probe(suite: &str, passed: usize) -> ProbeRecord {
-    let mut probe = ProbeRecord::new();
-    probe.suite = SuiteId::new(suite);
-    for index in 0..4 {
-        let mut result = ProbeResult::default();
-        result.passes = Some(index < passed);
-        let mut case = ProbedCase::default();
-        case.results.push(result);
-        probe.cases.push(case);
-    }
-    probe.sum_up();
-    probe
+    synthetic_probe(&SuiteId::new(suite), (0..4).map(|index| [(ResultKind::Silent, index < passed)]))
 }
 
 #[test]

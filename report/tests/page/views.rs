@@ -3,13 +3,10 @@
 use std::fs;
 
 use evalsuite_needs::needs;
-use evalsuite_records::record::{
-    CalibrationRecord, GraderRecord, ProbeRecord, ProbeResult, ProbedCase, ResultKind, SampleRecord, Status,
-};
-use evalsuite_report::{
-    CompareOptions, Comparison, ComparisonVerdict, Details, HtmlReport, RunData, SuiteData, judged_rates,
-};
+use evalsuite_records::record::{CalibrationRecord, GraderRecord, ProbeRecord, ResultKind, SampleRecord, Status};
+use evalsuite_report::{CompareOptions, Comparison, ComparisonVerdict, Details, HtmlReport, RunData, judged_rates};
 use evalsuite_tests::browser::Browser;
+use evalsuite_tests::synthetic_probe::synthetic_probe;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{ROWS, assert_quiet, browser, report};
@@ -322,23 +319,9 @@ fn marks_on_the_bar_of_outcomes_show_between_which_pass_rates_a_run_says_somethi
     assert_eq!(browser.evaluate(marks), 0, "the suites were not probed");
 
     // One of four cases passes for an empty answer, and three of four references pass.
-    let mut probe = ProbeRecord::new();
-    for index in 0..4 {
-        let mut case = ProbedCase::default();
-        for (kind, passes) in [(ResultKind::Silent, index == 0), (ResultKind::Reference, index != 0)] {
-            let mut result = ProbeResult::default();
-            (result.probe, result.passes) = (kind, Some(passes));
-            case.results.push(result);
-        }
-        probe.cases.push(case);
-    }
-    probe.sum_up();
-    let of_suite = |suite: &SuiteData| {
-        let mut probe = probe.clone();
-        probe.suite.name.clone_from(&suite.name);
-        probe
-    };
-    let probes: Vec<ProbeRecord> = run.suites.iter().map(of_suite).collect();
+    let case = |index| [(ResultKind::Silent, index == 0), (ResultKind::Reference, index != 0)];
+    let probes: Vec<ProbeRecord> =
+        run.suites.iter().map(|suite| synthetic_probe(&suite.id, (0..4).map(case))).collect();
     HtmlReport::new(run.with_probes(&probes)).write_file(&file).unwrap();
     browser.open(&file, "");
     assert_eq!(browser.evaluate(marks), 2);

@@ -113,7 +113,7 @@ fn change(fixture: &Fixture, numbers: &mut Numbers) -> String {
             let to = if is_task { whole.with_file_name("z.json") } else { whole.with_file_name("case.yml") };
             fs::rename(&whole, to).expect("renamed");
         }
-        // The same length and time: a clock that was set back, or a tool that keeps times. Windows tells no other time.
+        // The same length and time: a clock that was set back, or a tool that keeps times. Windows has no other time.
         4 if whole.exists() && cfg!(unix) => {
             let time = fs::metadata(&whole).and_then(|metadata| metadata.modified()).expect("a time");
             let other: String =
