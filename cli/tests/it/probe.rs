@@ -9,6 +9,10 @@ use evalsuite_tests::throwaway::{Call, CommandOutput, Package, read_json, suites
 const AGENT: &str = "pub async fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, std::io::Error> {
     panic!(\"no agent is called\")
 }
+
+pub async fn writes_nothing(_: &mut evalsuite::Trial<'_>) -> Result<String, std::io::Error> {
+    Ok(\"nothing to do\".to_owned())
+}
 ";
 
 const TESTS: &str = "use evalsuite::Evidence;
@@ -18,7 +22,20 @@ fn is_polite(evidence: &Evidence<'_>) -> bool {
 }
 
 evalsuite::include_eval_suite!(\"suites/shop\", agent = PACKAGE::agent, graders = [is_polite]);
+fn is_anything(_: &Evidence<'_>) -> bool {
+    true
+}
+
+fn is_untouched(evidence: &Evidence<'_>) -> bool {
+    evidence.changes().created.is_empty()
+}
+
 evalsuite::include_eval_suite!(\"suites/card\", agent = PACKAGE::agent);
+evalsuite::include_eval_suite!(
+    \"suites/code\",
+    agent = PACKAGE::writes_nothing,
+    graders = [is_anything, is_untouched],
+);
 ";
 
 const SHOP: &str = "tests:
@@ -36,6 +53,13 @@ const SHOP: &str = "tests:
     assertions: [{ type: is_polite }]
 ";
 
+const CODE: &str = "execution: { trials: { count: 5 } }
+tests:
+  - id: saved
+    input: Save it
+    assertions: [{ type: equals, value: Saved. }, { type: is_anything }, { type: is_untouched }]
+";
+
 struct Probed(Package);
 
 impl Probed {
@@ -46,6 +70,7 @@ impl Probed {
             .write("src/lib.rs", AGENT)
             .write("tests/evals.rs", &TESTS.replace("PACKAGE", name))
             .write("suites/shop/EVAL.yaml", SHOP)
+            .write("suites/code/EVAL.yaml", CODE)
             .write("suites/card/suite.json", suites::SUITE_JSON)
             .write("suites/card/tasks/hello.json", &suites::task("hello", "hello", "hello"));
         Self(package)
@@ -86,7 +111,7 @@ fn documented_rates() -> &'static str {
 }
 
 #[test]
-fn weak_cases_are_found_without_calling_the_agent() {
+fn weak_cases_and_graders_are_found_without_calling_the_agent() {
     let probed = Probed::new("probed");
     let output = probed.run(&["shop"]);
     assert_eq!(output.code, Some(1), "{output:?}");
@@ -154,4 +179,21 @@ fn weak_cases_are_found_without_calling_the_agent() {
     assert!(without.stdout.contains("EVALSUITE_PROBE needs the feature `probe` of evalsuite"), "{}", without.stdout);
     let invalid = check("1");
     assert!(invalid.stdout.contains("EVALSUITE_PROBE is `1`, not off, warn or deny"), "{}", invalid.stdout);
+    recorded_trials_show_which_code_fails_nothing(&probed);
+}
+
+/// In the package of the other test, as each package takes a build.
+fn recorded_trials_show_which_code_fails_nothing(probed: &Probed) {
+    let before = probed.run(&["code"]);
+    assert!(before.stdout.contains("code: 0 findings in 1 case"), "{before:?}");
+    let run = probed.0.cargo(["test", "--test", "evals", "--", "code::saved"]).run();
+    assert_eq!(run.code, Some(101), "{run:?}");
+    let after = probed.run(&["code"]);
+    for text in [
+        "nothing fails `is-anything`: it passes all 6 results of the probe and 5 recorded trials",
+        "or add an example that it has to fail",
+        "code: 1 finding in 1 case",
+    ] {
+        assert!(after.stdout.contains(text), "expected {text} in\n{}\n{}", after.stdout, after.stderr);
+    }
 }

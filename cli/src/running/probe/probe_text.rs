@@ -59,7 +59,9 @@ fn not_probed(record: &ProbeRecord) -> BTreeMap<String, Vec<String>> {
     for case in &record.cases {
         for grader in &case.not_run {
             let help = if grader.reason == "asks a judge" { "; `--judge` asks it" } else { "" };
-            let reason = format!("`{}` {}{help}", grader.path, grader.reason);
+            // The lines after the first are details of an error, as JSON has them.
+            let reason = grader.reason.lines().next().unwrap_or_default();
+            let reason = format!("`{}` {reason}{help}", grader.path);
             let cases = found.entry(reason).or_default();
             if cases.last() != Some(&case.case_id) {
                 cases.push(case.case_id.clone());

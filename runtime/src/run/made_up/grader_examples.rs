@@ -134,5 +134,6 @@ pub(crate) fn result_of(example: &Example) -> MadeUpResult {
     MadeUpResult {
         replies: vec![MadeUpReply::new(example.answer.clone(), example.tool_calls.clone())],
         files: written.chain(removed).collect(),
+        spoils_workspace: false,
     }
 }

@@ -114,7 +114,7 @@ impl<'a> MadeUpGrading<'a> {
             Graders::All => self.needs_workspace,
             Graders::One { grader, .. } => needs_workspace(grader, self.case(), self.suite.allowed.commands),
         };
-        let graded = guarded(|| match in_workspace || !result.files.is_empty() {
+        let graded = guarded(|| match in_workspace || result.changes_files() {
             true => self.grade_in_workspace(graders, result),
             false => Ok(self.grade_at(graders, result, &self.nowhere).graded),
         });

@@ -1,6 +1,7 @@
 //! A made-up result in a fresh workspace of its case, for graders that look at it.
 
 use std::io;
+use std::path::Path;
 
 use evalsuite_records::record::{ReasonCode, Stage};
 use evalsuite_schema::grader::Aggregator;
@@ -16,6 +17,10 @@ use crate::run::trial::trial_attempt::TrialAttempt;
 use crate::run::trial::trial_hooks;
 use crate::workspace;
 use crate::workspace::replayable_changes::ReplayableChanges;
+use crate::workspace::snapshot::Snapshot;
+
+/// The new file of a workspace that is spoiled.
+const SPOILED_FILE: &str = "spoiled.txt";
 
 /// Whether a grader of the case needs the workspace.
 pub(super) fn case_needs_workspace(case: &Case, commands: bool) -> bool {
@@ -74,7 +79,10 @@ impl MadeUpGrading<'_> {
         let before = prepared.snapshot()?;
         let files = result.files.iter().map(|file| (file.path.clone(), file.text.clone()));
         ReplayableChanges::of_texts(files).apply(&trial.workspace).map_err(|error| unusable(&error))?;
-        let after = if result.files.is_empty() { Ok(before.clone()) } else { before.take_later(&trial.workspace) };
+        if result.spoils_workspace {
+            spoil(&before, &trial.workspace).map_err(|error| unusable(&error))?;
+        }
+        let after = if result.changes_files() { before.take_later(&trial.workspace) } else { Ok(before.clone()) };
         let surroundings = Surroundings {
             directory: trial.directory.clone(),
             environment: prepared.environment.clone(),
@@ -83,6 +91,14 @@ impl MadeUpGrading<'_> {
         };
         Ok(self.grade_at(graders, result, &surroundings))
     }
+}
+
+/// Removes or overwrites every file of a workspace, and makes one.
+fn spoil(workspace: &Snapshot, directory: &Path) -> io::Result<()> {
+    let files = workspace.entries().filter(|(_, entry)| entry.as_file().is_some()).map(|(path, _)| path.clone());
+    let spoiled = files.enumerate().map(|(index, path)| (path, (index % 2 == 1).then(|| "spoiled\n".to_owned())));
+    let made = (SPOILED_FILE.to_owned(), Some(String::new()));
+    ReplayableChanges::of_texts(spoiled.chain([made])).apply(directory)
 }
 
 impl Drop for MadeUpGrading<'_> {

@@ -23,6 +23,19 @@ pub(crate) struct MadeUpResult {
     pub(crate) replies: Vec<MadeUpReply>,
     /// The files that it changed in its workspace.
     pub(crate) files: Vec<MadeUpFile>,
+    /// Whether it also spoiled its workspace: no file in it is as it was, and one is new.
+    pub(crate) spoils_workspace: bool,
+}
+
+impl MadeUpResult {
+    /// Replies of an agent that changed no files.
+    pub(crate) fn new(replies: Vec<MadeUpReply>) -> Self {
+        Self { replies, ..Self::default() }
+    }
+
+    fn changes_files(&self) -> bool {
+        self.spoils_workspace || !self.files.is_empty()
+    }
 }
 
 /// The reply to one call.

@@ -48,7 +48,7 @@ fn case(graders: Vec<Grader>) -> Case {
 }
 
 fn answer(text: &str) -> MadeUpResult {
-    MadeUpResult { replies: vec![MadeUpReply::new(text, Vec::new())], files: Vec::new() }
+    MadeUpResult::new(vec![MadeUpReply::new(text, Vec::new())])
 }
 
 fn grade_in(root: &Path, case: Case, register: impl FnOnce(Evals) -> Evals, result: &MadeUpResult) -> GradedResult {
@@ -119,7 +119,7 @@ fn graders_in_rust_run_if_the_program_has_them() {
         assert!(evidence.workspace().is_dir());
         evidence.tool_calls().is_some_and(|calls| calls.len() == 1)
     }
-    let result = MadeUpResult { replies: vec![MadeUpReply::new("", vec![ToolCall::new("save")])], files: Vec::new() };
+    let result = MadeUpResult::new(vec![MadeUpReply::new("", vec![ToolCall::new("save")])]);
     let register = |evals: Evals| evals.with_grader("calls", made_one_call);
     let graded = grade_in(Path::new("/"), case(vec![user("calls")]), register, &result);
     assert_eq!(graded.passes, Some(true));
@@ -182,7 +182,7 @@ fn turns_and_the_whole_of_a_conversation_are_graded() {
         conversation.aggregation = Aggregation::Min;
         case.conversation = Some(conversation);
         let replies = replies.iter().map(|text| MadeUpReply::new(*text, Vec::new())).collect();
-        grade_in(Path::new("/"), case, |evals| evals, &MadeUpResult { replies, files: Vec::new() })
+        grade_in(Path::new("/"), case, |evals| evals, &MadeUpResult::new(replies))
     };
     let all = graded(OnTurnFailure::Continue, &["1", "2, bye"]);
     assert_eq!((all.passes, not_run(&all)), (None, vec!["turn-001/judge"]));

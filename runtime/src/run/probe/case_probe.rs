@@ -9,10 +9,10 @@ use crate::run::made_up::grader_examples::GradedExample;
 use crate::run::made_up::made_up_grading::MadeUpGrading;
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::probe::empty_probes;
-use crate::run::probe::grader_kinds::{GraderClass, class};
+use crate::run::probe::grader_kinds::{GraderClass, class, may_read_data};
 use crate::run::probe::grader_paths::{graders_by_path, verdicts};
 use crate::run::probe::mutants::mutants;
-use crate::run::probe::reference::reference;
+use crate::run::probe::reference::{Reference, reference};
 use crate::run::probe::tools::SuiteTools;
 
 /// Probes a case. The findings are still to come: some of them depend on other cases and on recorded trials.
@@ -20,7 +20,7 @@ pub(crate) fn probe_case(grading: &MadeUpGrading<'_>, tools: &SuiteTools, exampl
     let case = grading.case();
     let mut running = RunningProbe {
         grading,
-        classes: graders_by_path(case).into_iter().map(|(path, grader)| (path, class(grader))).collect(),
+        of_case: graders_by_path(case),
         graders: graders_by_path(case).into_iter().map(|(path, grader)| (path.clone(), blank(path, grader))).collect(),
         probed: ProbedCase::default(),
     };
@@ -42,7 +42,7 @@ fn blank(path: String, grader: &Grader) -> ProbedGrader {
 /// A probe while it runs.
 struct RunningProbe<'a> {
     grading: &'a MadeUpGrading<'a>,
-    classes: BTreeMap<String, GraderClass>,
+    of_case: BTreeMap<String, &'a Grader>,
     graders: BTreeMap<String, ProbedGrader>,
     probed: ProbedCase,
 }
@@ -62,26 +62,57 @@ impl RunningProbe<'_> {
             self.probed.results.extend(results.iter().min_by_key(rank).cloned());
         }
         let Some(reference) = reference(case) else { return };
-        let mut result = self.grade(ResultKind::Reference, None, &reference);
-        // What code demands may be missing in the reference: it has neither files nor state.
-        let is_plain = |path: &String| self.classes.get(path) != Some(&GraderClass::Opaque);
-        if result.passes == Some(false) && !result.failed.iter().any(is_plain) {
-            (result.passes, result.score) = (None, None);
-        }
+        let result = self.grade_reference(&reference);
         // A broken reference says something only if the whole one passes.
         let passes = result.passes == Some(true);
         self.probed.results.push(result);
-        for mutant in mutants(&reference).into_iter().filter(|_| passes) {
+        for mutant in mutants(&reference.result).into_iter().filter(|_| passes) {
             let result = self.grade(ResultKind::Mutant, Some(mutant.detail), &mutant.result);
             self.probed.results.push(result);
         }
     }
 
+    fn grade_reference(&mut self, reference: &Reference) -> ProbeResult {
+        let mut result = self.grade(ResultKind::Reference, None, &reference.result);
+        let is_decided = match result.passes {
+            // What code demands may be missing in the reference: it has neither files nor state.
+            Some(false) => reference.is_answer && result.failed.iter().any(|path| !self.is_code(path)),
+            // Data is an answer if a grader that may read data passes it, and not an empty answer.
+            Some(true) => reference.is_answer || self.is_read(),
+            None => true,
+        };
+        if !is_decided {
+            (result.passes, result.score) = (None, None);
+            result.failed.clear();
+        }
+        if !reference.is_answer {
+            // A grader that fails it may look for what the agent says beside the data.
+            let failing = self.graders.values_mut().filter(|grader| grader.reference == Some(false));
+            failing.for_each(|grader| (grader.reference, grader.problem) = (None, None));
+        }
+        result
+    }
+
+    fn is_code(&self, path: &str) -> bool {
+        self.of_case.get(path).is_some_and(|grader| class(grader) == GraderClass::Opaque)
+    }
+
+    fn is_read(&self) -> bool {
+        let silent = self.probed.results_of(ResultKind::Silent).next();
+        let fails_silence = |path: &String| silent.is_some_and(|silent| silent.failed.contains(path));
+        let passes = |path: &String| self.graders.get(path).is_some_and(|grader| grader.reference == Some(true));
+        let mut readers = self.of_case.iter().filter(|(_, grader)| may_read_data(grader)).map(|(path, _)| path);
+        readers.any(|path| passes(path) && fails_silence(path))
+    }
+
     /// Gives graders that have failed nothing an agent that does too much.
     fn flood(&mut self, case: &Case, tools: &SuiteTools) {
         let fails_nothing = |grader: &ProbedGrader| grader.is_judged && grader.failed == 0 && grader.passed > 0;
-        if self.graders.values().any(fails_nothing) {
-            let graded = self.grading.grade(&empty_probes::flood(case, tools));
+        let mut fails_nothing = self.graders.values().filter(|grader| fails_nothing(grader)).peekable();
+        if fails_nothing.peek().is_some() {
+            let mut flood = empty_probes::flood(case, tools);
+            flood.spoils_workspace = fails_nothing.any(|grader| self.is_code(&grader.path));
+            let graded = self.grading.grade(&flood);
             self.count(ResultKind::Busy, &graded, "");
         }
     }

@@ -25,7 +25,7 @@ pub(super) fn forms(probe: EmptyProbe, case: &Case, tools: &SuiteTools) -> Vec<M
             let documents: Option<Vec<MadeUpReply>> = turns(case)
                 .map(|turn| documents(case, turn).map(|document| MadeUpReply::new(document.to_string(), Vec::new())))
                 .collect();
-            forms.extend(documents.map(|replies| MadeUpResult { replies, files: Vec::new() }));
+            forms.extend(documents.map(MadeUpResult::new));
             forms
         }
     }
@@ -62,7 +62,7 @@ fn turns(case: &Case) -> Box<dyn Iterator<Item = Option<usize>> + '_> {
 }
 
 fn in_each_turn(case: &Case, reply: impl Fn(Option<usize>) -> MadeUpReply) -> MadeUpResult {
-    MadeUpResult { replies: turns(case).map(reply).collect(), files: Vec::new() }
+    MadeUpResult::new(turns(case).map(reply).collect())
 }
 
 /// What the user says, without the texts of the suite.

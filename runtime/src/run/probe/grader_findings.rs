@@ -35,7 +35,7 @@ pub(super) fn add(cases: &[&Case], probed: &mut [ProbedCase], recorded: &dyn Fn(
         for grader in case.graders.iter().filter(|grader| grader.is_judged) {
             let known = graders.entry((grader.location.clone(), grader.path.clone())).or_default();
             known.cases.push(index);
-            known.results += VerdictCounts { passed: grader.passed, failed: grader.failed };
+            known.results += VerdictCounts { passed: grader.passed, failed: grader.failed, ..VerdictCounts::default() };
             known.passes_reference |= grader.reference == Some(true);
             known.fails_reference |= grader.reference == Some(false);
             known.problem = known.problem.take().or_else(|| grader.problem.clone());
@@ -91,8 +91,10 @@ fn vacuous(
     grader: &SuiteGrader,
     in_trials: VerdictCounts,
 ) -> Option<Diagnostic> {
-    // Code may look at what no made-up result has; trials of an agent have it.
-    if in_trials.failed > 0 || is_opaque(case, path) && in_trials.passed < FEWEST_TRIALS {
+    // Code may look at what no made-up result has; trials of an agent have it. Code that forbids fails none of a good agent.
+    let is_undecided = in_trials.passed < FEWEST_TRIALS || in_trials.in_failed_trials == 0;
+    let is_opaque = is_opaque(case, path);
+    if in_trials.failed > 0 || is_opaque && is_undecided {
         return None;
     }
     let mut message =
@@ -102,7 +104,10 @@ fn vacuous(
     }
     let passing = Passing { probes: &EmptyProbe::ALL, prompt: "" };
     let help = graders_by_path(case).get(path).and_then(|grader| advice(grader, &passing));
-    let help = help.unwrap_or_else(|| "delete it, or compare more of the answer".to_owned());
+    let mut help = help.unwrap_or_else(|| "delete it, or compare more of the answer".to_owned());
+    if is_opaque {
+        help.push_str(", or add an example that it has to fail");
+    }
     Some(Diagnostic::new(Code::VacuousGrader, message).at(location.clone()).help(help))
 }
 

@@ -38,6 +38,18 @@ pub(super) fn class(grader: &Grader) -> GraderClass {
     }
 }
 
+/// Whether a grader may take the answer for data.
+pub(super) fn may_read_data(grader: &Grader) -> bool {
+    matches!(
+        grader.config,
+        GraderConfig::User { .. }
+            | GraderConfig::CodeGrader(_)
+            | GraderConfig::IsJson
+            | GraderConfig::ContainsJson(_)
+            | GraderConfig::JsonSchema(_)
+    )
+}
+
 fn has_minimum(config: &ExecutionMetrics) -> bool {
     let is_above_0 = |least: Option<f64>| least.is_some_and(|least| least > 0.0);
     is_above_0(config.min_tool_calls) || is_above_0(config.min_llm_calls) || is_above_0(config.target_exploration_ratio)

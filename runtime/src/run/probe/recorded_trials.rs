@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 use std::path::Path;
 
-use evalsuite_records::record::TrialRecord;
+use evalsuite_records::record::{Status, TrialRecord};
 
 use crate::platform::files::read_json;
 use crate::record::run_directory::layout::{CASES, SUITES, TRIAL_RECORD};
@@ -20,18 +20,21 @@ const LAST_RUNS: usize = 10;
 pub(super) struct VerdictCounts {
     pub(super) passed: u32,
     pub(super) failed: u32,
+    /// How many of those that passed are of a trial that failed.
+    pub(super) in_failed_trials: u32,
 }
 
 impl AddAssign for VerdictCounts {
     fn add_assign(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
+        self.in_failed_trials += other.in_failed_trials;
     }
 }
 
 /// The verdicts of recorded trials of a case, by the paths of graders.
 #[derive(Debug, Default)]
-pub(super) struct RecordedVerdicts(BTreeMap<String, VerdictCounts>);
+pub(super) struct RecordedVerdicts(pub(super) BTreeMap<String, VerdictCounts>);
 
 impl RecordedVerdicts {
     pub(super) fn of(&self, path: &str) -> VerdictCounts {
@@ -41,7 +44,11 @@ impl RecordedVerdicts {
     fn add(&mut self, record: &TrialRecord) {
         for verdict in verdicts(&record.graders, record.turns.as_deref()) {
             let passes = verdict.passes;
-            let counts = VerdictCounts { passed: u32::from(passes), failed: u32::from(!passes) };
+            let counts = VerdictCounts {
+                passed: u32::from(passes),
+                failed: u32::from(!passes),
+                in_failed_trials: u32::from(passes && record.outcome == Status::Failed),
+            };
             *self.0.entry(verdict.path).or_default() += counts;
         }
     }

@@ -7,9 +7,18 @@ use crate::run::made_up::{MadeUpReply, MadeUpResult};
 use crate::run::probe::expected_texts;
 use crate::run::probe::tools::expected_calls;
 
+/// The reference of a case.
+#[derive(Debug, PartialEq)]
+pub(super) struct Reference {
+    pub(super) result: MadeUpResult,
+    /// Whether it is what an agent answers. The expected outcome of a task is data about what has to happen, which may be the answer.
+    pub(super) is_answer: bool,
+}
+
 /// The reference; `None` if the case has none, or a conversation has none for a turn that is graded. A reference without calls has those
 /// that the graders ask for: it is an answer, and says nothing about them.
-pub(super) fn reference(case: &Case) -> Option<MadeUpResult> {
+pub(super) fn reference(case: &Case) -> Option<Reference> {
+    let mut is_answer = true;
     let replies = match &case.conversation {
         Some(conversation) => {
             let mut replies = Vec::new();
@@ -29,10 +38,12 @@ pub(super) fn reference(case: &Case) -> Option<MadeUpResult> {
         }
         None => {
             let graders: Vec<&Grader> = case.graders.iter().collect();
-            vec![reply(&case.expected_output, &graders).or_else(|| of_solution(case, &graders))?]
+            let reply = reply(&case.expected_output, &graders);
+            is_answer = reply.is_some();
+            vec![reply.or_else(|| of_solution(case, &graders))?]
         }
     };
-    Some(MadeUpResult { replies, files: Vec::new() })
+    Some(Reference { result: MadeUpResult::new(replies), is_answer })
 }
 
 fn reply(expected_output: &[Message], graders: &[&Grader]) -> Option<MadeUpReply> {
@@ -43,7 +54,7 @@ fn reply(expected_output: &[Message], graders: &[&Grader]) -> Option<MadeUpReply
     Some(MadeUpReply::new(text, expected_calls(graders.iter().copied())))
 }
 
-/// The reply of a task: its expected outcome as JSON.
+/// The expected outcome of a task as a reply in JSON.
 fn of_solution(case: &Case, graders: &[&Grader]) -> Option<MadeUpReply> {
     let ReferenceSolution { expected_outcome, .. } = case.reference_solution.as_ref()?;
     let text = pretty(&Value::Object(expected_outcome.clone()?));
@@ -67,7 +78,7 @@ mod tests {
         assert_eq!(reference(&case), None);
         case.expected_output.push(Message::empty(Role::Assistant).with_tool_call(ToolCall::new("refund")));
         case.expected_output.push(Message::text(Role::Assistant, "19.90"));
-        let reply = &reference(&case).unwrap().replies[0];
+        let reply = &reference(&case).unwrap().result.replies[0];
         assert_eq!((reply.answer.as_str(), &reply.messages), ("19.90", &case.expected_output));
     }
 
@@ -75,7 +86,7 @@ mod tests {
     fn data_is_json() {
         let mut case = case();
         case.expected_output.push(Message::new(Role::Assistant, Content::Data(json!({ "total": 14.2 }))));
-        assert_eq!(reference(&case).unwrap().replies[0].answer, "{\n  \"total\": 14.2\n}");
+        assert_eq!(reference(&case).unwrap().result.replies[0].answer, "{\n  \"total\": 14.2\n}");
     }
 
     #[test]
@@ -86,7 +97,8 @@ mod tests {
         };
         let mut case = case();
         case.conversation = Some(Conversation::new(vec![turn(Some("Hello")), turn(None)]));
-        let answers: Vec<String> = reference(&case).unwrap().replies.into_iter().map(|reply| reply.answer).collect();
+        let answers: Vec<String> =
+            reference(&case).unwrap().result.replies.into_iter().map(|reply| reply.answer).collect();
         assert_eq!(answers, ["Hello", ""]);
         case.conversation = Some(Conversation::new(vec![turn(None)]));
         assert_eq!(reference(&case), None);

@@ -20,7 +20,7 @@ use crate::run::probe::tools::{SuiteTools, all_graders};
 use crate::run::probe::{findings, grader_findings};
 
 /// Version of the probes: results of another version are not used again.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What is probed, and how.
 pub(crate) struct SuiteProbe<'a> {

@@ -52,7 +52,7 @@ pub(super) fn mutants(reference: &MadeUpResult) -> Vec<Mutant> {
                 }
             }
             let Some(detail) = detail else { break };
-            let mutant = Mutant { detail, result: MadeUpResult { replies, files: reference.files.clone() } };
+            let mutant = Mutant { detail, result: MadeUpResult::new(replies) };
             let is_new = mutant.result != *reference && mutants.iter().all(|other| other.result != mutant.result);
             mutants.extend(is_new.then_some(mutant));
         }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn details(replies: Vec<MadeUpReply>) -> Vec<String> {
-        mutants(&MadeUpResult { replies, files: Vec::new() }).into_iter().map(|mutant| mutant.detail).collect()
+        mutants(&MadeUpResult::new(replies)).into_iter().map(|mutant| mutant.detail).collect()
     }
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn all_turns_of_a_conversation_are_broken() {
         let replies = ["1 apple", "Hello", "2 pears"].map(|text| MadeUpReply::new(text, Vec::new())).to_vec();
-        let reference = MadeUpResult { replies, files: Vec::new() };
+        let reference = MadeUpResult::new(replies);
         let first = &mutants(&reference)[0].result;
         let answers: Vec<&str> = first.replies.iter().map(|reply| reply.answer.as_str()).collect();
         assert_eq!(answers, ["2 apple", "Hello", "3 pears"]);

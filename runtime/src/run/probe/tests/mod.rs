@@ -1,5 +1,7 @@
 //! Probes of suites in YAML, as the loader reads them.
 
+mod code;
+
 use std::fs;
 
 use evalsuite_loader::{Request, load};
