@@ -284,6 +284,8 @@ codes! {
     SkillNameMismatch = "W025", "skill-name-mismatch";
     /// A plain YAML text is inside typographic quotes, which are part of the text.
     CurlyQuotes = "W026", "curly-quotes";
+    /// The paths of two case files differ only in upper and lower case.
+    NamesDifferInCase = "W027", "names-differ-in-case";
     /// A made-up result of an agent that did nothing passes a case (`cargo evalsuite probe`).
     PassesWithoutWork = "W030", "passes-without-work";
     /// A case that may pass without work also passes for an agent that acts (`cargo evalsuite probe`).

@@ -20,6 +20,7 @@ const MAX_COMPARED: usize = 100_000;
 pub(crate) fn check(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
     unique_ids(cases, files, d);
     unique_names(cases, files, d);
+    unique_on_all_disks(cases, files, d);
     dependencies(cases, d);
 }
 
@@ -133,6 +134,26 @@ fn unique_names(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
                         .help(if is_id_wrong { "rename one" } else { "rename a file or directory" }),
                 );
             }
+        }
+    }
+}
+
+/// Disks of macOS and Windows take names for one that differ only in upper and lower case: a checkout there lacks a case.
+fn unique_on_all_disks(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
+    let mut seen: HashMap<String, &PlacedCase> = HashMap::with_capacity(cases.len());
+    for case in cases {
+        let shown = files.get(case.checked.span.file).shown;
+        let first = *seen.entry(shown.to_lowercase()).or_insert(case);
+        if !are_of_one_file(first, case) {
+            let other = files.get(first.checked.span.file).shown;
+            d.push(
+                Diagnostic::new(
+                    Code::NamesDifferInCase,
+                    format!("`{shown}` and `{other}` are one file on disks of macOS and Windows"),
+                )
+                .at(Span::whole(case.checked.span.file))
+                .help("rename one"),
+            );
         }
     }
 }

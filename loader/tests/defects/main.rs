@@ -150,6 +150,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::UnknownJudge, "the macro has the list of judges: tests/ui"),
     (Code::MissingFeature, "the compiler knows the features of evalsuite: tests/ui"),
     (Code::UndefinedTarget, "the macro knows whether the agent is a command: tests/ui"),
+    (Code::NamesDifferInCase, "some disks have only one of the files: tests/goldens"),
     (Code::PassesWithoutWork, "graders run only in a probe: runtime/src/run/probe/tests"),
     (Code::NothingFails, "graders run only in a probe: runtime/src/run/probe/tests"),
     (Code::ReferenceFails, "graders run only in a probe: runtime/src/run/probe/tests"),

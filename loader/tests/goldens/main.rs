@@ -290,6 +290,18 @@ fn files_that_nothing_reads_are_named() {
     shows("unused-files-among-tasks", &tasks.report());
 }
 
+// Elsewhere, the second would be written over the first.
+#[cfg(target_os = "linux")]
+#[test]
+fn cases_whose_paths_differ_only_in_upper_and_lower_case_are_a_warning() {
+    let package = Package::new(&[
+        ("suite/EVAL.yaml", "tests: ./cases/\n"),
+        ("suite/cases/Refund/case.yaml", CASE),
+        ("suite/cases/refund/case.yaml", CASE),
+    ]);
+    shows("upper-and-lower-case", &package.report());
+}
+
 #[test]
 fn criteria_that_no_grader_judges_are_one_warning() {
     let case = |id: &str, assertion: &str| {
