@@ -31,7 +31,7 @@ mod recordings;
 mod replays;
 mod reported_fields;
 mod run_record;
-#[cfg(all(target_os = "linux", feature = "cli-agents"))]
+#[cfg(all(any(target_os = "linux", windows), feature = "cli-agents"))]
 mod runner_death;
 #[cfg(all(unix, feature = "cli-agents"))]
 mod secrets;
