@@ -29,6 +29,7 @@ pub(crate) struct MadeUpResult {
 
 impl MadeUpResult {
     /// Replies of an agent that changed no files.
+    #[cfg(any(test, feature = "probe"))]
     pub(crate) fn new(replies: Vec<MadeUpReply>) -> Self {
         Self { replies, ..Self::default() }
     }
