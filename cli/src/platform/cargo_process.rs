@@ -4,7 +4,7 @@ use std::env;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::cli_error::{CliError, Exit, OfProgram, Result};
 
 /// The cargo that runs this program.
 pub(crate) fn cargo() -> Command {
@@ -15,7 +15,7 @@ pub(crate) fn cargo() -> Command {
 pub(crate) fn metadata(directory: &Path, arguments: &[&str]) -> Result<evalsuite_schema::Value> {
     let mut metadata = cargo();
     metadata.args(["metadata", "--offline", "--format-version", "1"]).args(arguments).current_dir(directory);
-    let output = metadata.stdin(Stdio::null()).output()?;
+    let output = metadata.stdin(Stdio::null()).output().of(&metadata)?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
         let message = message.trim();

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use crate::platform::output::say;
 
@@ -106,6 +106,17 @@ pub(crate) trait AtPath<T> {
 impl<T, E: Error> AtPath<T> for std::result::Result<T, E> {
     fn at(self, path: &Path) -> Result<T> {
         self.map_err(|error| CliError::new(format!("{}: {}", path.display(), with_causes(&error))))
+    }
+}
+
+/// Names the program that could not be run.
+pub(crate) trait OfProgram<T> {
+    fn of(self, command: &Command) -> Result<T>;
+}
+
+impl<T> OfProgram<T> for io::Result<T> {
+    fn of(self, command: &Command) -> Result<T> {
+        self.map_err(|error| CliError::new(format!("cannot run `{}`: {error}", command.get_program().display())))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::keeping::finish;
 use crate::keeping::finish::EndedRun;
 use crate::locate::stored_runs;
 use crate::platform::cargo_process::{CARGO_FAILED, cargo, exit};
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::cli_error::{CliError, Exit, OfProgram, Result};
 use crate::platform::output::{print_json, stdout};
 
 /// Evidence of an earlier run that was graded again.
@@ -53,7 +53,7 @@ pub(crate) fn run(command: &Regrade) -> Result<Exit> {
     if command.format == OutputFormat::Json {
         tests.stdout(io::stderr());
     }
-    let status = tests.status()?;
+    let status = tests.status().of(&tests)?;
     // Cargo's code for failed tests and for a failed build is the same.
     let may_be_build = !status.success() && !command.nextest;
     if may_be_build

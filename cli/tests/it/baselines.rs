@@ -138,3 +138,12 @@ fn what_cannot_be_accepted_is_an_error() {
     let output = package.run_in_output(&["accept"]);
     assert_eq!((output.code, output.err.as_str()), (2, "error: run `good` has no cases\n"));
 }
+
+#[test]
+fn a_cargo_that_cannot_be_run_is_named() {
+    let package = package();
+    write_run(&package, "good", 3, true);
+    let ran = package.run_with(&["accept"], &[("CARGO", "no-such-cargo"), ("EVALSUITE_OUTPUT", "out")]);
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    assert!(ran.err.starts_with("error: cannot run `no-such-cargo`: "), "{}", ran.err);
+}

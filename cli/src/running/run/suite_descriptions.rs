@@ -11,7 +11,7 @@ use evalsuite_records::record::SuiteId;
 
 use super::cargo_commands::cargo_test;
 use crate::command_line::Run;
-use crate::platform::cli_error::{AtPath, CliError, Result};
+use crate::platform::cli_error::{AtPath, CliError, OfProgram, Result};
 
 /// Name of a test that every suite has.
 const CHECK: &str = "suite_check";
@@ -19,11 +19,9 @@ const CHECK: &str = "suite_check";
 /// Builds the tests and finds the tests `suite_check` of every suite in them.
 pub(crate) fn build_and_find_checks(command: &Run) -> Result<Vec<String>> {
     // The output of the build is shown while it runs.
-    let listed = cargo_test(command)
-        .args(["--", "--list", "--format", "terse"])
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()?;
+    let mut list = cargo_test(command);
+    list.args(["--", "--list", "--format", "terse"]).stdin(Stdio::null()).stderr(Stdio::inherit());
+    let listed = list.output().of(&list)?;
     if !listed.status.success() {
         return Err(failed(&listed)?);
     }
@@ -46,7 +44,8 @@ pub(super) fn describe_suites(command: &Run) -> Result<Vec<SuiteDescription>> {
         return Ok(Vec::new());
     }
     let directory = tempfile::tempdir()?;
-    let output = run_checks(command, &checks).env(DESCRIBE_VARIABLE, directory.path()).output()?;
+    let mut checks = run_checks(command, &checks);
+    let output = checks.env(DESCRIBE_VARIABLE, directory.path()).output().of(&checks)?;
     if !output.status.success() {
         io::stderr().write_all(&output.stderr)?;
         return Err(failed(&output)?);

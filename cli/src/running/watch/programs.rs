@@ -14,7 +14,7 @@ use evalsuite_schema::Value;
 use super::running_cargo::RunningCargo;
 use super::suites::Touched;
 use crate::command_line::{Build, Run};
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::cli_error::{CliError, OfProgram, Result};
 use crate::running::run::cargo_commands::cargo_test;
 use crate::running::run::suite_descriptions::described_in;
 
@@ -118,7 +118,7 @@ impl TestBuild {
             return Ok(known);
         }
         let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
-        let output = rustc.args(["--print", "sysroot"]).output()?;
+        let output = rustc.args(["--print", "sysroot"]).output().of(&rustc)?;
         let sysroot = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
         Ok(self.sysroot.get_or_init(|| sysroot))
     }

@@ -3,7 +3,7 @@
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::cli_error::{CliError, OfProgram, Result};
 
 /// A build that can be ended from another thread. Cargo and its compilers are a process group.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ impl RunningCargo {
             if state.is_stopped {
                 return Err(CliError::new("`watch` is ending"));
             }
-            let child = cargo.spawn()?;
+            let child = cargo.spawn().of(&cargo)?;
             state.running = Some(child.id());
             child
         };

@@ -19,7 +19,7 @@ use self::progress_file::ProgressFile;
 use self::run_state::RunState;
 pub(super) use self::run_state::TestKey;
 use crate::command_line::OutputFormat;
-use crate::platform::cli_error::Result;
+use crate::platform::cli_error::{OfProgram, Result};
 use crate::platform::output::say;
 use crate::platform::progress::is_live;
 use crate::running::run::cargo_commands::Colors;
@@ -52,7 +52,7 @@ pub(super) fn run(mut command: Command, tests: BTreeSet<TestKey>, format: Output
 
 /// The output of the tests goes where that of this program goes.
 fn run_with_lines(mut command: Command, mut file: ProgressFile, mut state: RunState) -> Result<ExitStatus> {
-    let mut child = command.spawn()?;
+    let mut child = command.spawn().of(&command)?;
     let (start, mut long) = (Instant::now(), LongCases::new());
     let mut show = |events: Vec<ProgressEvent>| {
         for event in events {
@@ -75,7 +75,7 @@ fn run_with_lines(mut command: Command, mut file: ProgressFile, mut state: RunSt
 /// The output of the tests is shown above the progress.
 fn run_live(mut command: Command, mut file: ProgressFile, mut state: RunState) -> Result<ExitStatus> {
     let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{msg}")?);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().of(&command)?;
     let output = ChildOutput::of(&mut child);
     let shown = loop {
         let ended = child.try_wait()?;
