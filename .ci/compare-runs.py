@@ -1,10 +1,13 @@
-"""Compares the records of two runs of the same suites on different systems: names, digests and paths have to be the same."""
+"""Compares the records of two runs of the same suites on different systems: names, digests and paths have to be the same.
+
+With `--baseline DIRECTORY`, each case of the baselines there has to pass in both runs as expected.
+"""
 
 import json
 import pathlib
 import sys
 
-KEYS = ["case_id", "test_name", "case_digest", "input_digest", "grader_digest", "suite_digest", "location", "outcome"]
+KEYS = ["case_id", "test_name", "case_digest", "input_digest", "grader_digest", "suite_digest", "location", "outcome", "baseline"]
 
 
 def cases(run):
@@ -15,7 +18,19 @@ def cases(run):
     return found
 
 
-def main(one, other):
+def expected(baselines, found):
+    accepted = [
+        json.loads(line)["case"]
+        for file in pathlib.Path(baselines).glob("*.jsonl")
+        for line in file.read_text(encoding="utf-8").splitlines()[1:]
+    ]
+    as_expected = {case["case_id"] for case in found if (case["baseline"] or {}).get("expectation") == "expected_pass"}
+    if not accepted or set(accepted) != as_expected:
+        sys.exit(f"{len(accepted)} cases are in the baselines, and these passed as expected: {sorted(as_expected)}")
+    print(f"{len(accepted)} cases passed as their baseline expects")
+
+
+def main(one, other, *baselines):
     left, right = cases(one), cases(other)
     if not left:
         sys.exit(f"{one} has no records of cases")
@@ -27,6 +42,8 @@ def main(one, other):
     if differences:
         sys.exit("\n".join(differences))
     print(f"{len(left)} cases have the same names, digests and outcomes")
+    if baselines:
+        expected(baselines[1], left.values())
 
 
 main(*sys.argv[1:])
