@@ -144,8 +144,8 @@ fn unique_on_all_disks(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics)
     for case in cases {
         let shown = files.get(case.checked.span.file).shown;
         let first = *seen.entry(shown.to_lowercase()).or_insert(case);
-        if !are_of_one_file(first, case) {
-            let other = files.get(first.checked.span.file).shown;
+        let other = files.get(first.checked.span.file).shown;
+        if shown != other {
             d.push(
                 Diagnostic::new(
                     Code::NamesDifferInCase,

@@ -69,7 +69,8 @@ impl Claim<'_> {
             UnreadableFile | InvalidUtf8 | YamlSyntax | JsonSyntax | DuplicateKey | MultipleDocuments
             | RootNotMapping | LimitExceeded | BadMergeKey => files::check(self),
             EntryNotFound | UnsupportedSuiteFile | NoCases | TwoCaseFiles | MissingTests | InvalidTests
-            | InvalidExternalFile | IncludeNotFound | IncludeCycle | MissingCaseFile | UnusedFile => suite::check(self),
+            | InvalidExternalFile | IncludeNotFound | IncludeCycle | MissingCaseFile | UnusedFile
+            | NamesDifferInCase => suite::check(self),
             PathEscape | MissingPath | EmptyFile | ArgumentNotFound => paths::check(self),
             UnknownKey | MissingKey | ConflictingKeys | UnsupportedKey | NearMissKey | DeprecatedKey | NoEffect => {
                 keys::check(self)

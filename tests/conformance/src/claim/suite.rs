@@ -29,6 +29,12 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             let both = ["case.yaml", "case.yml"].iter().all(|name| claim.place.path.join(name).is_file());
             ensure(both, || "there are no two files".to_owned())
         }
+        Code::NamesDifferInCase => {
+            let [one, other] = claim.quoted[..] else { return Err("it names no two files".to_owned()) };
+            let both = [one, other].iter().all(|path| claim.root.join(path).is_file());
+            let differ_in_case = one != other && one.to_lowercase() == other.to_lowercase();
+            ensure(both && differ_in_case, || "there are no two such files".to_owned())
+        }
         Code::UnusedFile => {
             let name = claim.place.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             ensure(claim.record.texts().all(|(_, text)| !text.contains(&name)), || "a file names it".to_owned())
