@@ -52,11 +52,6 @@ pub(crate) struct ReadCases {
 }
 
 impl ReadCases {
-    fn append(&mut self, mut other: Self) {
-        self.cases.append(&mut other.cases);
-        self.others.append(&mut other.others);
-    }
-
     pub(crate) fn leave_out(&mut self, source: &str, path: String) {
         self.others.push(OtherCase { source: source.to_owned(), path, may_be_several: false });
     }
@@ -102,49 +97,33 @@ pub(crate) trait CaseFiles: Debug + Send + Sync {
 }
 
 impl dyn CaseFiles {
-    /// Reads all of them.
-    pub(crate) fn read(&self, scope: Scope<'_>, d: &mut Diagnostics) -> ReadCases {
-        let mut all = ReadCases::default();
-        for part in self.on_threads(scope.request.threads, d, |index, read, d| self.read_one(index, scope, read, d)) {
-            all.append(part);
-        }
-        all
-    }
-
-    /// Runs `read` for the index of each of them, in order, on up to `threads` threads. The result of each thread, in order.
-    pub(crate) fn on_threads<R: Default + Send>(
-        &self,
-        threads: usize,
-        d: &mut Diagnostics,
-        read: impl Fn(usize, &mut R, &mut Diagnostics) + Sync,
-    ) -> Vec<R> {
+    /// Reads each of them, on up to as many threads as are asked for. The cases and problems of each, in order.
+    pub(crate) fn read(&self, scope: Scope<'_>) -> Vec<(ReadCases, Diagnostics)> {
         let count = self.len();
-        let threads = threads.min(count / FILES_PER_THREAD).max(1);
+        let threads = scope.request.threads.min(count / FILES_PER_THREAD).max(1);
         let chunk = count.div_ceil(threads).max(1);
-        let run = |first: usize| {
-            let (mut result, mut found) = (R::default(), Diagnostics::new());
-            for index in first..(first + chunk).min(count) {
-                read(index, &mut result, &mut found);
-            }
-            (result, found)
+        let read = |first: usize| -> Vec<(ReadCases, Diagnostics)> {
+            let one = |index| {
+                let (mut read, mut problems) = (ReadCases::default(), Diagnostics::new());
+                self.read_one(index, scope, &mut read, &mut problems);
+                (read, problems)
+            };
+            (first..(first + chunk).min(count)).map(one).collect()
         };
-        let run = &run;
-        let results: Vec<(R, Diagnostics)> = std::thread::scope(|scope| {
+        let read = &read;
+        std::thread::scope(|scope| {
             let mut chunks = (0..count).step_by(chunk);
             let own = chunks.next().unwrap_or_default();
-            let others: Vec<_> = chunks.map(|first| scope.spawn(move || run(first))).collect();
-            let first = run(own);
-            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| match thread.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            };
-            std::iter::once(first).chain(others.into_iter().map(join)).collect()
-        });
-        let take = |(result, found)| {
-            d.append(found);
-            result
-        };
-        results.into_iter().map(take).collect()
+            let others: Vec<_> = chunks.map(|first| scope.spawn(move || read(first))).collect();
+            let mut all = read(own);
+            for thread in others {
+                match thread.join() {
+                    Ok(part) => all.extend(part),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            all
+        })
     }
 }
 

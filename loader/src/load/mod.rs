@@ -1,6 +1,7 @@
 //! From a request to a checked suite.
 
 mod loaded;
+mod read_suite;
 mod session;
 mod suite_files;
 
@@ -8,16 +9,16 @@ use std::collections::HashMap;
 
 use evalsuite_schema::{Calibration, Suite};
 
-use crate::cases::{PlacedCase, ReadCases};
+use self::read_suite::ReadSuite;
+use crate::cases::PlacedCase;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::paths;
 use crate::fields::paths::{Roots, Scope};
-use crate::fields::shared_files::SharedFiles;
 use crate::layouts::{Entry, Outline};
-use crate::request::{OtherCase, Part, Request};
+use crate::request::{Part, Request};
 use crate::source::{Files, Span};
-use crate::suite::{cross_check, linked_directories, unused_files};
-use crate::{calibration, layouts, names};
+use crate::suite::cross_check;
+use crate::{calibration, names};
 
 pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, Test};
 pub use session::{CasePlace, Session};
@@ -36,42 +37,22 @@ pub fn load_part(request: &Request, part: Part) -> LoadedPart {
 fn load_with_others(request: &Request) -> LoadedPart {
     let files = Files::new(&request.workspace_root).with_texts(&request.texts);
     let mut d = Diagnostics::new();
-    let (mut user_graders, mut others) = (Vec::new(), Vec::new());
-    let suite = layouts::find(request, &files, &mut d).and_then(|entry| {
-        let suite = read(&entry, request, &files, (&mut user_graders, &mut others), &mut d);
-        let links = linked_directories::find(&entry.roots, request, &files, &[&d]);
-        d.append(links);
-        suite
-    });
-    let diagnostics = resolve(d, &files);
-    let suite = suite.filter(|_| !diagnostics.has_errors());
-    LoadedPart { loaded: Loaded { suite, user_graders, diagnostics, files }, others }
+    match ReadSuite::read(request, &files, &mut d) {
+        Some(mut read) => {
+            let others = std::mem::take(&mut read.others);
+            LoadedPart { loaded: read.checked(request, files, d), others }
+        }
+        None => LoadedPart { loaded: Loaded::without_suite(files, d), others: Vec::new() },
+    }
 }
 
-fn read(
-    entry: &Entry,
-    request: &Request,
-    files: &Files,
-    (user_graders, others): (&mut Vec<GraderUse>, &mut Vec<OtherCase>),
-    d: &mut Diagnostics,
-) -> Option<LoadedSuite> {
-    let (roots, shared) = (&entry.roots, SharedFiles::default());
-    let scope = Scope { request, roots, files, shared: &shared, dir: &roots.suite_root };
-    let outline = layouts::outline(entry, scope, d)?;
-    let ReadCases { cases, others: left_out } = outline.cases.read(scope, d);
-    *others = left_out;
-    let (mut suite, calibration) = check_together(entry, &outline, &cases, scope, d)?;
-    let has_unread_files = request.part.is_none() && unused_files::report(&outline.watched, &cases, scope, d);
-    let read = suite_files::read(files, roots);
-    suite.digest = suite_digest(&read);
-    *user_graders = graders_used(&cases);
-    let (module, tests) = (names::segment(&entry.stem), tests(&suite, &cases));
-    let cases = cases.into_iter().map(PlacedCase::into_loaded).collect();
-    let sources = outline.watched;
-    Some(LoadedSuite { suite, module, sources, cases, tests, calibration, files: read, has_unread_files })
+impl Loaded {
+    fn without_suite(files: Files, d: Diagnostics) -> Self {
+        Self { suite: None, user_graders: Vec::new(), diagnostics: resolve(d, &files), files }
+    }
 }
 
-/// Checks the cases against each other and against the suite, and reads the calibration.
+/// Checks the cases against each other and against the suite, and reads the calibration of its judges.
 fn check_together(
     entry: &Entry,
     outline: &Outline,
@@ -126,20 +107,6 @@ fn calibration(entry: &Entry, cases: &[PlacedCase], scope: Scope<'_>, d: &mut Di
     let path = calibration::find(&entry.roots.suite_root, own.as_deref(), scope, d)?;
     let all = (!d.has_errors()).then(|| cases.iter().map(|placed| &*placed.checked.case));
     calibration::read(&path, all, scope, d)
-}
-
-impl PlacedCase {
-    fn into_loaded(self) -> LoadedCase {
-        LoadedCase {
-            case: self.checked.case,
-            source: self.source,
-            span: self.checked.span,
-            folders: self.folders,
-            function: self.function,
-            user_graders: self.checked.user_graders.into_iter().map(|(name, _)| name).collect(),
-            stands_alone: self.stands_alone,
-        }
-    }
 }
 
 /// The matrix named by the request, for a suite whose files have none.

@@ -2,19 +2,15 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::{Loaded, LoadedCase, LoadedSuite, SuiteFiles, check_together, graders_used, tests};
-use crate::cases::{PlacedCase, ReadCases};
-use crate::diagnostic::{Diagnostics, resolve};
-use crate::fields::paths::Scope;
-use crate::fields::shared_files::SharedFiles;
-use crate::layouts::{Entry, Outline};
+use super::Loaded;
+use super::read_suite::ReadSuite;
+use crate::cases::PlacedCase;
+use crate::diagnostic::Diagnostics;
+use crate::names;
 use crate::read::MAX_TOTAL;
 use crate::request::Request;
 use crate::source::{Files, Position, Texts};
-use crate::suite::{linked_directories, unused_files};
-use crate::{layouts, names};
 
 /// A suite that is loaded again and again while its files change, for editors.
 ///
@@ -32,28 +28,13 @@ pub struct Session {
 #[derive(Debug)]
 struct Known {
     files: Files,
-    shared: SharedFiles,
-    entry: Entry,
-    outline: Outline,
+    suite: ReadSuite,
     /// Problems of the suite without its cases.
     outline_problems: Diagnostics,
-    /// In the order of `outline.cases`.
-    parts: Vec<CasesOfFile>,
-    cases: Vec<PlacedCase>,
-    unused: Diagnostics,
-    has_unread_files: bool,
     /// Index of the file of cases at each path, unless something else reads it too.
     own_files: HashMap<PathBuf, usize>,
     /// Whether one part has reported a problem of a file that others may share: then it is not known who else would report it.
     has_shared_problems: bool,
-}
-
-/// What a file of cases has contributed.
-#[derive(Debug)]
-struct CasesOfFile {
-    /// Number of its cases.
-    count: usize,
-    problems: Diagnostics,
 }
 
 impl Session {
@@ -66,15 +47,17 @@ impl Session {
     pub fn load(&mut self, texts: Texts) -> Loaded {
         self.request.texts = texts;
         let files = Files::new(&self.request.workspace_root).with_texts(&self.request.texts);
-        let loaded = match Known::read(&self.request, files) {
-            Ok(known) => {
+        let mut d = Diagnostics::new();
+        let loaded = match ReadSuite::read(&self.request, &files, &mut d) {
+            Some(suite) => {
+                let known = Known::new(suite, files, d);
                 let loaded = known.checked(&self.request);
                 self.known = Some(known);
                 loaded
             }
-            Err(loaded) => {
+            None => {
                 self.known = None;
-                *loaded
+                Loaded::without_suite(files, d)
             }
         };
         self.files_read = loaded.files.number_read();
@@ -102,7 +85,7 @@ impl Session {
 
     /// Name of the generated module; `None` if there is no suite.
     pub fn module(&self) -> Option<String> {
-        self.known.as_ref().map(|known| names::segment(&known.entry.stem))
+        self.known.as_ref().map(|known| names::segment(&known.suite.entry.stem))
     }
 
     /// The cases that could be read, also where the suite has errors.
@@ -149,57 +132,13 @@ impl Known {
                 test: placed.folders.iter().chain([&placed.function]).cloned().collect(),
             }
         };
-        self.cases.iter().map(place).collect()
+        self.suite.cases.iter().map(place).collect()
     }
 
-    /// `Err`: there is no suite, or its file cannot be read.
-    fn read(request: &Request, files: Files) -> Result<Self, Box<Loaded>> {
-        let (shared, mut d) = (SharedFiles::default(), Diagnostics::new());
-        let Some(entry) = layouts::find(request, &files, &mut d) else { return Err(without_suite(files, d)) };
-        let scope = scope(request, &entry, &files, &shared);
-        let Some(outline) = layouts::outline(&entry, scope, &mut d) else { return Err(without_suite(files, d)) };
-        let read = |index, parts: &mut Vec<(ReadCases, Diagnostics)>, _: &mut Diagnostics| {
-            let (mut read, mut problems) = (ReadCases::default(), Diagnostics::new());
-            outline.cases.read_one(index, scope, &mut read, &mut problems);
-            parts.push((read, problems));
-        };
-        let (mut parts, mut cases) = (Vec::new(), Vec::new());
-        for (of_file, problems) in
-            outline.cases.on_threads(request.threads, &mut Diagnostics::new(), read).into_iter().flatten()
-        {
-            parts.push(CasesOfFile { count: of_file.cases.len(), problems });
-            cases.extend(of_file.cases);
-        }
-        let mut unused = Diagnostics::new();
-        let has_unread_files = unused_files::report(&outline.watched, &cases, scope, &mut unused);
-        let known: Vec<&Diagnostics> = std::iter::once(&d).chain(parts.iter().map(|part| &part.problems)).collect();
-        unused.append(linked_directories::find(&entry.roots, request, &files, &known));
-        let own_files = own_files(&outline, &entry, &files, parts.len());
-        let mut known = Self {
-            files,
-            shared,
-            entry,
-            outline,
-            outline_problems: d,
-            parts,
-            cases,
-            unused,
-            has_unread_files,
-            own_files,
-            has_shared_problems: false,
-        };
-        known.has_shared_problems = (0..known.parts.len()).any(|index| known.has_shared_problems_in(index));
-        Ok(known)
-    }
-
-    /// Whether a file of cases has a problem in another file.
-    fn has_shared_problems_in(&self, index: usize) -> bool {
-        let problems = &self.parts[index].problems;
-        let own = || self.outline.cases.path(index, &self.entry.roots.suite_root);
-        !problems.is_empty()
-            && problems
-                .iter()
-                .any(|problem| problem.place.is_some_and(|place| Some(self.files.get(place.file).path) != own()))
+    fn new(suite: ReadSuite, files: Files, outline_problems: Diagnostics) -> Self {
+        let own_files = suite.own_files(&files);
+        let has_shared_problems = (0..suite.parts.len()).any(|index| suite.has_shared_problems_in(index, &files));
+        Self { files, suite, outline_problems, own_files, has_shared_problems }
     }
 
     /// The index of the file of cases at `path`, if it can be read without anything else.
@@ -212,76 +151,23 @@ impl Known {
     fn read_again(&mut self, index: usize, path: &Path, request: &Request) {
         self.files.set_texts(&request.texts);
         let known_files = self.files.all().len();
-        let (mut read, mut problems) = (ReadCases::default(), Diagnostics::new());
-        let scope = scope(request, &self.entry, &self.files, &self.shared);
-        self.outline.cases.read_one(index, scope, &mut read, &mut problems);
-        let first: usize = self.parts[..index].iter().map(|part| part.count).sum();
-        let part = CasesOfFile { count: read.cases.len(), problems };
-        let before = std::mem::replace(&mut self.parts[index], part);
-        self.cases.splice(first..first + before.count, read.cases);
-        self.has_shared_problems = self.has_shared_problems_in(index);
+        self.suite.read_again(index, request, &self.files);
+        self.has_shared_problems = self.suite.has_shared_problems_in(index, &self.files);
         // A file of cases that this one names now has two readers.
         for file in self.files.all().iter().skip(known_files).filter(|file| file.path != path) {
             self.own_files.remove(&file.path);
         }
     }
 
-    /// What a load reports: the parts together, and what is checked when all are known.
     fn checked(&self, request: &Request) -> Loaded {
-        let files = self.files.copy();
-        let mut d = self.outline_problems.clone();
-        self.parts.iter().filter(|part| !part.problems.is_empty()).for_each(|part| d.append(part.problems.clone()));
-        let scope = scope(request, &self.entry, &files, &self.shared);
-        let together = check_together(&self.entry, &self.outline, &self.cases, scope, &mut d);
-        d.append(self.unused.clone());
-        let user_graders = together.as_ref().map(|_| graders_used(&self.cases)).unwrap_or_default();
-        let suite = together.filter(|_| !d.has_errors()).map(|(suite, calibration)| LoadedSuite {
-            module: names::segment(&self.entry.stem),
-            sources: self.outline.watched.clone(),
-            tests: tests(&suite, &self.cases),
-            cases: self.cases.iter().map(loaded_case).collect(),
-            // The code generator alone needs the digests.
-            files: SuiteFiles::new(),
-            has_unread_files: self.has_unread_files,
-            suite,
-            calibration,
-        });
-        Loaded { suite, user_graders, diagnostics: resolve(d, &files), files }
+        self.suite.checked(request, self.files.copy(), self.outline_problems.clone())
     }
-}
-
-fn without_suite(files: Files, d: Diagnostics) -> Box<Loaded> {
-    let diagnostics = resolve(d, &files);
-    Box::new(Loaded { suite: None, user_graders: Vec::new(), diagnostics, files })
-}
-
-fn loaded_case(placed: &PlacedCase) -> LoadedCase {
-    LoadedCase {
-        case: Arc::clone(&placed.checked.case),
-        source: placed.source.clone(),
-        span: placed.checked.span,
-        folders: placed.folders.clone(),
-        function: placed.function.clone(),
-        user_graders: placed.checked.user_graders.iter().map(|(name, _)| name.clone()).collect(),
-        stands_alone: placed.stands_alone,
-    }
-}
-
-fn scope<'a>(request: &'a Request, entry: &'a Entry, files: &'a Files, shared: &'a SharedFiles) -> Scope<'a> {
-    Scope { request, roots: &entry.roots, files, shared, dir: &entry.roots.suite_root }
-}
-
-fn own_files(outline: &Outline, entry: &Entry, files: &Files, count: usize) -> HashMap<PathBuf, usize> {
-    let mut readers: HashMap<PathBuf, usize> = HashMap::with_capacity(count);
-    for file in files.all() {
-        *readers.entry(file.path).or_default() += 1;
-    }
-    let path = |index| Some((outline.cases.path(index, &entry.roots.suite_root)?, index));
-    (0..count).filter_map(path).filter(|(path, _)| readers.get(path) == Some(&1)).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::load;
     use crate::test_package::Package;
@@ -356,6 +242,18 @@ mod tests {
                 ("suite/more.jsonl", "{\"id\": \"a\", \"input\": \"Hi\", \"criteria\": \"x\"}\n", 1),
             ],
         );
+    }
+
+    #[test]
+    fn a_session_of_a_suite_with_a_calibration() {
+        let package = Package::new(&[
+            ("suite/EVAL.yaml", "tests: ./\n"),
+            ("suite/a/case.yaml", "input: Hi\nassertions: [{ type: llm-rubric, value: polite }]\n"),
+            ("suite/calibration.yaml", "samples: labels.jsonl\n"),
+            ("suite/labels.jsonl", "{}\n"),
+        ]);
+        let case = "input: Hi\nassertions: [{ type: contains, value: x }]\n";
+        assert_like_load(&package, &[("suite/a/case.yaml", case, 3), ("suite/calibration.yaml", "samples: [", 3)]);
     }
 
     #[test]

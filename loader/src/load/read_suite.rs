@@ -1,0 +1,151 @@
+//! What was read of a suite, and what follows from it.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{Loaded, LoadedCase, LoadedSuite, check_together, graders_used, suite_digest, suite_files, tests};
+use crate::cases::{PlacedCase, ReadCases};
+use crate::diagnostic::{Diagnostics, resolve};
+use crate::fields::paths::Scope;
+use crate::fields::shared_files::SharedFiles;
+use crate::layouts::{Entry, Outline};
+use crate::request::{OtherCase, Request};
+use crate::source::Files;
+use crate::suite::{linked_directories, unused_files};
+use crate::{layouts, names};
+
+/// A suite whose files were read, and whose cases were not yet checked against each other.
+#[derive(Debug)]
+pub(super) struct ReadSuite {
+    shared: SharedFiles,
+    pub(super) entry: Entry,
+    pub(super) outline: Outline,
+    /// In the order of `outline.cases`.
+    pub(super) parts: Vec<CasesOfFile>,
+    pub(super) cases: Vec<PlacedCase>,
+    /// Cases that a request for a part of the suite leaves out.
+    pub(super) others: Vec<OtherCase>,
+    links: Diagnostics,
+    /// Known once the calibration was read too, which names files.
+    unread: OnceCell<UnreadFiles>,
+}
+
+/// What is said of the data files that were not read.
+#[derive(Debug, Default)]
+struct UnreadFiles {
+    exist: bool,
+    problems: Diagnostics,
+}
+
+/// What a file of cases has contributed.
+#[derive(Debug)]
+pub(super) struct CasesOfFile {
+    /// Number of its cases.
+    pub(super) count: usize,
+    pub(super) problems: Diagnostics,
+}
+
+impl ReadSuite {
+    /// Reads the suite of a request. `None`: there is none, or its file cannot be read. `d` gets the problems of the suite without its cases.
+    pub(super) fn read(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<Self> {
+        let shared = SharedFiles::default();
+        let entry = layouts::find(request, files, d)?;
+        let scope = scope(request, &entry, files, &shared);
+        let outline = layouts::outline(&entry, scope, d)?;
+        let (mut parts, mut cases, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for (of_file, problems) in outline.cases.read(scope) {
+            parts.push(CasesOfFile { count: of_file.cases.len(), problems });
+            cases.extend(of_file.cases);
+            others.extend(of_file.others);
+        }
+        let known: Vec<&Diagnostics> = std::iter::once(&*d).chain(parts.iter().map(|part| &part.problems)).collect();
+        let links = linked_directories::find(&entry.roots, request, files, &known);
+        Some(Self { shared, entry, outline, parts, cases, others, links, unread: OnceCell::new() })
+    }
+
+    /// Reads one of the files of cases again.
+    pub(super) fn read_again(&mut self, index: usize, request: &Request, files: &Files) {
+        let (mut read, mut problems) = (ReadCases::default(), Diagnostics::new());
+        let scope = scope(request, &self.entry, files, &self.shared);
+        self.outline.cases.read_one(index, scope, &mut read, &mut problems);
+        let first: usize = self.parts[..index].iter().map(|part| part.count).sum();
+        let part = CasesOfFile { count: read.cases.len(), problems };
+        let before = std::mem::replace(&mut self.parts[index], part);
+        self.cases.splice(first..first + before.count, read.cases);
+    }
+
+    /// What a load reports: the problems of the suite without its cases, `d`, those of the parts, and what is checked when all are known.
+    pub(super) fn checked(&self, request: &Request, files: Files, mut d: Diagnostics) -> Loaded {
+        self.parts.iter().filter(|part| !part.problems.is_empty()).for_each(|part| d.append(part.problems.clone()));
+        let scope = scope(request, &self.entry, &files, &self.shared);
+        let together = check_together(&self.entry, &self.outline, &self.cases, scope, &mut d);
+        d.append(self.links.clone());
+        let unread = together.as_ref().map(|_| self.unread.get_or_init(|| self.unread_files(scope)));
+        unread.into_iter().for_each(|unread| d.append(unread.problems.clone()));
+        let user_graders = together.as_ref().map(|_| graders_used(&self.cases)).unwrap_or_default();
+        let suite = together.filter(|_| !d.has_errors()).map(|(mut suite, calibration)| {
+            let read = suite_files::read(&files, &self.entry.roots);
+            suite.digest = suite_digest(&read);
+            LoadedSuite {
+                module: names::segment(&self.entry.stem),
+                sources: self.outline.watched.clone(),
+                tests: tests(&suite, &self.cases),
+                cases: self.cases.iter().map(loaded_case).collect(),
+                files: read,
+                has_unread_files: unread.is_some_and(|unread| unread.exist),
+                suite,
+                calibration,
+            }
+        });
+        Loaded { suite, user_graders, diagnostics: resolve(d, &files), files }
+    }
+
+    fn unread_files(&self, scope: Scope<'_>) -> UnreadFiles {
+        let mut unread = UnreadFiles::default();
+        if scope.request.part.is_none() {
+            unread.exist = unused_files::report(&self.outline.watched, &self.cases, scope, &mut unread.problems);
+        }
+        unread
+    }
+
+    /// Index of the file of cases at each path that nothing else reads.
+    pub(super) fn own_files(&self, files: &Files) -> HashMap<PathBuf, usize> {
+        let mut readers: HashMap<PathBuf, usize> = HashMap::with_capacity(self.parts.len());
+        for file in files.all() {
+            *readers.entry(file.path).or_default() += 1;
+        }
+        let path = |index| Some((self.path(index)?, index));
+        (0..self.parts.len()).filter_map(path).filter(|(path, _)| readers.get(path) == Some(&1)).collect()
+    }
+
+    /// Whether a file of cases has a problem in another file.
+    pub(super) fn has_shared_problems_in(&self, index: usize, files: &Files) -> bool {
+        let problems = &self.parts[index].problems;
+        !problems.is_empty()
+            && problems
+                .iter()
+                .any(|problem| problem.place.is_some_and(|place| Some(files.get(place.file).path) != self.path(index)))
+    }
+
+    fn path(&self, index: usize) -> Option<PathBuf> {
+        self.outline.cases.path(index, &self.entry.roots.suite_root)
+    }
+}
+
+fn loaded_case(placed: &PlacedCase) -> LoadedCase {
+    LoadedCase {
+        case: Arc::clone(&placed.checked.case),
+        source: placed.source.clone(),
+        span: placed.checked.span,
+        folders: placed.folders.clone(),
+        function: placed.function.clone(),
+        user_graders: placed.checked.user_graders.iter().map(|(name, _)| name.clone()).collect(),
+        stands_alone: placed.stands_alone,
+    }
+}
+
+fn scope<'a>(request: &'a Request, entry: &'a Entry, files: &'a Files, shared: &'a SharedFiles) -> Scope<'a> {
+    Scope { request, roots: &entry.roots, files, shared, dir: &entry.roots.suite_root }
+}
