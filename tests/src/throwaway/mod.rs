@@ -167,8 +167,10 @@ impl Drop for Package {
         let entries = fs::read_dir(built).into_iter().flatten().flatten().map(|entry| entry.path());
         // A file `evals-0123.d` lists the sources of the program `evals-0123`.
         for sources in entries.filter(|path| path.extension().is_some_and(|extension| extension == "d")) {
-            let is_of_package =
-                fs::read_to_string(&sources).is_ok_and(|text| text.contains(&format!("{}/", self.root.display())));
+            // With the paths of suites, or with a variable that is the directory.
+            let root = self.root.display().to_string();
+            let is_of_package = fs::read_to_string(&sources)
+                .is_ok_and(|text| text.contains(&format!("{root}/")) || text.lines().any(|line| line.ends_with(&root)));
             if is_of_package {
                 // Libraries have no file of this name.
                 let _ = fs::remove_file(sources.with_extension(""));
