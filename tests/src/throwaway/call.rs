@@ -19,9 +19,10 @@ impl Call {
         Self::program(cargo(), package).of_cargo()
     }
 
-    /// Cargo in the workspace of evalsuite, for commands that do not change it.
+    /// Cargo in the workspace of evalsuite, for commands that do not change it. Crates that were built for this test are not built again.
     pub fn cargo_in_workspace() -> Self {
-        Self::new(cargo().as_ref(), directories::workspace()).of_cargo()
+        let call = Self::new(cargo().as_ref(), directories::workspace()).of_cargo();
+        call.env("CARGO_TARGET_DIR", directories::target())
     }
 
     fn of_cargo(self) -> Self {
