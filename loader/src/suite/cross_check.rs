@@ -141,11 +141,10 @@ fn unique_names(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
 /// Disks of macOS and Windows take names for one that differ only in upper and lower case: a checkout there lacks a case.
 fn unique_on_all_disks(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
     let mut seen: HashMap<String, &PlacedCase> = HashMap::with_capacity(cases.len());
-    for case in cases {
-        let shown = files.get(case.checked.span.file).shown;
-        let first = *seen.entry(shown.to_lowercase()).or_insert(case);
-        let other = files.get(first.checked.span.file).shown;
-        if shown != other {
+    for case in cases.iter().filter(|case| !case.source.is_empty()) {
+        let first = *seen.entry(case.source.to_lowercase()).or_insert(case);
+        if first.source != case.source {
+            let [shown, other] = [case, first].map(|case| files.get(case.checked.span.file).shown);
             d.push(
                 Diagnostic::new(
                     Code::NamesDifferInCase,
