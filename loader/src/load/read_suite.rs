@@ -1,6 +1,5 @@
 //! What was read of a suite, and what follows from it.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,15 +27,6 @@ pub(super) struct ReadSuite {
     /// Cases that a request for a part of the suite leaves out.
     pub(super) others: Vec<OtherCase>,
     links: Diagnostics,
-    /// Known once the calibration was read too, which names files.
-    unread: OnceCell<UnreadFiles>,
-}
-
-/// What is said of the data files that were not read.
-#[derive(Debug, Default)]
-struct UnreadFiles {
-    exist: bool,
-    problems: Diagnostics,
 }
 
 /// What a file of cases has contributed.
@@ -62,7 +52,7 @@ impl ReadSuite {
         }
         let known: Vec<&Diagnostics> = std::iter::once(&*d).chain(parts.iter().map(|part| &part.problems)).collect();
         let links = linked_directories::find(&entry.roots, request, files, &known);
-        Some(Self { shared, entry, outline, parts, cases, others, links, unread: OnceCell::new() })
+        Some(Self { shared, entry, outline, parts, cases, others, links })
     }
 
     /// Reads one of the files of cases again.
@@ -82,8 +72,10 @@ impl ReadSuite {
         let scope = scope(request, &self.entry, &files, &self.shared);
         let together = check_together(&self.entry, &self.outline, &self.cases, scope, &mut d);
         d.append(self.links.clone());
-        let unread = together.as_ref().map(|_| self.unread.get_or_init(|| self.unread_files(scope)));
-        unread.into_iter().for_each(|unread| d.append(unread.problems.clone()));
+        // Now the calibration was read too, which names files.
+        let has_unread_files = together.is_some()
+            && request.part.is_none()
+            && unused_files::report(&self.outline.watched, &self.cases, scope, &mut d);
         let user_graders = together.as_ref().map(|_| graders_used(&self.cases)).unwrap_or_default();
         let suite = together.filter(|_| !d.has_errors()).map(|(mut suite, calibration)| {
             let read = suite_files::read(&files, &self.entry.roots);
@@ -94,20 +86,12 @@ impl ReadSuite {
                 tests: tests(&suite, &self.cases),
                 cases: self.cases.iter().map(loaded_case).collect(),
                 files: read,
-                has_unread_files: unread.is_some_and(|unread| unread.exist),
+                has_unread_files,
                 suite,
                 calibration,
             }
         });
         Loaded { suite, user_graders, diagnostics: resolve(d, &files), files }
-    }
-
-    fn unread_files(&self, scope: Scope<'_>) -> UnreadFiles {
-        let mut unread = UnreadFiles::default();
-        if scope.request.part.is_none() {
-            unread.exist = unused_files::report(&self.outline.watched, &self.cases, scope, &mut unread.problems);
-        }
-        unread
     }
 
     /// Index of the file of cases at each path that nothing else reads.

@@ -257,6 +257,23 @@ mod tests {
     }
 
     #[test]
+    fn a_session_of_a_suite_with_unused_files() {
+        let package = Package::new(&[
+            ("suite/EVAL.yaml", "tests: ./\n"),
+            ("suite/a/case.yaml", "input: Hi\nassertions: [{ type: contains, value: x }]\n"),
+            ("suite/a/data.json", "{}\n"),
+            ("suite/calibration.yaml", "samples: []\n"),
+            ("suite/unused.yaml", "{}\n"),
+        ]);
+        let case = |rest: &str| format!("input: Hi\nassertions: [{{ type: contains, value: x }}]\n{rest}");
+        let (named, wrong) = (case("input_files: [data.json]\n"), case("inptu: x\n"));
+        assert_like_load(
+            &package,
+            &[("suite/a/case.yaml", &case(""), 2), ("suite/a/case.yaml", &wrong, 2), ("suite/a/case.yaml", &named, 2)],
+        );
+    }
+
+    #[test]
     fn a_session_of_tasks() {
         let package = Package::tasks(TASKS);
         assert_like_load(
