@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostics;
 use crate::names;
 use crate::read::MAX_TOTAL;
 use crate::request::Request;
-use crate::source::{Files, Position, Texts};
+use crate::source::{Files, Position, Texts, plain_text};
 
 /// A suite that is loaded again and again while its files change, for editors.
 ///
@@ -66,7 +66,7 @@ impl Session {
 
     /// Loads the suite after the text of the file at `path` has changed.
     pub fn reload(&mut self, path: &Path, texts: Texts) -> Loaded {
-        let one = self.known.as_ref().and_then(|known| known.reads_alone(path));
+        let one = self.known.as_ref().and_then(|known| known.reads_alone(path, &texts));
         let (Some(index), Some(known)) = (one, &mut self.known) else { return self.load(texts) };
         let before = known.files.number_read();
         self.request.texts = texts;
@@ -142,10 +142,22 @@ impl Known {
     }
 
     /// The index of the file of cases at `path`, if it can be read without anything else.
-    fn reads_alone(&self, path: &Path) -> Option<usize> {
+    fn reads_alone(&self, path: &Path, texts: &Texts) -> Option<usize> {
         // Each reading of a file adds to the texts of a load, which are limited.
         let is_small = self.files.bytes_read() <= MAX_TOTAL / 2;
-        self.own_files.get(path).copied().filter(|_| is_small && !self.has_shared_problems)
+        let index = *self.own_files.get(path)?;
+        (is_small && !self.has_shared_problems && !self.ceases_to_name_a_file(path, texts)).then_some(index)
+    }
+
+    /// Whether the new text of a file of cases lacks the name of a file that was read for its old one: nothing may use that file now.
+    fn ceases_to_name_a_file(&self, path: &Path, texts: &Texts) -> bool {
+        let files = self.files.latest();
+        let Some(before) = files.get(path).and_then(|file| self.files.text(file)) else { return true };
+        let now = texts.get(path).map_or_else(|| plain_text(path), |text| Some(String::from(&**text)));
+        let Some(now) = now else { return true };
+        let others = files.keys().filter(|other| !self.own_files.contains_key(*other));
+        let mut names = others.filter_map(|other| other.file_name()?.to_str());
+        names.any(|name| before.contains(name) && !now.contains(name))
     }
 
     fn read_again(&mut self, index: usize, path: &Path, request: &Request) {
@@ -262,6 +274,7 @@ mod tests {
             ("suite/EVAL.yaml", "tests: ./\n"),
             ("suite/a/case.yaml", "input: Hi\nassertions: [{ type: contains, value: x }]\n"),
             ("suite/a/data.json", "{}\n"),
+            ("suite/a/rows.jsonl", "{\"word\": \"x\"}\n"),
             ("suite/calibration.yaml", "samples: []\n"),
             ("suite/unused.yaml", "{}\n"),
         ]);
@@ -269,7 +282,15 @@ mod tests {
         let (named, wrong) = (case("input_files: [data.json]\n"), case("inptu: x\n"));
         assert_like_load(
             &package,
-            &[("suite/a/case.yaml", &case(""), 2), ("suite/a/case.yaml", &wrong, 2), ("suite/a/case.yaml", &named, 2)],
+            &[
+                ("suite/a/case.yaml", &case(""), 2),
+                ("suite/a/case.yaml", &wrong, 2),
+                ("suite/a/case.yaml", &named, 2),
+                ("suite/a/case.yaml", &case(""), 2),
+                ("suite/a/case.yaml", &case("matrix: rows.jsonl\n"), 3),
+                // Whether another case reads the rows is not known.
+                ("suite/a/case.yaml", &case(""), 3),
+            ],
         );
     }
 

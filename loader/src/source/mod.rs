@@ -4,6 +4,7 @@ mod line_index;
 pub(crate) mod plain_file;
 mod texts;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -198,6 +199,11 @@ impl Files {
     /// Every file that was looked at, in no particular order.
     pub fn all(&self) -> Vec<SourceFile> {
         self.lock().files.clone()
+    }
+
+    /// Every file as it was looked at last.
+    pub(crate) fn latest(&self) -> BTreeMap<PathBuf, SourceFile> {
+        self.all().into_iter().map(|file| (file.path.clone(), file)).collect()
     }
 
     /// The same files for another owner.

@@ -1,6 +1,6 @@
 //! Files below the case directories that nothing uses: a case that is not read looks like a case that passes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::Value;
@@ -8,7 +8,7 @@ use evalsuite_schema::Value;
 use crate::cases::PlacedCase;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{Scope, normalize};
-use crate::source::{Span, plain_text};
+use crate::source::{SourceFile, Span, plain_text};
 
 /// Maximum number of files that are reported one by one.
 const MAX_SHOWN: usize = 20;
@@ -26,16 +26,16 @@ pub(crate) fn report(
 ) -> bool {
     let mut has_unread = false;
     let root = &scope.roots.suite_root;
-    let read: BTreeSet<PathBuf> = scope.files.all().into_iter().map(|file| file.path).collect();
+    let read = scope.files.latest();
     for (kind, source) in watched {
         let directory = root.join(source);
         let found = evalsuite_discovery::data_files(&directory, kind);
-        let unread: Vec<&String> = found.data.iter().filter(|path| !read.contains(&directory.join(path))).collect();
+        let unread: Vec<&String> = found.data.iter().filter(|path| !read.contains_key(&directory.join(path))).collect();
         if unread.is_empty() {
             continue;
         }
         has_unread = true;
-        let unused = unused(unread, cases, &directory, &found.others, scope);
+        let unused = unused(unread, cases, &directory, (&read, &found.others), scope);
         for below in unused.iter().take(MAX_SHOWN) {
             let path = directory.join(below);
             let shown = scope.files.shown(&path);
@@ -78,7 +78,7 @@ fn unused<'f>(
     mut files: Vec<&'f String>,
     cases: &[PlacedCase],
     directory: &Path,
-    others: &[String],
+    (read, others): (&BTreeMap<PathBuf, SourceFile>, &[String]),
     scope: Scope<'_>,
 ) -> Vec<&'f String> {
     let mut paths = BTreeSet::new();
@@ -93,8 +93,8 @@ fn unused<'f>(
     });
     let mut files: Vec<(&String, Names<'_>)> = files.into_iter().map(|path| (path, Names::of(path))).collect();
     // One text at a time: together they may be larger than the memory.
-    for file in scope.files.all() {
-        if let Some(text) = scope.files.text(&file) {
+    for file in read.values() {
+        if let Some(text) = scope.files.text(file) {
             files.retain(|(_, names)| !names.are_in(&text));
         }
     }
