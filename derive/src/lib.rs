@@ -15,6 +15,11 @@
 //!
 //! `Words` makes the list of words that select the variants of an enum, from its serde attributes.
 //!
+//! A declarative macro that makes the same tables compiles no faster. For five graders and the case, a build of `evalsuite-schema` takes
+//! 42 ms longer with the derive than without tables, and 47 ms longer with such a macro; a check takes 50 and 29 ms longer. (Thirty copies
+//! of the six types, medians of five, on two cores.) The derive needs no syntax of its own around the struct, and reports a misspelled
+//! option where it is written.
+//!
 //! This crate is a part of evalsuite, whose crates require each other at exactly one version. It has no stable API.
 
 mod attributes;

@@ -125,6 +125,10 @@ impl LineIndex {
     }
 
     fn byte(&self, character: usize) -> usize {
+        if self.count == self.text.len() {
+            // All ASCII.
+            return character.min(self.count);
+        }
         let Some(&known) = self.bytes.get(character / STEP) else { return self.text.len() };
         let further = self.text[known..].char_indices().nth(character % STEP);
         further.map_or(self.text.len(), |(byte, _)| known + byte)
