@@ -112,9 +112,7 @@ impl Walk {
         let line = &command.line;
         if let Some(directory) = line.strip_prefix("cd ") {
             self.directory.push(directory);
-            // The same versions as those of all other packages, which are built already.
-            let lock = self.package.root().join("Cargo.lock");
-            fs::copy(lock, self.directory.join("Cargo.lock")).expect("the lock file can be copied");
+            self.lock();
         } else if let Some(variables) = line.strip_prefix("export ") {
             let variables = variables.split(' ').filter_map(|variable| variable.split_once('='));
             self.exported.extend(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
@@ -125,7 +123,17 @@ impl Walk {
             } else {
                 self.compare(&command.output, &ran);
             }
+            if line.starts_with("cargo add ") {
+                // Cargo has removed what the package did not need yet.
+                self.lock();
+            }
         }
+    }
+
+    /// The same versions as those of all other packages, which are built already.
+    fn lock(&self) {
+        let lock = self.package.root().join("Cargo.lock");
+        fs::copy(lock, self.directory.join("Cargo.lock")).expect("the lock file can be copied");
     }
 
     /// Programs that a document installs may be missing here.

@@ -198,7 +198,7 @@ fn mistakes_in_a_generated_suite_are_errors_of_the_build_script() {
         )
         .write("suites/by_case/EVAL.yaml", "execution: { treshold: 0.5 }\n")
         .write("suites/by_case/cases/first/case.yaml", "input: hello\nassertions:\n  - type: polit\n");
-    let ran = package.cargo(["check"]).run().fails("the suite is broken");
+    let ran = package.cargo(["build"]).run().fails("the suite is broken");
     ran.says("E019 unknown-key").says("suites/by_case/EVAL.yaml:1:14").says("did you mean `threshold`?");
     ran.says("E050 unknown-grader").says("suites/by_case/cases/first/case.yaml:3:11").says("did you mean `polite`?");
     ran.is_silent_about("panicked");

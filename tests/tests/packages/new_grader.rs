@@ -12,7 +12,10 @@ version = "0.1.0"
 edition = "2024"
 
 [dependencies]
-evalsuite = { path = "../runtime", default-features = false, features = ["cli-agents", "judge", "macros"] }
+evalsuite = { path = "../runtime" }
+
+[dev-dependencies]
+evalsuite-loader = { path = "../loader", features = ["documents"] }
 "#;
 
 const SETTINGS: &str = r#"
@@ -42,6 +45,15 @@ const SUITE: &str = "tests:
   - { id: long, input: one two three four, assertions: [{ type: max-words, max: 3 }] }
 ";
 
+const TESTS: &str = r#"
+evalsuite::include_eval_suite!("suites/words", agent = agent::agent);
+
+#[test]
+fn schema() {
+    println!("{}", evalsuite_loader::keys::json_schema("case").unwrap());
+}
+"#;
+
 #[test]
 fn a_new_grader_touches_three_files() {
     let package = Package::workspace("new-grader", &[]);
@@ -56,32 +68,23 @@ fn a_new_grader_touches_three_files() {
         .write("agent/Cargo.toml", MANIFEST)
         .write("agent/src/lib.rs", suites::AGENT)
         .write("agent/suites/words/EVAL.yaml", SUITE)
-        .write("agent/tests/evals.rs", "evalsuite::include_eval_suite!(\"suites/words\", agent = agent::agent);\n");
+        .write("agent/tests/evals.rs", TESTS);
 
-    let targets = ["build", "-p", "agent", "-p", "cargo-evalsuite", "--test", "evals", "--bin", "cargo-evalsuite"];
-    let build = package.cargo(targets).build().succeeds("the workspace with a new grader is built");
-
-    let program =
-        build.artifacts.iter().find(|artifact| artifact.target == "cargo-evalsuite" && artifact.kind == "bin");
-    let program = program.and_then(|artifact| artifact.executable.clone()).expect("the command line was built");
-    let evalsuite = |arguments: &[&str]| {
-        let call = Call::program(&program, &package).args(["evalsuite"]).args(arguments.iter().copied());
-        call.in_directory(&package.root().join("agent")).run()
-    };
-    evalsuite(&["check", "suites/words"]).succeeds("a suite with the new grader is valid");
-    evalsuite(&["schema", "case"])
-        .succeeds("the schema is printed")
-        .says("max-words")
-        .says("Most words of a passing answer.");
-
+    let build = package.build(["-p", "agent"]).succeeds("the workspace with a new grader is built");
     let tests =
         || Call::program(build.executable("test", "evals"), &package).in_directory(&package.root().join("agent"));
     tests().args(["short"]).run().succeeds("three words pass");
     tests().args(["long"]).run().fails("four words fail").says("Output has 4 words");
 
+    tests()
+        .args(["schema", "--nocapture"])
+        .run()
+        .succeeds("the schema is printed")
+        .says("Most words of a passing answer.");
+
     package.write("agent/suites/words/EVAL.yaml", &SUITE.replacen("max: 3", "max: 0", 1));
-    let check = evalsuite(&["check", "suites/words"]).fails("`max` is at least 1");
-    check.says("E024").says("EVAL.yaml:2:").says("`max` is 0");
+    let checked = package.cargo(["test", "--no-run", "-p", "agent"]).run().fails("`max` is at least 1");
+    checked.says("E024").says("EVAL.yaml:2:").says("`max` is 0");
 }
 
 /// Copies the workspace, so that the grader is added to a copy.
