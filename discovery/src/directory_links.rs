@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::listing::in_parts;
+
 /// A link that cargo should not follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectoryLink {
@@ -27,6 +29,9 @@ const MAX_ENTRIES: usize = 250_000;
 /// `target_directory`. The last one is that at which there is too much to follow. What cannot be read is left out: cargo cannot read it
 /// either.
 pub fn directory_links(directory: &Path, boundary: &Path, target_directory: &Path) -> Vec<DirectoryLink> {
+    if !has_link(directory) {
+        return Vec::new();
+    }
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let mut walk = Walk {
         boundary: real(boundary),
@@ -38,6 +43,20 @@ pub fn directory_links(directory: &Path, boundary: &Path, target_directory: &Pat
     };
     walk.visit(directory, false);
     walk.found
+}
+
+/// Whether there is a link anywhere below a directory. Most suites have none, and are looked through on all processors.
+fn has_link(directory: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    let mut directories = Vec::new();
+    for entry in entries.flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_symlink() => return true,
+            Ok(kind) if kind.is_dir() => directories.push(entry.path()),
+            _ => {}
+        }
+    }
+    in_parts(&directories, |part| part.iter().any(|below| has_link(below))).contains(&true)
 }
 
 struct Walk {
@@ -143,6 +162,15 @@ mod tests {
         ];
         let expected = ["suites/a/root", "suites/a/up", "suites/package", "suites/shared/tmp", "suites/target"];
         assert_eq!(found(&directories, &links), expected);
+    }
+
+    #[test]
+    fn one_link_among_very_many_directories_is_found() {
+        let directories: Vec<String> = (0..1_000).map(|number| format!("suites/d{number:03}/below")).collect();
+        let directories: Vec<&str> = directories.iter().map(String::as_str).collect();
+        for place in ["suites/d000/below/up", "suites/d700/up", "suites/d999/below/up"] {
+            assert_eq!(found(&directories, &[("/", place)]), [place]);
+        }
     }
 
     #[test]

@@ -59,7 +59,12 @@ impl Listing {
 pub(crate) fn in_parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
     /// Entries of a directory whose files are looked at in less time than a thread takes to start.
     const FEW: usize = 200;
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len() / FEW).max(1);
+    let most = items.len() / FEW;
+    if most < 2 {
+        // The number of processors takes longer to find out than a small directory.
+        return vec![work(items)];
+    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(most);
     let mut parts = items.chunks(items.len().div_ceil(threads).max(1));
     let first = parts.next().unwrap_or_default();
     std::thread::scope(|scope| {
