@@ -56,6 +56,7 @@ impl Fixture {
     /// Makes everything below `suites` an hour old.
     pub(crate) fn age(&self) {
         age(&self.path("suites"));
+        wait_for_clock();
     }
 
     /// A macro call without arguments in a package with a build script.
@@ -116,6 +117,11 @@ fn age(path: &Path) {
     }
     let file = open_for_times(path).expect("a file or folder");
     file.set_modified(SystemTime::now() - Duration::from_secs(3600)).expect("a time");
+}
+
+/// Waits until what changed before is old enough for the cache: no program can set the time back at which a file has changed.
+pub(crate) fn wait_for_clock() {
+    std::thread::sleep(std::time::Duration::from_millis(25));
 }
 
 /// The file or directory, opened to set its times.

@@ -197,6 +197,14 @@ fn directories(root: &Path, paths: &mut BTreeSet<(PathBuf, StampKind)>) -> io::R
 /// those that know no parts of a second every two seconds.
 fn is_too_new(metadata: &Metadata, started: SystemTime) -> bool {
     let Ok(modified) = metadata.modified() else { return true };
+    // A tool may set the time of a file back, but not the time at which it did so.
+    #[cfg(unix)]
+    let modified = {
+        use std::os::unix::fs::MetadataExt;
+        let seconds = Duration::from_secs(metadata.ctime().try_into().unwrap_or_default());
+        let parts = Duration::from_nanos(metadata.ctime_nsec().try_into().unwrap_or_default());
+        modified.max(SystemTime::UNIX_EPOCH + seconds + parts)
+    };
     let has_parts = modified.duration_since(SystemTime::UNIX_EPOCH).is_ok_and(|time| time.subsec_nanos() != 0);
     modified + Duration::from_millis(if has_parts { 20 } else { 2000 }) >= started
 }
@@ -259,6 +267,23 @@ mod tests {
             change(root.path()).expect(name);
             assert!(!are_current(&stamps), "{name}");
         }
+    }
+
+    /// As a tool writes it that keeps times.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_changed_while_it_was_read_has_no_stamp_whatever_time_it_was_given() {
+        let root = suite();
+        let file = root.path().join("a/case.json");
+        let files = Files::new(root.path());
+        files.add_text(&file, "{}".into(), [0; 32]);
+        let started = SystemTime::now() + Duration::from_millis(30);
+        std::thread::sleep(Duration::from_millis(40));
+        assert!(FileStamps::take(&files, None, root.path(), started).expect("readable").is_some());
+        std::fs::write(&file, "{ }").expect("a file");
+        let old = SystemTime::now() - Duration::from_secs(60);
+        std::fs::File::open(&file).and_then(|file| file.set_modified(old)).expect("a time");
+        assert!(FileStamps::take(&files, None, root.path(), started).expect("readable").is_none());
     }
 
     #[test]

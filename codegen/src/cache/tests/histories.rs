@@ -6,7 +6,7 @@ use std::{fs, thread};
 
 use super::super::Read;
 use super::read;
-use crate::fixture::{Call, Fixture, TASK, open_for_times, texts};
+use crate::fixture::{Call, Fixture, TASK, open_for_times, texts, wait_for_clock};
 
 const SUITES: [&str; 2] = ["suites/card_agent", "suites/yaml"];
 
@@ -186,6 +186,7 @@ fn no_history_of_edits_renames_deletions_and_clock_jumps_is_seen_in_the_result()
             for _ in 0..=numbers.below(2) {
                 history.push(change(&fixture, &mut numbers));
             }
+            wait_for_clock();
             if numbers.below(4) == 0 {
                 // Two test programs at once, while a file changes.
                 thread::scope(|scope| {

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::{Cache, Read};
-use crate::fixture::{Call, Fixture, TASK, literal, open_for_times, texts};
+use crate::fixture::{Call, Fixture, TASK, literal, open_for_times, texts, wait_for_clock};
 
 fn call(fixture: &Fixture) -> Call {
     fixture.call("suites/card_agent")
@@ -128,6 +128,7 @@ fn a_nearer_file_outside_of_the_suite_is_seen() {
     for path in ["shared", "shared/note.txt"] {
         open_for_times(&fixture.path(path)).and_then(|file| file.set_modified(old)).expect("a time");
     }
+    wait_for_clock();
     let call = fixture.call("suites/near");
     let expansion = call.expand();
     assert!(is_cached(&call), "{:?}", texts(&expansion, true));

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::super::Read;
 use super::{call, expanded, is_cached, read};
-use crate::fixture::{Fixture, TASK, texts};
+use crate::fixture::{Fixture, TASK, texts, wait_for_clock};
 
 const PATH: &str = "suites/card_agent/tasks/a.json";
 
@@ -14,6 +14,7 @@ fn after(fixture: &Fixture, text: &str) -> Option<Read> {
     fixture.write(PATH, text);
     let old = SystemTime::now() - Duration::from_secs(60);
     fs::File::open(fixture.path(PATH)).and_then(|file| file.set_modified(old)).expect("a time");
+    wait_for_clock();
     read(&call(fixture))
 }
 
