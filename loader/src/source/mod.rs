@@ -201,9 +201,15 @@ impl Files {
         self.lock().files.clone()
     }
 
-    /// Every file as it was looked at last.
+    /// Every file as it was read last, or as it was looked at if it was not read.
     pub(crate) fn latest(&self) -> BTreeMap<PathBuf, SourceFile> {
-        self.all().into_iter().map(|file| (file.path.clone(), file)).collect()
+        let mut latest = BTreeMap::new();
+        for file in self.all() {
+            if file.digest.is_some() || !latest.contains_key(&file.path) {
+                latest.insert(file.path.clone(), file);
+            }
+        }
+        latest
     }
 
     /// The same files for another owner.
@@ -214,5 +220,23 @@ impl Files {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, LookedAt> {
         self.looked_at.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_of_a_file_is_its_last_reading() {
+        let files = Files::new(Path::new("/root"));
+        let (read, seen) = (Path::new("/root/read"), Path::new("/root/seen"));
+        files.add_text(read, "old".into(), [0; 32]);
+        files.add_text(read, "new".into(), [1; 32]);
+        files.add(read);
+        files.add(seen);
+        let latest = files.latest();
+        let text = |path| latest.get(path).map(|file: &SourceFile| file.text.as_deref());
+        assert_eq!((text(read), text(seen), latest.len()), (Some(Some("new")), Some(None), 2));
     }
 }
