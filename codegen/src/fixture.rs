@@ -39,7 +39,7 @@ impl Fixture {
         for (path, content) in files {
             fixture.write(path, content);
         }
-        fixture.age();
+        fixture.age("suites");
         fixture
     }
 
@@ -53,9 +53,9 @@ impl Fixture {
         std::fs::write(path, content).expect("a file");
     }
 
-    /// Makes everything below `suites` an hour old.
-    pub(crate) fn age(&self) {
-        age(&self.path("suites"));
+    /// Makes a file, or a folder and everything below it, an hour old.
+    pub(crate) fn age(&self, path: &str) {
+        age(&self.path(path));
         wait_for_clock();
     }
 

@@ -65,7 +65,7 @@ pub(crate) fn in_parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R +
         return vec![work(items)];
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(most);
-    let mut parts = items.chunks(items.len().div_ceil(threads).max(1));
+    let mut parts = items.chunks(items.len().div_ceil(threads));
     let first = parts.next().unwrap_or_default();
     std::thread::scope(|scope| {
         let others: Vec<_> = parts.map(|part| scope.spawn(|| work(part))).collect();

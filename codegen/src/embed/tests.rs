@@ -25,7 +25,7 @@ fn fixture() -> Fixture {
             std::fs::set_permissions(workspace.join(file), PermissionsExt::from_mode(mode)).expect("a mode");
         }
     }
-    fixture.age();
+    fixture.age("suites");
     fixture
 }
 
@@ -76,7 +76,7 @@ fn an_edited_file_is_embedded_anew() {
     };
     assert!(archive().contains("one"));
     fixture.write("suites/card_agent/tasks/b/workspace/notes/a.txt", "two");
-    fixture.age();
+    fixture.age("suites");
     let archive = archive();
     assert!(archive.contains("two") && !archive.contains("one"), "{archive}");
 }
@@ -97,7 +97,7 @@ fn too_much_is_a_warning_that_names_the_largest_files() {
     let fixture = fixture();
     let large = fixture.path("suites/card_agent/tasks/b/workspace/large.bin");
     std::fs::File::create(large).and_then(|file| file.set_len(33 * 1024 * 1024)).expect("a file");
-    fixture.age();
+    fixture.age("suites");
     let warns = |texts: &[String]| {
         texts.iter().any(|text| {
             text.contains("W017 not-embedded")

@@ -152,9 +152,9 @@ impl Known {
     /// Whether the new text of a file of cases lacks the name of a file that was read for its old one: nothing may use that file now.
     fn ceases_to_name_a_file(&self, path: &Path, texts: &Texts) -> bool {
         let files = self.files.latest();
-        let Some(before) = files.get(path).and_then(|file| self.files.text(file)) else { return true };
-        let now = texts.get(path).map_or_else(|| plain_text(path), |text| Some(String::from(&**text)));
-        let Some(now) = now else { return true };
+        let before = files.get(path).and_then(|file| self.files.text(file));
+        let now = texts.get(path).cloned().or_else(|| plain_text(path).map(Into::into));
+        let (Some(before), Some(now)) = (before, now) else { return true };
         let others = files.keys().filter(|other| !self.own_files.contains_key(*other));
         let mut names = others.filter_map(|other| other.file_name()?.to_str());
         names.any(|name| before.contains(name) && !now.contains(name))

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::{Cache, Read};
-use crate::fixture::{Call, Fixture, TASK, literal, open_for_times, texts, wait_for_clock};
+use crate::fixture::{Call, Fixture, TASK, literal, texts};
 
 fn call(fixture: &Fixture) -> Call {
     fixture.call("suites/card_agent")
@@ -124,11 +124,7 @@ fn a_nearer_file_outside_of_the_suite_is_seen() {
             "tests:\n  - { id: a, input: hi, input_files: [shared/note.txt], criteria: polite }\n",
         ),
     ]);
-    let old = SystemTime::now() - Duration::from_secs(3600);
-    for path in ["shared", "shared/note.txt"] {
-        open_for_times(&fixture.path(path)).and_then(|file| file.set_modified(old)).expect("a time");
-    }
-    wait_for_clock();
+    fixture.age("shared");
     let call = fixture.call("suites/near");
     let expansion = call.expand();
     assert!(is_cached(&call), "{:?}", texts(&expansion, true));
@@ -191,7 +187,7 @@ fn warnings_are_the_same_with_a_cached_suite_and_can_be_denied() {
     let fixture = Fixture::new(&[]);
     let yaml = "tests:\n  - id: a\n    input: Hi\n    assert:\n      - type: contains\n        value: hi\n";
     fixture.write("suites/old/EVAL.yaml", yaml);
-    fixture.age();
+    fixture.age("suites");
     let mut call = fixture.call("suites/old");
     let first = call.expand();
     assert!(is_cached(&call));

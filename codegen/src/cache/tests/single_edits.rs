@@ -1,20 +1,15 @@
 //! Which edits read one case, and which the whole suite.
 
-use std::fs;
-use std::time::{Duration, SystemTime};
-
 use super::super::Read;
 use super::{call, expanded, is_cached, read};
-use crate::fixture::{Fixture, TASK, texts, wait_for_clock};
+use crate::fixture::{Fixture, TASK, texts};
 
 const PATH: &str = "suites/card_agent/tasks/a.json";
 
 /// What an expansion takes from the cache after the task has this text.
 fn after(fixture: &Fixture, text: &str) -> Option<Read> {
     fixture.write(PATH, text);
-    let old = SystemTime::now() - Duration::from_secs(60);
-    fs::File::open(fixture.path(PATH)).and_then(|file| file.set_modified(old)).expect("a time");
-    wait_for_clock();
+    fixture.age(PATH);
     read(&call(fixture))
 }
 
