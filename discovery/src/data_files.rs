@@ -1,11 +1,11 @@
 //! Data files below the directories of cases, whether or not they are cases.
 
-use std::fs::FileType;
 use std::path::Path;
 
 use crate::directories::CASE_FILES;
-use crate::listing::{Listing, MAX_DEPTH, entries, in_parts, join};
+use crate::listing::{MAX_DEPTH, join};
 use crate::suite_files::SuiteFile;
+use crate::tree::{Entry, Tree};
 
 /// What is below the directories of cases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,29 +30,20 @@ const KNOWN: &[&str] = &[
     "tsconfig.json",
 ];
 
-/// Lists the data files below `directory`, a source of cases of this kind as [`list`](crate::list) has them. Names that start
-/// with `.` or `_` are left out, as are templates, links, directories without a case file, and other suites. Patterns have
-/// none.
-pub fn data_files(directory: &Path, kind: &str) -> DataFiles {
+/// Lists the data files below `directory`, a source of cases of this kind as [`list`](crate::list) has them, of which `tree` was read.
+/// Names that start with `.` or `_` are left out, as are templates, links, directories without a case file, and other suites. Patterns
+/// have none.
+pub fn data_files(directory: &Path, tree: &Tree, kind: &str) -> DataFiles {
     let mut found = DataFiles::default();
     match kind {
-        "tasks" => walk(directory, "", 0, false, &mut found),
+        "tasks" => found.collect("", tree, 0, &[]),
         "directories" => {
-            let entries = entries(directory, "", &mut Listing::default());
-            let parts = in_parts(&entries, |part| {
-                let mut found = DataFiles::default();
-                for (name, kind) in part {
-                    if kind.is_file() {
-                        found.add(name, name.clone());
-                    } else if kind.is_dir() && !is_left_out(name) {
-                        walk(directory, name, 1, true, &mut found);
-                    }
+            for (name, entry) in named(tree) {
+                if entry.kind.is_file() {
+                    found.add(name, name.to_owned());
+                } else if !is_left_out(name) && has_case_file(&directory.join(name), &entry.below) {
+                    found.collect(name, &entry.below, 1, &CASE_FILES);
                 }
-                found
-            });
-            for DataFiles { data, others } in parts {
-                found.data.extend(data);
-                found.others.extend(others);
             }
         }
         _ => {}
@@ -64,33 +55,35 @@ fn is_left_out(name: &str) -> bool {
     name.starts_with(['.', '_']) || FOREIGN.contains(&name)
 }
 
-fn walk(root: &Path, below: &str, depth: usize, is_case: bool, found: &mut DataFiles) {
-    let here = entries(root, below, &mut Listing::default());
-    // Another suite reports what it does not use.
-    if depth > MAX_DEPTH || depth > 1 && here.iter().any(|(name, _)| SuiteFile::named(name).is_some()) {
-        return;
-    }
-    let is_case_file = |(name, kind): &(String, FileType)| {
-        CASE_FILES.contains(&name.as_str())
-            && (kind.is_file() || kind.is_symlink() && root.join(below).join(name).is_file())
+/// The entries whose names are UTF-8: the others are reported where cases are listed.
+fn named(tree: &Tree) -> impl Iterator<Item = (&str, &Entry)> {
+    tree.entries.iter().filter_map(|entry| Some((entry.name.to_str()?, entry)))
+}
+
+fn has_case_file(directory: &Path, tree: &Tree) -> bool {
+    let is_file = |(name, entry): (&str, &Entry)| {
+        CASE_FILES.contains(&name)
+            && (entry.kind.is_file() || entry.kind.is_symlink() && directory.join(name).is_file())
     };
-    if is_case && !here.iter().any(is_case_file) {
-        return;
-    }
-    for (name, kind) in here {
-        let path = join(below, &name);
-        if kind.is_file() {
-            // The file of the case itself, even where there are two.
-            if !is_case || !CASE_FILES.contains(&name.as_str()) {
-                found.add(&name, path);
-            }
-        } else if kind.is_dir() && !is_left_out(&name) {
-            walk(root, &path, depth + 1, false, found);
-        }
-    }
+    named(tree).any(is_file)
 }
 
 impl DataFiles {
+    /// Adds what is in the directory at the relative path `below`, but for files of these names: those of the case itself.
+    fn collect(&mut self, below: &str, tree: &Tree, depth: usize, case_files: &[&str]) {
+        // Another suite reports what it does not use.
+        if depth > MAX_DEPTH || depth > 1 && named(tree).any(|(name, _)| SuiteFile::named(name).is_some()) {
+            return;
+        }
+        for (name, entry) in named(tree) {
+            if entry.kind.is_file() && !case_files.contains(&name) {
+                self.add(name, join(below, name));
+            } else if entry.kind.is_dir() && !is_left_out(name) {
+                self.collect(&join(below, name), &entry.below, depth + 1, &[]);
+            }
+        }
+    }
+
     fn add(&mut self, name: &str, path: String) {
         if name.starts_with(['.', '_'])
             || KNOWN.contains(&name)
@@ -118,7 +111,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
-        data_files(root.path(), kind)
+        data_files(root.path(), &Tree::read(root.path()), kind)
     }
 
     #[test]

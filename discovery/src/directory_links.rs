@@ -3,10 +3,9 @@
 //!
 //! evalsuite-build, which has no dependencies, has the same rules in `tracking`; a test there compares them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::listing::in_parts;
+use crate::tree::Tree;
 
 /// A link that cargo should not follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +25,11 @@ const MAX_LINKS: usize = 1_000;
 const MAX_ENTRIES: usize = 250_000;
 
 /// The links to directories below `directory`, also behind other links, that lead out of `boundary`, or to a directory that contains
-/// `target_directory`. The last one is that at which there is too much to follow. What cannot be read is left out: cargo cannot read it
-/// either.
-pub fn directory_links(directory: &Path, boundary: &Path, target_directory: &Path) -> Vec<DirectoryLink> {
-    if !has_link(directory) {
+/// `target_directory`. The last one is that at which there is too much to follow. `tree` is what is below the directory; what cannot be
+/// read is left out: cargo cannot read it either.
+pub fn directory_links(directory: &Path, tree: &Tree, boundary: &Path, target_directory: &Path) -> Vec<DirectoryLink> {
+    // Most suites have none.
+    if !tree.has_link() {
         return Vec::new();
     }
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
@@ -41,22 +41,8 @@ pub fn directory_links(directory: &Path, boundary: &Path, target_directory: &Pat
         open: vec![real(directory)],
         found: Vec::new(),
     };
-    walk.visit(directory, false);
+    walk.visit(directory, tree);
     walk.found
-}
-
-/// Whether there is a link anywhere below a directory. Most suites have none, and are looked through on all processors.
-fn has_link(directory: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(directory) else { return false };
-    let mut directories = Vec::new();
-    for entry in entries.flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_symlink() => return true,
-            Ok(kind) if kind.is_dir() => directories.push(entry.path()),
-            _ => {}
-        }
-    }
-    in_parts(&directories, |part| part.iter().any(|below| has_link(below))).contains(&true)
 }
 
 struct Walk {
@@ -71,36 +57,19 @@ struct Walk {
 
 impl Walk {
     /// False when it is over.
-    fn visit(&mut self, directory: &Path, is_behind_link: bool) -> bool {
-        let Ok(entries) = fs::read_dir(directory) else { return true };
-        let mut directories: Vec<_> = entries
-            .filter_map(|entry| {
-                let entry = entry.ok()?;
-                let kind = entry.file_type().ok()?;
-                self.entries += usize::from(is_behind_link);
-                (!kind.is_file()).then(|| (entry.file_name(), kind))
-            })
-            .collect();
-        directories.sort_by(|(one, _), (other, _)| one.cmp(other));
-        for (name, kind) in directories {
-            let path = directory.join(&name);
-            if kind.is_dir() {
-                let real = self.open.last().map_or_else(|| path.clone(), |around| around.join(&name));
+    fn visit(&mut self, directory: &Path, tree: &Tree) -> bool {
+        tree.entries.iter().all(|entry| {
+            let path = directory.join(&entry.name);
+            if entry.kind.is_dir() {
+                let real = self.open.last().map_or_else(|| path.clone(), |around| around.join(&entry.name));
                 self.open.push(real);
-                let goes_on = self.visit(&path, is_behind_link);
+                let goes_on = self.visit(&path, &entry.below);
                 self.open.pop();
-                if !goes_on {
-                    return false;
-                }
-            } else if kind.is_symlink()
-                && let Ok(target) = path.canonicalize()
-                && target.is_dir()
-                && !self.follow(path, target)
-            {
-                return false;
+                return goes_on;
             }
-        }
-        true
+            let target = if entry.kind.is_symlink() { path.canonicalize().ok() } else { None };
+            target.filter(|target| target.is_dir()).is_none_or(|target| self.follow(path, target))
+        })
     }
 
     /// False when it is over.
@@ -115,9 +84,11 @@ impl Walk {
             self.found.push(DirectoryLink { path, target, reason: TOO_MUCH });
             return false;
         } else {
+            let behind = Tree::read(&path);
             self.links += 1;
+            self.entries += behind.len();
             self.open.push(target);
-            let goes_on = self.visit(&path, true);
+            let goes_on = self.visit(&path, &behind);
             self.open.pop();
             return goes_on;
         };
@@ -131,6 +102,7 @@ const TOO_MUCH: &str =
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -143,7 +115,8 @@ mod tests {
             fs::create_dir_all(package.join(directory)).unwrap();
         }
         links.iter().for_each(|(target, path)| symlink(target, package.join(path)).unwrap());
-        let found = directory_links(&package.join("suites"), &package, &package.join("target"));
+        let suites = package.join("suites");
+        let found = directory_links(&suites, &Tree::read(&suites), &package, &package.join("target"));
         found.iter().map(|link| link.path.strip_prefix(&package).unwrap().display().to_string()).collect()
     }
 

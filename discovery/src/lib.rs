@@ -17,6 +17,7 @@ mod slashes;
 mod spelling;
 mod suite_files;
 mod tasks;
+mod tree;
 
 pub use calibration::{calibration_names, stem};
 pub use cargo_workspace::{workspace_around, workspace_root};
@@ -30,3 +31,4 @@ pub use pattern::Pattern;
 pub use slashes::with_slashes;
 pub use spelling::{has_name_of_disk, has_names_of_disk};
 pub use suite_files::{SKILL_EVALS, SKILL_FILE, SuiteFile, is_skill, skill_directory, suite_files};
+pub use tree::Tree;

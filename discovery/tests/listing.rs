@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use evalsuite_discovery::{Listing, ProblemKind, data_files, list};
+use evalsuite_discovery::{Listing, ProblemKind, Tree, data_files, list};
 use tempfile::TempDir;
 
 fn tree(files: &[&str]) -> TempDir {
@@ -66,7 +66,8 @@ fn many_case_directories_are_listed_in_order() {
     assert_eq!(listing.files, with);
     let without: Vec<&str> = without.iter().filter_map(|file| file.strip_suffix("/notes.md")).collect();
     assert_eq!(kinds(&listing), without.iter().map(|path| (*path, ProblemKind::NoCaseFile)).collect::<Vec<_>>());
-    let data = data_files(&root.path().join("cases"), "directories");
+    let cases = root.path().join("cases");
+    let data = data_files(&cases, &Tree::read(&cases), "directories");
     assert_eq!((data.data.as_slice(), data.others.len()), (["0003/more.json".to_owned()].as_slice(), 0));
 }
 

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+#[cfg(unix)]
+use evalsuite_discovery::{Tree, directory_links};
+
 use super::track;
 use crate::fixture::Fixture;
 
@@ -144,7 +147,8 @@ fn the_loader_refuses_the_links_that_are_not_tracked() {
         std::fs::create_dir_all(fixture.path("shared")).expect("a folder");
         link(&fixture, target, path);
         let root = &fixture.package.root;
-        let found = evalsuite_discovery::directory_links(&fixture.path("suites"), root, &fixture.path("target"));
+        let suites = fixture.path("suites");
+        let found = directory_links(&suites, &Tree::read(&suites), root, &fixture.path("target"));
         assert_eq!(!found.is_empty(), is_refused, "{path} -> {target}: {found:?}");
         assert_eq!(lines(&fixture, "suites")[0].starts_with("cargo::error="), is_refused, "{path} -> {target}");
     }

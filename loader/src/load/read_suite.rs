@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Loaded, LoadedCase, LoadedSuite, check_together, graders_used, suite_digest, suite_files, tests};
+use evalsuite_discovery::Tree;
+
 use crate::cases::{PlacedCase, ReadCases};
 use crate::diagnostic::{Diagnostics, resolve};
 use crate::fields::paths::Scope;
@@ -27,6 +29,8 @@ pub(super) struct ReadSuite {
     /// Cases that a request for a part of the suite leaves out.
     pub(super) others: Vec<OtherCase>,
     links: Diagnostics,
+    /// What was below the suite when it was read; `None` once it was checked, since there may be other files by the next time.
+    tree: Option<Tree>,
 }
 
 /// What a file of cases has contributed.
@@ -51,8 +55,11 @@ impl ReadSuite {
             others.extend(of_file.others);
         }
         let known: Vec<&Diagnostics> = std::iter::once(&*d).chain(parts.iter().map(|part| &part.problems)).collect();
-        let links = linked_directories::find(&entry.roots, request, files, &known);
-        Some(Self { shared, entry, outline, parts, cases, others, links })
+        let tree = request.part.is_none().then(|| Tree::read(&entry.roots.suite_root));
+        let links = tree
+            .as_ref()
+            .map_or_else(Diagnostics::new, |tree| linked_directories::find(&entry.roots, tree, request, files, &known));
+        Some(Self { shared, entry, outline, parts, cases, others, links, tree })
     }
 
     /// Reads one of the files of cases again.
@@ -67,15 +74,16 @@ impl ReadSuite {
     }
 
     /// What a load reports: the problems of the suite without its cases, `d`, those of the parts, and what is checked when all are known.
-    pub(super) fn checked(&self, request: &Request, files: Files, mut d: Diagnostics) -> Loaded {
+    pub(super) fn checked(&mut self, request: &Request, files: Files, mut d: Diagnostics) -> Loaded {
         self.parts.iter().filter(|part| !part.problems.is_empty()).for_each(|part| d.append(part.problems.clone()));
+        let tree = self.tree.take();
         let scope = scope(request, &self.entry, &files, &self.shared);
         let together = check_together(&self.entry, &self.outline, &self.cases, scope, &mut d);
         d.append(self.links.clone());
         // Now the calibration was read too, which names files.
         let has_unread_files = together.is_some()
             && request.part.is_none()
-            && unused_files::report(&self.outline.watched, &self.cases, scope, &mut d);
+            && unused_files::report(&self.outline.watched, tree.as_ref(), &self.cases, scope, &mut d);
         let user_graders = together.as_ref().map(|_| graders_used(&self.cases)).unwrap_or_default();
         let suite = together.filter(|_| !d.has_errors()).map(|(mut suite, calibration)| {
             let read = suite_files::read(&files, &self.entry.roots);

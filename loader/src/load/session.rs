@@ -50,7 +50,7 @@ impl Session {
         let mut d = Diagnostics::new();
         let loaded = match ReadSuite::read(&self.request, &files, &mut d) {
             Some(suite) => {
-                let known = Known::new(suite, files, d);
+                let mut known = Known::new(suite, files, d);
                 let loaded = known.checked(&self.request);
                 self.known = Some(known);
                 loaded
@@ -80,7 +80,7 @@ impl Session {
     pub fn check_again(&mut self, texts: Texts) -> Option<Loaded> {
         self.request.texts = texts;
         self.files_read = 0;
-        self.known.as_ref().map(|known| known.checked(&self.request))
+        self.known.as_mut().map(|known| known.checked(&self.request))
     }
 
     /// Name of the generated module; `None` if there is no suite.
@@ -171,7 +171,7 @@ impl Known {
         }
     }
 
-    fn checked(&self, request: &Request) -> Loaded {
+    fn checked(&mut self, request: &Request) -> Loaded {
         self.suite.checked(request, self.files.copy(), self.outline_problems.clone())
     }
 }

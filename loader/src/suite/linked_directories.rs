@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_discovery::{DirectoryLink, directory_links};
+use evalsuite_discovery::{DirectoryLink, Tree, directory_links};
 
 use crate::diagnostic::{Code, Diagnostics, resolve};
 use crate::fields::paths;
@@ -14,13 +14,19 @@ use crate::source::{Files, Span};
 const MAX_SHOWN: usize = 20;
 
 /// Finds links below the suite's directory that lead out of the package, or to a directory with cargo's target directory in it. Without a
-/// package nothing follows them. `known` are the problems that were found before.
-pub(crate) fn find(roots: &Roots, request: &Request, files: &Files, known: &[&Diagnostics]) -> Diagnostics {
+/// package nothing follows them. `tree` is what is below the directory, and `known` are the problems that were found before.
+pub(crate) fn find(
+    roots: &Roots,
+    tree: &Tree,
+    request: &Request,
+    files: &Files,
+    known: &[&Diagnostics],
+) -> Diagnostics {
     let mut d = Diagnostics::new();
-    if request.part.is_some() || !request.package_root.join("Cargo.toml").is_file() {
+    if !request.package_root.join("Cargo.toml").is_file() {
         return d;
     }
-    for link in links(&roots.suite_root, request) {
+    for link in links(&roots.suite_root, tree, request) {
         // A link that the suite names was reported where it is named.
         let name = paths::file_name(&link.path);
         let mut known = known.iter().flat_map(|known| known.iter());
@@ -35,14 +41,14 @@ pub(crate) fn find(roots: &Roots, request: &Request, files: &Files, known: &[&Di
 /// The problems of a directory that a build script tracks: links that cargo should not follow.
 pub fn check_tracked_directory(directory: &Path, request: &Request) -> evalsuite_diagnostics::Diagnostics {
     let (files, mut d) = (Files::new(&request.workspace_root), Diagnostics::new());
-    links(directory, request).iter().for_each(|link| report(link, &files, &mut d));
+    links(directory, &Tree::read(directory), request).iter().for_each(|link| report(link, &files, &mut d));
     resolve(d, &files)
 }
 
-fn links(directory: &Path, request: &Request) -> Vec<DirectoryLink> {
+fn links(directory: &Path, tree: &Tree, request: &Request) -> Vec<DirectoryLink> {
     let is_inside = directory.starts_with(&request.package_root);
     let boundary = if is_inside { &request.package_root } else { directory };
-    let mut found = directory_links(directory, boundary, &request.workspace_root.join("target"));
+    let mut found = directory_links(directory, tree, boundary, &request.workspace_root.join("target"));
     found.truncate(MAX_SHOWN);
     found
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::{Tree, data_files};
 use evalsuite_schema::Value;
 
 use crate::cases::PlacedCase;
@@ -17,9 +18,10 @@ const MAX_SHOWN: usize = 20;
 const MAX_SEARCHED: u64 = 1 << 20;
 
 /// Warns of YAML, JSON and JSONL files that no case, include, template, schema or script names. `watched` are the sources of
-/// the suite. Whether there are such files that were not read.
+/// the suite, and `tree` is what is below it, as far as that was read. Whether there are such files that were not read.
 pub(crate) fn report(
     watched: &[(String, String)],
+    tree: Option<&Tree>,
     cases: &[PlacedCase],
     scope: Scope<'_>,
     d: &mut Diagnostics,
@@ -29,7 +31,15 @@ pub(crate) fn report(
     let read = scope.files.latest();
     for (kind, source) in watched {
         let directory = root.join(source);
-        let found = evalsuite_discovery::data_files(&directory, kind);
+        let read_here;
+        let tree = match tree.and_then(|tree| tree.at(Path::new(source))) {
+            Some(tree) => tree,
+            None => {
+                read_here = Tree::read(&directory);
+                &read_here
+            }
+        };
+        let found = data_files(&directory, tree, kind);
         let unread: Vec<&String> = found.data.iter().filter(|path| !read.contains_key(&directory.join(path))).collect();
         if unread.is_empty() {
             continue;

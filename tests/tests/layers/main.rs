@@ -182,6 +182,7 @@ const DISCOVERY: &[&str] = &[
     "suite_files",
     "pattern",
     "listing",
+    "tree",
     "link",
     "directories",
     "glob",
