@@ -1,6 +1,6 @@
 //! Ids of cases, from texts that are not valid ids.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Most characters of an id that is made from a text.
 const LONGEST: usize = 60;
@@ -10,6 +10,8 @@ const LONGEST: usize = 60;
 pub(crate) struct CaseIds {
     /// As names of tests, where `-` and `_` are the same.
     taken: BTreeSet<String>,
+    /// The number from which on those of a text are free, or taken by another text.
+    next_numbers: HashMap<String, usize>,
 }
 
 impl CaseIds {
@@ -19,10 +21,14 @@ impl CaseIds {
         if base.is_empty() {
             base = slug(otherwise);
         }
-        let numbered = |number: usize| if number == 1 { base.clone() } else { format!("{base}-{number}") };
-        let id = (1..).map(numbered).find(|id| !self.taken.contains(id)).expect("there is a number that is not taken");
-        self.taken.insert(id.clone());
-        id
+        let number = self.next_numbers.entry(base.clone()).or_insert(1);
+        loop {
+            let id = if *number == 1 { base.clone() } else { format!("{base}-{number}") };
+            *number += 1;
+            if self.taken.insert(id.clone()) {
+                return id;
+            }
+        }
     }
 }
 
@@ -49,6 +55,8 @@ mod tests {
         let mut ids = CaseIds::default();
         assert_eq!(ids.next("Check for exact match!", "test-1"), "check-for-exact-match");
         assert_eq!(ids.next("check FOR exact_match", "test-2"), "check-for-exact-match-2");
+        assert_eq!(ids.next("check for exact match 3", "test-3"), "check-for-exact-match-3");
+        assert_eq!(ids.next("check for exact match", "test-4"), "check-for-exact-match-4");
         assert_eq!(ids.next("?!", "test-3"), "test-3");
         assert!(ids.next(&"long ".repeat(50), "x").chars().count() <= LONGEST);
     }
