@@ -1,4 +1,4 @@
-//! The workflows of hosted runners name only what exists. `.ci/platforms` also checks them with actionlint.
+//! The workflows of hosted runners name only what exists, and the scripts that they call leave out no test. `.ci/platforms` also checks them with actionlint.
 
 use std::fs;
 
@@ -65,6 +65,24 @@ fn the_scripts_and_matrices_that_workflows_name_exist() {
                 assert!(included || !matrix[&*key].is_null(), "{name}: the matrix of `{id}` has no `{key}`");
             }
         }
+    }
+}
+
+#[test]
+fn what_the_gate_leaves_out_has_a_part_of_the_release() {
+    let read = |path: &str| fs::read_to_string(workspace_root().join(path)).expect("a text");
+    let (profiles, gate, release) = (read(".config/nextest.toml"), read(".ci/run"), read(".ci/release"));
+    let filters: Vec<(&str, &str)> = profiles
+        .split("[profile.")
+        .filter_map(|profile| Some((profile.split_once(']')?.0, profile.split_once("default-filter = \"")?.1)))
+        .map(|(name, rest)| (name, rest.split_once('"').expect("the end of the filter").0))
+        .collect();
+    let left_out: Vec<String> = filters[1..].iter().map(|(_, filter)| format!("not ({filter})")).collect();
+    assert_eq!(filters[0], ("gate", left_out.join(" and ").as_str()));
+    assert!(gate.contains(".ci/release --if-changed\n"), "the gate runs what has changed");
+    for (name, _) in &filters[1..] {
+        assert!(release.contains(&format!("    tests_of {name}\n")), "no part of the release runs {name}");
+        assert!(release.contains(&format!("\" {name} ")), "no part of the release is called {name}");
     }
 }
 
