@@ -280,7 +280,7 @@ codes! {
     UngradedCase = "W023", "ungraded-case";
     /// A plain text among assertions, which a judge decides, starts like a grader.
     GraderLikeCriterion = "W024", "grader-like-criterion";
-    /// `skill_name` of the evals is not the name of the skill.
+    /// `skill_name` of the evals is not the name of the skill, or the root of a repository has another name than the skill in it.
     SkillNameMismatch = "W025", "skill-name-mismatch";
     /// A plain YAML text is inside typographic quotes, which are part of the text.
     CurlyQuotes = "W026", "curly-quotes";

@@ -69,7 +69,7 @@ pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
 pub use probe::{EmptyProbe, ProbeSettings};
 pub use requires::{Requires, SuiteRequires};
-pub use skill::{Skill, SkillEval, SkillEvals};
+pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
 pub use suite::{Kind, Suite, SuiteJson};
 pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 pub use usage::Usage;

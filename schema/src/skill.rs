@@ -17,7 +17,7 @@ pub struct Skill {
         ),
         "pdf-forms",
         required,
-        codes(InvalidSuiteName),
+        codes(InvalidSuiteName, SkillNameMismatch),
         by_hand
     )]
     pub name: (),
@@ -131,12 +131,13 @@ pub struct SkillEval {
     pub expected_output: Option<String>,
     /// What has to be true of the work of the agent. A judge decides each one.
     #[key(
-        List(&Text),
-        "[\"Every required field is filled.\", \"form.pdf itself is unchanged.\"]",
+        List(&OneOf(&[Text, Object(SkillExpectation::TABLE)])),
+        "[\"Every required field is filled.\", {\"name\": \"form-unchanged\", \"text\": \"form.pdf itself is unchanged.\"}]",
         or = "assertions",
-        codes(ConflictingKeys, NothingToGrade, UngradedCase)
+        codes(ConflictingKeys, NothingToGrade, UngradedCase, InvalidRubric),
+        by_hand
     )]
-    pub expectations: Option<Vec<String>>,
+    pub expectations: (),
     /// Files and directories that are copied into the workspace under the same path. They are relative to the directory of the skill, or
     /// to that of evals.json.
     #[key(List(&Literal), "[\"evals/files/form.pdf\"]", codes(MissingPath, PathEscape), by_hand)]
@@ -156,4 +157,16 @@ pub struct SkillEval {
     /// Time limit of one call of the agent.
     #[key(Number(&POSITIVE), "240", default = "the target's, else 300", unit = "seconds")]
     pub timeout: Option<f64>,
+}
+
+/// What has to be true of the work of the agent, with a name.
+#[derive(Debug, Keys)]
+#[keys(id = "skill-expectation", what = "an expectation")]
+pub struct SkillExpectation {
+    /// What has to be true.
+    #[key(Text, "\"form.pdf itself is unchanged.\"", required, or = "description")]
+    pub text: String,
+    /// Name of the expectation in results, which no other one of the eval has.
+    #[key(Text, "\"form-unchanged\"", or = "id", default = "`expectation-` and its number")]
+    pub name: Option<String>,
 }

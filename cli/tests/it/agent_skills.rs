@@ -13,7 +13,7 @@ const EVALS: &str = r#"{
       "id": 1,
       "prompt": "Fill in the form",
       "expected_output": "A form",
-      "expectations": ["Every field is filled in"],
+      "expectations": ["Every field is filled in", {"name": "same-form", "description": "The form is the given one"}],
       "files": ["evals/files/form.txt"],
       "tags": ["forms"]
     },
@@ -84,6 +84,7 @@ fn a_skill_is_converted_to_another_layout() {
     assert_eq!(output.code, 1, "the files of an eval are dropped: {}{}", output.out, output.err);
     assert!(output.out.contains("only the `template` of a workspace has files"), "{}", output.out);
     let text = fs::read_to_string(package.root().join("suites/forms/EVAL.yaml")).unwrap();
+    assert!(text.contains("id: same-form\n            outcome: The form is the given one\n"), "{text}");
     for part in ["name: pdf-forms", "id: '1'", "input: Fill in the form", "criteria: A form", "skill: pdf-forms"] {
         assert!(text.contains(part), "{part} in {text}");
     }

@@ -38,6 +38,23 @@ pub(super) fn cases(
     Ok(cases)
 }
 
+/// Expectations with names as criteria with ids.
+fn criteria(expectations: &Value) -> Value {
+    let mut criteria = expectations.clone();
+    let Data::List(items) = &mut criteria.data else { return criteria };
+    for item in items {
+        let Data::Mapping(entries) = &mut item.data else { continue };
+        for (key, _) in entries {
+            match key.as_str() {
+                "name" => *key = "id".to_owned(),
+                "text" | "description" => *key = "outcome".to_owned(),
+                _ => {}
+            }
+        }
+    }
+    criteria
+}
+
 fn case(eval: &Value, skill: &str, place: &Place, report: &mut Report) -> Result<ReadCase, ConvertError> {
     let id = eval.get("id").and_then(|id| {
         let number = id.as_number().map(|number| number.to_string());
@@ -65,7 +82,7 @@ fn case(eval: &Value, skill: &str, place: &Place, report: &mut Report) -> Result
                 let criteria = vec![
                     entry("type", "rubrics"),
                     entry("name", "expectations"),
-                    ("criteria".to_owned(), value.clone()),
+                    ("criteria".to_owned(), criteria(value)),
                 ];
                 assertions.push(Value::new(Data::Mapping(criteria)));
             }

@@ -280,6 +280,8 @@ impl<'n> Fields<'n> {
             let known = suggest::listed(&known);
             if self.is_top {
                 format!("write `{OWN}{key}` if the key is your own; known: {known}")
+            } else if self.keys.iter().any(|key| key.name == "metadata") {
+                format!("write it below `metadata` if it is your own; known: {known}")
             } else {
                 format!("known: {known}")
             }

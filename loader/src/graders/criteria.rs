@@ -35,22 +35,8 @@ fn of_items(items: &[Node], place: Span, d: &mut Diagnostics) -> Option<Vec<Crit
             places.push(place);
         }
     }
-    let mut is_valid = criteria.len() == items.len();
-    let mut seen: HashMap<&str, Span> = HashMap::with_capacity(criteria.len());
-    for (criterion, place) in criteria.iter().zip(&places) {
-        if let Some(first) = seen.get(criterion.id.as_str()) {
-            let message = format!("id `{}` is given twice", criterion.id);
-            d.push(
-                Diagnostic::new(Code::InvalidRubric, message)
-                    .at(place.id)
-                    .related(*first, "first here")
-                    .help("give each criterion an id of its own"),
-            );
-            is_valid = false;
-        } else {
-            seen.insert(&criterion.id, place.id);
-        }
-    }
+    let ids = criteria.iter().zip(&places).map(|(criterion, place)| (criterion.id.as_str(), place.id));
+    let mut is_valid = have_own_ids(ids, d) && criteria.len() == items.len();
     if criteria.iter().all(|criterion| criterion.score_ranges.is_empty()) {
         for span in places.iter().filter_map(|place| place.min_score) {
             d.report(
@@ -67,6 +53,25 @@ fn of_items(items: &[Node], place: Span, d: &mut Diagnostics) -> Option<Vec<Crit
         is_valid = false;
     }
     is_valid.then_some(criteria)
+}
+
+/// Whether no two criteria have one id. If some do, a problem is reported.
+pub(crate) fn have_own_ids<'c>(ids: impl Iterator<Item = (&'c str, Span)>, d: &mut Diagnostics) -> bool {
+    let (mut seen, mut is_valid) = (HashMap::new(), true);
+    for (id, span) in ids {
+        if let Some(first) = seen.get(id) {
+            d.push(
+                Diagnostic::new(Code::InvalidRubric, format!("id `{id}` is given twice"))
+                    .at(span)
+                    .related(*first, "first here")
+                    .help("give each criterion an id of its own"),
+            );
+            is_valid = false;
+        } else {
+            seen.insert(id, span);
+        }
+    }
+    is_valid
 }
 
 /// A criterion of plain text.

@@ -33,7 +33,7 @@ use crate::keys::{RUBRIC, Table, range};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
-pub(crate) use criteria::{list as criteria, plain as plain_criterion};
+pub(crate) use criteria::{have_own_ids, list as criteria, plain as plain_criterion};
 pub(crate) use other_tools::Replacement;
 pub(crate) use preprocessors::read as preprocessors;
 

@@ -70,7 +70,7 @@ fn read_everything(root: &Path) {
         r#"{"reference_solution": {}, "graders": [{"name": "is-json"}], "examples": {}, "probe": {}}"#,
     );
     write("skill/SKILL.md", "---\nname: skill\n---\n");
-    write("skill/evals/evals.json", r#"{"evals": [{}]}"#);
+    write("skill/evals/evals.json", r#"{"evals": [{"expectations": [{}]}]}"#);
     write("calibration.yaml", "{minimum: {}, maximum: {}, samples: [{}, {case: a}]}");
     write("targets.yaml", "targets: [{name: a, provider: cli, healthcheck: {}}]");
     let mut request = Request::new("", root);

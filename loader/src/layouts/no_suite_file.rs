@@ -42,6 +42,12 @@ fn found(root: &Path, shown: &str) -> Option<(String, String)> {
             format!("write the evals of the skill: `{shown}/{SKILL_EVALS}`"),
         ));
     }
+    if root.join(SKILL_EVALS).is_file() {
+        return Some((
+            format!("no suite file in `{shown}`, which has evals of a skill but no `{SKILL_FILE}`"),
+            format!("move `evals` to the directory of the skill, which has its `{SKILL_FILE}`"),
+        ));
+    }
     let cases = root.join("cases");
     let directories = names(&cases, super::bare::is_case_directory);
     if let Some(first) = directories.first() {

@@ -226,7 +226,7 @@ fn the_help_for_an_unknown_key_at_the_top_of_a_file_names_keys_of_ones_own() {
     let help: Vec<&str> = loaded.diagnostics.iter().filter_map(|problem| problem.help.as_deref()).collect();
     let [top, case] = help.as_slice() else { panic!("{help:?}") };
     assert!(top.starts_with("write `x-owners` if the key is your own; known: `$schema`"), "{top}");
-    assert!(case.starts_with("known: `id`"), "{case}");
+    assert!(case.starts_with("write it below `metadata` if it is your own; known: `id`"), "{case}");
 }
 
 #[test]

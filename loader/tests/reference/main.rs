@@ -50,7 +50,7 @@ const PAGES: &[Page] = &[
         intro: "A directory with `SKILL.md` and `evals/evals.json` is a suite, whose cases are the evals. It is found if the directory \
                 has no other suite file; the macro names the directory, or one of the two files. \
                 [Agent Skills](../runs.md#agent-skills) says what an agent gets, and how the work is graded.",
-        tables: &["skill-evals", "skill-eval", "skill"],
+        tables: &["skill-evals", "skill-eval", "skill-expectation", "skill"],
     },
     Page {
         file: "graders.md",

@@ -1,8 +1,10 @@
 //! One eval of a skill.
 
-use evalsuite_schema::grader::{GraderConfig, LlmGrader, Rubrics, SkillTrigger};
+use evalsuite_schema::grader::{Criterion, GraderConfig, LlmGrader, Rubrics, SkillTrigger};
 use evalsuite_schema::keys::Keys;
-use evalsuite_schema::{Case, Grader, Input, Message, Role, SkillEval, Value, Workspace, WorkspaceCopy};
+use evalsuite_schema::{
+    Case, Grader, Input, Message, Role, SkillEval, SkillExpectation, Value, Workspace, WorkspaceCopy,
+};
 
 use super::SharedByEvals;
 use crate::cases::case::CheckedCase;
@@ -42,17 +44,18 @@ pub(super) fn read(node: &Node, shared: &SharedByEvals, scope: Scope<'_>, d: &mu
     };
     let written: SkillEval = fields.parts(scope, d).into_value_of_rest()?;
     let files = fields.get("files").map(|entry| copies(entry, scope, d)).unwrap_or_default();
-    let expectations = fields.written(fields.key("expectations")).map(|entry| &entry.value);
+    let list = fields.get_either("expectations", d);
+    let expectations = list.map_or(Some(Vec::new()), |entry| expectations(entry, scope, d));
     let spans = Spans {
         eval: node.span,
-        expectations: expectations.map(|node| node.span),
-        has_empty_list: expectations.and_then(Node::as_sequence).is_some_and(<[Node]>::is_empty),
+        expectations: list.map(|entry| entry.value.span),
+        has_empty_list: list.and_then(|entry| entry.value.as_sequence()).is_some_and(<[Node]>::is_empty),
         should_trigger: fields.get("should_trigger").map(|entry| entry.value.span),
         expected_output: fields.get("expected_output").map(|entry| entry.value.span),
     };
     let is_misspelled = fields.misspells(&["expectations", "assertions", "expected_output", "should_trigger"]);
     fields.finish(d);
-    let graders = graders_of(&written, &spans, &shared.skill, scope);
+    let graders = graders_of(&written, expectations?, &spans, &shared.skill, scope);
     if spans.has_no_grader() && !is_misspelled {
         ungraded(&spans, d);
     }
@@ -107,19 +110,56 @@ impl Spans {
     }
 }
 
+/// The expectations as criteria. `None`: a problem was reported.
+fn expectations(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<Criterion>> {
+    let label = fields::label(entry);
+    let nodes = fields::list(&entry.value, &label, d)?;
+    let read: Vec<_> = nodes
+        .iter()
+        .zip(1..)
+        .map(|(node, position)| {
+            let (text, name) = expectation(node, &label, scope, d)?;
+            let (id, span) = name.unwrap_or_else(|| (format!("expectation-{position}"), node.span));
+            Some((graders::plain_criterion(id, text, true), span))
+        })
+        .collect();
+    let read: Vec<(Criterion, Span)> = read.into_iter().collect::<Option<_>>()?;
+    let ids = read.iter().map(|(criterion, span)| (criterion.id.as_str(), *span));
+    graders::have_own_ids(ids, d).then(|| read.into_iter().map(|(criterion, _)| criterion).collect())
+}
+
+/// The text of an expectation, and its name with the place of the name.
+fn expectation(
+    node: &Node,
+    label: &str,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<(String, Option<(String, Span)>)> {
+    if node.as_mapping().is_none() {
+        return Some((fields::text(node, &format!("an element of {label}"), d)?, None));
+    }
+    let mut fields = Fields::new(node, SkillExpectation::TABLE, d)?;
+    let written: Option<SkillExpectation> = fields.parts(scope, d).into_value_of_rest();
+    let span = fields.written(fields.key("name")).map_or(node.span, |entry| entry.value.span);
+    fields.finish(d);
+    let written = written?;
+    Some((written.text, written.name.map(|name| (name, span))))
+}
+
 /// The expectations, else the description of a good answer; and whether the skill is used.
-fn graders_of(written: &SkillEval, spans: &Spans, skill: &str, scope: Scope<'_>) -> Vec<ParsedGrader> {
+fn graders_of(
+    written: &SkillEval,
+    criteria: Vec<Criterion>,
+    spans: &Spans,
+    skill: &str,
+    scope: Scope<'_>,
+) -> Vec<ParsedGrader> {
     let grader = |name: &str, span: Option<Span>, config| {
         let span = span.unwrap_or(spans.eval);
         ParsedGrader::new(Grader::new(name, scope.files.location(span), config), span)
     };
     let mut graders = Vec::new();
-    let expectations = written.expectations.as_deref().unwrap_or_default();
-    if !expectations.is_empty() {
-        let criterion = |(text, position): (&String, usize)| {
-            graders::plain_criterion(format!("expectation-{position}"), text.clone(), true)
-        };
-        let criteria = expectations.iter().zip(1..).map(criterion).collect();
+    if !criteria.is_empty() {
         let config = GraderConfig::Rubrics(Rubrics { criteria, ..Rubrics::default() });
         graders.push(grader("expectations", spans.expectations, config));
     } else if written.expected_output.is_some() {

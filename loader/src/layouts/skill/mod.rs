@@ -13,7 +13,7 @@ use evalsuite_schema::{Kind, Layout, Object, PathRef, WorkspaceCopy};
 
 use super::{Entry, Outline, new_suite};
 use crate::cases::{CaseFiles, ReadCases, by_id};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths;
 use crate::fields::paths::Scope;
 use crate::read::node::Node;
@@ -32,16 +32,14 @@ pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
     let evals = is_there(&evals_file, scope, d).then(|| evals_file::read(&evals_file, scope, d)).flatten();
     let place = Span::whole(scope.files.add(&evals_file));
     let skill = skill.unwrap_or_default();
-    let name = skill.name.clone().unwrap_or_else(|| paths::file_name(root));
-    if let Some((written, span)) = evals.as_ref().and_then(|evals| evals.skill_name.as_ref())
-        && *written != name
+    let skill_name = evals.as_ref().and_then(|evals| evals.skill_name.as_ref());
+    if let (Some(name), Some((written, span))) = (&skill.name, skill_name)
+        && written != name
     {
-        d.push(
-            Diagnostic::new(Code::SkillNameMismatch, format!("`skill_name` is `{written}`, but the skill is `{name}`"))
-                .at(*span)
-                .help(format!("write `{name}`, or delete it")),
-        );
+        let message = format!("`skill_name` is `{written}`, but the skill is `{name}`");
+        d.report(Code::SkillNameMismatch, *span, message, format!("write `{name}`, or delete it"));
     }
+    let name = skill.name.unwrap_or_else(|| paths::file_name(root));
     let mut suite = new_suite(name.clone(), Layout::Skill, place, scope.roots, scope.files);
     suite.kind = Kind::Capability;
     suite.description = skill.description;

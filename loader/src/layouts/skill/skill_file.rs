@@ -93,8 +93,14 @@ fn name(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<String> {
         "which has a `-` at an end or next to another".to_owned()
     } else if name != directory {
         let message = format!("`name` is `{name}`, but the directory of the skill is `{directory}`");
-        let help = format!("rename the directory to `{name}`, or write its name");
-        d.report(Code::InvalidSuiteName, node.span, message, help);
+        // A clone may have any name.
+        let (code, help) = if scope.roots.suite_root.join(".git").exists() {
+            let reason = "agents load a skill only from a directory with its name";
+            (Code::SkillNameMismatch, format!("clone it into a directory `{name}`: {reason}"))
+        } else {
+            (Code::InvalidSuiteName, format!("rename the directory to `{name}`, or write its name"))
+        };
+        d.report(code, node.span, message, help);
         return Some(name);
     } else {
         return Some(name);

@@ -74,7 +74,7 @@ fn every_key_of_an_eval_has_its_effect() {
     {
       "id": 1, "name": "simple form", "tags": ["short"], "metadata": {"owner": "Ada"}, "timeout": 90,
       "prompt": "Fill in ${{ FORM }}", "expected_output": "A filled-in form.",
-      "expectations": ["Every field is filled.", "The form is unchanged."],
+      "expectations": ["Every field is filled.", {"id": "form", "description": "The form is unchanged."}],
       "files": ["evals/files/form.pdf", "files/form.pdf", "../pdf-forms/assets"], "should_trigger": true
     },
     {"id": "weather", "prompt": "Will it rain?", "expected_output": "A forecast.", "should_trigger": false},
@@ -118,6 +118,8 @@ fn every_key_of_an_eval_has_its_effect() {
     let GraderConfig::Rubrics(rubrics) = &first.graders[0].config else { panic!("{:?}", first.graders) };
     let outcomes: Vec<_> = rubrics.criteria.iter().filter_map(|criterion| criterion.outcome.as_deref()).collect();
     assert_eq!(outcomes, ["Every field is filled.", "The form is unchanged."]);
+    let ids: Vec<_> = rubrics.criteria.iter().map(|criterion| criterion.id.as_str()).collect();
+    assert_eq!(ids, ["expectation-1", "form"]);
     let GraderConfig::SkillTrigger(trigger) = &cases[1].graders[1].config else { panic!("{:?}", cases[1].graders) };
     assert_eq!((trigger.skill.as_str(), trigger.should_trigger), ("pdf-forms", false));
 }
@@ -166,6 +168,12 @@ fn a_skill_without_one_of_its_files_is_reported() {
         package.path().join("skills/pdf-forms/evals/evals.json"),
     )
     .unwrap();
+    assert_eq!(
+        load("skills/pdf-forms"),
+        [
+            "pdf-forms:1:1 E011 no suite file in `skills/pdf-forms`, which has evals of a skill but no `SKILL.md`; move `evals` to the directory of the skill, which has its `SKILL.md`"
+        ]
+    );
     let found = load("skills/pdf-forms/evals/evals.json");
     assert_eq!(found[0], format!("SKILL.md:1:1 E018 `skills/pdf-forms/SKILL.md` not found; {help}"));
 }
@@ -230,6 +238,29 @@ fn problems_of_the_front_matter_are_reported_at_their_lines() {
 }
 
 #[test]
+fn the_root_of_a_repository_may_have_another_name_than_its_skill() {
+    let evals = r#"{"skill_name": "forms", "evals": [{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}]}"#;
+    let skill = SKILL.replace("pdf-forms", "forms");
+    let (package, _) = loaded_from("skills/pdf-forms", &skill, evals);
+    std::fs::create_dir(package.path().join("skills/pdf-forms/.git")).unwrap();
+    let mut request = Request::new("skills/pdf-forms", package.path());
+    request.workspace_root = package.path().to_owned();
+    let loaded = load(&request);
+    let help = "clone it into a directory `forms`: agents load a skill only from a directory with its name";
+    let warning = format!("SKILL.md:2:7 W025 `name` is `forms`, but the directory of the skill is `pdf-forms`; {help}");
+    assert_eq!(lines(&loaded), [warning]);
+    assert_eq!(loaded.suite.unwrap().suite.name, "forms");
+}
+
+#[test]
+fn evals_are_not_compared_with_a_name_that_is_wrong() {
+    let evals = r#"{"skill_name": "PDF", "evals": [{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}]}"#;
+    let skill = SKILL.replace("pdf-forms", "PDF");
+    let message = "`name` is `PDF`, which is not 1 to 64 characters out of a-z, 0-9 and `-`";
+    problems(&skill, evals, &[&format!("SKILL.md:2:7 E032 {message}; write `pdf`")]);
+}
+
+#[test]
 fn problems_of_evals_are_reported_at_their_lines() {
     problems(SKILL, "{}", &["evals.json:1:1 E021 missing key `evals` in evals.json; add `evals`"]);
     problems(
@@ -273,12 +304,30 @@ fn problems_of_evals_are_reported_at_their_lines() {
         &["evals.json:2:50 E025 `expectations` and `assertions` are one setting; keep one"],
     );
     eval_problems(
+        r#""id": 1, "prompt": "Hi", "expectations": ["a"], "category": "forms""#,
+        &[
+            "evals.json:2:50 E019 unknown key `category` in an eval; write it below `metadata` if it is your own; known: `id`, `prompt`, `expected_output`, `expectations`, `assertions`, `files`, `should_trigger`, `name`, `tags`, `metadata` and `timeout`",
+        ],
+    );
+    eval_problems(
         r#""id": 1, "prompt": "Hi", "expectation": ["a"]"#,
         &["evals.json:2:27 E019 unknown key `expectation` in an eval; did you mean `expectations`?"],
     );
     eval_problems(
         r#""id": 1, "prompt": "Hi", "expectations": [5]"#,
         &["evals.json:2:44 E020 an element of `expectations` must be text, found a number; quote it: \"5\""],
+    );
+    eval_problems(
+        r#""id": 1, "prompt": "Hi", "assertions": ["a", {"name": "b"}, {"text": "c", "description": "d"}, {"txt": "e"}]"#,
+        &[
+            "evals.json:2:47 E021 missing key `text` in an expectation; add `text`",
+            "evals.json:2:76 E025 `text` and `description` are one setting; keep one",
+            "evals.json:2:98 E019 unknown key `txt` in an expectation; did you mean `text`?",
+        ],
+    );
+    eval_problems(
+        r#""id": 1, "prompt": "Hi", "expectations": [{"name": "a", "text": "b"}, {"id": "a", "text": "c"}]"#,
+        &["evals.json:2:79 E055 id `a` is given twice; give each criterion an id of its own"],
     );
     eval_problems(
         r#""id": 1, "prompt": "Hi", "expectations": ["a"], "files": ["evals/files/from.pdf", "../x", "/etc/passwd"]"#,
