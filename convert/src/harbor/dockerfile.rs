@@ -24,7 +24,7 @@ pub(super) fn read(text: &str, workdir: Option<&str>) -> Dockerfile {
             "WORKDIR" if workdir.is_none() => file.workdir = Some(arguments.trim_matches('"').to_owned()),
             "WORKDIR" => {}
             "COPY" | "ADD"
-                if !arguments.starts_with('-') && !arguments.starts_with('[') && !arguments.contains("://") =>
+                if !arguments.starts_with(['-', '[', '<']) && !arguments.contains("://") =>
             {
                 copies.push((arguments.to_owned(), file.workdir.clone(), line));
             }
@@ -62,11 +62,12 @@ fn normal(path: &Path) -> PathBuf {
     path.components().filter(|component| matches!(component, Component::Normal(_))).collect()
 }
 
-/// The instructions with the lines where they start; a `\` continues a line.
+/// The instructions with the lines where they start; a `\` continues a line. The texts of here-documents are left out.
 fn instructions(text: &str) -> Vec<(u32, String)> {
     let mut found: Vec<(u32, String)> = Vec::new();
     let mut continues = false;
-    for (line, number) in text.lines().zip(1..) {
+    let mut lines = text.lines().zip(1..);
+    while let Some((line, number)) = lines.next() {
         let trimmed = line.trim();
         if trimmed.starts_with('#') || trimmed.is_empty() {
             continue;
@@ -80,8 +81,24 @@ fn instructions(text: &str) -> Vec<(u32, String)> {
             None => found.push((number, part.to_owned())),
         }
         continues = goes_on;
+        let whole = found.last().filter(|_| !continues).map_or("", |(_, instruction)| instruction);
+        for end in here_documents(whole) {
+            lines.by_ref().find(|(line, _)| line.trim_start_matches('\t') == end);
+        }
     }
     found
+}
+
+/// The words that end the here-documents of an instruction, in their order.
+fn here_documents(instruction: &str) -> impl Iterator<Item = &str> {
+    instruction.split("<<").skip(1).filter_map(|rest| {
+        let rest = rest.strip_prefix('-').unwrap_or(rest).trim_start();
+        let word = rest.trim_start_matches(['"', '\'']);
+        let end = word.find(|character: char| !character.is_ascii_alphanumeric() && character != '_');
+        let word = &word[..end.unwrap_or(word.len())];
+        // `1<<4` shifts.
+        word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_').then_some(word)
+    })
 }
 
 #[cfg(test)]
@@ -104,6 +121,24 @@ mod tests {
                 ("RUN apt-get update && apt-get install -y git", 4),
                 ("COPY --from=x y z", 8),
                 ("COPY skills /skills", 9)
+            ]
+        );
+    }
+
+    #[test]
+    fn the_text_of_a_here_document_has_no_instructions() {
+        let text = "WORKDIR /app\nRUN python3 <<'END' && \\\n  cat <<-\"SECOND\"\nCOPY data.csv .\nEND\nWORKDIR /root\n\tSECOND\n\
+                    COPY <<EOF notes.txt\nADD x y\nEOF\nRUN echo $((1<<4))\nCOPY a.txt .\n";
+        let file = read(text, None);
+        assert_eq!(file.workdir.as_deref(), Some("/app"));
+        assert_eq!(file.copies, [(PathBuf::from("a.txt"), PathBuf::from("a.txt"), 12)]);
+        let others: Vec<(&str, u32)> = file.others.iter().map(|(text, line)| (text.as_str(), *line)).collect();
+        assert_eq!(
+            others,
+            [
+                ("RUN python3 <<'END' && cat <<-\"SECOND\"", 2),
+                ("COPY <<EOF notes.txt", 8),
+                ("RUN echo $((1<<4))", 11)
             ]
         );
     }
