@@ -18,6 +18,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("outcome", "criteria"),
     ("dataset", "name"),
     ("timeout", "timeout_seconds"),
+    ("timeout_ms", "timeout_seconds"),
     ("repeat", "trials"),
     ("epochs", "trials"),
     ("runs", "trials"),
@@ -200,6 +201,7 @@ mod tests {
     fn a_synonym_goes_before_a_near_spelling() {
         assert_eq!(nearest("asserts", ["assert", "assertions"]), ["assertions", "assert"]);
         assert_eq!(nearest("timeout", ["timeout_seconds"]), ["timeout_seconds"]);
+        assert_eq!(nearest("timeout_ms", ["timeout_seconds"]), ["timeout_seconds"]);
         assert_eq!(nearest("reference_answer", ["expected_output", "input"]), ["expected_output"]);
     }
 

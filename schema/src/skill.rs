@@ -148,6 +148,12 @@ pub struct SkillEval {
     /// Name of the eval: `name` of its metadata.
     #[key(AnyText, "\"simple form\"")]
     pub name: Option<String>,
+    /// What the eval is about: `description` of its metadata.
+    #[key(AnyText, "\"A form with every field.\"")]
+    pub description: Option<String>,
+    /// Group of the eval: `category` of its metadata.
+    #[key(AnyText, "\"forms\"")]
+    pub category: Option<String>,
     /// Tags of the eval: `tags` of its metadata.
     #[key(List(&Text), "[\"forms\"]")]
     pub tags: Vec<String>,

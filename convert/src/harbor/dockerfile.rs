@@ -23,9 +23,7 @@ pub(super) fn read(text: &str, workdir: Option<&str>) -> Dockerfile {
         match name.to_uppercase().as_str() {
             "WORKDIR" if workdir.is_none() => file.workdir = Some(arguments.trim_matches('"').to_owned()),
             "WORKDIR" => {}
-            "COPY" | "ADD"
-                if !arguments.starts_with(['-', '[', '<']) && !arguments.contains("://") =>
-            {
+            "COPY" | "ADD" if !arguments.starts_with(['-', '[', '<']) && !arguments.contains("://") => {
                 copies.push((arguments.to_owned(), file.workdir.clone(), line));
             }
             _ => file.others.push((instruction.lines().next().unwrap_or_default().to_owned(), line)),
@@ -135,11 +133,7 @@ mod tests {
         let others: Vec<(&str, u32)> = file.others.iter().map(|(text, line)| (text.as_str(), *line)).collect();
         assert_eq!(
             others,
-            [
-                ("RUN python3 <<'END' && cat <<-\"SECOND\"", 2),
-                ("COPY <<EOF notes.txt", 8),
-                ("RUN echo $((1<<4))", 11)
-            ]
+            [("RUN python3 <<'END' && cat <<-\"SECOND\"", 2), ("COPY <<EOF notes.txt", 8), ("RUN echo $((1<<4))", 11)]
         );
     }
 }

@@ -95,7 +95,7 @@ fn case(eval: &Value, skill: &str, place: &Place, report: &mut Report) -> Result
             "files" => report.dropped(&at, "only the `template` of a workspace has files: put them there"),
             "timeout" => entries.push(entry("execution", json!({"timeout_seconds": value.to_json()}))),
             "metadata" => metadata.extend(value.entries().iter().cloned()),
-            "name" | "tags" => metadata.push((key.clone(), value.clone())),
+            "name" | "description" | "category" | "tags" => metadata.push((key.clone(), value.clone())),
             _ => report.dropped(&at, "no key of an eval"),
         }
     }

@@ -76,7 +76,13 @@ pub(super) fn read(node: &Node, shared: &SharedByEvals, scope: Scope<'_>, d: &mu
     case.metadata = metadata::merge(&shared.metadata, written.metadata);
     let tags = written.tags.into_iter().map(Value::String).collect::<Vec<_>>();
     let tags = Some(Value::Array(tags)).filter(|tags| *tags != Value::Array(Vec::new()));
-    for (key, value) in [("name", written.name.map(Value::String)), ("tags", tags)] {
+    let text = |text: Option<String>| text.map(Value::String);
+    for (key, value) in [
+        ("name", text(written.name)),
+        ("description", text(written.description)),
+        ("category", text(written.category)),
+        ("tags", tags),
+    ] {
         if let (Some(value), None) = (value, case.metadata.get(key)) {
             case.metadata.insert(key.to_owned(), value);
         }

@@ -72,7 +72,7 @@ fn every_key_of_an_eval_has_its_effect() {
   "metadata": {"team": "forms"},
   "evals": [
     {
-      "id": 1, "name": "simple form", "tags": ["short"], "metadata": {"owner": "Ada"}, "timeout": 90,
+      "id": 1, "name": "simple form", "tags": ["short"], "category": "forms", "metadata": {"owner": "Ada"}, "timeout": 90,
       "prompt": "Fill in ${{ FORM }}", "expected_output": "A filled-in form.",
       "expectations": ["Every field is filled.", {"id": "form", "description": "The form is unchanged."}],
       "files": ["evals/files/form.pdf", "files/form.pdf", "../pdf-forms/assets"], "should_trigger": true
@@ -98,7 +98,7 @@ fn every_key_of_an_eval_has_its_effect() {
     assert!(first.expected_output.is_empty(), "the description is not an answer to compare with");
     assert_eq!(first.timeout_seconds, Some(90.0));
     let metadata = evalsuite_schema::json::to_value(&first.metadata).unwrap().to_string();
-    assert_eq!(metadata, r#"{"owner":"Ada","team":"forms","name":"simple form","tags":["short"]}"#);
+    assert_eq!(metadata, r#"{"owner":"Ada","team":"forms","name":"simple form","category":"forms","tags":["short"]}"#);
     let copies = &first.workspace.as_ref().unwrap().copies;
     let copies: Vec<_> = copies.iter().map(|copy| format!("{} -> {}", copy.from.path, copy.to)).collect();
     let root = "skills/pdf-forms";
@@ -304,9 +304,9 @@ fn problems_of_evals_are_reported_at_their_lines() {
         &["evals.json:2:50 E025 `expectations` and `assertions` are one setting; keep one"],
     );
     eval_problems(
-        r#""id": 1, "prompt": "Hi", "expectations": ["a"], "category": "forms""#,
+        r#""id": 1, "prompt": "Hi", "expectations": ["a"], "difficulty": "low""#,
         &[
-            "evals.json:2:50 E019 unknown key `category` in an eval; write it below `metadata` if it is your own; known: `id`, `prompt`, `expected_output`, `expectations`, `assertions`, `files`, `should_trigger`, `name`, `tags`, `metadata` and `timeout`",
+            "evals.json:2:50 E019 unknown key `difficulty` in an eval; write it below `metadata` if it is your own; known: `id`, `prompt`, `expected_output`, `expectations`, `assertions`, `files`, `should_trigger`, `name`, `description`, `category`, `tags`, `metadata` and `timeout`",
         ],
     );
     eval_problems(
