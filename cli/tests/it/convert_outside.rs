@@ -251,6 +251,13 @@ fn a_source_that_is_too_large_is_refused_in_little_memory() {
     let fits = package(&[("promptfooconfig.yaml", start), ("tests.csv", &rows(1_000))]);
     let output = fits.run(&["convert", "in", "made", "--lossy"]);
     assert_eq!(output.code, 0, "{}", output.err);
+    let many = package(&[("promptfooconfig.yaml", start), ("tests.csv", &rows(9_999))]);
+    let output = many.run(&["convert", "in", "one-file", "--lossy"]);
+    assert_eq!(output.code, 1, "{}", output.err);
+    assert!(output.out.contains("error[E008 limit-exceeded]"), "{}", output.err);
+    assert!(output.out.contains("help: convert with `--layout directories`"), "{}", output.err);
+    let output = many.run(&["convert", "in", "directories", "--lossy", "--layout", "directories"]);
+    assert_eq!(output.code, 0, "{}", output.err);
     let jsonl = "{\"vars\": {}}\n".repeat(10_001);
     let list = "- vars: {}\n".repeat(10_001);
     let large = format!("word\n{}\n", "x".repeat(16 << 20));

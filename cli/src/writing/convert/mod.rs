@@ -10,7 +10,7 @@ use evalsuite_convert::{
     CasePlacement, Conversion, Entry, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor,
     from_promptfoo, to_tasks,
 };
-use evalsuite_diagnostics::{Severity, render};
+use evalsuite_diagnostics::{Code, Diagnostic, Severity, render};
 use evalsuite_discovery::{SuiteFile, skill_directory};
 use evalsuite_loader::load;
 use schemars::JsonSchema;
@@ -161,8 +161,13 @@ fn write(conversion: &Conversion, directory: &Path, force: bool, style: render::
     let suite = eval_file.map_or_else(|| directory.to_owned(), |file| directory.join(file));
     let loaded = load(&suite_request::request(&suite)?);
     let problems = loaded.diagnostics.grouped();
-    let errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
-    Ok(errors.map(|problem| render::text(problem, style)).collect())
+    let errors = problems.into_iter().filter(|problem| problem.severity() == Severity::Error);
+    // The file was written here, and nobody wants to split it by hand.
+    let with_help = |problem: Diagnostic| match problem.code {
+        Code::LimitExceeded => problem.help("convert with `--layout directories`: each case has a file of its own"),
+        _ => problem,
+    };
+    Ok(errors.map(|problem| render::text(&with_help(problem), style)).collect())
 }
 
 /// The files that were copied from outside of the source.
