@@ -11,7 +11,7 @@ use evalsuite_convert::{
     from_promptfoo, to_tasks,
 };
 use evalsuite_diagnostics::{Code, Diagnostic, Severity, render};
-use evalsuite_discovery::{SuiteFile, skill_directory};
+use evalsuite_discovery::{SuiteFile, is_case_file, skill_directory};
 use evalsuite_loader::load;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -157,14 +157,18 @@ fn suite_directory(source: &Path) -> &Path {
 /// Writes the suite, and returns the problems that it has.
 fn write(conversion: &Conversion, directory: &Path, force: bool, style: render::Style) -> Result<Vec<String>> {
     conversion.output.write(directory, force)?;
-    let eval_file = conversion.output.files().keys().find(|file| is_eval_file(file));
+    let files = conversion.output.files();
+    let eval_file = files.keys().find(|file| is_eval_file(file));
+    let is_one_file = eval_file.is_some() && !files.keys().any(|file| is_case_file(file));
     let suite = eval_file.map_or_else(|| directory.to_owned(), |file| directory.join(file));
     let loaded = load(&suite_request::request(&suite)?);
     let problems = loaded.diagnostics.grouped();
     let errors = problems.into_iter().filter(|problem| problem.severity() == Severity::Error);
     // The file was written here, and nobody wants to split it by hand.
     let with_help = |problem: Diagnostic| match problem.code {
-        Code::LimitExceeded => problem.help("convert with `--layout directories`: each case has a file of its own"),
+        Code::LimitExceeded if is_one_file => {
+            problem.help("convert with `--layout directories`: each case has a file of its own")
+        }
         _ => problem,
     };
     Ok(errors.map(|problem| render::text(&with_help(problem), style)).collect())
