@@ -47,13 +47,19 @@ pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
     let copy = WorkspaceCopy {
         from: PathRef::found(".", scope.roots.compiled(root)),
         to: format!("{SKILLS}/{name}"),
-        without: vec![EVALS.to_owned()],
+        without: without(root == &scope.request.package_root),
     };
     let (nodes, version, metadata) =
         evals.map_or_else(Default::default, |evals| (evals.nodes, evals.version, evals.metadata));
     suite.version = version;
     let cases = Box::new(SkillCases { nodes, shared: SharedByEvals { skill: name, copy, metadata } });
     Some(Outline { suite: Some(suite), cases, watched: Vec::new(), place })
+}
+
+/// What the agent does not get of the directory: the evals and, where it is the package too, what cargo and evalsuite write into it.
+fn without(is_package: bool) -> Vec<String> {
+    let names: &[&str] = if is_package { &[EVALS, "target", ".evalsuite"] } else { &[EVALS] };
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// Whether a file of the skill can be read. Anything else is reported.

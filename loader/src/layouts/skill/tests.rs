@@ -238,6 +238,15 @@ fn problems_of_the_front_matter_are_reported_at_their_lines() {
 }
 
 #[test]
+fn a_skill_that_is_its_own_package_is_copied_without_what_is_built() {
+    let evals = r#"{"evals": [{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}]}"#;
+    let (package, _) = loaded_from("skills/pdf-forms", SKILL, evals);
+    let loaded = load(&Request::new("SKILL.md", &package.path().join("skills/pdf-forms")));
+    let case = cases(loaded).remove(0);
+    assert_eq!(case.workspace.unwrap().copies[0].without, ["evals", "target", ".evalsuite"]);
+}
+
+#[test]
 fn the_root_of_a_repository_may_have_another_name_than_its_skill() {
     let evals = r#"{"skill_name": "forms", "evals": [{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}]}"#;
     let skill = SKILL.replace("pdf-forms", "forms");
