@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{Loaded, LoadedCase, LoadedSuite, check_together, graders_used, suite_digest, suite_files, tests};
 use evalsuite_discovery::Tree;
+use evalsuite_schema::Layout;
 
 use crate::cases::{PlacedCase, ReadCases};
 use crate::diagnostic::{Diagnostics, resolve};
@@ -89,7 +90,7 @@ impl ReadSuite {
             let read = suite_files::read(&files, &self.entry.roots);
             suite.digest = suite_digest(&read);
             LoadedSuite {
-                module: names::segment(&self.entry.stem),
+                module: self.module(),
                 sources: self.outline.watched.clone(),
                 tests: tests(&suite, &self.cases),
                 cases: self.cases.iter().map(loaded_case).collect(),
@@ -100,6 +101,12 @@ impl ReadSuite {
             }
         });
         Loaded { suite, user_graders, diagnostics: resolve(d, &files), files }
+    }
+
+    /// Name of the generated module: for a skill its own, since its directory may be a clone with any name.
+    pub(super) fn module(&self) -> String {
+        let skill = self.outline.suite.as_ref().filter(|suite| suite.layout == Layout::Skill);
+        names::segment(skill.map_or(&self.entry.stem, |skill| &skill.name))
     }
 
     /// Index of the file of cases at each path that nothing else reads.

@@ -7,7 +7,6 @@ use super::Loaded;
 use super::read_suite::ReadSuite;
 use crate::cases::PlacedCase;
 use crate::diagnostic::Diagnostics;
-use crate::names;
 use crate::read::MAX_TOTAL;
 use crate::request::Request;
 use crate::source::{Files, Position, Texts, plain_text};
@@ -85,7 +84,7 @@ impl Session {
 
     /// Name of the generated module; `None` if there is no suite.
     pub fn module(&self) -> Option<String> {
-        self.known.as_ref().map(|known| names::segment(&known.suite.entry.stem))
+        self.known.as_ref().map(|known| known.suite.module())
     }
 
     /// The cases that could be read, also where the suite has errors.

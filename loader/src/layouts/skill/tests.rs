@@ -241,7 +241,7 @@ fn problems_of_the_front_matter_are_reported_at_their_lines() {
 fn a_skill_that_is_its_own_package_is_copied_without_what_is_built() {
     let evals = r#"{"evals": [{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}]}"#;
     let (package, _) = loaded_from("skills/pdf-forms", SKILL, evals);
-    let loaded = load(&Request::new("SKILL.md", &package.path().join("skills/pdf-forms")));
+    let loaded = load(&Request::new("SKILL.md", package.path().join("skills/pdf-forms")));
     let case = cases(loaded).remove(0);
     assert_eq!(case.workspace.unwrap().copies[0].without, ["evals", "target", ".evalsuite"]);
 }
@@ -258,7 +258,8 @@ fn the_root_of_a_repository_may_have_another_name_than_its_skill() {
     let help = "clone it into a directory `forms`: agents load a skill only from a directory with its name";
     let warning = format!("SKILL.md:2:7 W025 `name` is `forms`, but the directory of the skill is `pdf-forms`; {help}");
     assert_eq!(lines(&loaded), [warning]);
-    assert_eq!(loaded.suite.unwrap().suite.name, "forms");
+    let suite = loaded.suite.unwrap();
+    assert_eq!((suite.suite.name.as_str(), suite.module.as_str()), ("forms", "forms"));
 }
 
 #[test]
