@@ -30,7 +30,7 @@ pub(super) struct ReadSuite {
     /// Cases that a request for a part of the suite leaves out.
     pub(super) others: Vec<OtherCase>,
     links: Diagnostics,
-    /// What was below the suite when it was read; `None` once it was checked, since there may be other files by the next time.
+    /// What was below a suite of a package when it was read; `None` once it was checked, since there may be other files by the next time.
     tree: Option<Tree>,
 }
 
@@ -56,7 +56,9 @@ impl ReadSuite {
             others.extend(of_file.others);
         }
         let known: Vec<&Diagnostics> = std::iter::once(&*d).chain(parts.iter().map(|part| &part.problems)).collect();
-        let tree = request.part.is_none().then(|| Tree::read(&entry.roots.suite_root));
+        // Without a package nothing follows links.
+        let follows_links = request.part.is_none() && request.package_root.join("Cargo.toml").is_file();
+        let tree = follows_links.then(|| Tree::read(&entry.roots.suite_root));
         let links = tree
             .as_ref()
             .map_or_else(Diagnostics::new, |tree| linked_directories::find(&entry.roots, tree, request, files, &known));

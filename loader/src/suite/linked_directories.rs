@@ -13,8 +13,8 @@ use crate::source::{Files, Span};
 /// Links that are reported, at most.
 const MAX_SHOWN: usize = 20;
 
-/// Finds links below the suite's directory that lead out of the package, or to a directory with cargo's target directory in it. Without a
-/// package nothing follows them. `tree` is what is below the directory, and `known` are the problems that were found before.
+/// Finds links below the suite's directory that lead out of the package, or to a directory with cargo's target directory in it.
+/// `tree` is what is below the directory, and `known` are the problems that were found before.
 pub(crate) fn find(
     roots: &Roots,
     tree: &Tree,
@@ -23,9 +23,6 @@ pub(crate) fn find(
     known: &[&Diagnostics],
 ) -> Diagnostics {
     let mut d = Diagnostics::new();
-    if !request.package_root.join("Cargo.toml").is_file() {
-        return d;
-    }
     for link in links(&roots.suite_root, tree, request) {
         // A link that the suite names was reported where it is named.
         let name = paths::file_name(&link.path);

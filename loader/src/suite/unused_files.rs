@@ -1,5 +1,6 @@
 //! Files below the case directories that nothing uses: a case that is not read looks like a case that passes.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -31,15 +32,9 @@ pub(crate) fn report(
     let read = scope.files.latest();
     for (kind, source) in watched {
         let directory = root.join(source);
-        let read_here;
-        let tree = match tree.and_then(|tree| tree.at(Path::new(source))) {
-            Some(tree) => tree,
-            None => {
-                read_here = Tree::read(&directory);
-                &read_here
-            }
-        };
-        let found = data_files(&directory, tree, kind);
+        let known = tree.and_then(|tree| tree.at(Path::new(source)));
+        let tree = known.map_or_else(|| Cow::Owned(Tree::read(&directory)), Cow::Borrowed);
+        let found = data_files(&directory, &tree, kind);
         let unread: Vec<&String> = found.data.iter().filter(|path| !read.contains_key(&directory.join(path))).collect();
         if unread.is_empty() {
             continue;
