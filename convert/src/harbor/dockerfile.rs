@@ -81,7 +81,11 @@ fn instructions(text: &str) -> Vec<(u32, String)> {
         continues = goes_on;
         let whole = found.last().filter(|_| !continues).map_or("", |(_, instruction)| instruction);
         for end in here_documents(whole) {
-            lines.by_ref().find(|(line, _)| line.trim_start_matches('\t') == end);
+            let mut below = lines.clone();
+            // Without its end it is no document, but an operator.
+            if below.any(|(line, _)| line.trim_start_matches('\t') == end) {
+                lines = below;
+            }
         }
     }
     found
@@ -126,14 +130,18 @@ mod tests {
     #[test]
     fn the_text_of_a_here_document_has_no_instructions() {
         let text = "WORKDIR /app\nRUN python3 <<'END' && \\\n  cat <<-\"SECOND\"\nCOPY data.csv .\nEND\nWORKDIR /root\n\tSECOND\n\
-                    COPY <<EOF notes.txt\nADD x y\nEOF\nRUN echo $((1<<4))\nCOPY a.txt .\n";
+                    COPY <<EOF notes.txt\nADD x y\nEOF\nRUN echo $((1<<4)) $((1 << n))\nCOPY a.txt .\n";
         let file = read(text, None);
         assert_eq!(file.workdir.as_deref(), Some("/app"));
         assert_eq!(file.copies, [(PathBuf::from("a.txt"), PathBuf::from("a.txt"), 12)]);
         let others: Vec<(&str, u32)> = file.others.iter().map(|(text, line)| (text.as_str(), *line)).collect();
         assert_eq!(
             others,
-            [("RUN python3 <<'END' && cat <<-\"SECOND\"", 2), ("COPY <<EOF notes.txt", 8), ("RUN echo $((1<<4))", 11)]
+            [
+                ("RUN python3 <<'END' && cat <<-\"SECOND\"", 2),
+                ("COPY <<EOF notes.txt", 8),
+                ("RUN echo $((1<<4)) $((1 << n))", 11)
+            ]
         );
     }
 }
