@@ -1,10 +1,11 @@
 //! What runs with a calibration leave behind, and what becomes of them.
 
 use std::fs;
+use std::time::Duration;
 
 use evalsuite::record::{Mode, ReasonCode};
 use evalsuite::tooling::finish_run;
-use evalsuite::{Evals, JudgeReply, JudgeRequest, RunOptions, Status};
+use evalsuite::{Evals, JudgeError, JudgeReply, JudgeRequest, RunOptions, Status};
 use evalsuite_schema::json::json;
 
 use crate::calibration::{agent, calibrate, calibrated, calibration, fair, judge_grader, lenient, samples};
@@ -80,7 +81,8 @@ fn a_judge_that_panics_has_measured_nothing() {
 fn a_judge_that_does_not_answer_is_an_error_that_says_why() {
     let directory = tempfile::tempdir().unwrap();
     let suite = calibrated(directory.path(), json!([judge_grader()]), &calibration(json!({"kappa": 0.6}), samples()));
-    let unreachable = |_: JudgeRequest| Err::<JudgeReply, _>(std::io::Error::other("connection refused"));
+    let refused = || JudgeError::new("connection refused").with_retry_after(Duration::ZERO);
+    let unreachable = move |_: JudgeRequest| Err::<JudgeReply, _>(refused());
     let report =
         run_with(&Evals::new(suite).with_agent(agent).with_judge(unreachable), directory.path(), RunOptions::new());
     let reason = only(&report).record().reason.clone().unwrap();
@@ -88,8 +90,8 @@ fn a_judge_that_does_not_answer_is_an_error_that_says_why() {
     assert!(reason.message.contains("connection refused"), "{reason:?}");
 
     // It answers the case, and not one of the rated samples.
-    let moody = |request: JudgeRequest| match request.user().contains("worth") {
-        true => Err(std::io::Error::other("connection refused")),
+    let moody = move |request: JudgeRequest| match request.user().contains("worth") {
+        true => Err(refused()),
         false => Ok(JudgeReply::new(r#"{"score": 1}"#)),
     };
     let report = run_with(&Evals::new(suite).with_agent(agent).with_judge(moody), directory.path(), RunOptions::new());

@@ -312,7 +312,7 @@ fn a_service_that_speaks_another_protocol_is_an_error_that_says_so() {
     let (tls, no_tls) =
         ("help: the reply is not HTTP; the address of a service with TLS", "help: does the service have TLS?");
     let late = "no reply within 2 s";
-    for (scheme, bytes, is_silent, part) in [
+    let answers = [
         ("https", b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".as_slice(), false, no_tls),
         ("https", ALERT, false, no_tls),
         ("https", b"", false, "end of file"),
@@ -325,11 +325,18 @@ fn a_service_that_speaks_another_protocol_is_an_error_that_says_so() {
         ("http", HEAD, true, late),
         ("http", &HEAD[..25], false, "disconnected"),
         ("http", &HEAD[..25], true, late),
-    ] {
-        let address = sends(bytes, is_silent);
-        let error = service(&format!("{scheme}://{address}/v1")).ask(&request).unwrap_err();
-        let case = format!("{scheme} {} {is_silent}", bytes.escape_ascii());
-        assert!(error.to_string().contains(part), "{case}: {error}");
-        assert_eq!(error.is_permanent(), part == no_tls, "{case}: {error}");
-    }
+    ];
+    // At the same time: four of them wait for their limit.
+    thread::scope(|scope| {
+        for (scheme, bytes, is_silent, part) in answers {
+            let request = &request;
+            scope.spawn(move || {
+                let address = sends(bytes, is_silent);
+                let error = service(&format!("{scheme}://{address}/v1")).ask(request).unwrap_err();
+                let case = format!("{scheme} {} {is_silent}", bytes.escape_ascii());
+                assert!(error.to_string().contains(part), "{case}: {error}");
+                assert_eq!(error.is_permanent(), part == no_tls, "{case}: {error}");
+            });
+        }
+    });
 }

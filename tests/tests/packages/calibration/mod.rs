@@ -11,13 +11,13 @@ use evalsuite_tests::throwaway::{Call, CommandOutput, Package, read_json, suites
 
 /// An agent, and a judge that logs what it is asked. The variable `JUDGE` makes it unfair or fail.
 const LIB: &str = r##"
-use std::io::{Error, Write};
+use std::io::Write;
 
-pub fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, Error> {
+pub fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, std::convert::Infallible> {
     Ok("worth 0.9, says the agent".to_owned())
 }
 
-pub fn judge(request: evalsuite::JudgeRequest) -> Result<evalsuite::JudgeReply, Error> {
+pub fn judge(request: evalsuite::JudgeRequest) -> Result<evalsuite::JudgeReply, Box<dyn std::error::Error>> {
     let worth = request.user().split("worth ").nth(1).and_then(|rest| rest.split([',', ' ', '\n', '<']).next()).unwrap_or("1");
     if let Some(path) = std::env::var_os("ASKED") {
         let who = if request.user().contains("says the agent") { "case" } else { "sample" };
@@ -27,7 +27,10 @@ pub fn judge(request: evalsuite::JudgeRequest) -> Result<evalsuite::JudgeReply, 
     let score = match std::env::var("JUDGE").as_deref() {
         Ok("harsh") => "0",
         Ok("kind") => "1",
-        Ok("broken") => return Err(Error::other("the judge is ill")),
+        Ok("broken") => {
+            let ill = evalsuite::JudgeError::new("the judge is ill");
+            return Err(ill.with_retry_after(std::time::Duration::ZERO).into());
+        }
         _ => worth,
     };
     Ok(evalsuite::JudgeReply::new(format!(r#"{{"score": {score}}}"#)).with_model("fair-1").with_cost_usd(0.25))
