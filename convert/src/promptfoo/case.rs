@@ -34,9 +34,14 @@ impl Case<'_> {
         report: &mut Report,
     ) -> Option<CaseDraft> {
         let Self { test, prompt, variables, is_first, settings } = self;
-        let text = [test.option("prefix").unwrap_or_default(), &prompt.text, test.option("suffix").unwrap_or_default()]
-            .concat();
-        let input = match filled_in(&text, variables) {
+        let around = |text: &str| {
+            [test.option("prefix").unwrap_or_default(), text, test.option("suffix").unwrap_or_default()].concat()
+        };
+        let input = match &prompt.text {
+            Some(text) => filled_in(&around(text), variables),
+            None => Ok(Rendered { text: around(&as_text(variables)), ..Rendered::default() }),
+        };
+        let input = match input {
             Ok(input) => input,
             Err(reason) => {
                 report.dropped(&prompt.place, reason);
@@ -49,7 +54,7 @@ impl Case<'_> {
             report.dropped(&test.place, "its prompt is empty");
             return None;
         }
-        if text.contains("${{") {
+        if prompt.text.as_ref().unwrap_or(&input.text).contains("${{") {
             report.different(&prompt.place, "`${{ NAME }}` is filled in from the environment");
         }
         let mut context = CaseContext {
@@ -83,6 +88,16 @@ impl Case<'_> {
         entries.extend(metadata(test, variables));
         let above = if is_first { test.above.clone() } else { Vec::new() };
         Some(CaseDraft { entries, above })
+    }
+}
+
+/// The variables of a test where nothing else says what the agent is asked: the value of a single text, else JSON.
+fn as_text(variables: &Object) -> String {
+    let mut values = variables.values();
+    match (values.next(), values.next()) {
+        (None, _) => String::new(),
+        (Some(Json::String(text)), None) => text.clone(),
+        _ => serde_json::to_string_pretty(variables).unwrap_or_default(),
     }
 }
 

@@ -225,7 +225,7 @@ impl Configuration {
                 let mut variables = variables.clone();
                 let case = case::Case { test, prompt, variables: &mut variables, is_first, settings };
                 let id = ids.next(&text, &otherwise);
-                if !self.files.takes(prompt.text.len(), &test.place) {
+                if !self.files.takes(prompt.text.as_ref().map_or(0, String::len), &test.place) {
                     return;
                 }
                 if let Some(entries) = case.draft(&id, &self.files, &mut draft.output, &mut self.report) {

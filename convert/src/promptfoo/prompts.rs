@@ -12,7 +12,8 @@ use crate::source::SourceFiles;
 /// A prompt, whose variables are not filled in.
 #[derive(Debug, Clone)]
 pub(super) struct Prompt {
-    pub(super) text: String,
+    /// `None` for one that a program or a service writes: the input of its cases is their variables.
+    pub(super) text: Option<String>,
     /// What tests choose it by.
     pub(super) names: Vec<String>,
     pub(super) place: Place,
@@ -32,7 +33,7 @@ pub(super) fn read(value: &Value, place: &Place, files: &SourceFiles, report: &m
         Data::List(items) => items.as_slice(),
         _ => std::slice::from_ref(value),
     };
-    let mut prompts = Vec::new();
+    let (mut prompts, mut written_elsewhere) = (Vec::new(), Vec::new());
     for (index, item) in items.iter().enumerate() {
         let place = if value.items().is_some() {
             place.below(item.position.line, &format!("[{index}]"))
@@ -43,11 +44,14 @@ pub(super) fn read(value: &Value, place: &Place, files: &SourceFiles, report: &m
         let label = item.get("label").or_else(|| item.get("display")).and_then(Value::as_text);
         let before = prompts.len();
         match item.as_text().or(raw) {
-            Some(text) => read_text(text, &place, files, report, &mut prompts),
+            Some(text) => match writer(text, files) {
+                Some(writer) => written_elsewhere.push((place.clone(), writer, [Some(text), label])),
+                None => read_text(text, &place, files, report, &mut prompts),
+            },
             None if item.items().is_some() => {
                 // A chat in the configuration itself.
                 prompts.push(Prompt {
-                    text: item.to_json().to_string(),
+                    text: Some(item.to_json().to_string()),
                     names: Vec::new(),
                     place: place.clone(),
                     above: Vec::new(),
@@ -64,39 +68,52 @@ pub(super) fn read(value: &Value, place: &Place, files: &SourceFiles, report: &m
             report.dropped(&place.below(item.position.line, key), "the suite has the prompt only");
         }
     }
+    if !prompts.is_empty() {
+        written_elsewhere.iter().for_each(|(place, writer, _)| report.dropped(place, writer));
+        return prompts;
+    }
+    // One prompt for all of them: its cases would be the same.
+    for (place, writer, names) in written_elsewhere {
+        report.different(&place, format!("{writer}: the input of a case is the variables of its test"));
+        if prompts.is_empty() {
+            prompts.push(Prompt { text: None, names: Vec::new(), place, above: Vec::new() });
+        }
+        prompts[0].names.extend(names.into_iter().flatten().map(str::to_owned));
+    }
     prompts
+}
+
+/// What is said of a prompt that is not in the source, because a program or a service writes it.
+fn writer(text: &str, files: &SourceFiles) -> Option<String> {
+    let remote = ["exec:", "portkey://", "langfuse://", "helicone://", "http://", "https://"];
+    if let Some(scheme) = remote.iter().find(|scheme| text.starts_with(**scheme)) {
+        return Some(format!("`{scheme}` is not a prompt but says where to get one"));
+    }
+    let (path, _) = script_of(path_of(text)?, files.root())?;
+    Some(format!("`{}` is a program that writes prompts", files.shown(&path)))
+}
+
+/// The path of a prompt that is in a file.
+fn path_of(text: &str) -> Option<&str> {
+    text.strip_prefix(FILE_SCHEME).or_else(|| looks_like_path(text).then_some(text))
 }
 
 fn read_text(text: &str, place: &Place, files: &SourceFiles, report: &mut Report, prompts: &mut Vec<Prompt>) {
     let mut push = |text: String, names: Vec<String>| {
-        prompts.push(Prompt { text, names, place: place.clone(), above: Vec::new() });
+        prompts.push(Prompt { text: Some(text), names, place: place.clone(), above: Vec::new() });
     };
-    let remote = ["exec:", "portkey://", "langfuse://", "helicone://", "http://", "https://"];
-    if let Some(scheme) = remote.iter().find(|scheme| text.starts_with(**scheme)) {
-        report.dropped(place, format!("`{scheme}` is not a prompt but says where to get one"));
-        return;
-    }
-    let reference = text.strip_prefix(FILE_SCHEME);
-    let Some(pattern) = reference.or_else(|| looks_like_path(text).then_some(text)) else {
+    let Some(pattern) = path_of(text) else {
         push(text.to_owned(), vec![text.to_owned()]);
         return;
     };
-    if let Some((path, _)) = script_of(pattern, files.root()) {
-        let path = files.shown(&path);
-        report.dropped(
-            place,
-            format!("`{path}` is a program that writes prompts: run it, and name the file that it writes"),
-        );
-        return;
-    }
     let found = match files.matching(pattern, files.root(), text, place) {
         Ok(found) => found,
         Err(problem) => return report.dropped(place, problem),
     };
     if found.is_empty() {
-        match reference {
-            Some(pattern) => report.dropped(place, format!("there is no file `{pattern}`")),
-            None => push(text.to_owned(), vec![text.to_owned()]),
+        match text.starts_with(FILE_SCHEME) {
+            true => report.dropped(place, format!("there is no file `{pattern}`")),
+            false => push(text.to_owned(), vec![text.to_owned()]),
         }
         return;
     }

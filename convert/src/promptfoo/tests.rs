@@ -115,6 +115,37 @@ tests:
 }
 
 #[test]
+fn cases_of_prompts_that_programs_write_have_the_variables_as_their_input() {
+    let config = "\
+prompts:
+  - file://prompts.js:first
+  - { id: prompts.py, label: second }
+tests:
+  - { description: one, vars: { topic: Tea }, assert: [{ type: contains, value: tea }] }
+  - { description: many, prompts: [second], vars: { topic: '{{Milk}}', size: 2 }, assert: [{ type: contains, value: milk }] }
+  - { description: none, assert: [{ type: contains, value: x }] }
+";
+    let (conversion, text) = convert(&[("promptfooconfig.yaml", config)]).unwrap();
+    let said = "is a program that writes prompts: the input of a case is the variables of its test";
+    let different = lines(&conversion, Outcome::Different);
+    assert_eq!(
+        different,
+        [
+            format!("promptfooconfig.yaml:2 prompts[0]: `prompts.js` {said}"),
+            format!("promptfooconfig.yaml:3 prompts[1]: `prompts.py` {said}"),
+        ]
+    );
+    assert_eq!(
+        lines(&conversion, Outcome::Dropped),
+        ["promptfooconfig.yaml:7 tests[2]: its prompt is empty"],
+        "{}",
+        conversion.report
+    );
+    assert!(text.contains("  - id: one\n    input: Tea\n"), "{text}");
+    assert!(text.contains("\n      {\n        \"topic\": \"{{Milk}}\",\n        \"size\": 2\n      }\n"), "{text}");
+}
+
+#[test]
 fn tools_and_judged_assertions_have_graders() {
     let config = "\
 prompts: [go]
