@@ -64,7 +64,7 @@ pub(super) fn list(check: &Check<'_>) -> Result<Vec<String>, String> {
 }
 
 fn regex(check: &Check<'_>, written: &str, context: &mut CaseContext<'_>) -> Result<Grader, String> {
-    match translate(written) {
+    match translate(written, "") {
         Translated::Pattern { text, counts } => {
             if counts {
                 let reason = "characters such as emoji count as one in the pattern, and as two in promptfoo";

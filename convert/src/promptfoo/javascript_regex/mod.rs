@@ -6,7 +6,7 @@ mod tests;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A pattern of `new RegExp(pattern)`, without flags.
+/// A pattern of `new RegExp(pattern, flags)`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Translated {
     Pattern {
@@ -33,13 +33,19 @@ const NOT_BEFORE_WORD: &str = "(?![A-Za-z0-9_])";
 /// Any character but the ends of lines.
 const DOT: &str = r"[^\n\r\x{2028}\x{2029}]";
 
-/// Translates a pattern.
-pub(super) fn translate(pattern: &str) -> Translated {
+/// The start and the end of a line, for the flag `m`.
+const LINE_START: &str = r"(?<![^\n\r\x{2028}\x{2029}])";
+const LINE_END: &str = r"(?![^\n\r\x{2028}\x{2029}])";
+
+/// Translates a pattern with the flags `m` and `s`; others do not change its text.
+pub(super) fn translate(pattern: &str, flags: &str) -> Translated {
     let groups = Groups::count(pattern);
     let mut translator = Translator {
         rest: pattern.chars().peekable(),
         text: String::new(),
         groups,
+        has_lines: flags.contains('m'),
+        dot: if flags.contains('s') { "(?s:.)" } else { DOT },
         counts: false,
         is_after_word: false,
     };
@@ -62,9 +68,9 @@ pub(super) fn groups(pattern: &str) -> u32 {
     Groups::count(pattern).count
 }
 
-/// Whether a translated pattern may match nothing. Looks at what is around a match are taken for that, except those of `\b` and `\B`.
+/// Whether a translated pattern may match nothing. Looks at what is around a match are taken for that, except those of words and lines.
 pub(super) fn is_sometimes_empty(translated: &str) -> bool {
-    let known = [AFTER_WORD, NOT_AFTER_WORD, BEFORE_WORD, NOT_BEFORE_WORD];
+    let known = [AFTER_WORD, NOT_AFTER_WORD, BEFORE_WORD, NOT_BEFORE_WORD, LINE_START, LINE_END];
     let bare = known.iter().fold(translated.to_owned(), |text, assertion| text.replace(assertion, ""));
     ["(?=", "(?!", "(?<"].iter().any(|look| bare.contains(look))
         || fancy_regex::Regex::new(&bare).and_then(|pattern| pattern.is_match("")).unwrap_or(true)
@@ -129,6 +135,10 @@ struct Translator<'a> {
     rest: Peekable<Chars<'a>>,
     text: String,
     groups: Groups,
+    /// Whether `^` and `$` are those of lines.
+    has_lines: bool,
+    /// What `.` is.
+    dot: &'static str,
     counts: bool,
     /// Whether the last part is a single character of a word.
     is_after_word: bool,
@@ -172,11 +182,16 @@ impl Translator<'_> {
                 ')' => return Err(Refused::Invalid("a parenthesis is not opened")),
                 '*' | '+' | '?' => return Err(Refused::Invalid("there is nothing to repeat")),
                 '^' | '$' => {
-                    self.text.push(character);
+                    self.text.push_str(match (self.has_lines, character) {
+                        (false, '^') => "^",
+                        (false, _) => "$",
+                        (true, '^') => LINE_START,
+                        (true, _) => LINE_END,
+                    });
                     Atom::Assertion
                 }
                 '.' => {
-                    self.text.push_str(DOT);
+                    self.text.push_str(self.dot);
                     Atom::Wide
                 }
                 '(' => self.group(depth)?,

@@ -18,6 +18,15 @@ const CODES: &[&str] = &[
     r"output.replace(/^\s+|\s+$/g, '')",
     r"output.replace(/^a|b$/, '')",
     r"output.replace(/```(?:json)?\n?/gi, '').trim()",
+    r"output.replace(/^```(?:json)?\n?/gm, '').replace(/^```$/gm, '').trim()",
+    r"output.replace(/^\s+/gm, '')",
+    r"output.replace(/[a-z]+$/gm, '<$&>')",
+    r"output.replace(/^a/m, '-')",
+    r"output.replace(/json.*\n/gs, '')",
+    r"output.replace(/one.+?line/s, '-')",
+    r"output.replace(/^.$/gms, '-')",
+    r"output.split(/^line /m)[1]",
+    r"output.match(/^(line) t.*$/m)[0]",
     r"output.replace(/\bok\b/g, 'fine')",
     r"output.replace(/[/]a/, '!')",
     r"output.replace(/\/a/, '!')",
@@ -68,6 +77,7 @@ const TEXTS: &[&str] = &[
     "/a$1",
     "xxa b A",
     "1, 2, 3, 4, 5, 6, 7, 8, 9",
+    "a\r\nb\u{2028}line c\n\n",
 ];
 
 #[test]
@@ -138,7 +148,8 @@ fn methods_that_steps_cannot_do_have_none() {
     for code in [
         "output.replace(/x*/g, '-')",
         "output.replace(/(?=a)b*/g, '-')",
-        "output.replace(/a/m, '-')",
+        "output.replace(/^/gm, '-')",
+        "output.replace(/a/u, '-')",
         "output.replace(/a/g, (match) => match)",
         "output.replace('a', '$`')",
         "output.replace('a', `${x}`)",

@@ -54,10 +54,10 @@ impl Parser<'_> {
             return (!text.is_empty()).then_some(sought);
         }
         let written = self.pattern()?;
-        if written.flags.contains(|flag| !"gi".contains(flag)) {
+        if written.flags.contains(|flag| !"gims".contains(flag)) {
             return None;
         }
-        let Translated::Pattern { text, counts } = translate(&written.source) else { return None };
+        let Translated::Pattern { text, counts } = translate(&written.source, &written.flags) else { return None };
         if counts {
             self.differs(COUNTS);
         }
