@@ -18,7 +18,7 @@ pub(crate) struct Statement {
     value: Expr,
     example: LitStr,
     doc: Option<LitStr>,
-    /// Calls of the builder of a key.
+    /// The fields of the key that differ from those of a new one.
     options: Vec<TokenStream>,
     /// Another name than the field's.
     renamed: Option<LitStr>,
@@ -33,7 +33,7 @@ impl Statement {
         let Self { value, example, options, .. } = self;
         let name = self.name(name);
         let doc = self.doc.as_ref().map_or_else(|| doc.to_owned(), LitStr::value);
-        quote!(Key::new(#name, #value, #doc, #example) #(#options)*)
+        quote!(Key { #(#options,)* ..Key::new(#name, #value, #doc, #example) })
     }
 
     /// The name of the key of the field `name`.
@@ -85,44 +85,54 @@ fn statement(input: ParseStream<'_>, with_doc: bool) -> Result<Statement> {
 fn option(input: ParseStream<'_>, statement: &mut Statement) -> Result<()> {
     let name: Ident = input.parse()?;
     statement.by_hand |= name == "by_hand";
-    let mut call = |tokens| statement.options.push(tokens);
+    let mut set = |field| statement.options.push(field);
     match name.to_string().as_str() {
-        "required" | "by_hand" => call(quote!(.#name())),
-        "default" | "unit" | "or" | "since" | "no_effect" | "replaced" => {
-            input.parse::<Token![=]>()?;
-            let text: Expr = input.parse()?;
-            call(quote!(.#name(#text)));
+        "required" | "by_hand" => set(quote!(#name: true)),
+        "since" => {
+            let version = assigned::<Expr>(input)?;
+            set(quote!(since: #version));
+        }
+        "default" | "unit" | "or" => {
+            let text = assigned::<Expr>(input)?;
+            set(quote!(#name: ::core::option::Option::Some(#text)));
+        }
+        "no_effect" => {
+            let instead = assigned::<Expr>(input)?;
+            set(quote!(status: Status::NoEffect(#instead)));
+        }
+        "replaced" => {
+            let by = assigned::<Expr>(input)?;
+            set(quote!(status: Status::Replaced(#by)));
         }
         "old" => {
             let spellings = list::<Expr>(input)?;
-            call(quote!(.old(&[#spellings])));
+            set(quote!(old: &[#spellings]));
         }
         "codes" => {
             let codes = list::<Ident>(input)?.into_iter();
-            call(quote!(.codes(&[#(Code::#codes),*])));
+            set(quote!(codes: &[#(Code::#codes),*]));
         }
-        "empty" | "refused" => {
-            let content;
-            parenthesized!(content in input);
-            let code: Ident = content.parse()?;
-            content.parse::<Token![,]>()?;
-            let texts = Punctuated::<LitStr, Token![,]>::parse_terminated(&content)?;
-            call(quote!(.#name(Code::#code, #texts)));
-            if name == "refused" {
-                call(quote!(.codes(&[Code::#code])));
-            }
+        "empty" => {
+            let diagnostic = list::<Expr>(input)?;
+            set(quote!(empty: ::core::option::Option::Some((Code::#diagnostic))));
         }
-        "name" => {
-            input.parse::<Token![=]>()?;
-            statement.renamed = Some(input.parse()?);
+        "refused" => {
+            let diagnostic = list::<Expr>(input)?;
+            let code = diagnostic.first();
+            set(quote!(status: Status::Refused(Code::#diagnostic)));
+            set(quote!(codes: &[Code::#code]));
         }
-        "init" => {
-            input.parse::<Token![=]>()?;
-            statement.init = Some(input.parse()?);
-        }
+        "name" => statement.renamed = Some(assigned(input)?),
+        "init" => statement.init = Some(assigned(input)?),
         _ => return Err(syn::Error::new(name.span(), "not an option of a key")),
     }
     Ok(())
+}
+
+/// What follows `=`.
+fn assigned<T: Parse>(input: ParseStream<'_>) -> Result<T> {
+    input.parse::<Token![=]>()?;
+    input.parse()
 }
 
 fn list<T: Parse>(input: ParseStream<'_>) -> Result<Punctuated<T, Token![,]>> {
@@ -136,8 +146,7 @@ fn list<T: Parse>(input: ParseStream<'_>) -> Result<Punctuated<T, Token![,]>> {
 pub(crate) struct Object {
     pub(crate) id: Option<LitStr>,
     pub(crate) what: Option<LitStr>,
-    pub(crate) example: Option<LitStr>,
-    /// Calls of the builder of a table.
+    /// The fields of the table that differ from those of a new one.
     pub(crate) options: Vec<TokenStream>,
     /// Whether the loader makes the type from what it reads.
     pub(crate) by_hand: bool,
@@ -152,31 +161,22 @@ impl Parse for Object {
         let mut object = Self::default();
         while !input.is_empty() {
             let name: Ident = input.parse()?;
-            let word = name.to_string();
-            if word == "open" {
-                object.options.push(quote!(.open()));
-            } else if word == "by_hand" {
-                object.by_hand = true;
-            } else if word == "default" {
-                object.default = true;
-            } else if word == "fill" {
-                object.fill = true;
-            } else {
-                input.parse::<Token![=]>()?;
-                match word.as_str() {
-                    "id" => object.id = Some(input.parse()?),
-                    "what" => object.what = Some(input.parse()?),
-                    "example" => object.example = Some(input.parse()?),
-                    "common" => {
-                        let keys: Expr = input.parse()?;
-                        object.options.push(quote!(.with(#keys)));
-                    }
-                    "missing" => {
-                        let code: Ident = input.parse()?;
-                        object.options.push(quote!(.missing(Code::#code)));
-                    }
-                    _ => return Err(syn::Error::new(name.span(), "not an option of an object")),
+            match name.to_string().as_str() {
+                "open" => object.options.push(quote!(is_open: true)),
+                "by_hand" => object.by_hand = true,
+                "default" => object.default = true,
+                "fill" => object.fill = true,
+                "id" => object.id = Some(assigned(input)?),
+                "what" => object.what = Some(assigned(input)?),
+                "common" => {
+                    let keys = assigned::<Expr>(input)?;
+                    object.options.push(quote!(common: #keys));
                 }
+                "missing" => {
+                    let code = assigned::<Ident>(input)?;
+                    object.options.push(quote!(missing: Code::#code));
+                }
+                _ => return Err(syn::Error::new(name.span(), "not an option of an object")),
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;

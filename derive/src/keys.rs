@@ -87,21 +87,20 @@ pub(crate) fn expand(item: &ItemStruct) -> Result<TokenStream> {
             from_parts(name, &body)
         }
     };
-    let Object { id, what, example, options, .. } = object;
+    let Object { id, what, options, .. } = object;
     let id = id.map_or_else(String::new, |id| id.value());
     let what = what.map_or_else(|| format!("`{id}`"), |what| what.value());
-    let example = example.map_or_else(String::new, |example| example.value());
     let doc = doc(&item.attrs);
     let pieces = &table.pieces;
     Ok(quote! {
         const _: () = {
             use evalsuite_diagnostics::Code;
             #[allow(unused_imports, reason = "as its keys need")]
-            use crate::keys::{self, FromParts, FromWritten, Key, Keys, Parts, Table, Type::*, Written, range::*};
+            use crate::keys::{self, FromParts, FromWritten, Key, Keys, Parts, Status, Table, Type::*, Written, range::*};
 
             const PIECES: &[&[Key]] = &[#(#pieces),*];
             static KEYS: [Key; keys::number_of(PIECES)] = keys::joined(PIECES);
-            static TABLE: Table = Table::new(#id, #what, #doc, &KEYS).example(#example) #(#options)*;
+            static TABLE: Table = Table { #(#options,)* ..Table::new(#id, #what, #doc, &KEYS) };
 
             impl Keys for #name {
                 const TABLE: &'static Table = &TABLE;
@@ -150,7 +149,7 @@ fn from_parts(name: &Ident, body: &TokenStream) -> TokenStream {
 
         impl FromWritten for #name {
             fn from_written(written: Written) -> ::core::option::Option<Self> {
-                Self::from_parts(&mut written.into_parts()?)
+                Self::from_parts(&mut Parts::from_written(written)?)
             }
         }
     }

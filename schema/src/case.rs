@@ -4,10 +4,8 @@ use evalsuite_derive::{Keys, Words};
 use evalsuite_diagnostics::Code;
 use serde::{Deserialize, Serialize};
 
-use crate::grader::{
-    CRITERIA,
-    keys::{A_TASK_GRADER, ASSERTIONS},
-};
+use crate::grader::CRITERIA;
+use crate::grader::keys::{ASSERTIONS, TaskGrader};
 use crate::keys::{ID, Key, Keys as _, SCHEMA_KEY, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
 use crate::workspace::WORKSPACE;
@@ -217,42 +215,34 @@ impl Case {
     }
 }
 
-const CASE_ID: Key = Key::new(
-    "id",
-    ID,
-    "Identifies the case in the suite and names its test. A case in a directory of its own is named by the directory.",
-    "refund-small",
-)
-.codes(&[Code::InvalidId, Code::DuplicateId, Code::TestNameCollision]);
+const CASE_ID: Key = Key {
+    codes: &[Code::InvalidId, Code::DuplicateId, Code::TestNameCollision],
+    ..Key::new(
+        "id",
+        ID,
+        "Identifies the case in the suite and names its test. A case in a directory of its own is named by the directory.",
+        "refund-small",
+    )
+};
 
 impl Case {
     /// A case in a list.
     pub const IN_LIST: &'static Table = {
-        static TABLE: Table = Table::new(
-            "case",
-            "a case",
-            "One case: an element of `tests`, of a list of cases, or a line of a JSONL file.",
-            Case::TABLE.keys,
-        )
-        .with({
-            const KEYS: &[Key] = &[CASE_ID.required()];
-            KEYS
-        });
+        const DOC: &str = "One case: an element of `tests`, of a list of cases, or a line of a JSONL file.";
+        static TABLE: Table = Table {
+            common: &[Key { required: true, ..CASE_ID }],
+            ..Table::new("case", "a case", DOC, Case::TABLE.keys)
+        };
         &TABLE
     };
 
     /// A case in a file of its own.
     pub const IN_FILE: &'static Table = {
-        static TABLE: Table = Table::new(
-            "case-file",
-            "a case",
-            "One case in a file of its own, `cases/<name>/case.yaml`.",
-            Case::TABLE.keys,
-        )
-        .with({
-            const KEYS: &[Key] = &[SCHEMA_KEY[0], CASE_ID.default("the name of the case's directory")];
-            KEYS
-        });
+        const DOC: &str = "One case in a file of its own, `cases/<name>/case.yaml`.";
+        static TABLE: Table = Table {
+            common: &[SCHEMA_KEY[0], Key { default: Some("the name of the case's directory"), ..CASE_ID }],
+            ..Table::new("case-file", "a case", DOC, Case::TABLE.keys)
+        };
         &TABLE
     };
 }
@@ -431,7 +421,7 @@ pub struct Task {
     )]
     pub reference_solution: Option<ReferenceSolution>,
     /// The graders of the task.
-    #[key(Some(&A_TASK_GRADER), "[{\"name\": \"is-json\"}]", required, codes(NoGraders), by_hand)]
+    #[key(Some(&Object(TaskGrader::TABLE)), "[{\"name\": \"is-json\"}]", required, codes(NoGraders), by_hand)]
     pub graders: (),
     /// Results that the task has to pass or to fail.
     #[key(Object(Examples::TABLE), "{\"fail\": [\"Hello.\"]}", by_hand)]

@@ -2,7 +2,7 @@
 
 use evalsuite_schema::json::{Object, Value, json};
 
-use evalsuite_schema::grader::keys::TASK_GRADER;
+use evalsuite_schema::grader::keys::TaskGrader;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{CliTarget, TargetEntry};
 
@@ -76,7 +76,7 @@ impl Writer {
             self.definitions.insert(name.clone(), Value::Null);
             let schema = match definition {
                 Definition::Table(table) if std::ptr::eq(table, CliTarget::TABLE) => self.target(),
-                Definition::Table(table) if std::ptr::eq(table, &TASK_GRADER) => self.task_grader(),
+                Definition::Table(table) if std::ptr::eq(table, TaskGrader::TABLE) => self.task_grader(),
                 Definition::Table(table) => self.table(table, table.common),
                 Definition::Settings(table) => self.table(table, TASK_GRADER_KEYS),
                 Definition::Grader => self.grader(),
@@ -184,7 +184,7 @@ impl Writer {
         }
         types.push(json!({
             "if": { "properties": { "type": { "enum": names } }, "required": ["type"] },
-            "else": self.reference(Definition::Table(&RUST_GRADER)),
+            "else": self.reference(Definition::Table(RUST_GRADER)),
         }));
         let name = json!({ "type": "string", "pattern": LITERAL, "not": { "enum": REMOVED } });
         json!({
@@ -197,7 +197,7 @@ impl Writer {
 
     /// A grader of a task: `name` selects the table of its `config`.
     fn task_grader(&mut self) -> Value {
-        let mut schema = self.table(&TASK_GRADER, TASK_GRADER.common);
+        let mut schema = self.table(TaskGrader::TABLE, TaskGrader::TABLE.common);
         let mut types: Vec<Value> = Vec::new();
         for table in GRADERS {
             let config = self.reference(Definition::Settings(table));

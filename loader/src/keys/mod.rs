@@ -11,7 +11,7 @@ pub mod placeholder;
 mod tests;
 
 use evalsuite_schema::grader::OldRubric;
-use evalsuite_schema::grader::keys::{TEMPLATE, grader_table};
+use evalsuite_schema::grader::keys::{Template, grader_table};
 use evalsuite_schema::{Calibration, Case, Sample, Skill, SkillEvals, Suite, SuiteJson, TargetsFile, Task, Workspace};
 
 pub use evalsuite_schema::grader::TABLES as GRADERS;
@@ -40,7 +40,7 @@ pub const FILES: &[(&str, Type)] = &[
     ("calibration", Type::Object(Calibration::TABLE)),
     ("samples", Type::List(&Type::Object(Sample::TABLE))),
     ("targets", Type::Object(TargetsFile::TABLE)),
-    ("template", Type::Object(&TEMPLATE)),
+    ("template", Type::Object(Template::TABLE)),
     ("workspace", Type::Object(Workspace::TABLE)),
 ];
 
@@ -50,7 +50,7 @@ pub fn tables() -> Vec<&'static Table> {
     for (_, root) in FILES {
         collect(root, &mut found);
     }
-    found.extend(GRADERS.iter().copied().chain([&RUST_GRADER, &RUBRIC]));
+    found.extend(GRADERS.iter().copied().chain([RUST_GRADER, &RUBRIC]));
     let mut next = 0;
     while let Some(table) = found.get(next) {
         for key in table.all_keys() {

@@ -49,34 +49,6 @@ impl Table {
         Self { id, what, doc, common: &[], keys, is_open: false, example: "", missing: Code::MissingKey }
     }
 
-    /// Its example.
-    #[must_use]
-    pub const fn example(mut self, example: &'static str) -> Self {
-        self.example = example;
-        self
-    }
-
-    /// The diagnostic of a required key that is missing.
-    #[must_use]
-    pub const fn missing(mut self, code: Code) -> Self {
-        self.missing = code;
-        self
-    }
-
-    /// With keys that it shares with other objects.
-    #[must_use]
-    pub const fn with(mut self, common: &'static [Key]) -> Self {
-        self.common = common;
-        self
-    }
-
-    /// Other keys are settings, too.
-    #[must_use]
-    pub const fn open(mut self) -> Self {
-        self.is_open = true;
-        self
-    }
-
     /// No keys.
     pub const NONE: &Self = &Self::new("", "", "", &[]);
 
@@ -201,90 +173,6 @@ impl Key {
             empty: None,
             by_hand: false,
         }
-    }
-
-    /// With old spellings.
-    #[must_use]
-    pub const fn old(mut self, spellings: &'static [&'static str]) -> Self {
-        self.old = spellings;
-        self
-    }
-
-    /// With another spelling.
-    #[must_use]
-    pub const fn or(mut self, spelling: &'static str) -> Self {
-        self.or = Some(spelling);
-        self
-    }
-
-    /// The object needs it.
-    #[must_use]
-    pub const fn required(mut self) -> Self {
-        self.required = true;
-        self
-    }
-
-    /// With the words for what holds without it.
-    #[must_use]
-    pub const fn default(mut self, text: &'static str) -> Self {
-        self.default = Some(text);
-        self
-    }
-
-    /// With the unit of its number.
-    #[must_use]
-    pub const fn unit(mut self, unit: &'static str) -> Self {
-        self.unit = Some(unit);
-        self
-    }
-
-    /// With diagnostics of its own.
-    #[must_use]
-    pub const fn codes(mut self, codes: &'static [Code]) -> Self {
-        self.codes = codes;
-        self
-    }
-
-    /// It was replaced by the key `by`, which is written elsewhere.
-    #[must_use]
-    pub const fn replaced(mut self, by: &'static str) -> Self {
-        self.status = Status::Replaced(by);
-        self
-    }
-
-    /// It has no effect.
-    #[must_use]
-    pub const fn no_effect(mut self, instead: &'static str) -> Self {
-        self.status = Status::NoEffect(instead);
-        self
-    }
-
-    /// It is an error.
-    #[must_use]
-    pub const fn refused(mut self, code: Code, message: &'static str, help: &'static str) -> Self {
-        self.status = Status::Refused(code, message, help);
-        self
-    }
-
-    /// With the diagnostic of a list or mapping without elements.
-    #[must_use]
-    pub const fn empty(mut self, code: Code, what: &'static str, help: &'static str) -> Self {
-        self.empty = Some((code, what, help));
-        self
-    }
-
-    /// With code of its own in the loader.
-    #[must_use]
-    pub const fn by_hand(mut self) -> Self {
-        self.by_hand = true;
-        self
-    }
-
-    /// First version that reads it.
-    #[must_use]
-    pub const fn since(mut self, version: &'static str) -> Self {
-        self.since = version;
-        self
     }
 }
 

@@ -106,7 +106,7 @@ pub(super) fn shapes(expected: &[Expected], entries: &[MappingEntry]) -> Vec<Sha
     let shape = |expected: &Expected| match expected {
         Expected::Type(Type::Object(table)) => Some(Shape { common: table.common, own: table.keys, table }),
         Expected::Type(Type::Grader) => {
-            let table = value_of(entries, "type").and_then(Node::scalar).and_then(grader).unwrap_or(&RUST_GRADER);
+            let table = value_of(entries, "type").and_then(Node::scalar).and_then(grader).unwrap_or(RUST_GRADER);
             Some(Shape { common: GRADER_KEYS, own: table.keys, table })
         }
         Expected::Settings(table) => Some(Shape { common: TASK_GRADER_KEYS, own: table.keys, table }),

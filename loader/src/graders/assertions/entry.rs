@@ -42,7 +42,7 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
         graders::built_in(&folded)
     };
 
-    let object = built_in.unwrap_or(&RUST_GRADER);
+    let object = built_in.unwrap_or(RUST_GRADER);
     let mut fields = Fields::new(node, object, d)?;
     fields.get("type");
     let name = fields.get("name");

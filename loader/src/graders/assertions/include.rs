@@ -9,7 +9,8 @@ use crate::fields::paths::{Kind, SearchFailure};
 use crate::fields::{Fields, paths};
 use crate::graders::{GraderContext, IncludedTemplate};
 use crate::read::node::{Entry, Node};
-use evalsuite_schema::grader::keys::TEMPLATE;
+use evalsuite_schema::grader::keys::Template;
+use evalsuite_schema::keys::Keys;
 
 /// Templates in templates, the outermost included.
 const MAX_LEVELS: usize = 3;
@@ -117,7 +118,7 @@ fn entries<'n>(tree: &'n Node, d: &mut Diagnostics) -> Option<&'n [Node]> {
         let message = format!("expected a template, found {}", tree.kind());
         return fields::reject(Code::InvalidExternalFile, tree.span, message, help, d);
     }
-    let mut fields = Fields::new(tree, &TEMPLATE, d)?.at_top();
+    let mut fields = Fields::new(tree, Template::TABLE, d)?.at_top();
     let schema = fields.get("$schema");
     let assertions = fields.get("assertions");
     fields.finish(d);

@@ -1,7 +1,7 @@
 //! `graders` of a task.
 
 use evalsuite_schema::Object;
-use evalsuite_schema::grader::keys::TASK_GRADER;
+use evalsuite_schema::grader::keys::TaskGrader;
 use evalsuite_schema::grader::{Grader, GraderConfig};
 
 use super::ParsedGrader;
@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostics;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
 use crate::graders::{GraderContext, GraderNotes, examples, transform};
-use crate::keys::{TASK_GRADER_KEYS, Table};
+use crate::keys::{Keys, TASK_GRADER_KEYS, Table};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, graders};
 
@@ -22,7 +22,7 @@ pub(crate) fn task_graders(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -
 }
 
 fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ParsedGrader> {
-    let mut fields = Fields::new(node, &TASK_GRADER, d)?;
+    let mut fields = Fields::new(node, TaskGrader::TABLE, d)?;
     let name_entry = fields.require("name", d);
     let config_entry = fields.get("config");
     let examples = fields.get("examples").map(|entry| examples::read(entry, scope, d)).unwrap_or_default();
