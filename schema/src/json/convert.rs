@@ -67,23 +67,17 @@ impl From<Object> for serde_json::Value {
     }
 }
 
-impl From<bool> for Value {
-    fn from(value: bool) -> Self {
-        Self::Bool(value)
-    }
+macro_rules! from_contents {
+    ($($variant:ident($type:ty))*) => {$(
+        impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::$variant(value)
+            }
+        }
+    )*};
 }
 
-impl From<Number> for Value {
-    fn from(number: Number) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::String(text)
-    }
-}
+from_contents! { Bool(bool) Number(Number) String(String) Object(Object) }
 
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
@@ -94,12 +88,6 @@ impl From<&str> for Value {
 impl From<Cow<'_, str>> for Value {
     fn from(text: Cow<'_, str>) -> Self {
         Self::String(text.into_owned())
-    }
-}
-
-impl From<Object> for Value {
-    fn from(object: Object) -> Self {
-        Self::Object(object)
     }
 }
 
@@ -145,6 +133,35 @@ impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Value {
     }
 }
 
+macro_rules! equal {
+    ($($type:ty: |$own:ident, $other:ident| $is_equal:expr;)*) => {$(
+        impl PartialEq<$type> for Value {
+            fn eq(&self, $other: &$type) -> bool {
+                let $own = self;
+                $is_equal
+            }
+        }
+
+        impl PartialEq<Value> for $type {
+            fn eq(&self, other: &Value) -> bool {
+                other == self
+            }
+        }
+    )*};
+}
+
+equal! {
+    str: |own, other| own.as_str() == Some(other);
+    &str: |own, other| own.as_str() == Some(*other);
+    String: |own, other| own.as_str() == Some(other.as_str());
+    bool: |own, other| own.as_bool() == Some(*other);
+    f64: |own, other| own.as_f64() == Some(*other);
+    serde_json::Value: |own, other| {
+        let other = Value::from(other);
+        *own == other
+    };
+}
+
 macro_rules! integers {
     ($($type:ty)*) => {$(
         impl From<$type> for Value {
@@ -186,65 +203,5 @@ impl From<f64> for Value {
 impl From<f32> for Value {
     fn from(number: f32) -> Self {
         serde_json::Value::from(number).into()
-    }
-}
-
-macro_rules! equal {
-    ($($type:ty: $own:ident => $value:expr;)*) => {$(
-        impl PartialEq<$type> for Value {
-            fn eq(&self, other: &$type) -> bool {
-                let $own = self;
-                $value == Some(other)
-            }
-        }
-
-        impl PartialEq<Value> for $type {
-            fn eq(&self, other: &Value) -> bool {
-                other == self
-            }
-        }
-    )*};
-}
-
-equal! {
-    str: own => own.as_str();
-    bool: own => own.as_bool().as_ref();
-    f64: own => own.as_f64().as_ref();
-}
-
-impl PartialEq<&str> for Value {
-    fn eq(&self, other: &&str) -> bool {
-        self.as_str() == Some(*other)
-    }
-}
-
-impl PartialEq<Value> for &str {
-    fn eq(&self, other: &Value) -> bool {
-        other == self
-    }
-}
-
-impl PartialEq<String> for Value {
-    fn eq(&self, other: &String) -> bool {
-        self.as_str() == Some(other.as_str())
-    }
-}
-
-impl PartialEq<Value> for String {
-    fn eq(&self, other: &Value) -> bool {
-        other == self
-    }
-}
-
-impl PartialEq<serde_json::Value> for Value {
-    fn eq(&self, other: &serde_json::Value) -> bool {
-        let other = Self::from(other);
-        *self == other
-    }
-}
-
-impl PartialEq<Value> for serde_json::Value {
-    fn eq(&self, other: &Value) -> bool {
-        other == self
     }
 }

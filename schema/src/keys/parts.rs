@@ -35,10 +35,7 @@ impl Written {
 
     /// The word of a choice.
     pub fn word(&self) -> Option<&'static str> {
-        match self {
-            Self::Word(word) => Some(word),
-            _ => None,
-        }
+        if let Self::Word(word) = self { Some(word) } else { None }
     }
 
     /// Whether a problem was reported in a part of it.
@@ -47,14 +44,6 @@ impl Written {
             Self::Parts(parts) => parts.is_broken,
             Self::List(items) => items.iter().any(Self::is_broken),
             _ => false,
-        }
-    }
-
-    /// The keys of an object.
-    pub fn into_parts(self) -> Option<Parts> {
-        match self {
-            Self::Parts(parts) => Some(parts),
-            _ => None,
         }
     }
 }
@@ -154,12 +143,35 @@ impl FromWritten for () {
     }
 }
 
-impl FromWritten for Value {
+/// The variant of [`Written`] that becomes a type, and what the type is where the key is absent.
+macro_rules! from_variants {
+    ($($type:ty: $variant:ident, absent: $absent:expr;)*) => {
+        $(impl FromWritten for $type {
+            fn from_written(written: Written) -> Option<Self> {
+                if let Written::$variant(value) = written { Some(value) } else { None }
+            }
+
+            fn absent() -> Option<Self> {
+                $absent
+            }
+        })*
+    };
+}
+
+from_variants! {
+    Value: Data, absent: None;
+    Parts: Parts, absent: None;
+    bool: Boolean, absent: Some(false);
+    f64: Number, absent: None;
+}
+
+impl FromWritten for Object {
     fn from_written(written: Written) -> Option<Self> {
-        match written {
-            Written::Data(value) => Some(value),
-            _ => None,
-        }
+        if let Written::Data(Value::Object(object)) = written { Some(object) } else { None }
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Object::new())
     }
 }
 
@@ -187,40 +199,12 @@ impl<T: FromWritten + 'static> FromWritten for Vec<T> {
     }
 }
 
-impl FromWritten for Parts {
-    fn from_written(written: Written) -> Option<Self> {
-        written.into_parts()
-    }
-}
-
 impl FromWritten for String {
     fn from_written(written: Written) -> Option<Self> {
         match written {
             Written::Text(text) => Some(text),
             Written::Word(word) => Some(word.to_owned()),
             Written::Made(value) => value.downcast().ok().map(|text| *text),
-            _ => None,
-        }
-    }
-}
-
-impl FromWritten for bool {
-    fn from_written(written: Written) -> Option<Self> {
-        match written {
-            Written::Boolean(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    fn absent() -> Option<Self> {
-        Some(false)
-    }
-}
-
-impl FromWritten for f64 {
-    fn from_written(written: Written) -> Option<Self> {
-        match written {
-            Written::Number(value) => Some(value),
             _ => None,
         }
     }
@@ -243,28 +227,13 @@ impl FromWritten for u32 {
     }
 }
 
-impl FromWritten for Object {
-    fn from_written(written: Written) -> Option<Self> {
-        match written {
-            Written::Data(Value::Object(object)) => Some(object),
-            _ => None,
-        }
-    }
-
-    fn absent() -> Option<Self> {
-        Some(Object::new())
-    }
-}
-
 /// Types that the loader makes itself.
 macro_rules! made {
     ($($name:ty),* $(,)?) => {
         $(impl $crate::keys::FromWritten for $name {
             fn from_written(written: $crate::keys::Written) -> Option<Self> {
-                match written {
-                    $crate::keys::Written::Made(value) => value.downcast().ok().map(|value| *value),
-                    _ => None,
-                }
+                let $crate::keys::Written::Made(value) = written else { return None };
+                value.downcast().ok().map(|value| *value)
             }
         })*
     };
