@@ -4,7 +4,6 @@ mod file;
 mod json;
 mod keys;
 pub(crate) mod node;
-mod number;
 mod yaml;
 
 #[cfg(test)]

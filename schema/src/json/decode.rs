@@ -95,7 +95,9 @@ impl<'de> Visitor<'de> for ValueVisitor {
 /// The number that is an object here: `serde_json` reads them so if an agent enables its feature `arbitrary_precision`.
 fn as_number(object: &Object) -> Option<Number> {
     match object.get(number::NAME)? {
-        Value::String(digits) if object.len() == 1 => number::of_digits(digits),
+        Value::String(digits) if object.len() == 1 => {
+            number::number_of_digits(digits, !digits.contains(['.', 'e', 'E']))
+        }
         _ => None,
     }
 }

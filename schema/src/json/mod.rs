@@ -30,6 +30,8 @@ pub use serde_json::Number;
 /// A JSON value, like `serde_json::json!`: `json!({"b": 1, "a": [null, name]})`. The keys stay in this order.
 pub use crate::__json as json;
 
+#[doc(hidden)]
+pub use number::number_of_digits;
 pub use object::Object;
 pub use reader::Reader;
 pub use value::{Index, Value};

@@ -29,9 +29,9 @@ pub(super) fn parsed(digits: &str, is_integer: bool) -> Option<Parsed> {
     digits.parse().ok().filter(|number: &f64| number.is_finite()).map(Parsed::Float)
 }
 
-/// The number with these digits.
-pub(super) fn of_digits(digits: &str) -> Option<Number> {
-    match parsed(digits, !digits.contains(['.', 'e', 'E']))? {
+/// The number with these digits: an integer where 64 bits hold it, else the nearest float. `None` if it is not finite.
+pub fn number_of_digits(digits: &str, is_integer: bool) -> Option<Number> {
+    match parsed(digits, is_integer)? {
         Parsed::Unsigned(number) => Some(number.into()),
         Parsed::Signed(number) => Some(number.into()),
         Parsed::Float(number) => Number::from_f64(number),

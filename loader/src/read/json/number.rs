@@ -1,10 +1,9 @@
 //! JSON numbers.
 
-use evalsuite_schema::json::Number;
+use evalsuite_schema::json::{Number, number_of_digits};
 
 use super::reader::{Reader, Result};
 use super::syntax_error;
-use crate::read::number;
 
 impl Reader<'_, '_> {
     /// The number that comes next: `-? ( 0 | [1-9][0-9]* ) ( \. [0-9]+ )? ( [eE] [-+]? [0-9]+ )?`.
@@ -40,7 +39,7 @@ impl Reader<'_, '_> {
             return Err(syntax_error::bad_number(self, start, first, "not a number as JSON writes it"));
         }
         let text = &self.text[first..self.at];
-        let value = if is_float { number::float(text) } else { number::integer(text) };
+        let value = number_of_digits(text, !is_float);
         value.ok_or_else(|| syntax_error::bad_number(self, start, first, "the number is too large"))
     }
 

@@ -4,7 +4,7 @@ use evalsuite_schema::json::{Number, Object, Value};
 use proptest::prelude::*;
 
 use super::{json, list, yaml};
-use crate::read::number;
+use crate::read::yaml::scalar;
 
 /// What `yaml_serde` reads, as JSON; `None` where it reads nothing, or what JSON cannot hold.
 fn other(text: &str) -> Option<Value> {
@@ -25,7 +25,7 @@ fn as_json(value: &serde_yaml::Value) -> Option<Value> {
             for (key, value) in entries {
                 let key = match as_json(key)? {
                     Value::String(key) => key,
-                    Value::Number(key) => number::as_key(&key),
+                    Value::Number(key) => scalar::as_key(&key),
                     key @ (Value::Null | Value::Bool(_)) => key.to_string(),
                     Value::Array(_) | Value::Object(_) => return None,
                 };

@@ -6,7 +6,7 @@ mod escape;
 mod key_without_blank;
 mod merge;
 mod other_notations;
-mod scalar;
+pub(super) mod scalar;
 mod syntax_error;
 mod tree;
 

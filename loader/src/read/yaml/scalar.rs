@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use evalsuite_schema::json::Number;
+use evalsuite_schema::json::{Number, number_of_digits};
 use granit_parser::{ScalarStyle, Tag};
 
 use crate::read::node::Data;
-use crate::read::number;
 
 /// The value of a scalar, by the core schema of YAML 1.2.
 #[derive(Debug, PartialEq)]
@@ -108,8 +107,8 @@ enum Numeric {
 fn numeric(text: &str) -> Numeric {
     let bytes = text.as_bytes();
     let based = match bytes {
-        [b'0', b'x', digits @ ..] if all(digits, u8::is_ascii_hexdigit) => number::based(&text[2..], 16),
-        [b'0', b'o', digits @ ..] if all(digits, |digit| matches!(digit, b'0'..=b'7')) => number::based(&text[2..], 8),
+        [b'0', b'x', digits @ ..] if all(digits, u8::is_ascii_hexdigit) => based(&text[2..], 16),
+        [b'0', b'o', digits @ ..] if all(digits, |digit| matches!(digit, b'0'..=b'7')) => based(&text[2..], 8),
         _ => return decimal(text),
     };
     based.map_or(Numeric::NotFinite, Numeric::Number)
@@ -153,8 +152,7 @@ fn decimal(text: &str) -> Numeric {
     if end != bytes.len() {
         return Numeric::No;
     }
-    let number = if is_float { number::float(text) } else { number::integer(text) };
-    number.map_or(Numeric::NotFinite, Numeric::Number)
+    number_of_digits(text, !is_float).map_or(Numeric::NotFinite, Numeric::Number)
 }
 
 fn not_finite(text: &str, sign: usize) -> Numeric {
@@ -162,5 +160,26 @@ fn not_finite(text: &str, sign: usize) -> Numeric {
         ".inf" | ".Inf" | ".INF" => Numeric::NotFinite,
         ".nan" | ".NaN" | ".NAN" if sign == 0 => Numeric::NotFinite,
         _ => Numeric::No,
+    }
+}
+
+/// The value of digits to another base than ten.
+fn based(digits: &str, base: u32) -> Option<Number> {
+    if let Ok(value) = u64::from_str_radix(digits, base) {
+        return Some(Number::from(value));
+    }
+    let value = digits
+        .chars()
+        .fold(0.0, |value, digit| value * f64::from(base) + f64::from(digit.to_digit(base).unwrap_or_default()));
+    Number::from_f64(value)
+}
+
+/// How JavaScript spells a number as a key: `1` also for `1.0`.
+pub(in crate::read) fn as_key(number: &Number) -> String {
+    /// Integers up to here are exact in a float.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match number.as_f64() {
+        Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() <= EXACT => format!("{value:.0}"),
+        _ => number.to_string(),
     }
 }

@@ -9,7 +9,7 @@ use super::scalar::Scalar;
 use super::{curly_quotes, merge, scalar, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::read::node::{Data, Entry, Node};
-use crate::read::{MAX_DEPTH, MAX_NODES, keys, number};
+use crate::read::{MAX_DEPTH, MAX_NODES, keys};
 use crate::source::{FileId, Position, Span};
 
 /// Builds nodes from the events of the parser.
@@ -396,7 +396,7 @@ fn spell(data: Data) -> Option<String> {
         Data::String(text) => Some(text),
         Data::Null => Some("null".to_owned()),
         Data::Bool(value) => Some(value.to_string()),
-        Data::Number(value) => Some(number::as_key(&value)),
+        Data::Number(value) => Some(scalar::as_key(&value)),
         Data::Sequence(_) | Data::Mapping(_) => None,
     }
 }
