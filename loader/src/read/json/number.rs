@@ -17,7 +17,7 @@ impl Reader<'_, '_> {
         if self.byte(self.at) == b'0' {
             self.at += 1;
             if self.byte(self.at).is_ascii_digit() {
-                return Err(syntax_error::bad_number(self, start, first, "numbers have no leading zeros"));
+                return syntax_error::bad_number(self, start, first, "numbers have no leading zeros");
             }
         } else {
             self.digits(start, first, "a digit is missing after `-`")?;
@@ -36,16 +36,16 @@ impl Reader<'_, '_> {
             self.digits(start, first, "a digit is missing in the exponent")?;
         }
         if self.byte(self.at).is_ascii_alphanumeric() || matches!(self.byte(self.at), b'.' | b'_') {
-            return Err(syntax_error::bad_number(self, start, first, "not a number as JSON writes it"));
+            return syntax_error::bad_number(self, start, first, "not a number as JSON writes it");
         }
         let text = &self.text[first..self.at];
-        let value = number_of_digits(text, !is_float);
-        value.ok_or_else(|| syntax_error::bad_number(self, start, first, "the number is too large"))
+        number_of_digits(text, !is_float)
+            .map_or_else(|| syntax_error::bad_number(self, start, first, "the number is too large"), Ok)
     }
 
     fn digits(&mut self, start: crate::source::Position, first: usize, otherwise: &'static str) -> Result<()> {
         if !self.byte(self.at).is_ascii_digit() {
-            return Err(syntax_error::bad_number(self, start, first, otherwise));
+            return syntax_error::bad_number(self, start, first, otherwise);
         }
         while self.byte(self.at).is_ascii_digit() {
             self.at += 1;

@@ -19,7 +19,7 @@ impl Reader<'_, '_> {
                     text.push(self.escape(start)?);
                     copied = self.at;
                 }
-                0..0x20 => return Err(syntax_error::in_string(self, start)),
+                0..0x20 => return syntax_error::in_string(self, start),
                 0x80..0xC0 => self.skip_continuation(),
                 _ => self.at += 1,
             }
@@ -41,7 +41,7 @@ impl Reader<'_, '_> {
             b'r' => '\r',
             b't' => '\t',
             b'u' => return self.code_point(start, string),
-            _ => return Err(syntax_error::unknown_escape(self, start, string)),
+            _ => return syntax_error::unknown_escape(self, start, string),
         };
         self.at += 2;
         Ok(character)
@@ -54,11 +54,11 @@ impl Reader<'_, '_> {
             let second = self.pos();
             let low = self.hexadecimal(second, string)?;
             if !matches!(low, 0xDC00..0xE000) {
-                return Err(syntax_error::lone_surrogate(self.span(start)));
+                return syntax_error::lone_surrogate(self.span(start));
             }
             code = 0x1_0000 + ((code - 0xD800) << 10) + (low - 0xDC00);
         }
-        char::from_u32(code).ok_or_else(|| syntax_error::lone_surrogate(self.span(start)))
+        char::from_u32(code).map_or_else(|| syntax_error::lone_surrogate(self.span(start)), Ok)
     }
 
     fn hexadecimal(&mut self, start: Position, string: Position) -> Result<u32> {
@@ -66,7 +66,7 @@ impl Reader<'_, '_> {
         let mut code = 0;
         for _ in 0..4 {
             let Some(digit) = char::from(self.byte(self.at)).to_digit(16) else {
-                return Err(syntax_error::bad_code_point(self, start, string));
+                return syntax_error::bad_code_point(self, start, string);
             };
             code = code * 16 + digit;
             self.at += 1;

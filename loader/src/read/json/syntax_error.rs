@@ -1,6 +1,6 @@
 //! What is wrong with a text that is not JSON.
 
-use super::reader::Reader;
+use super::reader::{Reader, Result};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Position, Span};
 
@@ -12,12 +12,10 @@ pub(super) enum Inside {
     Nothing,
     Array(Position),
     Object(Position),
-    /// After the colon of an entry of the object that starts there.
-    Entry(Position),
 }
 
-fn error(span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Diagnostic> {
-    Box::new(Diagnostic::new(Code::JsonSyntax, message).at(span).help(help))
+fn error<T>(span: Span, message: impl Into<String>, help: impl Into<String>) -> Result<T> {
+    Err(Box::new(Diagnostic::new(Code::JsonSyntax, message).at(span).help(help)))
 }
 
 /// The character at the reader, with its span, which is empty at the end.
@@ -42,21 +40,24 @@ fn shown(character: char) -> String {
     if matches!(character, '"' | '\'') { character.to_string() } else { character.escape_debug().to_string() }
 }
 
-fn ends(reader: &Reader<'_, '_>, inside: Inside, span: Span) -> Box<Diagnostic> {
+fn ends<T>(reader: &Reader<'_, '_>, inside: Inside, span: Span) -> Result<T> {
     let (what, bracket, start) = match inside {
         Inside::Nothing => return error(span, "there is no JSON value", "write at least `{}`"),
         Inside::Array(start) => ("list", "]", start),
-        Inside::Object(start) | Inside::Entry(start) => ("object", "}", start),
+        Inside::Object(start) => ("object", "}", start),
     };
     let opening = Span::new(reader.file, start, Position { column: start.column + 1, ..start });
     let message = format!("the text ends inside {} {what}", if what == "list" { "a" } else { "an" });
-    let diagnostic = error(span, message, format!("close it with `{bracket}`"));
-    Box::new(diagnostic.related(opening, format!("the {what} starts here")))
+    let problem = Diagnostic::new(Code::JsonSyntax, message).at(span).help(format!("close it with `{bracket}`"));
+    Err(Box::new(problem.related(opening, format!("the {what} starts here"))))
 }
 
-fn is_comment(reader: &Reader<'_, '_>) -> bool {
-    reader.byte(reader.at) == b'#'
-        || reader.byte(reader.at) == b'/' && matches!(reader.byte(reader.at + 1), b'/' | b'*')
+/// The next character; an error if the text ends here, or a comment starts.
+fn next_inside(reader: &Reader<'_, '_>, inside: Inside) -> Result<(char, Span)> {
+    let (next, span) = next(reader);
+    let Some(next) = next else { return ends(reader, inside, span) };
+    let is_comment = next == '#' || next == '/' && matches!(reader.byte(reader.at + 1), b'/' | b'*');
+    if is_comment { error(span, "comments are not allowed", NO_EXTRAS) } else { Ok((next, span)) }
 }
 
 /// Whether the last character before the reader that is not white space is a comma.
@@ -65,14 +66,8 @@ fn comma_before(reader: &Reader<'_, '_>) -> bool {
     before.last() == Some(&b',')
 }
 
-pub(super) fn missing_value(reader: &mut Reader<'_, '_>, inside: Inside) -> Box<Diagnostic> {
-    let (next, span) = next(reader);
-    let Some(next) = next else {
-        return ends(reader, inside, span);
-    };
-    if is_comment(reader) {
-        return error(span, "comments are not allowed", NO_EXTRAS);
-    }
+pub(super) fn missing_value<T>(reader: &mut Reader<'_, '_>, inside: Inside) -> Result<T> {
+    let (next, span) = next_inside(reader, inside)?;
     match next {
         ']' if matches!(inside, Inside::Array(_)) && comma_before(reader) => {
             error(span, "trailing comma before `]`", NO_EXTRAS)
@@ -95,14 +90,8 @@ pub(super) fn missing_value(reader: &mut Reader<'_, '_>, inside: Inside) -> Box<
     }
 }
 
-pub(super) fn missing_separator(reader: &mut Reader<'_, '_>, inside: Inside) -> Box<Diagnostic> {
-    let (next, span) = next(reader);
-    let Some(next) = next else {
-        return ends(reader, inside, span);
-    };
-    if is_comment(reader) {
-        return error(span, "comments are not allowed", NO_EXTRAS);
-    }
+pub(super) fn missing_separator<T>(reader: &mut Reader<'_, '_>, inside: Inside) -> Result<T> {
+    let (next, span) = next_inside(reader, inside)?;
     let bracket = if matches!(inside, Inside::Array(_)) { ']' } else { '}' };
     let next_is_value = matches!(next, '"' | '{' | '[' | '-') || next.is_ascii_alphanumeric();
     let help = if next_is_value {
@@ -113,14 +102,8 @@ pub(super) fn missing_separator(reader: &mut Reader<'_, '_>, inside: Inside) -> 
     error(span, format!("expected `,` or `{bracket}`, found `{}`", shown(next)), help)
 }
 
-pub(super) fn missing_key(reader: &mut Reader<'_, '_>, object: Position) -> Box<Diagnostic> {
-    let (next, span) = next(reader);
-    let Some(next) = next else {
-        return ends(reader, Inside::Object(object), span);
-    };
-    if is_comment(reader) {
-        return error(span, "comments are not allowed", NO_EXTRAS);
-    }
+pub(super) fn missing_key<T>(reader: &mut Reader<'_, '_>, object: Position) -> Result<T> {
+    let (next, span) = next_inside(reader, Inside::Object(object))?;
     if next == '}' && comma_before(reader) {
         return error(span, "trailing comma before `}`", NO_EXTRAS);
     }
@@ -134,27 +117,18 @@ pub(super) fn missing_key(reader: &mut Reader<'_, '_>, object: Position) -> Box<
     error(span, format!("expected a key, found `{}`", shown(next)), "keys are text in double quotes")
 }
 
-pub(super) fn missing_colon(reader: &Reader<'_, '_>, key: &str, object: Position) -> Box<Diagnostic> {
-    let (next, span) = next(reader);
-    let Some(next) = next else {
-        return ends(reader, Inside::Object(object), span);
-    };
-    if is_comment(reader) {
-        return error(span, "comments are not allowed", NO_EXTRAS);
-    }
+pub(super) fn missing_colon<T>(reader: &Reader<'_, '_>, key: &str, object: Position) -> Result<T> {
+    let (next, span) = next_inside(reader, Inside::Object(object))?;
     let message = format!("expected `:` after the key `{}`, found `{}`", key.escape_debug(), shown(next));
     error(span, message, "put a colon between key and value")
 }
 
-pub(super) fn text_after_value(reader: &mut Reader<'_, '_>) -> Box<Diagnostic> {
-    let (_, span) = next(reader);
-    if is_comment(reader) {
-        return error(span, "comments are not allowed", NO_EXTRAS);
-    }
+pub(super) fn text_after_value<T>(reader: &mut Reader<'_, '_>) -> Result<T> {
+    let (_, span) = next_inside(reader, Inside::Nothing)?;
     error(span, "unexpected text after the JSON value", "one value per document; put several in a list")
 }
 
-pub(super) fn in_string(reader: &mut Reader<'_, '_>, start: Position) -> Box<Diagnostic> {
+pub(super) fn in_string<T>(reader: &mut Reader<'_, '_>, start: Position) -> Result<T> {
     let (next, span) = next(reader);
     match next {
         None => error(reader.span(start), "the text ends inside a string", "close it with `\"`"),
@@ -171,7 +145,7 @@ pub(super) fn in_string(reader: &mut Reader<'_, '_>, start: Position) -> Box<Dia
     }
 }
 
-pub(super) fn unknown_escape(reader: &mut Reader<'_, '_>, start: Position, string: Position) -> Box<Diagnostic> {
+pub(super) fn unknown_escape<T>(reader: &mut Reader<'_, '_>, start: Position, string: Position) -> Result<T> {
     reader.at += 1;
     let (next, _) = next(reader);
     let Some(next) = next.filter(|next| !next.is_ascii_control()) else {
@@ -181,7 +155,7 @@ pub(super) fn unknown_escape(reader: &mut Reader<'_, '_>, start: Position, strin
     error(span, format!("unknown escape `\\{}`", shown(next)), "write `\\\\` for a backslash")
 }
 
-pub(super) fn bad_code_point(reader: &mut Reader<'_, '_>, start: Position, string: Position) -> Box<Diagnostic> {
+pub(super) fn bad_code_point<T>(reader: &mut Reader<'_, '_>, start: Position, string: Position) -> Result<T> {
     let (next, _) = next(reader);
     if next.is_none_or(|next| next.is_ascii_control()) {
         return in_string(reader, string);
@@ -189,11 +163,11 @@ pub(super) fn bad_code_point(reader: &mut Reader<'_, '_>, start: Position, strin
     error(reader.span(start), "`\\u` needs four hexadecimal digits", "such as `\\u00e4`")
 }
 
-pub(super) fn lone_surrogate(span: Span) -> Box<Diagnostic> {
+pub(super) fn lone_surrogate<T>(span: Span) -> Result<T> {
     error(span, "half of a surrogate pair", "write both halves, or the character itself")
 }
 
-pub(super) fn bad_number(reader: &mut Reader<'_, '_>, start: Position, first: usize, what: &str) -> Box<Diagnostic> {
+pub(super) fn bad_number<T>(reader: &mut Reader<'_, '_>, start: Position, first: usize, what: &str) -> Result<T> {
     reader.at = reader.at.max(first);
     let (_, rest) = word(reader);
     let end = rest.range.map_or(start, |(_, end)| end);

@@ -15,7 +15,7 @@ impl Reader<'_, '_> {
         let root = self.value(Inside::Nothing)?;
         self.skip_white_space();
         if self.at < self.bytes.len() {
-            return Err(syntax_error::text_after_value(&mut self));
+            return syntax_error::text_after_value(&mut self);
         }
         Ok(root)
     }
@@ -40,7 +40,7 @@ impl Reader<'_, '_> {
             b't' => self.word("true", Data::Bool(true))?,
             b'f' => self.word("false", Data::Bool(false))?,
             b'n' => self.word("null", Data::Null)?,
-            _ => return Err(syntax_error::missing_value(self, inside)),
+            _ => return syntax_error::missing_value(self, inside),
         };
         Ok(Node { span: self.span(start), data })
     }
@@ -49,7 +49,7 @@ impl Reader<'_, '_> {
         let end = self.at + word.len();
         let is_longer = self.byte(end).is_ascii_alphanumeric() || self.byte(end) == b'_' || self.byte(end) >= 0x80;
         if end > self.bytes.len() || self.bytes[self.at..end] != *word.as_bytes() || is_longer {
-            return Err(syntax_error::missing_value(self, Inside::Nothing));
+            return syntax_error::missing_value(self, Inside::Nothing);
         }
         self.at = end;
         Ok(data)
@@ -76,7 +76,7 @@ impl Reader<'_, '_> {
                 match self.byte(self.at) {
                     b',' => self.at += 1,
                     b']' => break,
-                    _ => return Err(syntax_error::missing_separator(self, Inside::Array(start))),
+                    _ => return syntax_error::missing_separator(self, Inside::Array(start)),
                 }
                 self.skip_white_space();
             }
@@ -97,7 +97,7 @@ impl Reader<'_, '_> {
                 match self.byte(self.at) {
                     b',' => self.at += 1,
                     b'}' => break,
-                    _ => return Err(syntax_error::missing_separator(self, Inside::Object(start))),
+                    _ => return syntax_error::missing_separator(self, Inside::Object(start)),
                 }
                 self.skip_white_space();
             }
@@ -111,18 +111,18 @@ impl Reader<'_, '_> {
     fn entry(&mut self, object: Position) -> Result<Entry> {
         let start = self.pos();
         if self.byte(self.at) != b'"' {
-            return Err(syntax_error::missing_key(self, object));
+            return syntax_error::missing_key(self, object);
         }
         self.count_node(start)?;
         let key = self.string()?;
         let key_span = self.span(start);
         self.skip_white_space();
         if self.byte(self.at) != b':' {
-            return Err(syntax_error::missing_colon(self, &key, object));
+            return syntax_error::missing_colon(self, &key, object);
         }
         self.at += 1;
         self.skip_white_space();
-        let value = self.value(Inside::Entry(object))?;
+        let value = self.value(Inside::Object(object))?;
         Ok(Entry { key, key_span, value })
     }
 }
