@@ -20,7 +20,7 @@ use evalsuite_diagnostics::suggest;
 pub(crate) use wrong_type::wrong_type;
 
 pub(crate) use values::{
-    boolean, count, fraction, integer, list, literal, literal_text, number_in, object, string, text, texts, word,
+    boolean, count, fraction, integer, list, literal, literal_text, object, pass_mark, string, text, texts, word,
 };
 
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.
@@ -41,6 +41,9 @@ const OWN: &str = "x-";
 pub(crate) fn is_own(key: &str) -> bool {
     key.starts_with(OWN)
 }
+
+/// Reads a value, which messages call by the text.
+type Parse<T> = fn(&Node, &str, &mut Diagnostics) -> Option<T>;
 
 impl<'n> Fields<'n> {
     /// The keys of `node`, which is an `object`. Anything but a mapping is wrong-type.
@@ -156,12 +159,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of `key` as `parse` reads it.
-    pub(crate) fn read<T>(
-        &mut self,
-        key: &'static str,
-        parse: fn(&Node, &str, &mut Diagnostics) -> Option<T>,
-        d: &mut Diagnostics,
-    ) -> Option<T> {
+    pub(crate) fn read<T>(&mut self, key: &'static str, parse: Parse<T>, d: &mut Diagnostics) -> Option<T> {
         self.get(key).and_then(|entry| parse(&entry.value, &label(entry), d))
     }
 
@@ -170,7 +168,7 @@ impl<'n> Fields<'n> {
         &mut self,
         key: &'static str,
         default: T,
-        parse: fn(&Node, &str, &mut Diagnostics) -> Option<T>,
+        parse: Parse<T>,
         d: &mut Diagnostics,
     ) -> Option<T> {
         self.get(key).map_or(Some(default), |entry| parse(&entry.value, &label(entry), d))

@@ -100,6 +100,11 @@ pub(crate) fn fraction(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f
     number_in(node, what, &range::FRACTION, d)
 }
 
+/// A number greater than 0 and at most 1.
+pub(crate) fn pass_mark(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
+    number_in(node, what, &range::PASS_MARK, d)
+}
+
 /// A whole number from `low` to `high`. `2.0` is whole, `2.5` is wrong-type.
 pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diagnostics) -> Option<u64> {
     let value = number(node, what, d)?;

@@ -29,7 +29,7 @@ use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
-use crate::keys::{RUBRIC, Table, range};
+use crate::keys::{RUBRIC, Table};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
@@ -188,9 +188,4 @@ pub(crate) fn weight(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64
         _ => format!("{what} is {}", node.kind()),
     };
     fields::reject(Code::InvalidWeight, node.span, found, "write a number of at least 0", d)
-}
-
-/// A pass mark.
-pub(crate) fn min_score(node: &Node, d: &mut Diagnostics) -> Option<f64> {
-    fields::number_in(node, "`min_score`", &range::PASS_MARK, d)
 }

@@ -7,7 +7,7 @@ use super::{GraderContext, Rules};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::{Fields, label};
-use crate::keys::{Table, range};
+use crate::keys::Table;
 use crate::read::node::Node;
 
 /// A list where a type looks for one text.
@@ -73,7 +73,7 @@ pub(super) fn similar(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     }
     let (min_score, threshold) = (fields.get("min_score"), fields.get("threshold"));
     if let Some(entry) = fields::either(min_score, threshold, d).filter(|entry| entry.key == "threshold") {
-        notes.pass_mark = fields::number_in(&entry.value, &label(entry), &range::PASS_MARK, d);
+        notes.pass_mark = fields::pass_mark(&entry.value, &label(entry), d);
         if notes.pass_mark.is_none() {
             parts.mark_broken();
         }

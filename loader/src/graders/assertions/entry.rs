@@ -1,7 +1,7 @@
 //! One mapping of a list: what every grader has, then the settings of its type.
 
-use evalsuite_schema::Examples;
-use evalsuite_schema::grader::{AnswerStep, BUILT_IN, Grader, GraderConfig, TABLES};
+use evalsuite_schema::Object;
+use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig, TABLES};
 
 use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
@@ -48,7 +48,8 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     let name = fields.get("name");
     let name_text = name.and_then(|entry| fields::literal_text(&entry.value, "`name`", d));
     fields.no_effect("id", d);
-    let common = CommonSettings::read(&mut fields, cx, d);
+    let mut grader = Grader::new("", cx.scope.files.location(node.span), GraderConfig::IsJson);
+    read_common(&mut grader, &mut fields, cx, d);
     let mut notes = GraderNotes::default();
     let config = match (built_in, replacement(&fields, &written)) {
         (Some(known), _) => {
@@ -76,14 +77,9 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     let Some(config) = config.filter(|_| !name_is_broken) else {
         return Some(ParsedGrader { notes, ..ParsedGrader::broken(node, cx.scope) });
     };
-    let name_text = name_text.unwrap_or_else(|| graders::automatic_name(&config, &written));
-    let mut grader = Grader::new(name_text, cx.scope.files.location(node.span), config);
-    grader.weight = common.weight;
-    grader.required = common.required;
-    grader.min_score = common.min_score.or(notes.pass_mark);
-    grader.negate = common.negate;
-    grader.transform = common.transform;
-    grader.examples = common.examples;
+    grader.name = name_text.unwrap_or_else(|| graders::automatic_name(&config, &written));
+    grader.min_score = grader.min_score.or(notes.pass_mark);
+    grader.config = config;
     Some(ParsedGrader { named: name.map(|entry| entry.value.span), notes, ..ParsedGrader::new(grader, node.span) })
 }
 
@@ -139,10 +135,7 @@ fn replacement(fields: &Fields<'_>, written: &str) -> Option<Replacement> {
 
 /// Settings of a grader registered in Rust, which only the grader can check.
 fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<GraderConfig> {
-    let config = match fields.get("config") {
-        Some(entry) => fields::object(&entry.value, "`config`", d)?,
-        None => evalsuite_schema::Object::new(),
-    };
+    let config = fields.read_or("config", Object::new(), fields::object, d)?;
     for entry in fields.rest() {
         // The key may be right and the type wrong.
         let meant = suggest::nearest(written, BUILT_IN.iter().copied());
@@ -162,32 +155,22 @@ fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<Gr
     Some(GraderConfig::User { grader: written.to_owned(), config })
 }
 
-/// What every grader has.
-struct CommonSettings {
-    weight: f64,
-    required: bool,
-    min_score: Option<f64>,
-    negate: bool,
-    transform: Vec<AnswerStep>,
-    examples: Examples,
+/// Reads what every grader has into `grader`.
+fn read_common(grader: &mut Grader, fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diagnostics) {
+    grader.weight = fields.read("weight", graders::weight, d).unwrap_or(1.0);
+    read_changes(grader, fields, cx, d);
+    let mark = fields.get("min_score");
+    if let Some(entry) = fields.get("required") {
+        grader.required = required_value(entry, mark, &mut grader.min_score, d);
+    }
+    grader.examples = fields.get("examples").map(|entry| examples::read(entry, cx.scope, d)).unwrap_or_default();
 }
 
-impl CommonSettings {
-    fn read(fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diagnostics) -> Self {
-        let weight = fields.get("weight").and_then(|entry| graders::weight(&entry.value, "`weight`", d));
-        let required = fields.get("required");
-        let min_score_entry = fields.get("min_score");
-        let mut min_score = min_score_entry.and_then(|entry| graders::min_score(&entry.value, d));
-        let negate = fields.read("negate", fields::boolean, d);
-        let transform = transform::read(fields, cx, d);
-        let required = match required {
-            Some(entry) => required_value(entry, min_score_entry, &mut min_score, d),
-            None => false,
-        };
-        let examples = fields.get("examples").map(|entry| examples::read(entry, cx.scope, d)).unwrap_or_default();
-        let (weight, negate) = (weight.unwrap_or(1.0), negate.unwrap_or(false));
-        Self { weight, required, min_score, negate, transform, examples }
-    }
+/// Reads what changes the answer and the result of a grader.
+pub(super) fn read_changes(grader: &mut Grader, fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diagnostics) {
+    grader.min_score = fields.read("min_score", fields::pass_mark, d);
+    grader.negate = fields.read("negate", fields::boolean, d).unwrap_or(false);
+    grader.transform = transform::read(fields, cx, d);
 }
 
 /// `required`: a number is an old way to write a pass mark, too.

@@ -4,13 +4,13 @@ use evalsuite_schema::Object;
 use evalsuite_schema::grader::keys::TaskGrader;
 use evalsuite_schema::grader::{Grader, GraderConfig};
 
-use super::ParsedGrader;
+use super::{ParsedGrader, entry};
 use crate::diagnostic::Diagnostics;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
-use crate::graders::{GraderContext, GraderNotes, examples, transform};
+use crate::graders::{GraderContext, GraderNotes, examples};
 use crate::keys::{Keys, TASK_GRADER_KEYS, Table};
-use crate::read::node::{Data, Entry, Node};
+use crate::read::node::{Data, Node};
 use crate::{fields, graders};
 
 /// Reads a list of `{name, config}`.
@@ -30,41 +30,38 @@ fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ParsedGr
     let name_entry = name_entry?;
     let name = fields::text(&name_entry.value, "`name`", d)?;
     let mut notes = GraderNotes::default();
-    let mut parsed = match graders::built_in(&name) {
-        Some(known) => built_in(known, node, config_entry, (scope, &mut notes), d)?,
+    let mut grader = Grader::new("", scope.files.location(node.span), GraderConfig::IsJson);
+    grader.config = match graders::built_in(&name) {
+        Some(known) => {
+            let absent = Node { span: node.span, data: Data::Mapping(Vec::new()) };
+            let settings = config_entry.map_or(&absent, |entry| &entry.value);
+            built_in(known, settings, &mut grader, &mut notes, GraderContext::new(scope), d)?
+        }
         None => {
             notes.users.push((name.clone(), name_entry.value.span));
-            let config = match config_entry {
-                Some(entry) => fields::object(&entry.value, "`config`", d)?,
-                None => Object::new(),
-            };
-            Grader::new("", scope.files.location(node.span), GraderConfig::User { grader: name.clone(), config })
+            let config = config_entry.map(|entry| fields::object(&entry.value, "`config`", d));
+            GraderConfig::User { grader: name.clone(), config: config.unwrap_or_else(|| Some(Object::new()))? }
         }
     };
-    (parsed.name, parsed.examples) = (name, examples);
-    Some(ParsedGrader { named: Some(name_entry.value.span), notes, ..ParsedGrader::new(parsed, node.span) })
+    (grader.name, grader.examples) = (name, examples);
+    Some(ParsedGrader { named: Some(name_entry.value.span), notes, ..ParsedGrader::new(grader, node.span) })
 }
 
-/// A built-in type; `config` has both its settings and those of every grader.
+/// A built-in type; `settings` has both its settings and those of every grader.
 fn built_in(
     known: &'static Table,
-    node: &Node,
-    config: Option<&Entry>,
-    (scope, notes): (Scope<'_>, &mut GraderNotes),
+    settings: &Node,
+    grader: &mut Grader,
+    notes: &mut GraderNotes,
+    cx: GraderContext<'_>,
     d: &mut Diagnostics,
-) -> Option<Grader> {
-    let absent = Node { span: node.span, data: Data::Mapping(Vec::new()) };
-    let settings = config.map_or(&absent, |entry| &entry.value);
+) -> Option<GraderConfig> {
     let mut fields = Fields::with_common(settings, known, TASK_GRADER_KEYS, d)?;
-    let min_score = fields.get("min_score").and_then(|entry| graders::min_score(&entry.value, d));
-    let negate = fields.read("negate", fields::boolean, d);
-    let transform = transform::read(&mut fields, GraderContext::new(scope), d);
-    let config = graders::settings(known, &mut fields, GraderContext::new(scope), notes, d);
+    entry::read_changes(grader, &mut fields, cx, d);
+    let config = graders::settings(known, &mut fields, cx, notes, d);
     if !known.is_open {
         fields.finish(d);
     }
-    let (min_score, negate) = (min_score.or(notes.pass_mark), negate.unwrap_or(false));
-    let mut grader = Grader::new("", scope.files.location(node.span), config?);
-    (grader.min_score, grader.negate, grader.transform) = (min_score, negate, transform);
-    Some(grader)
+    grader.min_score = grader.min_score.or(notes.pass_mark);
+    config
 }
