@@ -45,292 +45,257 @@ const MARK_OF_PROGRAM: &str = "EVALSUITE_SUITE_DIR";
 
 const FLAG: &str = "`1` or `true`, `0` or `false`";
 
-const fn variable(
-    topic: Topic,
-    name: &'static str,
-    meaning: &'static str,
-    value: &'static str,
-    default: &'static str,
-) -> Variable {
-    Variable { name, topic, meaning, value, default }
+impl Topic {
+    const fn variable(
+        self,
+        name: &'static str,
+        meaning: &'static str,
+        value: &'static str,
+        default: &'static str,
+    ) -> Variable {
+        Variable { name, topic: self, meaning, value, default }
+    }
 }
 
 /// Every variable. An empty value counts as unset.
 pub static VARIABLES: &[Variable] = {
     use Topic::{Build, Internal, Judge, Program, Run};
     &[
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_TRIALS",
             "number of trials of every case, in place of the files'",
             "an integer from 1 to 1000",
             "the value in the files",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_THRESHOLD",
             "score from which a case passes, in place of the files'",
             "a number from 0 to 1",
             "the value in the files",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_TIMEOUT_SECONDS",
             "time limit of a call of an agent, in place of the files'",
             "a number of seconds above 0",
             "the value in the files, else 300",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_CONFIRM",
             "most trials that repeat a case that fails and passed in its baseline; 0 repeats none",
             "an integer from 0 to 100",
             "10",
         ),
-        variable(Run, "EVALSUITE_RUN_ALL", "run all trials, also those that cannot change the result", FLAG, "0"),
-        variable(Run, "EVALSUITE_REQUIRE", "turn skipped cases into errors", FLAG, "0"),
-        variable(Run, "EVALSUITE_KEEP", "keep workspaces, including those of passed trials", FLAG, "0"),
-        variable(
-            Run,
+        Run.variable("EVALSUITE_RUN_ALL", "run all trials, also those that cannot change the result", FLAG, "0"),
+        Run.variable("EVALSUITE_REQUIRE", "turn skipped cases into errors", FLAG, "0"),
+        Run.variable("EVALSUITE_KEEP", "keep workspaces, including those of passed trials", FLAG, "0"),
+        Run.variable(
             "EVALSUITE_VERBOSE",
             "print which programs run, their output, and how long each step takes",
             FLAG,
             "0",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_RELOAD",
             "read cases again that changed since the build; needs the feature `reload`",
             FLAG,
             "0",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_OUTPUT",
             "directory of the records",
             "a path, relative to the root of the workspace",
             "`target/evalsuite`",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_DURABLE",
             "wait until the disk has each record, so that a power cut loses none",
             FLAG,
             "0; a killed process loses none either way",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_RUN_ID",
             "id of the run, which processes and machines may share",
             "a text",
             "nextest's run id, else the time and a digest",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_AGENT_DIGEST",
             "the version of the agent, and of graders and judges in Rust, in records: where it differs, all cases count as changed",
             "a text",
             "with `cargo evalsuite run` a digest of the sources of the packages, else none",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_ONLY_CHANGED",
             "run only cases that have changed; the others take their result from the newest run that has it",
             FLAG,
             "0",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_TARGET",
             "the target, or the part of the matrix to run",
             "names of targets, separated by commas",
             "the target of the case, else `default`; of a matrix, all",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_TARGETS",
             "the targets file",
             "path of the file, or of its directory",
             "the nearest `targets.yaml`",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_WORKERS",
             "number of trials of a suite that run at the same time, across all processes",
             "an integer from 1 to 1000",
             "`execution.workers`, else no limit",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_BUDGET_USD",
             "budget of the run, after which no trial starts",
             "US dollars, a number above 0",
             "no limit",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_RETRIES",
             "further attempts at a trial after an infrastructure error",
             "an integer from 0 to 10",
             "0",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_PROGRESS",
             "file to which each step of a run is appended as a line of JSON",
             "a path",
             "none",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_MODE",
             "call agents and judges, record what they do, or replay it without calling them",
             "`live`, `record` or `replay`",
             "`live`",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_REGRADE",
             "grade the answers of an earlier run again, without calling agents",
             "`latest`, or the id of a run",
             "",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_PROBE",
             "the tests `suite_check` probe their suites: print the findings, or fail because of them",
             "`off`, `warn` or `deny`",
             "`off`",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_CASSETTES",
             "directory of the recordings",
             "a path",
             "`.evalsuite/cassettes` in the package",
         ),
-        variable(
-            Run,
+        Run.variable(
             "EVALSUITE_ENV_FILE",
             "file with variables, for those that the environment does not set",
             "path of a file of lines `NAME=value`",
             "",
         ),
-        variable(
-            Judge,
+        Judge.variable(
             "EVALSUITE_JUDGE_URL",
             "endpoint of the judge, compatible with OpenAI's chat completions",
             "an http or https URL, such as `http://localhost:8080/v1`",
             "`OPENAI_BASE_URL`, else OpenAI's if `OPENAI_API_KEY` is set",
         ),
-        variable(
-            Judge,
+        Judge.variable(
             "EVALSUITE_JUDGE_MODEL",
             "model of the judge; together with an endpoint it makes the endpoint the judge",
             "a name that the endpoint knows",
             "",
         ),
-        variable(
-            Judge,
+        Judge.variable(
             "EVALSUITE_JUDGE_API_KEY",
             "key of the endpoint",
             "a text",
             "`OPENAI_API_KEY`, if the endpoint is the one it belongs to",
         ),
-        variable(
-            Judge,
+        Judge.variable(
             "EVALSUITE_JUDGE_PRICE",
             "price of the model, for costs and budgets",
             "US dollars per million tokens of input and of output, such as `0.15/0.60`",
             "costs are not known",
         ),
-        variable(
-            Judge,
+        Judge.variable(
             "EVALSUITE_JUDGE_TARGET",
             "judges that are commands of the targets file, or functions; the majority decides",
             "names, separated by commas",
             "the judges of the macro",
         ),
-        variable(
-            Judge,
+        Judge.variable(
             "EVALSUITE_JUDGE_TIMEOUT_SECONDS",
             "time limit of a call of a judge",
             "a number of seconds above 0",
             "the value in the files",
         ),
-        variable(
-            Judge,
+        Judge.variable(
             "EVALSUITE_JUDGE_TEMPERATURE",
             "temperature of the judge's model",
             "a number from 0 to 2",
             "the value in the files, else 0",
         ),
-        variable(
-            Judge,
+        Judge.variable(
             "EVALSUITE_JUDGE_CONFIRM",
             "number of judgements that follow a failing one, so that the majority decides",
             "an even number from 0 to 10",
             "2",
         ),
-        variable(Judge, "OPENAI_BASE_URL", "endpoint of the judge, if `EVALSUITE_JUDGE_URL` names none", "a URL", ""),
-        variable(Judge, "OPENAI_API_KEY", "key for that endpoint, and for no other", "a text", ""),
-        variable(Build, "EVALSUITE_DENY_WARNINGS", "warnings about suites fail the build", FLAG, "0"),
-        variable(Program, "EVALSUITE_WORKSPACE", "workspace of the trial", "an absolute path", ""),
-        variable(Program, MARK_OF_PROGRAM, "directory of the suite", "an absolute path", ""),
-        variable(Program, "EVALSUITE_CASE_DIR", "directory of the case", "an absolute path", ""),
-        variable(Program, "EVALSUITE_CASE_ID", "id of the case", "a text", ""),
-        variable(Program, "EVALSUITE_TRIAL", "index of the trial", "an integer from 0", ""),
-        variable(Program, "EVALSUITE_TRIAL_DIR", "directory of the trial's records", "an absolute path", ""),
-        variable(
-            Program,
+        Judge.variable("OPENAI_BASE_URL", "endpoint of the judge, if `EVALSUITE_JUDGE_URL` names none", "a URL", ""),
+        Judge.variable("OPENAI_API_KEY", "key for that endpoint, and for no other", "a text", ""),
+        Build.variable("EVALSUITE_DENY_WARNINGS", "warnings about suites fail the build", FLAG, "0"),
+        Program.variable("EVALSUITE_WORKSPACE", "workspace of the trial", "an absolute path", ""),
+        Program.variable(MARK_OF_PROGRAM, "directory of the suite", "an absolute path", ""),
+        Program.variable("EVALSUITE_CASE_DIR", "directory of the case", "an absolute path", ""),
+        Program.variable("EVALSUITE_CASE_ID", "id of the case", "a text", ""),
+        Program.variable("EVALSUITE_TRIAL", "index of the trial", "an integer from 0", ""),
+        Program.variable("EVALSUITE_TRIAL_DIR", "directory of the trial's records", "an absolute path", ""),
+        Program.variable(
             "EVALSUITE_TRAJECTORY_PATH",
             "file for the transcript of an agent that is a command, as ATIF",
             "an absolute path",
             "",
         ),
-        variable(
-            Internal,
+        Internal.variable(
             "EVALSUITE_DESCRIBE",
             "the tests describe their suites instead of running",
             "a directory",
             "",
         ),
-        variable(
-            Internal,
+        Internal.variable(
             "EVALSUITE_NEW_CASES",
             "the tests `suite_check` run these cases, which are new since the build",
             "paths of tests, one per line",
             "",
         ),
-        variable(
-            Internal,
+        Internal.variable(
             "EVALSUITE_PROBE_REQUEST",
             "the tests `suite_check` probe their suites and write the results to files",
             "an object as JSON",
             "",
         ),
-        variable(
-            Internal,
+        Internal.variable(
             "EVALSUITE_PROCESS",
             "marks programs that end with the process that started them",
             "a text",
             "",
         ),
-        variable(
-            Internal,
+        Internal.variable(
             "EVALSUITE_CORPUS",
             "directory of the suites that the tests of evalsuite load",
             "a path",
             "",
         ),
-        variable(
-            Internal,
+        Internal.variable(
             "EVALSUITE_VECTORS",
             "directory of the vectors that the tests of evalsuite read",
             "a path",
             "",
         ),
-        variable(Internal, "EVALSUITE_GRADING_RECORD", "record that a test of evalsuite shows", "an id", ""),
+        Internal.variable("EVALSUITE_GRADING_RECORD", "record that a test of evalsuite shows", "an id", ""),
     ]
 };
 
