@@ -31,12 +31,7 @@ pub enum Role {
 impl Role {
     /// The name used in files and records.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Role::System => "system",
-            Role::User => "user",
-            Role::Assistant => "assistant",
-            Role::Tool => "tool",
-        }
+        self.word()
     }
 }
 
