@@ -11,30 +11,12 @@ pub struct Diagnostics<P = SourceRange> {
     left_out: Numbers,
 }
 
-/// Numbers of errors and warnings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Numbers {
-    errors: usize,
-    warnings: usize,
-}
-
-impl Numbers {
-    fn of(&mut self, severity: Severity) -> &mut usize {
-        match severity {
-            Severity::Error => &mut self.errors,
-            Severity::Warning => &mut self.warnings,
-        }
-    }
-
-    fn count<P>(list: &[Diagnostic<P>]) -> Self {
-        let errors = list.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error).count();
-        Self { errors, warnings: list.len() - errors }
-    }
-}
+/// Numbers of errors and warnings, by [`Severity`].
+type Numbers = [usize; 2];
 
 impl<P> Default for Diagnostics<P> {
     fn default() -> Self {
-        Self { list: Vec::new(), listed: Numbers::default(), left_out: Numbers::default() }
+        Self { list: Vec::new(), listed: [0; 2], left_out: [0; 2] }
     }
 }
 
@@ -52,26 +34,18 @@ impl<P> Diagnostics<P> {
 
     /// Adds a problem.
     pub fn push(&mut self, diagnostic: Diagnostic<P>) {
-        let severity = diagnostic.severity();
-        let most = match severity {
-            Severity::Error => Self::MAX_ERRORS,
-            Severity::Warning => Self::MAX_WARNINGS,
-        };
-        let listed = self.listed.of(severity);
-        if *listed < most {
-            *listed += 1;
+        let severity = diagnostic.severity() as usize;
+        if self.listed[severity] < [Self::MAX_ERRORS, Self::MAX_WARNINGS][severity] {
+            self.listed[severity] += 1;
             self.list.push(diagnostic);
         } else {
-            *self.left_out.of(severity) += 1;
+            self.left_out[severity] += 1;
         }
     }
 
     /// Number of problems of this severity that are not listed, because there are too many.
     pub fn left_out(&self, severity: Severity) -> usize {
-        match severity {
-            Severity::Error => self.left_out.errors,
-            Severity::Warning => self.left_out.warnings,
-        }
+        self.left_out[severity as usize]
     }
 
     /// Adds a problem with a place and help.
@@ -81,8 +55,7 @@ impl<P> Diagnostics<P> {
 
     /// Adds all problems of another list.
     pub fn append(&mut self, other: Self) {
-        self.left_out.errors += other.left_out.errors;
-        self.left_out.warnings += other.left_out.warnings;
+        self.left_out.iter_mut().zip(other.left_out).for_each(|(own, more)| *own += more);
         other.list.into_iter().for_each(|diagnostic| self.push(diagnostic));
     }
 
@@ -114,13 +87,18 @@ impl<P> Diagnostics<P> {
 
     /// Whether one of them is an error.
     pub fn has_errors(&self) -> bool {
-        self.listed.errors > 0
+        self.listed[Severity::Error as usize] > 0
     }
 
     /// Keeps the problems for which `keep` returns `true`.
     pub fn retain(&mut self, keep: impl FnMut(&Diagnostic<P>) -> bool) {
         self.list.retain(keep);
-        self.listed = Numbers::count(&self.list);
+        self.count();
+    }
+
+    fn count(&mut self) {
+        self.listed = [0; 2];
+        self.list.iter().for_each(|diagnostic| self.listed[diagnostic.severity() as usize] += 1);
     }
 }
 
@@ -133,7 +111,7 @@ impl Diagnostics {
         }
         self.list.sort_by(|one, other| key(one).cmp(&key(other)));
         self.list.dedup();
-        self.listed = Numbers::count(&self.list);
+        self.count();
     }
 }
 

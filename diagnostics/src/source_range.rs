@@ -101,10 +101,6 @@ impl fmt::Display for SourceRange {
 
 impl From<&Location> for SourceRange {
     fn from(location: &Location) -> Self {
-        let start = Position { line: location.line, column: location.column };
-        match location.line {
-            0 => Self::whole(location.file.as_str()),
-            _ => Self::new(location.file.as_str(), start, start, None),
-        }
+        location.clone().into()
     }
 }
