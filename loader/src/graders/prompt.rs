@@ -14,7 +14,7 @@ use crate::fields::paths::Kind;
 use crate::fields::settings;
 use crate::keys::placeholder::{OF_AGGREGATORS, OF_PROMPTS, Placeholder, is_known, names};
 use crate::read::node::{Data, Node};
-use crate::source::{FileId, Position, Span};
+use crate::source::{FileId, Position, Span, position_after};
 use evalsuite_diagnostics::suggest;
 
 /// Maximum number of unknown variables that are reported for one file: a file with more is not a prompt.
@@ -94,13 +94,18 @@ fn from_file(
 ) -> Option<Prompt> {
     let (reference, file, text) = file_text(path, node, "`prompt`", cx, d)?;
     let mut shows_answer = false;
-    let mut places = PositionFinder::new(&text, file);
+    let (mut offset, mut position) = (0, Position::START);
+    let mut position_of = |next: usize| {
+        position = position_after(&text[offset..next], position);
+        offset = next;
+        position
+    };
     let mut reported = 0;
     for variable in Syntax::Template.placeholders(&text) {
         shows_answer |= ANSWERS.contains(&variable.name);
         if !is_known(known, variable.name) && reported < MOST_REPORTED {
             reported += 1;
-            let span = places.of(variable.range);
+            let span = Span::new(file, position_of(variable.range.start), position_of(variable.range.end));
             shows_answer |= ANSWERS.contains(&check(variable.name, span, known, d));
         }
     }
@@ -152,37 +157,4 @@ fn check<'v>(name: &'v str, span: Span, known: &'static [Placeholder], d: &mut D
     let message = format!("`{{{{ {name} }}}}` is not a variable of this prompt, and is left as it is");
     d.report(Code::UnknownTemplateVariable, span, message, suggest::did_you_mean_or_known(name, &names(known)));
     name
-}
-
-/// Converts byte ranges of a file's text to spans, in order.
-struct PositionFinder<'t> {
-    text: &'t str,
-    file: FileId,
-    /// Up to where lines and columns were counted.
-    offset: usize,
-    pos: Position,
-}
-
-impl<'t> PositionFinder<'t> {
-    fn new(text: &'t str, file: FileId) -> Self {
-        Self { text, file, offset: 0, pos: Position::START }
-    }
-
-    /// The span of a byte range that is not before the last one.
-    fn of(&mut self, range: std::ops::Range<usize>) -> Span {
-        let start = self.at(range.start);
-        Span::new(self.file, start, self.at(range.end))
-    }
-
-    fn at(&mut self, offset: usize) -> Position {
-        for character in self.text[self.offset..offset].chars() {
-            if character == '\n' {
-                self.pos = Position { line: self.pos.line + 1, column: 1 };
-            } else {
-                self.pos.column += 1;
-            }
-        }
-        self.offset = offset;
-        self.pos
-    }
 }

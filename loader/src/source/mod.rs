@@ -24,6 +24,20 @@ pub(crate) fn relative_to(root: &Path, path: &Path) -> String {
     evalsuite_discovery::with_slashes(path.strip_prefix(root).unwrap_or(path))
 }
 
+/// The position after a text that starts at `start`.
+pub(crate) fn position_after(text: &str, start: Position) -> Position {
+    let mut position = start;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        if character == '\n' || character == '\r' && characters.peek() != Some(&'\n') {
+            position = Position { line: position.line + 1, column: 1 };
+        } else {
+            position.column += 1;
+        }
+    }
+    position
+}
+
 /// A file known to [`Files`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);

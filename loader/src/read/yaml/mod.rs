@@ -3,7 +3,6 @@
 mod anchors;
 mod curly_quotes;
 mod escape;
-mod key_without_blank;
 mod merge;
 mod other_notations;
 pub(super) mod scalar;
@@ -12,10 +11,11 @@ mod tree;
 
 use granit_parser::{ErrorKind, Event, Parser, options};
 
+use self::other_notations::Places;
 use self::tree::{Tree, pos};
 use super::MAX_DEPTH;
 use crate::diagnostic::Diagnostics;
-use crate::read::node::{Data, Node};
+use crate::read::node::Node;
 use crate::source::{FileId, Position, Span};
 
 /// The tree of a YAML document; `Null` for an empty one.
@@ -35,7 +35,7 @@ pub(crate) fn parse_yaml(file: FileId, text: &str, diagnostics: &mut Diagnostics
             Some(Ok((Event::StreamEnd, _))) | None => {
                 let root = tree.finish();
                 let is_text = root.as_ref().is_some_and(|root| root.as_str().is_some());
-                let problem = is_text.then(|| key_without_blank::problem(file, text, text.trim_end().len())).flatten();
+                let problem = is_text.then(|| Places { file, text }.key_without_blank(text.trim_end().len())).flatten();
                 return match problem {
                     Some(problem) => {
                         diagnostics.push(problem);
@@ -76,10 +76,4 @@ pub(crate) fn yaml_comments(text: &str) -> impl Iterator<Item = (Position, Strin
         }
         _ => None,
     })
-}
-
-impl Node {
-    fn empty(file: FileId) -> Self {
-        Self { span: Span::new(file, Position::START, Position::START), data: Data::Null }
-    }
 }

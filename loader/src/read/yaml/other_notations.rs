@@ -1,8 +1,8 @@
-//! Comments and lists as other languages write them, and texts that need quotes: the parser only says that a character is unexpected.
+//! Comments and lists as other languages write them, texts that need quotes, and keys without a blank: the parser only says that a
+//! character is unexpected, or stops at a line further down.
 
-use super::tree::position_after;
 use crate::diagnostic::{Code, Diagnostic, Edit, Fix};
-use crate::source::{FileId, Position, Span};
+use crate::source::{FileId, Position, Span, position_after};
 
 /// Starts of comments in other languages.
 const COMMENTS: [&str; 3] = ["//", "/*", "<!--"];
@@ -46,15 +46,10 @@ impl Places<'_> {
             let content = line.trim_start();
             let first = start + line.len() - content.len();
             if let Some(comment) = COMMENTS.iter().find(|comment| content.starts_with(**comment)) {
-                let is_whole = *comment == "//";
+                let place = (first, first + comment.len());
                 let message = format!("`{comment}` does not start a comment");
-                let new = is_whole.then(|| "#".to_owned());
-                return Some(self.problem(
-                    (first, first + comment.len()),
-                    message,
-                    "start comments with `#`".to_owned(),
-                    new,
-                ));
+                let new = (*comment == "//").then(|| "#".to_owned());
+                return Some(self.problem(place, message, "start comments with `#`".to_owned(), new));
             }
             let bullet = content.chars().next().filter(|first| BULLETS.contains(first))?;
             let is_bullet = content[bullet.len_utf8()..].starts_with(' ');
@@ -66,13 +61,32 @@ impl Places<'_> {
         })
     }
 
+    /// The first of the lines like `key:value`, which are texts, that end where the parser stopped: in its line or above.
+    pub(super) fn key_without_blank(&self, stopped: usize) -> Option<Diagnostic> {
+        let (start, end) = self.line(stopped);
+        let mut colons: Vec<usize> = colon(&self.text[start..end]).map(|at| start + at).into_iter().collect();
+        let mut rest = &self.text[..start];
+        while let Some(line) = rest.lines().next_back() {
+            rest = &rest[..line.as_ptr() as usize - self.text.as_ptr() as usize];
+            match colon(line) {
+                Some(at) => colons.push(rest.len() + at),
+                None if line.trim().is_empty() || line.trim_start().starts_with('#') => {}
+                None => break,
+            }
+        }
+        let first = *colons.last()?;
+        let (start, end) = self.line(first);
+        let (key, value) = entry(&self.text[start..end]).split_once(':')?;
+        let blanks = colons.iter().rev().map(|colon| self.at(*colon + 1)).map(|at| Edit::new(at, at, " ")).collect();
+        let span = Span::new(self.file, self.at(first - key.len()), self.at(first + 1));
+        let problem = Diagnostic::new(Code::YamlSyntax, format!("no space after the `:` of `{key}`")).at(span);
+        Some(problem.help(format!("write `{key}: {value}`")).fix_if(Some(Fix::Edits(blanks))))
+    }
+
     /// A value without quotes in which the parser stopped at a colon in the line of its key.
     pub(super) fn colon_in_text(&self, stopped: usize) -> Option<Diagnostic> {
         let (start, end) = self.line(stopped);
-        let line = &self.text[start..end];
-        let written = line.trim_start();
-        let written = written.strip_prefix("- ").map_or(written, str::trim_start);
-        let (key, value) = written.split_once(": ")?;
+        let (key, value) = entry(&self.text[start..end]).split_once(": ")?;
         let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
         let value = value.trim_start();
         let first = end - value.len();
@@ -101,4 +115,22 @@ impl Places<'_> {
         let message = format!("`{last}` does not close the quotes that `{quote}` opens");
         Some(self.problem(place, message, format!("write `{quote}`"), Some(quote.to_string())))
     }
+}
+
+/// What a line says, without its indentation and the dash of a list.
+fn entry(line: &str) -> &str {
+    let line = line.trim_start();
+    line.strip_prefix("- ").map_or(line, str::trim_start)
+}
+
+/// The place of the colon in a line that is a key, a colon and a value.
+fn colon(line: &str) -> Option<usize> {
+    let written = entry(line);
+    let (key, value) = written.split_once(':')?;
+    let is_key = key.len() > 1
+        && key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && key.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    // `http://…` is a text, and a value in a line with another key is one.
+    let is_value = !value.is_empty() && !value.starts_with([' ', '\t', '/', ':']) && !value.contains(": ");
+    (is_key && is_value).then(|| line.len() - written.len() + key.len())
 }

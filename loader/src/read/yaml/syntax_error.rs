@@ -2,11 +2,11 @@
 
 use granit_parser::{ErrorKind, Marker, ScanError};
 
+use super::escape;
 use super::other_notations::Places;
-use super::tree::{offset, position_after};
-use super::{escape, key_without_blank};
+use super::tree::offset;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{FileId, Position, Span};
+use crate::source::{FileId, Position, Span, position_after};
 
 const INDENTED_LESS: &str = "the line is indented less than what it belongs to";
 
@@ -202,10 +202,9 @@ pub(super) fn diagnostic(
 fn certain_problem(places: Places<'_>, kind: &ErrorKind, stopped: usize, in_brackets: bool) -> Option<Diagnostic> {
     use ErrorKind as Kind;
 
-    let Places { file, text } = places;
     match kind {
         Kind::SimpleKeyExpected | Kind::InvalidSimpleKey | Kind::MappingValueNotAllowed => {
-            let notation = places.notation(stopped).or_else(|| key_without_blank::problem(file, text, stopped));
+            let notation = places.notation(stopped).or_else(|| places.key_without_blank(stopped));
             notation.or_else(|| places.colon_in_text(stopped).filter(|_| *kind == Kind::MappingValueNotAllowed))
         }
         Kind::MissingAnchorOrAliasName => places.notation(stopped),

@@ -10,7 +10,7 @@ use super::{curly_quotes, merge, scalar, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::read::node::{Data, Entry, Node};
 use crate::read::{MAX_DEPTH, MAX_NODES, keys};
-use crate::source::{FileId, Position, Span};
+use crate::source::{FileId, Position, Span, position_after};
 
 /// Builds nodes from the events of the parser.
 pub(super) struct Tree<'a, 't> {
@@ -74,7 +74,8 @@ impl<'a, 't> Tree<'a, 't> {
 
     /// The root, `Null` if the document is empty; `None` if something was reported that leaves no tree to check.
     pub(super) fn finish(self) -> Option<Node> {
-        if self.failed { None } else { Some(self.root.unwrap_or_else(|| Node::empty(self.file))) }
+        let nothing = Node { span: Span::new(self.file, Position::START, Position::START), data: Data::Null };
+        if self.failed { None } else { Some(self.root.unwrap_or(nothing)) }
     }
 
     /// Where the innermost collection in brackets starts that is still open.
@@ -127,11 +128,8 @@ impl<'a, 't> Tree<'a, 't> {
 
     fn second_document(&mut self, at: granit_parser::Span) -> Next {
         let span = self.span(pos(at.start), pos(at.end));
-        self.diagnostics.push(
-            Diagnostic::new(Code::MultipleDocuments, "second YAML document")
-                .at(span)
-                .help("write one document per file, without a `---` in between"),
-        );
+        let help = "write one document per file, without a `---` in between";
+        self.diagnostics.report(Code::MultipleDocuments, span, "second YAML document", help);
         Next::Stop
     }
 
@@ -163,11 +161,8 @@ impl<'a, 't> Tree<'a, 't> {
         let data = match scalar::resolve(text, style, tag) {
             Scalar::Data(data) => data,
             Scalar::NotFinite => {
-                self.diagnostics.push(
-                    Diagnostic::new(Code::WrongType, "the number is not finite")
-                        .at(span)
-                        .help("quote it if it is meant as text"),
-                );
+                let problem = Diagnostic::new(Code::WrongType, "the number is not finite");
+                self.diagnostics.push(problem.at(span).help("quote it if it is meant as text"));
                 self.failed = true;
                 Data::Null
             }
@@ -367,20 +362,6 @@ pub(super) fn pos(mark: Marker) -> Position {
 /// The byte of a mark: the parser knows it for every text that is in memory.
 pub(super) fn offset(mark: Marker) -> usize {
     mark.byte_offset().unwrap_or_default()
-}
-
-/// The position after a text that starts at `start`.
-pub(super) fn position_after(text: &str, start: Position) -> Position {
-    let mut position = start;
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        if character == '\n' || character == '\r' && characters.peek() != Some(&'\n') {
-            position = Position { line: position.line + 1, column: 1 };
-        } else {
-            position.column += 1;
-        }
-    }
-    position
 }
 
 fn after(span: &Span, otherwise: Position) -> Position {
