@@ -26,11 +26,10 @@ pub(crate) use values::{
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.
 pub(crate) struct Fields<'n> {
     pub(crate) node: &'n Node,
-    what: &'static str,
+    pub(crate) object: &'static Table,
     entries: &'n [Entry],
+    /// Keys that it shares with other objects.
     common: &'static [Key],
-    keys: &'static [Key],
-    missing: Code,
     is_top: bool,
 }
 
@@ -61,15 +60,7 @@ impl<'n> Fields<'n> {
         let Some(entries) = node.as_mapping() else {
             return wrong_type::not_an_object(node, object, d);
         };
-        Some(Self {
-            node,
-            what: object.what,
-            entries,
-            common,
-            keys: object.keys,
-            missing: object.missing,
-            is_top: false,
-        })
+        Some(Self { node, object, entries, common, is_top: false })
     }
 
     /// The keys of a file's root; anything but a mapping is root-not-mapping.
@@ -86,17 +77,20 @@ impl<'n> Fields<'n> {
         Self { is_top: true, ..self }
     }
 
+    fn all_keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
+        self.common.iter().chain(self.object.keys)
+    }
+
     /// The line of the table for `name`.
     pub(crate) fn key(&self, name: &str) -> &'static Key {
-        let keys = self.common.iter().chain(self.keys);
-        let found = keys.into_iter().find(|key| key.name == name);
+        let found = self.all_keys().find(|key| key.name == name);
         found.expect("keys are read with the table of their object")
     }
 
     /// The value of `key`; null counts as absent.
     pub(crate) fn get(&mut self, key: &'static str) -> Option<&'n Entry> {
         #[cfg(test)]
-        crate::keys::note_read(self.common, self.keys, key);
+        crate::keys::note_read(self.key(key));
         self.peek(key)
     }
 
@@ -131,12 +125,9 @@ impl<'n> Fields<'n> {
             if let Some(first) = current {
                 conflict(first, entry, d);
             } else {
-                d.push(
-                    Diagnostic::new(Code::DeprecatedKey, format!("`{old}` is now `{new}`"))
-                        .at(entry.key_span)
-                        .help(format!("rename it to `{new}`"))
-                        .fix_if(Some(Fix::Replace(new.to_owned()))),
-                );
+                let message = format!("`{old}` is now `{new}`");
+                let problem = Diagnostic::new(Code::DeprecatedKey, message).at(entry.key_span);
+                d.push(problem.help(format!("rename it to `{new}`")).fix_if(Some(Fix::Replace(new.to_owned()))));
                 current = Some(entry);
             }
         }
@@ -183,7 +174,7 @@ impl<'n> Fields<'n> {
             Type::Choice(words) => format!("add `{key}`: {}", suggest::quoted(words, "or")),
             _ => format!("add `{key}`"),
         };
-        d.report(code, self.place_without(key), format!("missing key `{key}` in {}", self.what), help);
+        d.report(code, self.place_without(key), format!("missing key `{key}` in {}", self.object.what), help);
     }
 
     /// The span of a problem with the missing value of `key`: the key if it is written, else the whole mapping.
@@ -213,21 +204,16 @@ impl<'n> Fields<'n> {
         spellings.find_map(|spelling| self.peek(spelling))
     }
 
-    /// The object's own keys.
-    pub(crate) fn own_keys(&self) -> &'static [Key] {
-        self.keys
-    }
-
     /// Entries whose keys are not in the table, without the author's own; the caller handles them instead of [`Fields::finish`].
     pub(crate) fn rest(&self) -> impl Iterator<Item = &'n Entry> {
-        let (common, keys) = (self.common, self.keys);
+        let (common, keys) = (self.common, self.object.keys);
         let is_unknown = move |entry: &&Entry| !is_in(common, &entry.key) && !is_in(keys, &entry.key);
         self.entries.iter().filter(is_unknown).filter(|entry| !is_own(&entry.key))
     }
 
     /// The keys that can be suggested.
     pub(crate) fn known(&self) -> Vec<&'static str> {
-        let current = self.common.iter().chain(self.keys).filter(|key| key.status == Status::Current);
+        let current = self.all_keys().filter(|key| key.status == Status::Current);
         current.flat_map(|key| std::iter::once(key.name).chain(key.or)).collect()
     }
 
@@ -240,7 +226,7 @@ impl<'n> Fields<'n> {
     /// The key that an unknown one certainly means, unless that is there too: one that is spelled nearly so, or the required one for
     /// which other tools have this name.
     pub(crate) fn certain_key(&self, entry: &Entry) -> Option<Fix> {
-        let required = || self.common.iter().chain(self.keys).filter(|key| key.required).map(|key| key.name);
+        let required = || self.all_keys().filter(|key| key.required).map(|key| key.name);
         let synonym = || suggest::synonyms(&entry.key).find(|name| required().any(|key| key == *name));
         let meant = suggest::certain(&entry.key, self.known()).or_else(synonym)?;
         let is_there = self.entries.iter().any(|other| other.key == meant);
@@ -249,10 +235,11 @@ impl<'n> Fields<'n> {
 
     /// Reports every key that is not in the table.
     pub(crate) fn finish(self, d: &mut Diagnostics) {
-        let keys: Vec<&'static Key> = self.common.iter().chain(self.keys).collect();
+        let keys: Vec<&'static Key> = self.all_keys().collect();
         let mut moved_below = Vec::new();
         for entry in self.rest() {
-            let problem = Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in {}", entry.key, self.what));
+            let problem =
+                Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in {}", entry.key, self.object.what));
             let problem = problem.at(entry.key_span);
             d.push(match misplaced::home(&entry.key, &keys) {
                 Some(home) => {
@@ -273,12 +260,12 @@ impl<'n> Fields<'n> {
         let known = self.known();
         let near = || suggest::did_you_mean(key, known.iter().copied());
         let is_synonym = suggest::synonyms(key).any(|name| known.contains(&name));
-        let meant = if is_synonym { near() } else { misplaced::elsewhere(key, self.keys) };
+        let meant = if is_synonym { near() } else { misplaced::elsewhere(key, self.object.keys) };
         meant.or_else(near).unwrap_or_else(|| {
             let known = suggest::listed(&known);
             if self.is_top {
                 format!("write `{OWN}{key}` if the key is your own; known: {known}")
-            } else if self.keys.iter().any(|key| key.name == "metadata") {
+            } else if self.object.keys.iter().any(|key| key.name == "metadata") {
                 format!("write it below `metadata` if it is your own; known: {known}")
             } else {
                 format!("known: {known}")
@@ -313,12 +300,9 @@ pub(crate) fn either<'n>(
 }
 
 fn conflict(first: &Entry, second: &Entry, d: &mut Diagnostics) {
-    d.push(
-        Diagnostic::new(Code::ConflictingKeys, format!("`{}` and `{}` are one setting", first.key, second.key))
-            .at(second.key_span)
-            .related(first.key_span, format!("`{}` is here", first.key))
-            .help("keep one"),
-    );
+    let message = format!("`{}` and `{}` are one setting", first.key, second.key);
+    let problem = Diagnostic::new(Code::ConflictingKeys, message).at(second.key_span);
+    d.push(problem.related(first.key_span, format!("`{}` is here", first.key)).help("keep one"));
 }
 
 /// Reports a problem because of which there is no value.

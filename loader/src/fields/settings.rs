@@ -19,7 +19,7 @@ impl<'n> Fields<'n> {
     /// The checked values of the object's own keys, without those that the caller reads by hand.
     pub(crate) fn parts(&mut self, scope: Scope<'_>, d: &mut Diagnostics) -> Parts {
         let mut parts = Parts::default();
-        for key in self.keys {
+        for key in self.object.keys {
             if key.by_hand {
                 continue;
             }
@@ -43,7 +43,7 @@ impl<'n> Fields<'n> {
                     None => parts.mark_broken(),
                 },
                 None if key.required => {
-                    self.missing(self.missing, key.name, d);
+                    self.missing(self.object.missing, key.name, d);
                     parts.mark_broken();
                 }
                 None => {}

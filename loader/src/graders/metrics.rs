@@ -14,7 +14,7 @@ pub(super) fn execution_metrics(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
 /// There is at least one limit; a tolerance alone checks nothing.
 fn needs_limit(rules: Rules<'_, '_, '_>, limits: &str, d: &mut Diagnostics) {
     let Rules { fields, parts, .. } = rules;
-    let mut keys = fields.own_keys().iter().filter(|key| key.name != "exploration_tolerance");
+    let mut keys = fields.object.keys.iter().filter(|key| key.name != "exploration_tolerance");
     if !keys.any(|key| fields.written(key).is_some()) {
         let message = "the grader has nothing to check";
         d.report(Code::MissingGraderSetting, fields.node.span, message, format!("add {limits}"));
