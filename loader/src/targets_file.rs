@@ -130,12 +130,8 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<ReadEn
     let (file, text) = read::read_text(path, scope.files, d)?;
     let root = read::parse_yaml(file, &text, d)?;
     if root.as_mapping().is_none() {
-        return invalid(
-            root.span,
-            format!("a targets file must be a mapping, found {}", root.kind()),
-            "write `targets:` and a list",
-            d,
-        );
+        let message = format!("a targets file must be a mapping, found {}", root.kind());
+        return invalid(root.span, message, "write `targets:` and a list", d);
     }
     let mut fields = Fields::new(&root, TargetsFile::TABLE, d)?.at_top();
     fields.get("$schema");
@@ -282,13 +278,8 @@ fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<H
             Probe::Command { command, cwd }
         }
         (Some(_), Some(command)) => {
-            return fields::reject(
-                Code::ConflictingKeys,
-                command.key_span,
-                "`url` and `command` are one setting",
-                "keep one",
-                d,
-            );
+            let message = "`url` and `command` are one setting";
+            return fields::reject(Code::ConflictingKeys, command.key_span, message, "keep one", d);
         }
         (None, None) => {
             return invalid(entry.value.span, "`healthcheck` has neither `url` nor `command`", "add one", d);

@@ -86,34 +86,22 @@ impl Value {
 
     /// The entries of a mapping; none of any other value.
     pub fn entries(&self) -> &[(String, Self)] {
-        match &self.data {
-            Data::Mapping(entries) => entries,
-            _ => &[],
-        }
+        if let Data::Mapping(entries) = &self.data { entries } else { &[] }
     }
 
     /// The items of a list.
     pub fn items(&self) -> Option<&[Self]> {
-        match &self.data {
-            Data::List(items) => Some(items),
-            _ => None,
-        }
+        if let Data::List(items) = &self.data { Some(items) } else { None }
     }
 
     /// The text, if it is one.
     pub fn as_text(&self) -> Option<&str> {
-        match &self.data {
-            Data::Text(text) => Some(text),
-            _ => None,
-        }
+        if let Data::Text(text) = &self.data { Some(text) } else { None }
     }
 
     /// The number, if it is one.
     pub fn as_number(&self) -> Option<f64> {
-        match &self.data {
-            Data::Number(number) => number.as_f64(),
-            _ => None,
-        }
+        if let Data::Number(number) = &self.data { number.as_f64() } else { None }
     }
 }
 

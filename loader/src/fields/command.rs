@@ -161,11 +161,8 @@ fn resolve(
     };
     let exists = || places.iter().any(|place| paths::normalize(&place.join(word)).symlink_metadata().is_ok());
     if !is_program && (matches!(miss, SearchFailure::Missing(_)) || !exists()) {
-        d.push(
-            Diagnostic::new(Code::ArgumentNotFound, format!("`{word}` does not exist in the suite"))
-                .at(node.span)
-                .help("it is passed unchanged"),
-        );
+        let message = format!("`{word}` does not exist in the suite");
+        d.report(Code::ArgumentNotFound, node.span, message, "it is passed unchanged");
         return Some(Argument::Text(word.to_owned()));
     }
     d.push(scope.describe(miss, word, node, "the command", (Code::MissingPath, kind)));

@@ -52,13 +52,8 @@ fn check(id: &str, span: Span, d: &mut Diagnostics) -> Option<String> {
     }
     if let Some(character) = id.chars().find(|character| character.is_control()) {
         let shown = character.escape_unicode();
-        return fields::reject(
-            Code::InvalidId,
-            span,
-            format!("the id contains the control character `{shown}`"),
-            "delete it",
-            d,
-        );
+        let message = format!("the id contains the control character `{shown}`");
+        return fields::reject(Code::InvalidId, span, message, "delete it", d);
     }
     Some(id.to_owned())
 }

@@ -46,12 +46,8 @@ pub(crate) fn literal_text(node: &Node, what: &str, d: &mut Diagnostics) -> Opti
 pub(crate) fn literal(text: &str, node: &Node, what: &str, d: &mut Diagnostics) -> bool {
     let variable = Syntax::Variable.names(text).next();
     if let Some(name) = variable {
-        d.report(
-            Code::InterpolationNotAllowed,
-            node.span,
-            format!("{what} cannot contain `${{{{ {name} }}}}`"),
-            "write the value out: it is needed while the suite compiles",
-        );
+        let help = "write the value out: it is needed while the suite compiles";
+        d.report(Code::InterpolationNotAllowed, node.span, format!("{what} cannot contain `${{{{ {name} }}}}`"), help);
     }
     variable.is_none()
 }
@@ -109,13 +105,8 @@ pub(crate) fn pass_mark(node: &Node, what: &str, d: &mut Diagnostics) -> Option<
 pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diagnostics) -> Option<u64> {
     let value = number(node, what, d)?;
     if value.fract() != 0.0 {
-        return reject(
-            Code::WrongType,
-            node.span,
-            format!("{what} must be a whole number, found {value}"),
-            "write a whole number",
-            d,
-        );
+        let message = format!("{what} must be a whole number, found {value}");
+        return reject(Code::WrongType, node.span, message, "write a whole number", d);
     }
     #[allow(clippy::cast_precision_loss, reason = "bounds are small or the largest number there is")]
     let (is_small, is_large) = (value < low as f64, value > high as f64);

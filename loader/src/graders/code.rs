@@ -59,23 +59,16 @@ pub(super) fn prepared(
 fn surplus_key(entry: &Entry, written: Option<&Entry>, known: &[&str], config: &mut Object, d: &mut Diagnostics) {
     let near = known.iter().find(|known| strsim::osa_distance(&entry.key, known) <= NEAR);
     if let Some(near) = near {
-        d.report(
-            Code::NearMissKey,
-            entry.key_span,
-            format!("`{}` is close to `{near}`, a key of `code-grader`", entry.key),
-            format!("did you mean `{near}`? else put it under `config`"),
-        );
+        let message = format!("`{}` is close to `{near}`, a key of `code-grader`", entry.key);
+        let help = format!("did you mean `{near}`? else put it under `config`");
+        d.report(Code::NearMissKey, entry.key_span, message, help);
         return;
     }
     if config.contains_key(&entry.key) {
         let first =
             written.and_then(|config| config.value.entry(&entry.key)).map_or(entry.key_span, |first| first.key_span);
-        d.push(
-            Diagnostic::new(Code::ConflictingKeys, format!("`{}` is also in `config`", entry.key))
-                .at(entry.key_span)
-                .related(first, "also here")
-                .help("keep one"),
-        );
+        let problem = Diagnostic::new(Code::ConflictingKeys, format!("`{}` is also in `config`", entry.key));
+        d.push(problem.at(entry.key_span).related(first, "also here").help("keep one"));
         return;
     }
     config.insert(entry.key.clone(), entry.value.to_json());

@@ -62,12 +62,8 @@ fn members(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Ve
         let place = member.named.unwrap_or(member.span);
         if let Some(first) = seen.get(member.grader.name.as_str()) {
             let message = format!("two members of the composite are named `{}`", member.grader.name);
-            d.push(
-                Diagnostic::new(Code::InvalidComposite, message)
-                    .at(place)
-                    .related(*first, "first here")
-                    .help("give one of them another `name`"),
-            );
+            let problem = Diagnostic::new(Code::InvalidComposite, message).at(place);
+            d.push(problem.related(*first, "first here").help("give one of them another `name`"));
             is_valid = false;
         } else {
             seen.insert(&member.grader.name, place);
@@ -182,12 +178,9 @@ fn weights(node: &Node, members: Option<&[&str]>, d: &mut Diagnostics) -> Option
     for entry in entries {
         if !known.is_empty() && !set.contains(entry.key.as_str()) {
             let near = if are_many(d) { None } else { suggest::did_you_mean(&entry.key, known.iter().copied()) };
-            d.report(
-                Code::InvalidComposite,
-                entry.key_span,
-                format!("`weights` names `{}`, members are {}", entry.key, suggest::listed(known)),
-                near.unwrap_or_else(|| "give the member this `name`".to_owned()),
-            );
+            let message = format!("`weights` names `{}`, members are {}", entry.key, suggest::listed(known));
+            let help = near.unwrap_or_else(|| "give the member this `name`".to_owned());
+            d.report(Code::InvalidComposite, entry.key_span, message, help);
         }
         if let Some(weight) = super::weight(&entry.value, &format!("the weight of `{}`", entry.key), d) {
             weights.push((entry.key.clone(), weight));

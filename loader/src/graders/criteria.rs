@@ -9,7 +9,7 @@ use super::score_ranges;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
-use crate::keys::range::TOP;
+use crate::keys::range::{self, TOP};
 use crate::read::node::{Data, Node};
 use crate::source::Span;
 
@@ -39,12 +39,8 @@ fn of_items(items: &[Node], place: Span, d: &mut Diagnostics) -> Option<Vec<Crit
     let mut is_valid = have_own_ids(ids, d) && criteria.len() == items.len();
     if criteria.iter().all(|criterion| criterion.score_ranges.is_empty()) {
         for span in places.iter().filter_map(|place| place.min_score) {
-            d.report(
-                Code::SettingConflict,
-                span,
-                "a minimum has no meaning where no criterion has `score_ranges`",
-                "add `score_ranges`, or write `required: true`",
-            );
+            let message = "a minimum has no meaning where no criterion has `score_ranges`";
+            d.report(Code::SettingConflict, span, message, "add `score_ranges`, or write `required: true`");
             is_valid = false;
         }
     }
@@ -60,12 +56,8 @@ pub(crate) fn have_own_ids<'c>(ids: impl Iterator<Item = (&'c str, Span)>, d: &m
     let (mut seen, mut is_valid) = (HashMap::new(), true);
     for (id, span) in ids {
         if let Some(first) = seen.get(id) {
-            d.push(
-                Diagnostic::new(Code::InvalidRubric, format!("id `{id}` is given twice"))
-                    .at(span)
-                    .related(*first, "first here")
-                    .help("give each criterion an id of its own"),
-            );
+            let problem = Diagnostic::new(Code::InvalidRubric, format!("id `{id}` is given twice")).at(span);
+            d.push(problem.related(*first, "first here").help("give each criterion an id of its own"));
             is_valid = false;
         } else {
             seen.insert(id, span);
@@ -91,9 +83,7 @@ fn criterion(node: &Node, position: usize, d: &mut Diagnostics) -> Option<(Crite
     let text = match &node.data {
         Data::String(_) => fields::text(node, "a criterion", d)?,
         Data::Mapping(_) => return from_mapping(node, automatic_id, d),
-        _ => {
-            return fields::wrong_type(node, "a criterion", "text or a mapping", d);
-        }
+        _ => return fields::wrong_type(node, "a criterion", "text or a mapping", d),
     };
     Some((plain(automatic_id, text, true), CriterionSpans { id: node.span, min_score: None }))
 }
@@ -117,13 +107,8 @@ fn from_mapping(node: &Node, automatic_id: String, d: &mut Diagnostics) -> Optio
         return None;
     }
     if outcome_entry.is_none() && ranges_entry.is_none() {
-        return fields::reject(
-            Code::InvalidRubric,
-            without_outcome,
-            "a criterion has no `outcome`",
-            "add `outcome`, what a good answer does",
-            d,
-        );
+        let help = "add `outcome`, what a good answer does";
+        return fields::reject(Code::InvalidRubric, without_outcome, "a criterion has no `outcome`", help, d);
     }
     let places = CriterionSpans { id: id_entry.map_or(node.span, |entry| entry.value.span), min_score: min_span };
     let criterion = Criterion {
@@ -153,31 +138,23 @@ fn minimum(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Option<Option<f64>>
     let current = fields.get("min_score");
     let old = fields.get("required_min_score");
     if let (Some(first), Some(second)) = (current, old) {
-        d.push(
-            Diagnostic::new(Code::ConflictingKeys, "`min_score` and `required_min_score` are one setting")
-                .at(second.key_span)
-                .related(first.key_span, "`min_score` is here")
-                .help("keep `min_score`"),
-        );
+        let problem = Diagnostic::new(Code::ConflictingKeys, "`min_score` and `required_min_score` are one setting");
+        d.push(problem.at(second.key_span).related(first.key_span, "`min_score` is here").help("keep `min_score`"));
         return (None, Some(first.key_span));
     }
     if let Some(entry) = old {
         let value = out_of_ten(&entry.value, d);
         if let Some(value) = value {
-            d.report(
-                Code::DeprecatedValue,
-                entry.key_span,
-                "`required_min_score` is now `min_score`, a number from 0 to 1",
-                format!("write `min_score: {value}`"),
-            );
+            let message = "`required_min_score` is now `min_score`, a number from 0 to 1";
+            d.report(Code::DeprecatedValue, entry.key_span, message, format!("write `min_score: {value}`"));
         }
         return (value.map(Some), Some(entry.key_span));
     }
     let Some(entry) = current else { return (Some(None), None) };
-    let value = match &entry.value.data {
-        Data::Number(number) => number.as_f64().filter(|value| *value > 0.0 && *value <= 1.0),
-        _ => return (fields::wrong_type(&entry.value, "`min_score`", "a number", d), Some(entry.key_span)),
+    let Data::Number(number) = &entry.value.data else {
+        return (fields::wrong_type(&entry.value, "`min_score`", "a number", d), Some(entry.key_span));
     };
+    let value = number.as_f64().filter(|value| range::PASS_MARK.contains(*value));
     if value.is_none() {
         let help = "write a number greater than 0 and at most 1";
         d.report(Code::InvalidRubric, entry.value.span, "`min_score` of a criterion is out of range", help);
@@ -187,13 +164,10 @@ fn minimum(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Option<Option<f64>>
 
 /// A whole number from 0 to 10, as a part of one.
 fn out_of_ten(node: &Node, d: &mut Diagnostics) -> Option<f64> {
-    let value = match &node.data {
-        Data::Number(number) => number.as_f64(),
-        _ => {
-            return fields::wrong_type(node, "`required_min_score`", "a whole number", d);
-        }
+    let Data::Number(number) = &node.data else {
+        return fields::wrong_type(node, "`required_min_score`", "a whole number", d);
     };
-    let valid = value.filter(|value| value.fract() == 0.0 && (0.0..=f64::from(TOP)).contains(value));
+    let valid = number.as_f64().filter(|value| value.fract() == 0.0 && (0.0..=f64::from(TOP)).contains(value));
     if valid.is_none() {
         let message = "`required_min_score` is not a whole number from 0 to 10";
         d.report(Code::InvalidRubric, node.span, message, "write `min_score`, a number from 0 to 1");

@@ -3,7 +3,7 @@
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Example, Examples, Object, Value};
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::{Kind, Scope};
@@ -16,12 +16,8 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Exam
     let (pass, fail) = (fields.get("pass"), fields.get("fail"));
     if pass.is_none() && fail.is_none() && !fields.misspells(&["pass", "fail"]) {
         let message = "`examples` has neither `pass` nor `fail`";
-        d.report(
-            Code::MissingKey,
-            entry.value.span,
-            message,
-            "add a list of results that pass, or one of results that fail",
-        );
+        let help = "add a list of results that pass, or one of results that fail";
+        d.report(Code::MissingKey, entry.value.span, message, help);
     }
     examples.pass = pass.map(|entry| list(entry, scope, d)).unwrap_or_default();
     examples.fail = fail.map(|entry| list(entry, scope, d)).unwrap_or_default();
@@ -49,11 +45,7 @@ fn example(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Example
     let mut fields = Fields::new(node, Example::TABLE, d)?;
     let mut parts = fields.parts(scope, d);
     let (answer, file) = (fields.get_either("answer", d), fields.get("file"));
-    if let (Some(answer), Some(file)) = (answer, file) {
-        let message = format!("`{}` and `file` are one setting", answer.key);
-        let problem = Diagnostic::new(Code::ConflictingKeys, message).at(file.key_span);
-        d.push(problem.related(answer.key_span, format!("`{}` is here", answer.key)).help("keep one"));
-    }
+    fields::either(answer, file, d);
     let files = fields.get("files").map(|entry| files(entry, d));
     fields.finish(d);
     let answer = match (answer, file) {

@@ -68,12 +68,8 @@ fn field(node: &Node, scope: Scope<'_>, notes: &mut GraderNotes, d: &mut Diagnos
 }
 
 fn useless(entry: &Entry, owner: &str, d: &mut Diagnostics) {
-    d.report(
-        Code::SettingConflict,
-        entry.key_span,
-        format!("`{}` has a meaning only with `match: {owner}`", entry.key),
-        format!("delete it, or write `match: {owner}`"),
-    );
+    let message = format!("`{}` has a meaning only with `match: {owner}`", entry.key);
+    d.report(Code::SettingConflict, entry.key_span, message, format!("delete it, or write `match: {owner}`"));
 }
 
 fn formats(node: &Node, d: &mut Diagnostics) -> Option<Vec<DateFormat>> {

@@ -21,20 +21,14 @@ pub(super) fn read(node: &Node, d: &mut Diagnostics) -> Option<Vec<ScoreRange>> 
     let (ranges, spans) = match &node.data {
         Data::Sequence(items) => from_list(items, d)?,
         Data::Mapping(entries) => from_map(entries, node, d)?,
-        _ => {
-            return fields::wrong_type(node, "`score_ranges`", "a list or a mapping", d);
-        }
+        _ => return fields::wrong_type(node, "`score_ranges`", "a list or a mapping", d),
     };
     let mut used_by: [Option<usize>; TOP as usize + 1] = [None; TOP as usize + 1];
     for (index, range) in ranges.iter().enumerate() {
         for score in range.low..=range.high {
             if let Some(first) = used_by[usize::from(score)] {
-                d.push(
-                    Diagnostic::new(Code::InvalidScoreRanges, format!("score {score} is covered twice"))
-                        .at(spans[index])
-                        .related(spans[first], "first here")
-                        .help(HELP),
-                );
+                let problem = Diagnostic::new(Code::InvalidScoreRanges, format!("score {score} is covered twice"));
+                d.push(problem.at(spans[index]).related(spans[first], "first here").help(HELP));
                 return None;
             }
             used_by[usize::from(score)] = Some(index);
@@ -96,8 +90,7 @@ fn bounds(node: &Node, d: &mut Diagnostics) -> Option<(u8, u8)> {
 }
 
 fn score(node: &Node) -> Option<u8> {
-    let Data::Number(number) = &node.data else { return None };
-    let value = number.as_f64()?;
+    let value = node.as_f64()?;
     (0..=TOP).find(|score| f64::from(*score) == value)
 }
 

@@ -69,13 +69,8 @@ fn counts(entry: &Entry, which: &str, d: &mut Diagnostics) -> Option<Vec<(String
         return fields::reject(Code::WrongType, node.span, message, help, d);
     };
     if entries.is_empty() {
-        return fields::reject(
-            Code::MissingGraderSetting,
-            node.span,
-            format!("{} is empty", label(entry)),
-            "add a tool, such as `search: 1`",
-            d,
-        );
+        let message = format!("{} is empty", label(entry));
+        return fields::reject(Code::MissingGraderSetting, node.span, message, "add a tool, such as `search: 1`", d);
     }
     let read = |entry: &Entry, d: &mut Diagnostics| {
         let what = format!("the {which} of `{}`", entry.key);
@@ -107,12 +102,8 @@ fn call(node: &Node, mode: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) 
         d.report(Code::SettingConflict, entry.key_span, message, "write `args`, or delete the key");
     }
     if let (Some(entry), false) = (limit, matches!(mode, None | Some("in_order" | "exact"))) {
-        d.report(
-            Code::SettingConflict,
-            entry.key_span,
-            format!("`{}` has no meaning with `mode: {}`", entry.key, mode.unwrap_or_default()),
-            "use `mode: in_order` or `mode: exact`",
-        );
+        let message = format!("`{}` has no meaning with `mode: {}`", entry.key, mode.unwrap_or_default());
+        d.report(Code::SettingConflict, entry.key_span, message, "use `mode: in_order` or `mode: exact`");
     }
     if let Some(Some((ArgsMatch::Paths(paths), spans))) = &matching {
         for (path, span) in paths.iter().zip(spans) {
@@ -150,9 +141,7 @@ fn args_match(entry: &Entry, d: &mut Diagnostics) -> Option<(ArgsMatch, Vec<Span
     let items = match &node.data {
         Data::Sequence(items) => items,
         Data::String(_) => return Some((args_word(node, &what, d)?, Vec::new())),
-        _ => {
-            return fields::wrong_type(node, &what, "a word or a list of paths", d);
-        }
+        _ => return fields::wrong_type(node, &what, "a word or a list of paths", d),
     };
     if items.is_empty() {
         let help = "name paths that have to be equal, or write `ignore`";

@@ -21,8 +21,7 @@ fn step(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Answe
         return object(node, cx, d);
     }
     let word = fields::word(node, "a step of `transform`", StepWord::WORDS, d)?;
-    let all = [StepWord::Trim, StepWord::Lowercase, StepWord::Uppercase];
-    StepWord::WORDS.iter().position(|known| *known == word).map(|index| all[index].into())
+    StepWord::of_word(word).map(AnswerStep::from)
 }
 
 fn object(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<AnswerStep> {

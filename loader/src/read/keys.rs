@@ -12,12 +12,8 @@ pub(super) fn drop_repeated(entries: &mut Vec<Entry>, diagnostics: &mut Diagnost
     for &(first, again) in &repeats {
         let (first, again) = (&entries[first], &entries[again]);
         let message = format!("key `{}` given twice", again.key);
-        diagnostics.push(
-            Diagnostic::new(Code::DuplicateKey, message)
-                .at(again.key_span)
-                .related(first.key_span, "first given here")
-                .help("keep one"),
-        );
+        let problem = Diagnostic::new(Code::DuplicateKey, message).at(again.key_span);
+        diagnostics.push(problem.related(first.key_span, "first given here").help("keep one"));
     }
     if !repeats.is_empty() {
         let mut repeats = repeats.iter().map(|&(_, again)| again).peekable();

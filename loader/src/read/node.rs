@@ -59,24 +59,20 @@ impl Node {
     }
 
     pub(crate) fn as_str(&self) -> Option<&str> {
-        match &self.data {
-            Data::String(text) => Some(text),
-            _ => None,
-        }
+        if let Data::String(text) = &self.data { Some(text) } else { None }
+    }
+
+    /// Its value, if it is a number.
+    pub(crate) fn as_f64(&self) -> Option<f64> {
+        if let Data::Number(number) = &self.data { number.as_f64() } else { None }
     }
 
     pub(crate) fn as_mapping(&self) -> Option<&[Entry]> {
-        match &self.data {
-            Data::Mapping(entries) => Some(entries),
-            _ => None,
-        }
+        if let Data::Mapping(entries) = &self.data { Some(entries) } else { None }
     }
 
     pub(crate) fn as_sequence(&self) -> Option<&[Node]> {
-        match &self.data {
-            Data::Sequence(items) => Some(items),
-            _ => None,
-        }
+        if let Data::Sequence(items) = &self.data { Some(items) } else { None }
     }
 
     /// Whether it is written with brackets or braces. Without them, a mapping starts with its first key, and a list ends with its last

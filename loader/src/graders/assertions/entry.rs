@@ -7,8 +7,8 @@ use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields::Fields;
 use crate::graders::{GraderContext, GraderNotes, Replacement, examples, transform};
-use crate::keys::{RUBRIC, RUST_GRADER};
-use crate::read::node::{Data, Entry, Node};
+use crate::keys::{RUBRIC, RUST_GRADER, range};
+use crate::read::node::{Entry, Node};
 use crate::{fields, graders};
 use evalsuite_diagnostics::suggest;
 
@@ -31,12 +31,8 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
         return fields::reject(Code::RemovedGraderType, type_entry.value.span, message, format!("use `{new}`"), d);
     }
     let built_in = if folded == "rubric" {
-        d.report(
-            Code::DeprecatedKey,
-            type_entry.value.span,
-            "type `rubric` is now `rubrics`",
-            "write `type: rubrics`, and `criteria` for `rubrics`",
-        );
+        let help = "write `type: rubrics`, and `criteria` for `rubrics`";
+        d.report(Code::DeprecatedKey, type_entry.value.span, "type `rubric` is now `rubrics`", help);
         Some(&RUBRIC)
     } else {
         graders::built_in(&folded)
@@ -60,12 +56,8 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
             config
         }
         (None, Some(replacement)) => {
-            d.push(
-                Diagnostic::new(Code::UnknownGrader, format!("unknown grader `{written}`"))
-                    .at(type_entry.value.span)
-                    .help(replacement.help(Some(node)))
-                    .fix_if(replacement.fix(node)),
-            );
+            let problem = Diagnostic::new(Code::UnknownGrader, format!("unknown grader `{written}`"));
+            d.push(problem.at(type_entry.value.span).help(replacement.help(Some(node))).fix_if(replacement.fix(node)));
             None
         }
         (None, None) => {
@@ -176,27 +168,15 @@ pub(super) fn read_changes(grader: &mut Grader, fields: &mut Fields<'_>, cx: Gra
 /// `required`: a number is an old way to write a pass mark, too.
 fn required_value(entry: &Entry, mark: Option<&Entry>, min_score: &mut Option<f64>, d: &mut Diagnostics) -> bool {
     let node = &entry.value;
-    let number = match &node.data {
-        Data::Number(number) => number.as_f64().filter(|value| *value > 0.0 && *value <= 1.0),
-        _ => None,
-    };
-    let Some(value) = number else {
+    let Some(value) = node.as_f64().filter(|value| range::PASS_MARK.contains(*value)) else {
         return fields::boolean(node, "`required`", d).unwrap_or(false);
     };
     if let Some(mark) = mark {
-        d.push(
-            Diagnostic::new(Code::ConflictingKeys, "`required` as a number and `min_score` are one setting")
-                .at(entry.key_span)
-                .related(mark.key_span, "`min_score` is here")
-                .help("write `required: true`"),
-        );
+        let problem = Diagnostic::new(Code::ConflictingKeys, "`required` as a number and `min_score` are one setting");
+        d.push(problem.at(entry.key_span).related(mark.key_span, "`min_score` is here").help("write `required: true`"));
     } else {
-        d.report(
-            Code::DeprecatedValue,
-            node.span,
-            format!("`required: {value}` is an old way to write a pass mark"),
-            format!("write `required: true` and `min_score: {value}`"),
-        );
+        let message = format!("`required: {value}` is an old way to write a pass mark");
+        d.report(Code::DeprecatedValue, node.span, message, format!("write `required: true` and `min_score: {value}`"));
         *min_score = Some(value);
     }
     true

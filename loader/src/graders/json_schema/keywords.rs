@@ -226,10 +226,10 @@ impl<'n> SchemaCheck<'n, '_> {
             ValueShape::Text => self.expect(node.as_str().is_some(), node, &what, "text"),
             ValueShape::Number => self.expect(matches!(node.data, Data::Number(_)), node, &what, "a number"),
             ValueShape::PositiveNumber => {
-                self.expect(number(node).is_some_and(|n| n > 0.0), node, &what, "a number above 0")
+                self.expect(node.as_f64().is_some_and(|n| n > 0.0), node, &what, "a number above 0")
             }
             ValueShape::Count => {
-                let is_count = number(node).is_some_and(|n| n >= 0.0 && n.fract() == 0.0);
+                let is_count = node.as_f64().is_some_and(|n| n >= 0.0 && n.fract() == 0.0);
                 self.expect(is_count, node, &what, "a whole number of at least 0");
             }
             ValueShape::Identifier => self.identifier(node, &what, is_root),
@@ -374,11 +374,4 @@ impl<'n> SchemaCheck<'n, '_> {
 /// The code of a problem of a pattern in a schema.
 fn schema_code(of_pattern: Code) -> Code {
     if of_pattern == Code::LimitExceeded { of_pattern } else { Code::InvalidJsonSchema }
-}
-
-fn number(node: &Node) -> Option<f64> {
-    match &node.data {
-        Data::Number(number) => number.as_f64(),
-        _ => None,
-    }
 }
