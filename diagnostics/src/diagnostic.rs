@@ -133,17 +133,9 @@ impl<P> Diagnostic<P> {
 
     /// The same problem with its places in another form.
     pub fn map_places<Q>(self, mut convert: impl FnMut(P) -> Q) -> Diagnostic<Q> {
-        Diagnostic {
-            code: self.code,
-            message: self.message,
-            place: self.place.map(&mut convert),
-            related: self
-                .related
-                .into_iter()
-                .map(|related| Related { place: convert(related.place), message: related.message, fix: related.fix })
-                .collect(),
-            help: self.help,
-            fix: self.fix,
-        }
+        let Self { code, message, place, related, help, fix } = self;
+        let place = place.map(&mut convert);
+        let convert = |Related { place, message, fix }| Related { place: convert(place), message, fix };
+        Diagnostic { code, message, place, related: related.into_iter().map(convert).collect(), help, fix }
     }
 }

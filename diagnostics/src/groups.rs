@@ -82,8 +82,7 @@ fn ungrouped(mut diagnostic: Diagnostic) -> Vec<Diagnostic> {
         diagnostic.message.truncate(message.len());
     }
     let alone = |other: Related| Diagnostic { place: Some(other.place), fix: other.fix, ..diagnostic.clone() };
-    let others = others.into_iter().map(alone);
-    let others: Vec<Diagnostic> = others.collect();
+    let others: Vec<Diagnostic> = others.into_iter().map(alone).collect();
     std::iter::once(diagnostic).chain(others).collect()
 }
 

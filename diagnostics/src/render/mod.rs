@@ -4,16 +4,14 @@ mod github;
 mod json;
 mod one_line;
 mod sarif;
-mod short;
 mod text;
 
 use crate::{Diagnostics, Severity, counted};
 
 pub use github::{github, github_annotations};
 pub use json::{JsonDiagnostic, json};
-pub use one_line::one_line;
+pub use one_line::{one_line, short};
 pub use sarif::{SarifHelp, SarifLog, sarif};
-pub use short::short;
 pub use text::{text, text_without_severity};
 
 /// Whether text is meant for a terminal with colors.
@@ -42,12 +40,8 @@ pub fn summary(diagnostics: &Diagnostics) -> String {
     let count = |severity: Severity| {
         diagnostics.iter().filter(|found| found.severity() == severity).count() + diagnostics.left_out(severity)
     };
-    let parts: Vec<String> = [Severity::Error, Severity::Warning]
-        .into_iter()
-        .filter_map(|severity| match count(severity) {
-            0 => None,
-            count => Some(counted(count, severity.as_str())),
-        })
-        .collect();
+    let counts = [Severity::Error, Severity::Warning].map(|severity| (count(severity), severity.as_str()));
+    let parts = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
+    let parts: Vec<String> = parts.collect();
     if parts.is_empty() { "no problems".to_owned() } else { parts.join(", ") }
 }
