@@ -2,9 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Expr, Field, Fields, Ident, ItemStruct, Result, Type};
+use syn::{Attribute, Field, Fields, Ident, ItemStruct, Result, Type};
 
-use crate::attributes::{Also, Key, Object, doc};
+use crate::attributes::{Also, Key, Object, Statement, doc};
 
 /// The keys of an object, in pieces: those stated here, and those of types whose keys are the object's.
 #[derive(Default)]
@@ -37,10 +37,8 @@ impl Table {
 struct Keyed<'f> {
     field: &'f Ident,
     of_type: &'f Type,
-    /// The key; `None`: the keys of the field's type are keys of the object.
-    key: Option<String>,
-    init: Option<Expr>,
-    by_hand: bool,
+    /// The key and its statement; `None`: the keys of the field's type are keys of the object.
+    key: Option<(String, Statement)>,
 }
 
 pub(crate) fn expand(item: &ItemStruct) -> Result<TokenStream> {
@@ -122,20 +120,20 @@ fn key_of<'f>(field: &'f Field, name: &'f Ident, table: &mut Table) -> Result<Op
     let Some(statement) = statement else {
         table.close_piece();
         table.pieces.push(quote!(<#of_type as Keys>::TABLE.keys));
-        return Ok(Some(Keyed { field: name, of_type, key: None, init: None, by_hand: false }));
+        return Ok(Some(Keyed { field: name, of_type, key: None }));
     };
     let written = statement.name(&name.to_string());
     table.open.push(statement.key(&written, &doc(&field.attrs)));
-    Ok(Some(Keyed { field: name, of_type, key: Some(written), init: statement.init, by_hand: statement.by_hand }))
+    Ok(Some(Keyed { field: name, of_type, key: Some((written, statement)) }))
 }
 
 /// A field of the struct from checked values.
 fn value(keyed: &Keyed<'_>) -> TokenStream {
-    let Keyed { field, of_type, key, init, .. } = keyed;
-    match (key, init) {
-        (Some(key), Some(init)) => quote!(#field: parts.take_or(#key, #init)?),
-        (Some(key), None) => quote!(#field: parts.take(#key)?),
-        (None, _) => quote!(#field: <#of_type as FromParts>::from_parts(parts)?),
+    let Keyed { field, of_type, key } = keyed;
+    match key {
+        Some((key, Statement { init: Some(init), .. })) => quote!(#field: parts.take_or(#key, #init)?),
+        Some((key, _)) => quote!(#field: parts.take(#key)?),
+        None => quote!(#field: <#of_type as FromParts>::from_parts(parts)?),
     }
 }
 
@@ -157,14 +155,14 @@ fn from_parts(name: &Ident, body: &TokenStream) -> TokenStream {
 
 /// Replaces fields of the struct by the values that are there.
 fn fill(name: &Ident, keyed: &[Keyed<'_>]) -> TokenStream {
-    let read = keyed.iter().filter(|keyed| !keyed.by_hand);
-    let lines = read.filter_map(|Keyed { field, key, .. }| {
-        let key = key.as_ref()?;
-        Some(quote! {
+    let read = |keyed: &&Keyed<'_>| keyed.key.as_ref().is_some_and(|(_, statement)| !statement.by_hand);
+    let lines = keyed.iter().filter(read).map(|Keyed { field, key, .. }| {
+        let key = key.as_ref().map(|(key, _)| key);
+        quote! {
             if let ::core::option::Option::Some(value) = parts.take_written(#key) {
                 self.#field = value;
             }
-        })
+        }
     });
     quote! {
         impl #name {

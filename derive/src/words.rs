@@ -13,8 +13,7 @@ pub(crate) fn expand(item: &ItemEnum) -> Result<TokenStream> {
             None => written(&variant.ident, &style),
         });
     }
-    let (name, variants) = (&item.ident, item.variants.iter().map(|variant| &variant.ident));
-    let variants: Vec<_> = variants.collect();
+    let (name, variants) = (&item.ident, item.variants.iter().map(|variant| &variant.ident).collect::<Vec<_>>());
     Ok(quote! {
         impl #name {
             /// The words that select it, in the order of its variants.
@@ -24,9 +23,7 @@ pub(crate) fn expand(item: &ItemEnum) -> Result<TokenStream> {
             pub fn word(self) -> &'static str {
                 match self { #(Self::#variants => #words),* }
             }
-        }
 
-        impl #name {
             /// What a word selects.
             pub fn of_word(word: &str) -> ::core::option::Option<Self> {
                 match word {

@@ -1,4 +1,6 @@
-//! Code generated from the table of graders, and the judges that graders ask.
+//! Code generated from the table of graders, and who grades: code, commands, or the judges that graders ask.
+
+use serde::{Deserialize, Serialize};
 
 use super::{Aggregator, Composite, Grader, GraderConfig};
 
@@ -77,6 +79,29 @@ macro_rules! grader_config {
 }
 
 pub(super) use grader_config;
+
+/// Kind of a grader.
+///
+/// ```
+/// use evalsuite_schema::GraderKind;
+///
+/// assert_eq!(serde_json::to_string(&GraderKind::Model)?, r#""model""#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum GraderKind {
+    /// Code in this process.
+    #[default]
+    Code,
+    /// A language model.
+    Model,
+    /// A person.
+    Human,
+    /// A program.
+    Command,
+}
 
 /// A judge that a grader asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

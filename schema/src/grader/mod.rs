@@ -9,7 +9,6 @@ mod json_schema;
 mod judge;
 #[doc(hidden)]
 pub mod keys;
-mod kind;
 mod metrics;
 mod text;
 mod trajectory;
@@ -22,7 +21,7 @@ use crate::{Examples, Location, Object, is_default};
 pub use answer_step::{AnswerStep, ObjectStep, StepWord};
 pub use code::{CodeGrader, PreparedCommand};
 pub use composite::{Aggregator, AggregatorKeys, Composite};
-pub use config::AskedJudge;
+pub use config::{AskedJudge, GraderKind};
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 pub use json_schema::{ContainsJson, JsonSchema};
 pub(crate) use judge::CRITERIA;
@@ -30,7 +29,6 @@ pub use judge::{
     Compare, ComparedWith, Criterion, JudgeSettings, LlmGrader, OldRubric, Operator, Preprocessor, Prompt,
     PromptCommand, ReferenceAnswer, Rubrics, ScoreRange,
 };
-pub use kind::GraderKind;
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use text::{Regex, Similar, TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
