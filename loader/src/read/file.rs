@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use evalsuite_schema::line_breaks::digest_of_file;
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::{FileId, Files, ReadProblem, Span};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::source::{FileId, Files, Span};
 
 /// Bytes of all files of a load, at most: what cases hold of them stays in memory.
 pub(crate) const MAX_TOTAL: usize = 128 << 20;
@@ -28,21 +28,25 @@ pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostic
             match std::str::from_utf8(&bytes[start..]) {
                 Ok(text) => {
                     let text: Arc<str> = text.into();
-                    let (file, total) = files.add_counted(path, Arc::clone(&text), digest);
+                    let (file, total) = files.insert(path, Some(Arc::clone(&text)), Some(digest));
                     if total <= MAX_TOTAL {
                         return Some((file, text));
                     }
                     if total - text.len() > MAX_TOTAL {
                         return None;
                     }
-                    ReadProblem::too_much(MAX_TOTAL)
+                    let most = MAX_TOTAL >> 20;
+                    let message = format!("with this file, the files of the suite are larger than {most} MiB");
+                    Box::new(Diagnostic::new(Code::LimitExceeded, message).help("split the suite"))
                 }
-                Err(error) => ReadProblem::invalid_utf8(start + error.valid_up_to()),
+                Err(error) => {
+                    let message = format!("invalid UTF-8 at byte {}", start + error.valid_up_to());
+                    Box::new(Diagnostic::new(Code::InvalidUtf8, message).help("save the file as UTF-8"))
+                }
             }
         }
         Err(problem) => problem,
     };
-    let place = Span::whole(files.add(path));
-    diagnostics.push(Diagnostic::new(problem.code, problem.message).at(place).help(problem.help));
+    diagnostics.push(problem.at(Span::whole(files.add(path))));
     None
 }

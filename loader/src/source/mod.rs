@@ -151,11 +151,6 @@ impl Files {
         self.insert(path, Some(text), Some(digest)).0
     }
 
-    /// The same, with the number of bytes of all texts up to this one: no two threads get the same.
-    pub(crate) fn add_counted(&self, path: &Path, text: Arc<str>, digest: [u8; 32]) -> (FileId, usize) {
-        self.insert(path, Some(text), Some(digest))
-    }
-
     /// Number of bytes of all texts that were added, also of those that are not kept.
     pub(crate) fn bytes_read(&self) -> usize {
         self.lock().read
@@ -171,7 +166,8 @@ impl Files {
         })
     }
 
-    fn insert(&self, path: &Path, text: Option<Arc<str>>, digest: Option<[u8; 32]>) -> (FileId, usize) {
+    /// As [`Files::add_text`], or [`Files::add`] without text; with the number of bytes that were read so far.
+    pub(crate) fn insert(&self, path: &Path, text: Option<Arc<str>>, digest: Option<[u8; 32]>) -> (FileId, usize) {
         let shown = self.shown(path).into();
         let mut looked_at = self.lock();
         looked_at.read += text.as_ref().map_or(0, |text| text.len());

@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite_diagnostics::Code;
+use evalsuite_diagnostics::{Code, Diagnostic};
+
+use super::Span;
 
 /// Bytes of a file, at most.
 pub(crate) const MAX_BYTES: usize = 16 << 20;
@@ -15,70 +17,54 @@ pub fn plain_text(path: &Path) -> Option<String> {
     String::from_utf8(read_bytes(path).ok()?).ok()
 }
 
-/// Why a file cannot be read.
-pub(crate) struct ReadProblem {
-    pub(crate) code: Code,
-    pub(crate) message: String,
-    pub(crate) help: &'static str,
+/// Why a file cannot be read, without its place.
+pub(crate) type ReadProblem = Box<Diagnostic<Span>>;
+
+fn unreadable(message: impl Into<String>, help: &str) -> ReadProblem {
+    Box::new(Diagnostic::new(Code::UnreadableFile, message).help(help))
 }
 
-impl ReadProblem {
-    fn unreadable(message: impl Into<String>, help: &'static str) -> Self {
-        Self { code: Code::UnreadableFile, message: message.into(), help }
+fn io_problem(error: io::Error) -> ReadProblem {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => unreadable("permission denied", "make the file readable"),
+        io::ErrorKind::NotFound => unreadable("no such file", "create it, or remove what names it"),
+        _ => unreadable(format!("cannot be read: {error}"), "only plain files can be read"),
     }
+}
 
-    fn io(error: &io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::PermissionDenied => Self::unreadable("permission denied", "make the file readable"),
-            io::ErrorKind::NotFound => Self::unreadable("no such file", "create it, or remove what names it"),
-            _ => Self::unreadable(format!("cannot be read: {error}"), "only plain files can be read"),
-        }
-    }
-
-    pub(crate) fn invalid_utf8(offset: usize) -> Self {
-        let message = format!("invalid UTF-8 at byte {offset}");
-        Self { code: Code::InvalidUtf8, message, help: "save the file as UTF-8" }
-    }
-
-    pub(crate) fn too_much(most: usize) -> Self {
-        let message = format!("with this file, the files of the suite are larger than {} MiB", most >> 20);
-        Self { code: Code::LimitExceeded, message, help: "split the suite" }
-    }
-
-    fn too_large() -> Self {
-        let message = format!("larger than {} MiB", MAX_BYTES >> 20);
-        Self { code: Code::LimitExceeded, message, help: "split the file" }
-    }
+fn too_large() -> ReadProblem {
+    let message = format!("larger than {} MiB", MAX_BYTES >> 20);
+    Box::new(Diagnostic::new(Code::LimitExceeded, message).help("split the file"))
 }
 
 /// The bytes of the file at `path`.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadProblem> {
     if path.to_str().is_none() {
-        return Err(ReadProblem::unreadable("the name is not UTF-8", "rename it"));
+        return Err(unreadable("the name is not UTF-8", "rename it"));
     }
     // Looking comes before opening: opening a FIFO waits for somebody to write to it.
-    check(&fs::metadata(path).map_err(|error| ReadProblem::io(&error))?)?;
-    let file = File::open(path).map_err(|error| ReadProblem::io(&error))?;
-    let metadata = file.metadata().map_err(|error| ReadProblem::io(&error))?;
+    check(&fs::metadata(path).map_err(io_problem)?)?;
+    let file = File::open(path).map_err(io_problem)?;
+    let metadata = file.metadata().map_err(io_problem)?;
     check(&metadata)?;
     let expected = usize::try_from(metadata.len()).unwrap_or(MAX_BYTES);
     let mut bytes = Vec::with_capacity(expected + 1);
     // One byte more than allowed detects a file that is too large, even if it grew since its size was checked.
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|error| ReadProblem::io(&error))?;
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(io_problem)?;
     limited(bytes)
 }
 
 /// `bytes`, if they are not too many.
 pub(crate) fn limited(bytes: Vec<u8>) -> Result<Vec<u8>, ReadProblem> {
-    if bytes.len() > MAX_BYTES { Err(ReadProblem::too_large()) } else { Ok(bytes) }
+    if bytes.len() > MAX_BYTES { Err(too_large()) } else { Ok(bytes) }
 }
 
 fn check(metadata: &fs::Metadata) -> Result<(), ReadProblem> {
     if !metadata.is_file() {
         let kind = describe(metadata.file_type());
-        return Err(ReadProblem::unreadable(format!("expected a file, found {kind}"), "only plain files can be read"));
+        return Err(unreadable(format!("expected a file, found {kind}"), "only plain files can be read"));
     }
-    if metadata.len() > MAX_BYTES as u64 { Err(ReadProblem::too_large()) } else { Ok(()) }
+    if metadata.len() > MAX_BYTES as u64 { Err(too_large()) } else { Ok(()) }
 }
 
 fn describe(kind: FileType) -> &'static str {
