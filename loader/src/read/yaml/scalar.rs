@@ -7,23 +7,23 @@ use granit_parser::{ScalarStyle, Tag};
 
 use crate::read::node::Data;
 
-/// The value of a scalar, by the core schema of YAML 1.2.
-#[derive(Debug, PartialEq)]
-pub(super) enum Scalar {
-    Data(Data),
-    /// A number that is infinite, too large for a float, or none at all.
+/// Why a scalar has no value.
+pub(super) enum Problem {
+    /// A number that JSON does not have.
     NotFinite,
-    /// The text is not of the type of its tag; the type with its article.
+    /// The tag says what the text is not.
     Mismatch(&'static str),
-    /// A tag that only collections or other schemas have.
+    /// A tag of the core schema for something else.
     UnsupportedTag(String),
 }
 
+type Result<T> = std::result::Result<T, Problem>;
+
 /// The value of a scalar. A scalar with a custom tag (`!env HOME`) is text: custom tags are not interpreted.
-pub(super) fn resolve(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Scalar {
+pub(super) fn resolve(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Result<Data> {
     match tag {
         None if style == ScalarStyle::Plain => plain(text),
-        None => Scalar::Data(string(text)),
+        None => Ok(string(text)),
         Some(tag) => tagged(text, tag),
     }
 }
@@ -40,18 +40,13 @@ fn string(text: Cow<'_, str>) -> Data {
     Data::String(text)
 }
 
-fn plain(text: Cow<'_, str>) -> Scalar {
-    let data = match text.as_bytes() {
+fn plain(text: Cow<'_, str>) -> Result<Data> {
+    Ok(match text.as_bytes() {
         [] => Data::Null,
         [b'~' | b'n' | b'N' | b't' | b'T' | b'f' | b'F', ..] => word(&text).unwrap_or_else(|| string(text)),
-        [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => match numeric(&text) {
-            Numeric::Number(number) => Data::Number(number),
-            Numeric::NotFinite => return Scalar::NotFinite,
-            Numeric::No => string(text),
-        },
+        [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => numeric(&text)?.map_or_else(|| string(text), Data::Number),
         _ => string(text),
-    };
-    Scalar::Data(data)
+    })
 }
 
 fn word(text: &str) -> Option<Data> {
@@ -63,55 +58,34 @@ fn word(text: &str) -> Option<Data> {
     }
 }
 
-fn tagged(text: Cow<'_, str>, tag: &Tag) -> Scalar {
-    let Some(name) = core_name(tag) else {
-        return Scalar::Data(string(text));
+fn tagged(text: Cow<'_, str>, tag: &Tag) -> Result<Data> {
+    let Some(name) = core_name(tag) else { return Ok(string(text)) };
+    let (data, expected) = match &*name {
+        "str" => return Ok(string(text)),
+        "null" if text.is_empty() => return Ok(Data::Null),
+        "null" => (word(&text).filter(|data| *data == Data::Null), "null"),
+        "bool" => (word(&text).filter(|data| *data != Data::Null), "a boolean"),
+        "int" => {
+            let is_integer = |_: &Number| !text.contains(['.', 'e', 'E']) || text.starts_with("0x");
+            (numeric(&text).ok().flatten().filter(is_integer).map(Data::Number), "an integer")
+        }
+        "float" => {
+            let float = |number: Number| number.as_f64().and_then(Number::from_f64).ok_or(Problem::NotFinite);
+            (numeric(&text)?.map(float).transpose()?.map(Data::Number), "a number")
+        }
+        _ => return Err(Problem::UnsupportedTag(format!("!!{name}"))),
     };
-    let data = match &*name {
-        "str" => string(text),
-        "null" => match word(&text) {
-            Some(Data::Null) => Data::Null,
-            _ if text.is_empty() => Data::Null,
-            _ => return Scalar::Mismatch("null"),
-        },
-        "bool" => match word(&text) {
-            Some(data @ Data::Bool(_)) => data,
-            _ => return Scalar::Mismatch("a boolean"),
-        },
-        "int" => match numeric(&text) {
-            Numeric::Number(number) if !text.contains(['.', 'e', 'E']) || text.starts_with("0x") => {
-                Data::Number(number)
-            }
-            _ => return Scalar::Mismatch("an integer"),
-        },
-        "float" => match numeric(&text) {
-            Numeric::Number(number) => match number.as_f64().and_then(Number::from_f64) {
-                Some(number) => Data::Number(number),
-                None => return Scalar::NotFinite,
-            },
-            Numeric::NotFinite => return Scalar::NotFinite,
-            Numeric::No => return Scalar::Mismatch("a number"),
-        },
-        _ => return Scalar::UnsupportedTag(format!("!!{name}")),
-    };
-    Scalar::Data(data)
+    data.ok_or(Problem::Mismatch(expected))
 }
 
-#[derive(Debug, PartialEq)]
-enum Numeric {
-    Number(Number),
-    NotFinite,
-    No,
-}
-
-fn numeric(text: &str) -> Numeric {
-    let bytes = text.as_bytes();
-    let based = match bytes {
+/// The number that a text is, if it is one.
+fn numeric(text: &str) -> Result<Option<Number>> {
+    let based = match text.as_bytes() {
         [b'0', b'x', digits @ ..] if all(digits, u8::is_ascii_hexdigit) => based(&text[2..], 16),
         [b'0', b'o', digits @ ..] if all(digits, |digit| matches!(digit, b'0'..=b'7')) => based(&text[2..], 8),
         _ => return decimal(text),
     };
-    based.map_or(Numeric::NotFinite, Numeric::Number)
+    based.map(Some).ok_or(Problem::NotFinite)
 }
 
 fn all(digits: &[u8], is_digit: impl Fn(&u8) -> bool) -> bool {
@@ -119,7 +93,7 @@ fn all(digits: &[u8], is_digit: impl Fn(&u8) -> bool) -> bool {
 }
 
 /// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`, or an infinity or `.nan`.
-fn decimal(text: &str) -> Numeric {
+fn decimal(text: &str) -> Result<Option<Number>> {
     let bytes = text.as_bytes();
     let byte = |at: usize| if at < bytes.len() { bytes[at] } else { 0 };
     let digits = |mut at: usize| {
@@ -139,27 +113,27 @@ fn decimal(text: &str) -> Numeric {
         is_float = true;
         end = fraction;
     } else if end == start {
-        return Numeric::No;
+        return Ok(None);
     }
     if matches!(byte(end), b'e' | b'E') {
         let exponent = end + 1 + usize::from(matches!(byte(end + 1), b'-' | b'+'));
         end = digits(exponent);
         if end == exponent {
-            return Numeric::No;
+            return Ok(None);
         }
         is_float = true;
     }
     if end != bytes.len() {
-        return Numeric::No;
+        return Ok(None);
     }
-    number_of_digits(text, !is_float).map_or(Numeric::NotFinite, Numeric::Number)
+    number_of_digits(text, !is_float).map(Some).ok_or(Problem::NotFinite)
 }
 
-fn not_finite(text: &str, sign: usize) -> Numeric {
+fn not_finite(text: &str, sign: usize) -> Result<Option<Number>> {
     match &text[sign..] {
-        ".inf" | ".Inf" | ".INF" => Numeric::NotFinite,
-        ".nan" | ".NaN" | ".NAN" if sign == 0 => Numeric::NotFinite,
-        _ => Numeric::No,
+        ".inf" | ".Inf" | ".INF" => Err(Problem::NotFinite),
+        ".nan" | ".NaN" | ".NAN" if sign == 0 => Err(Problem::NotFinite),
+        _ => Ok(None),
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use granit_parser::{Event, Marker, ScalarStyle, StructureStyle, Tag};
 
 use super::anchors::{Anchors, too_deep, too_many_nodes};
-use super::scalar::Scalar;
+use super::scalar::Problem;
 use super::{curly_quotes, merge, scalar, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::read::node::{Data, Entry, Node};
@@ -159,15 +159,15 @@ impl<'a, 't> Tree<'a, 't> {
         }
         let is_merge = style == ScalarStyle::Plain && tag.is_none() && text == merge::KEY && self.expects_key();
         let data = match scalar::resolve(text, style, tag) {
-            Scalar::Data(data) => data,
-            Scalar::NotFinite => {
+            Ok(data) => data,
+            Err(Problem::NotFinite) => {
                 let problem = Diagnostic::new(Code::WrongType, "the number is not finite");
                 self.diagnostics.push(problem.at(span).help("quote it if it is meant as text"));
                 self.failed = true;
                 Data::Null
             }
-            Scalar::Mismatch(expected) => return self.fail(syntax_error::wrong_tag(span, expected)),
-            Scalar::UnsupportedTag(tag) => return self.fail(syntax_error::unsupported_tag(span, &tag)),
+            Err(Problem::Mismatch(expected)) => return self.fail(syntax_error::wrong_tag(span, expected)),
+            Err(Problem::UnsupportedTag(tag)) => return self.fail(syntax_error::unsupported_tag(span, &tag)),
         };
         if let (ScalarStyle::Plain, Data::String(text)) = (style, &data) {
             self.check_comment_after(span, offset(at.end));
