@@ -67,7 +67,7 @@ pub(crate) fn find(root: &Path, file: Option<&str>, scope: Scope<'_>, d: &mut Di
         let message = format!("`{left}` has no effect: `{taken}` is read");
         d.report(Code::NoEffect, place, message, "delete one");
     }
-    match paths::search(&paths::file_name(&first), Kind::File, &[root.to_path_buf()], scope.roots) {
+    match scope.search(&paths::file_name(&first), Kind::File, &[root.to_path_buf()]) {
         // What is not a file is reported when it is read.
         Ok(_) | Err(SearchFailure::WrongKind(_) | SearchFailure::Missing(_)) => Some(first),
         Err(SearchFailure::Escape(reason)) => {

@@ -152,11 +152,8 @@ fn resolve(
     d: &mut Diagnostics,
 ) -> Option<Argument> {
     let kind = if is_program { Kind::File } else { Kind::Any };
-    let miss = match paths::search(word, kind, places, scope.roots) {
-        Ok(found) => {
-            scope.note_missed(&found.missed);
-            return Some(Argument::Path(found.reference));
-        }
+    let miss = match scope.search(word, kind, places) {
+        Ok(found) => return Some(Argument::Path(found.reference)),
         Err(miss) => miss,
     };
     let exists = || places.iter().any(|place| paths::normalize(&place.join(word)).symlink_metadata().is_ok());

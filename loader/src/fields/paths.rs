@@ -116,8 +116,6 @@ pub(crate) fn file_stem(path: &Path) -> String {
 pub(crate) struct FoundPath {
     pub(crate) path: PathBuf,
     pub(crate) reference: PathRef,
-    /// Paths that were searched before it and do not exist.
-    pub(crate) missed: Vec<PathBuf>,
 }
 
 /// How a search ended without a result.
@@ -138,52 +136,6 @@ thread_local! {
 /// Number of paths that this thread has searched.
 pub(crate) fn lookups() -> usize {
     LOOKUPS.get()
-}
-
-/// Searches a relative path in `places`; the first existing entry wins.
-pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Roots) -> Result<FoundPath, SearchFailure> {
-    if let Some(reason) = not_relative(written) {
-        return Err(SearchFailure::Escape(reason));
-    }
-    LOOKUPS.set(LOOKUPS.get() + 1);
-    let mut tried = Vec::new();
-    let mut wrong_kind = None;
-    let mut escaped = false;
-    let mut something_outside = false;
-    for place in places {
-        let path = normalize(&place.join(written));
-        let exists = path.symlink_metadata().is_ok();
-        if !path.starts_with(&roots.boundary) {
-            escaped = true;
-            if exists {
-                something_outside = true;
-                break;
-            }
-            continue;
-        }
-        // The same paths are found on every system.
-        let is_spelled = || !(cfg!(windows) && written.contains('\\')) && has_names_of_disk(&roots.boundary, &path);
-        if !exists || !is_spelled() {
-            tried.push(path);
-            continue;
-        }
-        if let Some(reason) = roots.escape(&path, written) {
-            return Err(SearchFailure::Escape(reason));
-        }
-        if kind.fits(&path) {
-            let reference = PathRef::found(written, roots.compiled(&path));
-            return Ok(FoundPath { path, reference, missed: tried });
-        }
-        wrong_kind.get_or_insert(path);
-        break;
-    }
-    match wrong_kind {
-        Some(path) => Err(SearchFailure::WrongKind(path)),
-        None if something_outside || escaped && tried.is_empty() => {
-            Err(SearchFailure::Escape(format!("`{written}` leaves the {}", roots.outer())))
-        }
-        None => Err(SearchFailure::Missing(tried)),
-    }
 }
 
 impl Roots {
@@ -267,16 +219,46 @@ impl<'a> Scope<'a> {
         let mut places = self.roots.search(self.dir);
         places.retain(|place| *place != self.roots.boundary);
         places.insert(0, self.roots.boundary.clone());
-        match search(rest.trim_start_matches('/'), Kind::File, &places, self.roots) {
-            Ok(found) => {
-                self.note_missed(&found.missed);
-                Some(FoundPath { reference: PathRef::found(written, found.reference.path), ..found })
-            }
-            Err(failure) => {
-                d.push(self.describe(failure, &written, node, what, expected));
-                None
-            }
+        let found = self.search(rest.trim_start_matches('/'), Kind::File, &places);
+        let found = found.map_err(|miss| d.push(self.describe(miss, &written, node, what, expected))).ok()?;
+        Some(FoundPath { reference: PathRef::found(written, found.reference.path), ..found })
+    }
+
+    /// Searches a relative path in `places`; the first existing entry wins.
+    pub(crate) fn search(&self, written: &str, kind: Kind, places: &[PathBuf]) -> Result<FoundPath, SearchFailure> {
+        if let Some(reason) = not_relative(written) {
+            return Err(SearchFailure::Escape(reason));
         }
+        LOOKUPS.set(LOOKUPS.get() + 1);
+        let (boundary, mut tried, mut escaped) = (&self.roots.boundary, Vec::new(), false);
+        let leaves = || SearchFailure::Escape(format!("`{written}` leaves the {}", self.roots.outer()));
+        for place in places {
+            let path = normalize(&place.join(written));
+            let exists = path.symlink_metadata().is_ok();
+            if !path.starts_with(boundary) {
+                if exists {
+                    return Err(leaves());
+                }
+                escaped = true;
+                continue;
+            }
+            // The same paths are found on every system.
+            let is_spelled = || !(cfg!(windows) && written.contains('\\')) && has_names_of_disk(boundary, &path);
+            if !exists || !is_spelled() {
+                tried.push(path);
+                continue;
+            }
+            if let Some(reason) = self.roots.escape(&path, written) {
+                return Err(SearchFailure::Escape(reason));
+            }
+            if !kind.fits(&path) {
+                return Err(SearchFailure::WrongKind(path));
+            }
+            self.note_missed(&tried);
+            let reference = PathRef::found(written, self.roots.compiled(&path));
+            return Ok(FoundPath { path, reference });
+        }
+        Err(if escaped && tried.is_empty() { leaves() } else { SearchFailure::Missing(tried) })
     }
 
     /// Registers missing paths that would take precedence over the one that was found if they were created.
@@ -295,21 +277,16 @@ impl<'a> Scope<'a> {
         (code, kind): (Code, Kind),
         d: &mut Diagnostics,
     ) -> Option<FoundPath> {
-        match search(written.trim(), kind, &self.roots.search(self.dir), self.roots) {
-            Ok(found) => {
-                self.note_missed(&found.missed);
-                Some(found)
-            }
+        let found = self.search(written.trim(), kind, &self.roots.search(self.dir));
+        let report = |miss| match miss {
             // Looking for a near name lists a directory.
-            Err(SearchFailure::Missing(tried)) if are_many(d) => {
+            SearchFailure::Missing(tried) if are_many(d) => {
                 let message = format!("{what}: {} `{written}` not found", kind.noun());
-                fields::reject(code, node.span, message, self.tried(&tried, None), d)
+                d.report(code, node.span, message, self.tried(&tried, None));
             }
-            Err(miss) => {
-                d.push(self.describe(miss, written, node, what, (code, kind)));
-                None
-            }
-        }
+            miss => d.push(self.describe(miss, written, node, what, (code, kind))),
+        };
+        found.map_err(report).ok()
     }
 
     /// The path with `/` between its parts, if it exists.

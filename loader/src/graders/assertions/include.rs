@@ -72,7 +72,7 @@ fn find(written: &str, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) 
         for directory in DIRECTORIES {
             for ending in ENDINGS {
                 let candidate = format!("{directory}/{written}.{ending}");
-                match paths::search(&candidate, Kind::File, &place, scope.roots) {
+                match scope.search(&candidate, Kind::File, &place) {
                     Ok(found) => {
                         scope.note_missed(&tried);
                         return Some(found.path);
