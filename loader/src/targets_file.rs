@@ -96,10 +96,7 @@ pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
     let mut checked = Vec::new();
     for ReadEntry { name, target, problems, .. } in entries.unwrap_or_default() {
         let problems = resolve(problems, &files);
-        let alias_of = target.as_ref().and_then(|target| match &target.provider {
-            Provider::Alias(next) => Some(next.clone()),
-            Provider::Cli(_) | Provider::Other(_) => None,
-        });
+        let alias_of = target.as_ref().and_then(alias_of).map(str::to_owned);
         checked.push(CheckedEntry { name, alias_of, problems: problems.clone() });
         targets.targets.extend(target.filter(|_| !problems.has_errors()));
     }
@@ -298,16 +295,17 @@ fn env(entry: &Entry, d: &mut Diagnostics) -> Vec<(String, String)> {
     entries.iter().filter_map(|entry| value(entry, d)).collect()
 }
 
+fn alias_of(target: &TargetEntry) -> Option<&str> {
+    if let Provider::Alias(next) = &target.provider { Some(next) } else { None }
+}
+
 /// Every alias refers to an entry, in a few steps. What an alias with variables refers to is known when the tests run.
 fn aliases(entries: &mut [ReadEntry]) {
     let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-    let next: Vec<Option<String>> = entries
-        .iter()
-        .map(|entry| match &entry.target.as_ref()?.provider {
-            Provider::Alias(next) if !Syntax::Variable.is_in(next) => Some(next.clone()),
-            _ => None,
-        })
-        .collect();
+    let next = |entry: &ReadEntry| {
+        alias_of(entry.target.as_ref()?).filter(|next| !Syntax::Variable.is_in(next)).map(str::to_owned)
+    };
+    let next: Vec<Option<String>> = entries.iter().map(next).collect();
     for (index, entry) in entries.iter_mut().enumerate() {
         let mut current = index;
         let mut steps = 0;

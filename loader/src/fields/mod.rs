@@ -144,7 +144,7 @@ impl<'n> Fields<'n> {
     pub(crate) fn require(&mut self, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
         let found = self.get(key);
         if found.is_none() {
-            self.missing(Code::MissingKey, key, d);
+            self.missing(self.object.missing, key, d);
         }
         found
     }

@@ -14,7 +14,8 @@ use crate::read::node::Entry;
 /// Keys so close to a known one are typing errors rather than settings of the command.
 const NEAR: usize = 2;
 
-pub(super) fn code_grader(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+pub(super) fn code_grader(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    rules.read_preprocessors(d);
     let Rules { fields, parts, cx, .. } = rules;
     let command = fields.get_renamed("command", d);
     if command.is_none() {
@@ -22,9 +23,6 @@ pub(super) fn code_grader(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     }
     let cwd = fields.get("cwd");
     let run = command.and_then(|command| prepared(command, cwd, cx.scope, d));
-    if let Some(entry) = fields.get("preprocessors") {
-        parts.set("preprocessors", Written::made(super::preprocessors(entry, cx.scope, d)));
-    }
     let config_entry = fields.get("config");
     let mut config = config_entry.and_then(|entry| fields::object(&entry.value, "`config`", d)).unwrap_or_default();
     for entry in fields.rest() {

@@ -6,7 +6,7 @@ use evalsuite_schema::grader::{Aggregator, AggregatorKeys, Grader};
 use evalsuite_schema::keys::Keys;
 
 use super::assertions::ParsedGrader;
-use super::{GraderContext, Rules, assertions, code, prompt, require};
+use super::{GraderContext, Rules, assertions, code, prompt};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::Fields;
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 4;
 pub(super) fn composite(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     let Rules { fields, parts, cx, notes } = rules;
     let members_entry = fields.get_renamed("assertions", d);
-    let aggregator_entry = require(fields, "aggregator", d);
+    let aggregator_entry = fields.require("aggregator", d);
     let node = fields.node;
     if cx.depth >= MAX_DEPTH {
         let message = format!("composites are nested deeper than {MAX_DEPTH}");
@@ -88,7 +88,10 @@ fn aggregator(
     d: &mut Diagnostics,
 ) -> Option<Aggregator> {
     let mut fields = Fields::new(node, AggregatorKeys::TABLE, d)?;
-    let type_entry = require(&mut fields, "type", d);
+    let type_entry = fields.get("type");
+    if type_entry.is_none() {
+        fields.missing(Code::MissingGraderSetting, "type", d);
+    }
     let weights_entry = fields.get("weights");
     let threshold_entry = fields.get("threshold");
     let command_entry = fields.get_either("command", d);

@@ -3,7 +3,7 @@
 use evalsuite_schema::grader::{DateFormat, Field, FieldMatch};
 use evalsuite_schema::keys::{Keys, Written};
 
-use super::{GraderNotes, Rules, require};
+use super::{GraderNotes, Rules};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
@@ -12,7 +12,7 @@ use crate::read::node::{Entry, Node};
 
 pub(super) fn field_accuracy(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     let Rules { fields, parts, cx, notes } = rules;
-    let entry = require(fields, "fields", d);
+    let entry = fields.require("fields", d);
     parts.make("fields", entry.and_then(|entry| list(&entry.value, cx.scope, notes, d)));
     notes.needs_reference = !parts.is_broken();
 }

@@ -11,7 +11,7 @@ use crate::fields::label;
 use crate::read::node::Node;
 
 pub(super) fn llm_grader(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
-    preprocessors(&mut rules, d);
+    rules.read_preprocessors(d);
     let Rules { fields, parts, cx, notes } = rules;
     let prompt = fields.get("prompt").map(|entry| prompt::grader(&entry.value, cx, d));
     let rubrics = fields.get("rubrics").map(|entry| criteria::list(&entry.value, "`rubrics`", d));
@@ -36,7 +36,7 @@ pub(super) fn rubric(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
 }
 
 fn criteria_under(key: &'static str, mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
-    preprocessors(&mut rules, d);
+    rules.read_preprocessors(d);
     let Rules { fields, parts, .. } = rules;
     let Some(entry) = fields.get_either(key, d) else {
         fields.missing(Code::MissingGraderSetting, key, d);
@@ -53,7 +53,7 @@ fn criteria_under(key: &'static str, mut rules: Rules<'_, '_, '_>, d: &mut Diagn
 
 /// In the tasks layout, whose references are not answers, it needs `reference` or `against`.
 pub(super) fn compare(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
-    preprocessors(&mut rules, d);
+    rules.read_preprocessors(d);
     let Rules { fields, parts, cx, notes } = rules;
     let entry = fields.get("reference");
     if parts.get("against").and_then(Written::word) == Some("baseline") {
@@ -69,12 +69,6 @@ pub(super) fn compare(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     }
     if let Some(entry) = entry {
         parts.make("reference", reference(&entry.value, cx, d));
-    }
-}
-
-fn preprocessors(rules: &mut Rules<'_, '_, '_>, d: &mut Diagnostics) {
-    if let Some(entry) = rules.fields.get("preprocessors") {
-        rules.parts.set("preprocessors", Written::made(super::preprocessors(entry, rules.cx.scope, d)));
     }
 }
 

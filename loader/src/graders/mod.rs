@@ -10,7 +10,6 @@ pub(crate) mod json_schema;
 mod judge;
 mod metrics;
 mod other_tools;
-mod preprocessors;
 mod prompt;
 mod score_ranges;
 mod text;
@@ -22,20 +21,20 @@ pub(crate) mod tests;
 
 use std::path::Path;
 
-use evalsuite_schema::grader::{GraderConfig, TABLES};
-use evalsuite_schema::keys::Parts;
+use evalsuite_schema::grader::{GraderConfig, Preprocessor, TABLES};
+use evalsuite_schema::keys::{Parts, Written};
 
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
+use crate::fields::settings::object;
 use crate::keys::{RUBRIC, Table};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
 pub(crate) use criteria::{have_own_ids, list as criteria, plain as plain_criterion};
 pub(crate) use other_tools::Replacement;
-pub(crate) use preprocessors::read as preprocessors;
 
 /// Where a grader is.
 #[derive(Debug, Clone, Copy)]
@@ -100,6 +99,20 @@ struct Rules<'f, 'n, 'a> {
     parts: &'f mut Parts,
     cx: GraderContext<'a>,
     notes: &'f mut GraderNotes,
+}
+
+impl Rules<'_, '_, '_> {
+    fn read_preprocessors(&mut self, d: &mut Diagnostics) {
+        if let Some(entry) = self.fields.get("preprocessors") {
+            self.parts.set("preprocessors", Written::made(preprocessors(entry, self.cx.scope, d)));
+        }
+    }
+}
+
+/// Reads `preprocessors`; entries with problems are reported and left out.
+pub(crate) fn preprocessors(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Preprocessor> {
+    let Some(items) = fields::list(&entry.value, &fields::label(entry), d) else { return Vec::new() };
+    items.iter().filter_map(|item| object(item, scope, d)).collect()
 }
 
 type Check = fn(Rules<'_, '_, '_>, &mut Diagnostics);
@@ -167,15 +180,6 @@ pub(crate) fn automatic_name(config: &GraderConfig, written: &str) -> String {
         GraderConfig::SkillTrigger(trigger) => format!("skill-trigger-{}", trigger.skill),
         _ => written.replace('_', "-"),
     }
-}
-
-/// The value of a key that the type needs.
-fn require<'n>(fields: &mut Fields<'n>, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
-    let found = fields.get(key);
-    if found.is_none() {
-        fields.missing(Code::MissingGraderSetting, key, d);
-    }
-    found
 }
 
 /// A share in a weighted mean.

@@ -33,7 +33,10 @@ const ENDINGS: &[&str] = &[".md", ".txt", ".prompt", ".tmpl", ".jinja", ".j2", "
 /// Reads `prompt` of an `llm-grader`: text, a file or a command.
 pub(super) fn grader(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
     match &node.data {
-        Data::Mapping(_) => from_command(node, cx, d),
+        Data::Mapping(_) => {
+            let PromptCommand { command, config } = settings::object(node, cx.scope, d)?;
+            Some(Prompt::Command { run: PreparedCommand { command, cwd: None }, config })
+        }
         Data::String(text) => from_text(text, node, cx, OF_PROMPTS, d),
         _ => fields::wrong_type(node, "`prompt`", "text or `{command: […]}`", d),
     }
@@ -43,11 +46,6 @@ pub(super) fn grader(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) ->
 pub(super) fn aggregator(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
     let text = fields::string(node, "`prompt`", d)?;
     from_text(&text, node, cx, OF_AGGREGATORS, d)
-}
-
-fn from_command(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
-    let PromptCommand { command, config } = settings::object(node, cx.scope, d)?;
-    Some(Prompt::Command { run: PreparedCommand { command, cwd: None }, config })
 }
 
 fn from_text(

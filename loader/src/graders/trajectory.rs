@@ -162,23 +162,15 @@ fn args_word(node: &Node, what: &str, d: &mut Diagnostics) -> Option<ArgsMatch> 
 }
 
 /// Whether there is a value at a dotted path; a key with dots in it counts, too.
-fn has_path(object: &evalsuite_schema::Object, path: &str) -> bool {
-    if object.contains_key(path) {
-        return true;
-    }
-    let mut parts = path.split('.');
-    let Some(mut value) = parts.next().and_then(|first| object.get(first)) else { return false };
-    for part in parts {
-        let next = match value {
-            Value::Object(object) => object.get(part),
-            Value::Array(items) => {
-                let index = part.parse().ok().filter(|index: &usize| index.to_string() == part);
-                index.and_then(|index| items.get(index))
-            }
-            _ => None,
-        };
-        let Some(next) = next else { return false };
-        value = next;
-    }
-    true
+fn has_path<'o>(object: &'o evalsuite_schema::Object, path: &str) -> bool {
+    let step = |value: &'o Value, part: &str| match value {
+        Value::Object(object) => object.get(part),
+        Value::Array(items) => {
+            let index = part.parse().ok().filter(|index: &usize| index.to_string() == part);
+            index.and_then(|index| items.get(index))
+        }
+        _ => None,
+    };
+    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    object.contains_key(path) || object.get(first).is_some_and(|value| rest.split('.').try_fold(value, step).is_some())
 }

@@ -10,7 +10,7 @@ use evalsuite_schema::Value;
 use evalsuite_schema::grader::JsonSchema;
 
 use self::keywords::Draft;
-use super::{Rules, require};
+use super::Rules;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::paths::{Kind, Scope};
@@ -18,7 +18,7 @@ use crate::fields::pattern::CompiledPatterns;
 use crate::read::node::{Data, Entry, Node};
 
 pub(super) fn json_schema(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
-    let found = require(rules.fields, "schema", d).and_then(|entry| schema(entry, rules.cx.scope, d));
+    let found = rules.fields.require("schema", d).and_then(|entry| schema(entry, rules.cx.scope, d));
     rules.parts.make_object(found);
 }
 
