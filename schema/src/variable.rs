@@ -55,6 +55,14 @@ impl Topic {
     ) -> Variable {
         Variable { name, topic: self, meaning, value, default }
     }
+
+    const fn without_default(self, name: &'static str, meaning: &'static str, value: &'static str) -> Variable {
+        self.variable(name, meaning, value, "")
+    }
+
+    const fn flag(self, name: &'static str, meaning: &'static str) -> Variable {
+        self.variable(name, meaning, FLAG, "0")
+    }
 }
 
 /// Every variable. An empty value counts as unset.
@@ -85,21 +93,11 @@ pub static VARIABLES: &[Variable] = {
             "an integer from 0 to 100",
             "10",
         ),
-        Run.variable("EVALSUITE_RUN_ALL", "run all trials, also those that cannot change the result", FLAG, "0"),
-        Run.variable("EVALSUITE_REQUIRE", "turn skipped cases into errors", FLAG, "0"),
-        Run.variable("EVALSUITE_KEEP", "keep workspaces, including those of passed trials", FLAG, "0"),
-        Run.variable(
-            "EVALSUITE_VERBOSE",
-            "print which programs run, their output, and how long each step takes",
-            FLAG,
-            "0",
-        ),
-        Run.variable(
-            "EVALSUITE_RELOAD",
-            "read cases again that changed since the build; needs the feature `reload`",
-            FLAG,
-            "0",
-        ),
+        Run.flag("EVALSUITE_RUN_ALL", "run all trials, also those that cannot change the result"),
+        Run.flag("EVALSUITE_REQUIRE", "turn skipped cases into errors"),
+        Run.flag("EVALSUITE_KEEP", "keep workspaces, including those of passed trials"),
+        Run.flag("EVALSUITE_VERBOSE", "print which programs run, their output, and how long each step takes"),
+        Run.flag("EVALSUITE_RELOAD", "read cases again that changed since the build; needs the feature `reload`"),
         Run.variable(
             "EVALSUITE_OUTPUT",
             "directory of the records",
@@ -124,11 +122,9 @@ pub static VARIABLES: &[Variable] = {
             "a text",
             "with `cargo evalsuite run` a digest of the sources of the packages, else none",
         ),
-        Run.variable(
+        Run.flag(
             "EVALSUITE_ONLY_CHANGED",
             "run only cases that have changed; the others take their result from the newest run that has it",
-            FLAG,
-            "0",
         ),
         Run.variable(
             "EVALSUITE_TARGET",
@@ -172,11 +168,10 @@ pub static VARIABLES: &[Variable] = {
             "`live`, `record` or `replay`",
             "`live`",
         ),
-        Run.variable(
+        Run.without_default(
             "EVALSUITE_REGRADE",
             "grade the answers of an earlier run again, without calling agents",
             "`latest`, or the id of a run",
-            "",
         ),
         Run.variable(
             "EVALSUITE_PROBE",
@@ -190,11 +185,10 @@ pub static VARIABLES: &[Variable] = {
             "a path",
             "`.evalsuite/cassettes` in the package",
         ),
-        Run.variable(
+        Run.without_default(
             "EVALSUITE_ENV_FILE",
             "file with variables, for those that the environment does not set",
             "path of a file of lines `NAME=value`",
-            "",
         ),
         Judge.variable(
             "EVALSUITE_JUDGE_URL",
@@ -202,11 +196,10 @@ pub static VARIABLES: &[Variable] = {
             "an http or https URL, such as `http://localhost:8080/v1`",
             "`OPENAI_BASE_URL`, else OpenAI's if `OPENAI_API_KEY` is set",
         ),
-        Judge.variable(
+        Judge.without_default(
             "EVALSUITE_JUDGE_MODEL",
             "model of the judge; together with an endpoint it makes the endpoint the judge",
             "a name that the endpoint knows",
-            "",
         ),
         Judge.variable(
             "EVALSUITE_JUDGE_API_KEY",
@@ -244,58 +237,51 @@ pub static VARIABLES: &[Variable] = {
             "an even number from 0 to 10",
             "2",
         ),
-        Judge.variable("OPENAI_BASE_URL", "endpoint of the judge, if `EVALSUITE_JUDGE_URL` names none", "a URL", ""),
-        Judge.variable("OPENAI_API_KEY", "key for that endpoint, and for no other", "a text", ""),
-        Build.variable("EVALSUITE_DENY_WARNINGS", "warnings about suites fail the build", FLAG, "0"),
-        Program.variable("EVALSUITE_WORKSPACE", "workspace of the trial", "an absolute path", ""),
-        Program.variable(MARK_OF_PROGRAM, "directory of the suite", "an absolute path", ""),
-        Program.variable("EVALSUITE_CASE_DIR", "directory of the case", "an absolute path", ""),
-        Program.variable("EVALSUITE_CASE_ID", "id of the case", "a text", ""),
-        Program.variable("EVALSUITE_TRIAL", "index of the trial", "an integer from 0", ""),
-        Program.variable("EVALSUITE_TRIAL_DIR", "directory of the trial's records", "an absolute path", ""),
-        Program.variable(
+        Judge.without_default("OPENAI_BASE_URL", "endpoint of the judge, if `EVALSUITE_JUDGE_URL` names none", "a URL"),
+        Judge.without_default("OPENAI_API_KEY", "key for that endpoint, and for no other", "a text"),
+        Build.flag("EVALSUITE_DENY_WARNINGS", "warnings about suites fail the build"),
+        Program.without_default("EVALSUITE_WORKSPACE", "workspace of the trial", "an absolute path"),
+        Program.without_default(MARK_OF_PROGRAM, "directory of the suite", "an absolute path"),
+        Program.without_default("EVALSUITE_CASE_DIR", "directory of the case", "an absolute path"),
+        Program.without_default("EVALSUITE_CASE_ID", "id of the case", "a text"),
+        Program.without_default("EVALSUITE_TRIAL", "index of the trial", "an integer from 0"),
+        Program.without_default("EVALSUITE_TRIAL_DIR", "directory of the trial's records", "an absolute path"),
+        Program.without_default(
             "EVALSUITE_TRAJECTORY_PATH",
             "file for the transcript of an agent that is a command, as ATIF",
             "an absolute path",
-            "",
         ),
-        Internal.variable(
+        Internal.without_default(
             "EVALSUITE_DESCRIBE",
             "the tests describe their suites instead of running",
             "a directory",
-            "",
         ),
-        Internal.variable(
+        Internal.without_default(
             "EVALSUITE_NEW_CASES",
             "the tests `suite_check` run these cases, which are new since the build",
             "paths of tests, one per line",
-            "",
         ),
-        Internal.variable(
+        Internal.without_default(
             "EVALSUITE_PROBE_REQUEST",
             "the tests `suite_check` probe their suites and write the results to files",
             "an object as JSON",
-            "",
         ),
-        Internal.variable(
+        Internal.without_default(
             "EVALSUITE_PROCESS",
             "marks programs that end with the process that started them",
             "a text",
-            "",
         ),
-        Internal.variable(
+        Internal.without_default(
             "EVALSUITE_CORPUS",
             "directory of the suites that the tests of evalsuite load",
             "a path",
-            "",
         ),
-        Internal.variable(
+        Internal.without_default(
             "EVALSUITE_VECTORS",
             "directory of the vectors that the tests of evalsuite read",
             "a path",
-            "",
         ),
-        Internal.variable("EVALSUITE_GRADING_RECORD", "record that a test of evalsuite shows", "an id", ""),
+        Internal.without_default("EVALSUITE_GRADING_RECORD", "record that a test of evalsuite shows", "an id"),
     ]
 };
 
