@@ -146,7 +146,25 @@ impl Reader<'_> {
     }
 
     fn limit(&self, text: &str, token: &Token, measure: Measure) -> Result<f64, GateError> {
-        limit(text, measure).map_err(|(message, help)| self.error(token, message, help))
+        let (number, factor) = if measure.is_share() {
+            text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01))
+        } else if measure.is_time() {
+            let units = [("ms", 1e-3), ("min", 60.0), ("h", 3600.0), ("s", 1.0)];
+            let unit = units.into_iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
+            unit.unwrap_or((text, 1.0))
+        } else {
+            (text.strip_prefix('$').unwrap_or(text), 1.0)
+        };
+        let help = match measure {
+            _ if measure.is_share() => "a number from 0 to 1, or a percentage such as `90%`",
+            _ if measure.is_time() => "a number of seconds, or one with a unit, such as `500ms`, `60s`, `5min`, `1h`",
+            _ => "US dollars, such as `2.50` or `$2.50`",
+        };
+        let value = number.parse::<f64>().ok().map(|number| number * factor);
+        let is_valid = |value: &f64| value.is_finite() && *value >= 0.0 && (!measure.is_share() || *value <= 1.0);
+        value.filter(is_valid).ok_or_else(|| {
+            self.error(token, format!("`{text}` is not a valid limit of `{}`", measure.as_str()), help.to_owned())
+        })
     }
 
     fn next(&mut self, expected: &str, help: &str) -> Result<Token, GateError> {
@@ -183,29 +201,6 @@ fn measures() -> String {
 
 fn operators(measure: Measure) -> &'static str {
     if measure.is_share() { "use `>=` or `>`" } else { "use `<=` or `<`" }
-}
-
-/// The number in the unit of the measure, or the message and the help.
-fn limit(text: &str, measure: Measure) -> Result<f64, (String, String)> {
-    let (number, factor) = if measure.is_share() {
-        text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01))
-    } else if measure.is_time() {
-        let units = [("ms", 1e-3), ("min", 60.0), ("h", 3600.0), ("s", 1.0)];
-        let unit = units.into_iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
-        unit.unwrap_or((text, 1.0))
-    } else {
-        (text.strip_prefix('$').unwrap_or(text), 1.0)
-    };
-    let help = match measure {
-        _ if measure.is_share() => "a number from 0 to 1, or a percentage such as `90%`",
-        _ if measure.is_time() => "a number of seconds, or one with a unit, such as `500ms`, `60s`, `5min`, `1h`",
-        _ => "US dollars, such as `2.50` or `$2.50`",
-    };
-    let value = number.parse::<f64>().ok().map(|number| number * factor);
-    let is_valid = |value: &f64| value.is_finite() && *value >= 0.0 && (!measure.is_share() || *value <= 1.0);
-    value
-        .filter(is_valid)
-        .ok_or_else(|| (format!("`{text}` is not a valid limit of `{}`", measure.as_str()), help.to_owned()))
 }
 
 /// Words are separated by blanks and operators; in quotation marks, both are part of a word.
