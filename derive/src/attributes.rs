@@ -5,6 +5,7 @@ use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
+use syn::token::Paren;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Result, Token, parenthesized};
 
 /// The attribute `key`: a statement; `None`: the keys of the field's type are keys of the object.
@@ -34,6 +35,17 @@ impl Statement {
         let name = self.name(name);
         let doc = self.doc.as_ref().map_or_else(|| doc.to_owned(), LitStr::value);
         quote!(Key { #(#options,)* ..Key::new(#name, #value, #doc, #example) })
+    }
+
+    /// Options that follow the example, or are in an attribute of their own.
+    pub(crate) fn add_options(&mut self, input: ParseStream<'_>) -> Result<()> {
+        while !input.is_empty() {
+            option(input, self)?;
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(())
     }
 
     /// The name of the key of the field `name`.
@@ -72,73 +84,59 @@ fn statement(input: ParseStream<'_>, with_doc: bool) -> Result<Statement> {
     };
     let mut statement =
         Statement { value, example, doc, options: Vec::new(), renamed: None, init: None, by_hand: false };
-    while !input.is_empty() {
+    if !input.is_empty() {
         input.parse::<Token![,]>()?;
-        if input.is_empty() {
-            break;
-        }
-        option(input, &mut statement)?;
+        statement.add_options(input)?;
     }
     Ok(statement)
 }
 
 fn option(input: ParseStream<'_>, statement: &mut Statement) -> Result<()> {
     let name: Ident = input.parse()?;
-    statement.by_hand |= name == "by_hand";
-    let mut set = |field| statement.options.push(field);
-    match name.to_string().as_str() {
-        "required" | "by_hand" => set(quote!(#name: true)),
-        "since" => {
-            let version = assigned::<Expr>(input)?;
-            set(quote!(since: #version));
-        }
-        "default" | "unit" | "or" => {
-            let text = assigned::<Expr>(input)?;
-            set(quote!(#name: ::core::option::Option::Some(#text)));
-        }
-        "no_effect" => {
-            let instead = assigned::<Expr>(input)?;
-            set(quote!(status: Status::NoEffect(#instead)));
-        }
-        "replaced" => {
-            let by = assigned::<Expr>(input)?;
-            set(quote!(status: Status::Replaced(#by)));
-        }
-        "old" => {
-            let spellings = list::<Expr>(input)?;
-            set(quote!(old: &[#spellings]));
-        }
-        "codes" => {
-            let codes = list::<Ident>(input)?.into_iter();
-            set(quote!(codes: &[#(Code::#codes),*]));
-        }
-        "empty" => {
-            let diagnostic = list::<Expr>(input)?;
-            set(quote!(empty: ::core::option::Option::Some((Code::#diagnostic))));
-        }
-        "refused" => {
-            let diagnostic = list::<Expr>(input)?;
-            let code = diagnostic.first();
-            set(quote!(status: Status::Refused(Code::#diagnostic)));
-            set(quote!(codes: &[Code::#code]));
-        }
-        "name" => statement.renamed = Some(assigned(input)?),
-        "init" => statement.init = Some(assigned(input)?),
-        _ => return Err(syn::Error::new(name.span(), "not an option of a key")),
+    let word = name.to_string();
+    if word == "name" {
+        statement.renamed = Some(assigned(input)?);
+        return Ok(());
     }
+    let values = values(input)?;
+    let first = values.first();
+    statement.by_hand |= word == "by_hand";
+    statement.options.push(match word.as_str() {
+        "init" => {
+            statement.init = values.into_iter().next();
+            return Ok(());
+        }
+        "required" | "by_hand" => quote!(#name: true),
+        "since" => quote!(since: #first),
+        "default" | "unit" | "or" => quote!(#name: ::core::option::Option::Some(#first)),
+        "no_effect" => quote!(status: Status::NoEffect(#first)),
+        "replaced" => quote!(status: Status::Replaced(#first)),
+        "old" => quote!(old: &[#(#values),*]),
+        "codes" => quote!(codes: &[#(Code::#values),*]),
+        "empty" => quote!(empty: ::core::option::Option::Some((Code::#(#values),*))),
+        "refused" => quote!(status: Status::Refused(Code::#(#values),*), codes: &[Code::#first]),
+        _ => return Err(syn::Error::new(name.span(), "not an option of a key")),
+    });
     Ok(())
+}
+
+/// The values of an option: one after `=`, or several in parentheses.
+fn values(input: ParseStream<'_>) -> Result<Vec<Expr>> {
+    if input.peek(Token![=]) {
+        return Ok(vec![assigned(input)?]);
+    }
+    if !input.peek(Paren) {
+        return Ok(Vec::new());
+    }
+    let content;
+    parenthesized!(content in input);
+    Ok(Punctuated::<Expr, Token![,]>::parse_terminated(&content)?.into_iter().collect())
 }
 
 /// What follows `=`.
 fn assigned<T: Parse>(input: ParseStream<'_>) -> Result<T> {
     input.parse::<Token![=]>()?;
     input.parse()
-}
-
-fn list<T: Parse>(input: ParseStream<'_>) -> Result<Punctuated<T, Token![,]>> {
-    let content;
-    parenthesized!(content in input);
-    Punctuated::parse_terminated(&content)
 }
 
 /// The attribute `keys` of a struct.

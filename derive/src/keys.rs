@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::parse::ParseStream;
 use syn::{Attribute, Field, Fields, Ident, ItemStruct, Result, Type};
 
 use crate::attributes::{Also, Key, Object, Statement, doc};
@@ -113,15 +114,17 @@ pub(crate) fn expand(item: &ItemStruct) -> Result<TokenStream> {
 fn key_of<'f>(field: &'f Field, name: &'f Ident, table: &mut Table) -> Result<Option<Keyed<'f>>> {
     table.add(&field.attrs)?;
     let of_type = &field.ty;
-    let Some(attribute) = field.attrs.iter().find(|attribute| attribute.path().is_ident("key")) else {
-        return Ok(None);
-    };
+    let mut attributes = field.attrs.iter().filter(|attribute| attribute.path().is_ident("key"));
+    let Some(attribute) = attributes.next() else { return Ok(None) };
     let Key(statement) = attribute.parse_args()?;
-    let Some(statement) = statement else {
+    let Some(mut statement) = statement else {
         table.close_piece();
         table.pieces.push(quote!(<#of_type as Keys>::TABLE.keys));
         return Ok(Some(Keyed { field: name, of_type, key: None }));
     };
+    for attribute in attributes {
+        attribute.parse_args_with(|input: ParseStream<'_>| statement.add_options(input))?;
+    }
     let written = statement.name(&name.to_string());
     table.open.push(statement.key(&written, &doc(&field.attrs)));
     Ok(Some(Keyed { field: name, of_type, key: Some((written, statement)) }))

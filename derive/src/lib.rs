@@ -36,7 +36,8 @@ use proc_macro::TokenStream;
 ///
 /// On a field: `#[key(TYPE, "example", …)]` with a `keys::Type`, and any of `required`, `default = "words"`, `unit = "words"`,
 /// `old("spelling", …)`, `or = "spelling"`, `name = "key"`, `codes(Code, …)`, `empty(Code, "is empty", "help")`, `since = "0.2"`,
-/// `by_hand` (the loader reads it) and `init = EXPRESSION` (the value without the key); or `#[key(flatten)]`.
+/// `by_hand` (the loader reads it) and `init = EXPRESSION` (the value without the key); or `#[key(flatten)]`. Options can also be in
+/// further attributes: `#[key(codes(Code, …))]`.
 /// The first paragraph of its doc comment is what the reference says.
 ///
 /// `#[also(key: TYPE, "example", "doc", …)]` on a field or on the struct states a key that has no field, before those of the field or

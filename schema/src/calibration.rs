@@ -38,13 +38,8 @@ pub struct Calibration {
     #[also(grader: Grader, "{type: rubrics, criteria: [Is polite]}",
         "The grader of samples without `case`, of type `llm-grader` or `rubrics`.",
         default = "by the criteria or the reference of the sample", codes(InvalidChoice), by_hand)]
-    #[key(
-        OneOf(&[File, List(&Object(Sample::TABLE))]),
-        "./answers.jsonl",
-        required,
-        codes(TooFewSamples, LimitExceeded, InvalidExternalFile),
-        by_hand
-    )]
+    #[key(OneOf(&[File, List(&Object(Sample::TABLE))]), "./answers.jsonl", required, by_hand)]
+    #[key(codes(TooFewSamples, LimitExceeded, InvalidExternalFile))]
     pub samples: Vec<Sample>,
 }
 

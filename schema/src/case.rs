@@ -66,44 +66,26 @@ pub struct Case {
     pub criteria: Option<String>,
     /// What the agent gets: text, which becomes a message of the user, or a list of messages. Required, except in a
     /// conversation.
-    #[key(
-        INPUT,
-        "Order 1182 arrived broken.",
-        codes(MissingInput, InvalidInput, RoleMarker, UnknownTemplateVariable),
-        by_hand
-    )]
+    #[key(INPUT, "Order 1182 arrived broken.", by_hand)]
+    #[key(codes(MissingInput, InvalidInput, RoleMarker, UnknownTemplateVariable))]
     pub input: Input,
     /// The reference answer: text, an object, or a list of messages. `field-accuracy` and `similar` compare with it, and judges
     /// see it.
-    #[key(
-        EXPECTED_OUTPUT,
-        "{total: 19.90}",
-        codes(InvalidExpectedOutput, MissingReferenceSolution, FieldNotInExpected),
-        by_hand
-    )]
+    #[key(EXPECTED_OUTPUT, "{total: 19.90}", by_hand)]
+    #[key(codes(InvalidExpectedOutput, MissingReferenceSolution, FieldNotInExpected))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected_output: Vec<Message>,
     /// Reference solution (tasks layout).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference_solution: Option<ReferenceSolution>,
     /// The graders of the case, before those of the suite.
-    #[key(
-        ASSERTIONS,
-        "[{type: contains, value: \"19.90\"}]",
-        name = "assertions",
-        old("assert", "evaluators"),
-        codes(NothingToGrade, UngradedCase, GraderLikeCriterion, ZeroTotalWeight, RepeatedGraderName),
-        by_hand
-    )]
+    #[key(ASSERTIONS, "[{type: contains, value: \"19.90\"}]", name = "assertions", old("assert", "evaluators"))]
+    #[key(by_hand, codes(NothingToGrade, UngradedCase, GraderLikeCriterion, ZeroTotalWeight, RepeatedGraderName))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub graders: Vec<Grader>,
     /// Results that the case has to pass or to fail.
-    #[key(
-        Object(Examples::TABLE),
-        "{pass: [19.90 is refunded.], fail: [Hello.]}",
-        codes(ConversationMismatch),
-        by_hand
-    )]
+    #[key(Object(Examples::TABLE), "{pass: [19.90 is refunded.], fail: [Hello.]}", by_hand)]
+    #[key(codes(ConversationMismatch))]
     #[serde(default, skip_serializing_if = "Examples::is_empty")]
     pub examples: Examples,
     /// Repetition.
@@ -154,13 +136,9 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Conversation>,
     /// The directory the agent works in, key by key instead of the suite's; a mapping, or the path of a file with one.
-    #[key(
-        WORKSPACE,
-        "{template: ./workspace}",
-        default = "`workspace/` next to a `case.yaml` if it exists, else the suite's",
-        codes(InvalidExternalFile),
-        by_hand
-    )]
+    #[key(WORKSPACE, "{template: ./workspace}")]
+    #[key(default = "`workspace/` next to a `case.yaml` if it exists, else the suite's", by_hand)]
+    #[key(codes(InvalidExternalFile))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
     /// Commands that turn output files into text for judges, as the suite lists them.
@@ -382,13 +360,8 @@ pub enum OnTurnFailure {
 #[keys(id = "task", what = "a task", common = keys::SCHEMA_KEY)]
 pub struct Task {
     /// Identifies the task in the suite.
-    #[key(
-        Pattern(r"^(?=[\s\S]*\S)[^\u0000-\u001f\u007f-\u009f]+$", "text without control characters"),
-        "pos_invoice",
-        required,
-        codes(InvalidId, DuplicateId),
-        by_hand
-    )]
+    #[key(Pattern(r"^(?=[\s\S]*\S)[^\u0000-\u001f\u007f-\u009f]+$", "text without control characters"), "pos_invoice")]
+    #[key(required, by_hand, codes(InvalidId, DuplicateId))]
     pub id: (),
     /// What the task is about; judges see it.
     #[key(Text, "An invoice becomes an expense card.", required)]
@@ -414,11 +387,8 @@ pub struct Task {
     #[key(Object(ProbeSettings::TABLE), "{\"passes\": [\"silent\", \"refusal\"]}")]
     pub probe: Option<ProbeSettings>,
     /// The reference solution.
-    #[key(
-        Object(ReferenceSolution::TABLE),
-        "{\"expected_outcome\": {\"total\": 14.2}}",
-        codes(MissingReferenceSolution)
-    )]
+    #[key(Object(ReferenceSolution::TABLE), "{\"expected_outcome\": {\"total\": 14.2}}")]
+    #[key(codes(MissingReferenceSolution))]
     pub reference_solution: Option<ReferenceSolution>,
     /// The graders of the task.
     #[key(Some(&Object(TaskGrader::TABLE)), "[{\"name\": \"is-json\"}]", required, codes(NoGraders), by_hand)]

@@ -21,23 +21,13 @@ use crate::{Location, Object, ToolCall};
 #[non_exhaustive]
 pub struct Examples {
     /// Results that pass: a text is an answer without tool calls.
-    #[key(
-        Some(&EXAMPLE),
-        "[The refund of 19.90 is approved.]",
-        empty(BlankValue, "is an empty list", "add a result, or delete the key"),
-        codes(BlankValue),
-        by_hand
-    )]
+    #[key(Some(&EXAMPLE), "[The refund of 19.90 is approved.]")]
+    #[key(empty(BlankValue, "is an empty list", "add a result, or delete the key"), by_hand, codes(BlankValue))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pass: Vec<Example>,
     /// Results that fail.
-    #[key(
-        Some(&EXAMPLE),
-        "[The refund is rejected., {answer: Done., tool_calls: [{tool: delete_order}]}]",
-        empty(BlankValue, "is an empty list", "add a result, or delete the key"),
-        codes(BlankValue),
-        by_hand
-    )]
+    #[key(Some(&EXAMPLE), "[The refund is rejected., {answer: Done., tool_calls: [{tool: delete_order}]}]")]
+    #[key(empty(BlankValue, "is an empty list", "add a result, or delete the key"), by_hand, codes(BlankValue))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail: Vec<Example>,
 }
@@ -58,14 +48,8 @@ pub struct Example {
     /// Where it is written.
     pub location: Location,
     /// The answer: text, or data, which becomes JSON.
-    #[key(
-        OneOf(&[AnyText, Data, List(&Any)]),
-        "{total: 19.90}",
-        or = "output",
-        default = "no answer",
-        codes(ConflictingKeys),
-        by_hand
-    )]
+    #[key(OneOf(&[AnyText, Data, List(&Any)]), "{total: 19.90}", or = "output", default = "no answer", by_hand)]
+    #[key(codes(ConflictingKeys))]
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub answer: String,
     /// The tools that the agent called before the answer.

@@ -19,12 +19,9 @@ pub struct Trials {
     pub count: u32,
     /// How the trials decide the case. `pass_at_k`: one passed trial is enough. `mean`: the mean of the scores reaches the
     /// threshold. `confidence_interval`: the lower bound of the 95 % interval of the mean reaches it.
-    #[key(
-        Choice(Strategy::WORDS),
-        "mean",
-        default = "by the suite's `kind`: `capability` asks for one passed trial, `regression` and `mixed` for all",
-        codes(SettingConflict)
-    )]
+    #[key(Choice(Strategy::WORDS), "mean")]
+    #[key(default = "by the suite's `kind`: `capability` asks for one passed trial, `regression` and `mixed` for all")]
+    #[key(codes(SettingConflict))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<Strategy>,
     /// No further trial of the case starts once its trials have cost this much.
@@ -121,30 +118,19 @@ pub struct SuiteExecution {
     #[key(Boolean, "true", old("failOnError"), default = "`false`")]
     pub fail_on_error: bool,
     /// Whether answers are cached.
-    #[key(
-        Boolean,
-        "true",
-        no_effect = "record and replay answers with `EVALSUITE_MODE=record` and `EVALSUITE_MODE=replay`"
-    )]
+    #[key(Boolean, "true")]
+    #[key(no_effect = "record and replay answers with `EVALSUITE_MODE=record` and `EVALSUITE_MODE=replay`")]
     pub cache: (),
     /// Where answers are cached.
-    #[key(
-        AnyText,
-        ".cache",
-        old("cachePath"),
-        no_effect = "record and replay answers with `EVALSUITE_MODE=record` and `EVALSUITE_MODE=replay`"
-    )]
+    #[key(AnyText, ".cache", old("cachePath"))]
+    #[key(no_effect = "record and replay answers with `EVALSUITE_MODE=record` and `EVALSUITE_MODE=replay`")]
     pub cache_path: (),
     /// The old name of `budget_usd`.
     #[key(Any, "5", refused(UnsupportedKey, "`total_budget_usd` was replaced", "use `budget_usd`"))]
     pub total_budget_usd: (),
     /// The old name of `budget_usd`.
-    #[key(
-        Any,
-        "5",
-        name = "totalBudgetUsd",
-        refused(UnsupportedKey, "`totalBudgetUsd` was replaced", "use `budget_usd`")
-    )]
+    #[key(Any, "5")]
+    #[key(name = "totalBudgetUsd", refused(UnsupportedKey, "`totalBudgetUsd` was replaced", "use `budget_usd`"))]
     pub old_total_budget_usd: (),
     /// A key of cases.
     #[key(

@@ -447,13 +447,8 @@ pub struct ContentPart {
     #[key(Choice(&["text", "file", "image"]), "file", name = "type", required, codes(InvalidContentPart), by_hand)]
     pub r#type: (),
     /// The text; or the path of a file, which is read when a trial runs; or the path of an image.
-    #[key(
-        AnyText,
-        "./invoice.txt",
-        required,
-        codes(InvalidContentPart, MissingPath, PathEscape, EmptyFile, RoleMarker),
-        by_hand
-    )]
+    #[key(AnyText, "./invoice.txt", required, by_hand)]
+    #[key(codes(InvalidContentPart, MissingPath, PathEscape, EmptyFile, RoleMarker))]
     pub value: (),
 }
 

@@ -34,12 +34,8 @@ pub struct Skill {
     #[key(AnyText, "MIT")]
     pub license: Option<String>,
     /// What the skill needs: programs, network, agents.
-    #[key(
-        Pattern(r"^[\s\S]{0,500}$", "text of at most 500 characters"),
-        "Needs Python 3 and the network.",
-        codes(OutOfRange),
-        by_hand
-    )]
+    #[key(Pattern(r"^[\s\S]{0,500}$", "text of at most 500 characters"), "Needs Python 3 and the network.", by_hand)]
+    #[key(codes(OutOfRange))]
     pub compatibility: (),
     /// Texts by name, for other programs.
     #[key(Map(&AnyText), "{author: shop-team}", by_hand)]

@@ -48,13 +48,8 @@ use crate::{Case, Layout, Location, Target, Workspace, is_default};
 #[non_exhaustive]
 pub struct Suite {
     /// Name of the suite.
-    #[key(
-        Pattern("^[a-z0-9_-]{1,64}$", "1 to 64 characters out of a-z, 0-9, `-` and `_`"),
-        "shop",
-        default = "the name of the directory; of a file `x.eval.yaml`, its stem",
-        codes(InvalidSuiteName),
-        by_hand
-    )]
+    #[key(Pattern("^[a-z0-9_-]{1,64}$", "1 to 64 characters out of a-z, 0-9, `-` and `_`"), "shop")]
+    #[key(default = "the name of the directory; of a file `x.eval.yaml`, its stem", by_hand, codes(InvalidSuiteName))]
     pub name: String,
     /// Name of the agent, if the suite names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,12 +61,8 @@ pub struct Suite {
     #[key(Choice(Kind::WORDS), "regression", default = "`capability`")]
     pub kind: Kind,
     /// What the suite is about.
-    #[key(
-        Pattern(r"^(?=[\s\S]*\S)[\s\S]{1,1024}$", "text of at most 1024 characters"),
-        "Refunds of a shop.",
-        codes(OutOfRange),
-        by_hand
-    )]
+    #[key(Pattern(r"^(?=[\s\S]*\S)[\s\S]{1,1024}$", "text of at most 1024 characters"), "Refunds of a shop.", by_hand)]
+    #[key(codes(OutOfRange))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Version of the suite, shown in records.
@@ -180,14 +171,8 @@ pub struct SuiteJson {
     #[key(Choice(Kind::WORDS), "capability", default = "`mixed`")]
     pub kind: Option<Kind>,
     /// Whether every task needs a `reference_solution`.
-    #[key(
-        Boolean,
-        "true",
-        name = "requireReferenceSolution",
-        or = "require_reference_solution",
-        default = "`false`",
-        codes(MissingReferenceSolution)
-    )]
+    #[key(Boolean, "true", name = "requireReferenceSolution", or = "require_reference_solution", default = "`false`")]
+    #[key(codes(MissingReferenceSolution))]
     pub require_reference_solution: bool,
     /// Lowest score of a trial that passes.
     #[key(Number(&FRACTION), "0.8", name = "taskPassThreshold", or = "task_pass_threshold", default = "every grader has to pass")]

@@ -10,13 +10,8 @@ use crate::{Location, PathRef};
 #[keys(id = "targets-file", what = "a targets file", common = keys::SCHEMA_KEY, by_hand)]
 pub struct TargetsFile {
     /// Agents and judges that are commands.
-    #[key(
-        List(&Object(CliTarget::TABLE)),
-        "[{name: default, provider: cli, command: \"my-agent {PROMPT_FILE}\"}]",
-        required,
-        codes(TargetsFile),
-        by_hand
-    )]
+    #[key(List(&Object(CliTarget::TABLE)), "[{name: default, provider: cli, command: \"my-agent {PROMPT_FILE}\"}]")]
+    #[key(required, by_hand, codes(TargetsFile))]
     pub targets: Vec<TargetEntry>,
 }
 
@@ -60,12 +55,8 @@ pub enum Provider {
 #[keys(id = "cli-target", what = "a target", common = TargetEntry::TABLE.keys)]
 pub struct CliTarget {
     /// A line for the shell. It holds placeholders such as `{PROMPT_FILE}` and `{OUTPUT_FILE}`.
-    #[key(
-        NotEmpty,
-        "my-agent --prompt-file {PROMPT_FILE} --out {OUTPUT_FILE}",
-        codes(MissingKey, InvalidCommand, UnknownPlaceholder),
-        by_hand
-    )]
+    #[key(NotEmpty, "my-agent --prompt-file {PROMPT_FILE} --out {OUTPUT_FILE}", by_hand)]
+    #[key(codes(MissingKey, InvalidCommand, UnknownPlaceholder))]
     pub command: String,
     /// Working directory of trials of cases without a workspace.
     ///

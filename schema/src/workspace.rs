@@ -14,12 +14,8 @@ pub(crate) const WORKSPACE: Type = Type::OneOf(&[Type::File, Type::Object(Worksp
 #[keys(id = "workspace", common = keys::SCHEMA_KEY, by_hand)]
 pub struct Workspace {
     /// Directory that is copied for every trial, without `.git`.
-    #[key(
-        Literal,
-        "./workspace",
-        codes(MissingPath, PathEscape, UnsupportedWorkspace, UnreadableFile, LimitExceeded),
-        by_hand
-    )]
+    #[key(Literal, "./workspace", by_hand)]
+    #[key(codes(MissingPath, PathEscape, UnsupportedWorkspace, UnreadableFile, LimitExceeded))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<PathRef>,
     /// Tasks layout: directory copied before the template, which is laid over it.
@@ -30,12 +26,8 @@ pub struct Workspace {
     pub copies: Vec<WorkspaceCopy>,
     /// Whether every trial has its own copy, or all trials of the suite work in one, one at a time. `shared` is for suites
     /// with a `template`.
-    #[key(
-        Choice(Isolation::WORDS),
-        "shared",
-        default = "`per_test`",
-        codes(SettingConflict, UnsupportedWorkspace, NoEffect)
-    )]
+    #[key(Choice(Isolation::WORDS), "shared", default = "`per_test`")]
+    #[key(codes(SettingConflict, UnsupportedWorkspace, NoEffect))]
     #[serde(default, skip_serializing_if = "is_default")]
     pub isolation: Isolation,
     /// Git repositories that are cloned into the workspace.
@@ -98,13 +90,8 @@ pub struct Repo {
     #[key(Literal, "./shop", required, codes(InvalidRepo), by_hand)]
     pub path: String,
     /// What is cloned.
-    #[key(
-        Object(RepoSourceKeys::TABLE),
-        "{type: git, url: https://example.com/shop.git}",
-        required,
-        codes(InvalidRepo, ConflictingKeys),
-        by_hand
-    )]
+    #[key(Object(RepoSourceKeys::TABLE), "{type: git, url: https://example.com/shop.git}", required, by_hand)]
+    #[key(codes(InvalidRepo, ConflictingKeys))]
     pub source: RepoSource,
     /// Which commit is checked out.
     #[also(clone: Object(WrittenClone::TABLE), "{depth: 1}", "How much is cloned.", codes(ConflictingKeys))]
@@ -260,26 +247,16 @@ pub struct WrittenHook {
     #[key(Directory, "./scripts", default = "the suite's directory; in a workspace file, its directory", by_hand)]
     pub cwd: Option<PathRef>,
     /// What runs. A hook with `reset` can do without.
-    #[key(
-        Command,
-        "[./scripts/seed.sh, \"{{test_id}}\"]",
-        old("script"),
-        codes(InvalidHook, InvalidCommand, MissingPath, ArgumentNotFound, UnknownTemplateVariable),
-        by_hand
-    )]
+    #[key(Command, "[./scripts/seed.sh, \"{{test_id}}\"]", old("script"), by_hand)]
+    #[key(codes(InvalidHook, InvalidCommand, MissingPath, ArgumentNotFound, UnknownTemplateVariable))]
     pub command: Option<Command>,
     /// Returns the workspace to its state before the trials: `fast` leaves files that git ignores alone, `strict` removes
     /// them, too. Only in `before_each` and `after_each`.
     #[key(Choice(Reset::WORDS), "fast", default = "`none`", codes(SettingConflict))]
     pub reset: Option<Reset>,
     /// Time limit.
-    #[key(
-        Integer(1, u64::MAX),
-        "10000",
-        old("timeoutMs"),
-        default = "60000 before, 30000 after trials",
-        unit = "milliseconds"
-    )]
+    #[key(Integer(1, u64::MAX), "10000")]
+    #[key(old("timeoutMs"), default = "60000 before, 30000 after trials", unit = "milliseconds")]
     pub timeout_ms: Option<u64>,
 }
 

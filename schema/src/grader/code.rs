@@ -11,15 +11,8 @@ use crate::{Command, Object, PathRef};
 #[keys(open)]
 pub struct CodeGrader {
     /// What runs.
-    #[key(
-        Command,
-        "[python3, ./graders/totals.py]",
-        name = "command",
-        old("script"),
-        required,
-        codes(InvalidCommand, MissingPath, ArgumentNotFound),
-        by_hand
-    )]
+    #[key(Command, "[python3, ./graders/totals.py]", name = "command", old("script"), required, by_hand)]
+    #[key(codes(InvalidCommand, MissingPath, ArgumentNotFound))]
     pub run: PreparedCommand,
     /// Time limit.
     #[also(cwd: Directory, "./graders", "Working directory.", default = "the directory of the eval file", by_hand)]

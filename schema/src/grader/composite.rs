@@ -10,15 +10,8 @@ use super::{Grader, PreparedCommand, Prompt};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 pub struct Composite {
     /// The members, with different names.
-    #[key(
-        ASSERTIONS,
-        "[{type: is-json}, {type: contains, value: paid}]",
-        name = "assertions",
-        old("assert", "evaluators"),
-        required,
-        codes(InvalidComposite),
-        by_hand
-    )]
+    #[key(ASSERTIONS, "[{type: is-json}, {type: contains, value: paid}]")]
+    #[key(name = "assertions", old("assert", "evaluators"), required, by_hand, codes(InvalidComposite))]
     pub members: Vec<Grader>,
     /// How they become one score.
     #[key(Object(AggregatorKeys::TABLE), "{type: threshold, threshold: 0.5}", required, by_hand)]

@@ -63,13 +63,8 @@ pub struct Compare {
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub against: ComparedWith,
     /// The answer to compare with: text, or `file://` with its path. Required in the tasks layout, unless `against` is `baseline`.
-    #[key(
-        Text,
-        "19.90 is on its way.",
-        default = "the case's `expected_output`",
-        codes(MissingGraderSetting, PathLikePrompt, EmptyFile, MissingPath),
-        by_hand
-    )]
+    #[key(Text, "19.90 is on its way.", default = "the case's `expected_output`", by_hand)]
+    #[key(codes(MissingGraderSetting, PathLikePrompt, EmptyFile, MissingPath))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ReferenceAnswer>,
     /// What makes an answer the better one.
@@ -182,13 +177,8 @@ pub enum Prompt {
 #[keys(id = "prompt-command", what = "`prompt`", missing = MissingGraderSetting)]
 pub struct PromptCommand {
     /// Program and arguments.
-    #[key(
-        Arguments,
-        "[./prompt.py]",
-        old("script"),
-        required,
-        codes(MissingGraderSetting, InvalidCommand, MissingPath, ArgumentNotFound)
-    )]
+    #[key(Arguments, "[./prompt.py]", old("script"), required)]
+    #[key(codes(MissingGraderSetting, InvalidCommand, MissingPath, ArgumentNotFound))]
     pub command: Command,
     /// Free-form data that the command gets.
     #[key(Data, "{strict: true}")]

@@ -94,14 +94,8 @@ pub struct ExpectedCall {
     pub args: Option<Args>,
     /// How arguments are compared: `exact`, the call has every expected key (`superset`), every key of the call is expected
     /// (`subset`), not at all (`ignore`), or equal at the dotted paths of a list.
-    #[key(
-        ARGS_MATCH,
-        "[id]",
-        old("argsMatch"),
-        default = "as set for the grader",
-        codes(InvalidChoice, MissingGraderSetting, SettingConflict),
-        by_hand
-    )]
+    #[key(ARGS_MATCH, "[id]", old("argsMatch"), default = "as set for the grader", by_hand)]
+    #[key(codes(InvalidChoice, MissingGraderSetting, SettingConflict))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args_match: Option<ArgsMatch>,
     /// Names of arguments, or patterns with `*` and `?`, that are not compared.
