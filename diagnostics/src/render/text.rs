@@ -39,7 +39,7 @@ fn titled(title: Title<'_>, diagnostic: &Diagnostic, style: Style) -> String {
     let shown_places = shown_places(diagnostic);
     let sources: Vec<Source> = sources(&shown_places);
     let mut group = Group::with_title(title);
-    let is_primary_shown = shown_places.first().is_some_and(|place| place.is_primary);
+    let is_primary_shown = shown_places.first().is_some_and(|place| place.label.is_none());
     if let Some(place) = diagnostic.place.as_ref().filter(|_| !is_primary_shown && !sources.is_empty()) {
         group = group.element(origin(place));
     }
@@ -79,14 +79,14 @@ fn origin(place: &SourceRange) -> Origin<'static> {
 struct ShownPlace<'d> {
     file: String,
     excerpt: &'d Excerpt,
-    is_primary: bool,
+    /// `None` at the place of the problem itself.
     label: Option<&'d str>,
 }
 
 impl<'d> ShownPlace<'d> {
     fn new(place: &'d SourceRange, label: Option<&'d str>) -> Option<Self> {
         let file = terminal::short_line(&place.file);
-        Some(Self { file, excerpt: place.excerpt.as_ref()?, is_primary: label.is_none(), label })
+        Some(Self { file, excerpt: place.excerpt.as_ref()?, label })
     }
 }
 
@@ -149,7 +149,7 @@ impl<'p> Source<'p> {
             let content = here.peek().map(|place| &place.excerpt.text).or(before.map(|place| &place.excerpt.next_line));
             for place in here.clone() {
                 let mark = text.len() + place.excerpt.mark.start..text.len() + place.excerpt.mark.end;
-                let kind = if place.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+                let kind = if place.label.is_none() { AnnotationKind::Primary } else { AnnotationKind::Context };
                 annotations.push(kind.span(mark).label(place.label.map(terminal::short_line)));
             }
             text.push_str(content.map_or("", String::as_str));
