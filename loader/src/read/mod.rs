@@ -9,6 +9,9 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::Span;
+
 pub(crate) use file::{MAX_TOTAL, read_text};
 pub(crate) use json::{parse_json, parse_jsonl};
 pub(crate) use yaml::parse_yaml;
@@ -23,3 +26,7 @@ const MAX_NODES: usize = 100_000;
 
 /// Bytes of the text that the anchors and aliases of a file copy, at most.
 const MAX_COPIED: usize = 16 << 20;
+
+fn too_deep(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::LimitExceeded, format!("nesting deeper than {MAX_DEPTH}")).at(span).help("split the file")
+}

@@ -1,6 +1,7 @@
 //! Anchors and aliases.
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::read;
 use crate::read::node::{Data, Node};
 use crate::read::{MAX_COPIED, MAX_DEPTH, MAX_NODES};
 use crate::source::Span;
@@ -63,7 +64,7 @@ impl Anchors {
             return Err(Diagnostic::new(Code::YamlSyntax, message).at(span).help("a value cannot contain itself"));
         };
         if depth + anchored.height > MAX_DEPTH {
-            return Err(too_deep(span));
+            return Err(read::too_deep(span));
         }
         *nodes += anchored.size.nodes - 1;
         if *nodes >= MAX_NODES {
@@ -98,10 +99,6 @@ fn measure(node: &Node, size: &mut Size) -> usize {
             1 + height
         }
     }
-}
-
-pub(super) fn too_deep(span: Span) -> Diagnostic {
-    Diagnostic::new(Code::LimitExceeded, format!("nesting deeper than {MAX_DEPTH}")).at(span).help("split the file")
 }
 
 pub(super) fn too_many_nodes(span: Span) -> Diagnostic {

@@ -1,7 +1,6 @@
 //! YAML 1.2, core schema, with merge keys: the tree is built from the events of `granit-parser`, whose errors have types.
 
 mod anchors;
-mod curly_quotes;
 mod escape;
 mod merge;
 mod other_notations;
@@ -57,7 +56,7 @@ pub(crate) fn parse_yaml(file: FileId, text: &str, diagnostics: &mut Diagnostics
             let error = Parser::new_from_str_with_options(text, options).find_map(Result::err).unwrap_or(error);
             let start = pos(*error.marker());
             let bracket = Span::new(file, start, Position { column: start.column + 1, ..start });
-            diagnostics.push(anchors::too_deep(bracket));
+            diagnostics.push(super::too_deep(bracket));
             return None;
         }
         let (opened, seen) = (tree.open_bracket(), tree.seen());

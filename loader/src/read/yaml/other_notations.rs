@@ -1,4 +1,4 @@
-//! Comments and lists as other languages write them, texts that need quotes, and keys without a blank: the parser only says that a
+//! Comments, lists and quotes as other programs write them, texts that need quotes, and keys without a blank: the parser only says that a
 //! character is unexpected, or stops at a line further down.
 
 use crate::diagnostic::{Code, Diagnostic, Edit, Fix};
@@ -133,4 +133,26 @@ fn colon(line: &str) -> Option<usize> {
     // `http://…` is a text, and a value in a line with another key is one.
     let is_value = !value.is_empty() && !value.starts_with([' ', '\t', '/', ':']) && !value.contains(": ");
     (is_key && is_value).then(|| line.len() - written.len() + key.len())
+}
+
+/// Opening and closing quotes. German texts open with the low ones and close with those that open an English text.
+const CURLY_QUOTES: [(char, &[char]); 5] =
+    [('“', &['”', '“']), ('”', &['”']), ('„', &['“', '”']), ('‘', &['’', '‘']), ('’', &['’'])];
+
+/// A warning, if one pair of quotes surrounds all of a text that is written without other quotes.
+pub(super) fn curly_quotes(text: &str, span: Span) -> Option<Diagnostic> {
+    let first = text.chars().next()?;
+    let (_, closing) = CURLY_QUOTES.iter().find(|(open, _)| *open == first)?;
+    let inner = text[first.len_utf8()..].strip_suffix(*closing)?;
+    let last = text.chars().next_back()?;
+    // `“Yes,” she said, “of course”` is a text with quotes in it. An apostrophe is no quote.
+    let has_more = inner.chars().any(|c| c == first || (c == last && c != '’'));
+    if inner.is_empty() || has_more {
+        return None;
+    }
+    let straight = evalsuite_schema::Value::from(inner).to_string();
+    let message = format!("the quotes `{first}` and `{last}` are part of the text");
+    let help = format!("write `{straight}`; if the text contains them, quote it: `'{text}'`");
+    let fix = span.range.map(|(start, end)| Fix::Edits(vec![Edit::new(start, end, straight)]));
+    Some(Diagnostic::new(Code::CurlyQuotes, message).at(span).help(help).fix_if(fix))
 }

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use granit_parser::{Event, Marker, ScalarStyle, StructureStyle, Tag};
 
-use super::anchors::{Anchors, too_deep, too_many_nodes};
+use super::anchors::{Anchors, too_many_nodes};
 use super::scalar::Problem;
-use super::{curly_quotes, merge, scalar, syntax_error};
+use super::{merge, other_notations, scalar, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::read;
 use crate::read::node::{Data, Entry, Node};
 use crate::read::{MAX_DEPTH, MAX_NODES, keys};
 use crate::source::{FileId, Position, Span, position_after};
@@ -171,7 +172,7 @@ impl<'a, 't> Tree<'a, 't> {
         };
         if let (ScalarStyle::Plain, Data::String(text)) = (style, &data) {
             self.check_comment_after(span, offset(at.end));
-            if let Some(problem) = curly_quotes::problem(text, span).filter(|_| !self.expects_key()) {
+            if let Some(problem) = other_notations::curly_quotes(text, span).filter(|_| !self.expects_key()) {
                 self.diagnostics.push(problem);
             }
         }
@@ -239,7 +240,7 @@ impl<'a, 't> Tree<'a, 't> {
         let start = if is_sequence && !is_flow { self.first_dash(at) } else { pos(at.start) };
         let place = self.character(start);
         if self.open.len() == MAX_DEPTH {
-            return self.fail(too_deep(place));
+            return self.fail(read::too_deep(place));
         }
         if !is_flow && self.text[..offset(at.start)].ends_with('\t') {
             let tab = Position { column: start.column - 1, ..start };
