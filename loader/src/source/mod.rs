@@ -2,7 +2,6 @@
 
 mod line_index;
 pub(crate) mod plain_file;
-mod texts;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,6 @@ use hmac_sha256::Hash;
 
 pub use evalsuite_diagnostics::Position;
 pub use plain_file::plain_text;
-pub use texts::Texts;
 
 pub(crate) use line_index::LineIndex;
 pub(crate) use plain_file::ReadProblem;
@@ -89,6 +87,23 @@ pub struct SourceFile {
 
 /// Bytes of text that are kept, at most, to show the lines of problems.
 const MAX_KEPT: usize = 32 << 20;
+
+/// Texts that are read in place of the contents of files, by the whole paths of the files. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Texts(Arc<BTreeMap<PathBuf, Arc<str>>>);
+
+impl Texts {
+    /// The text in place of the file at `path`.
+    pub fn get(&self, path: &Path) -> Option<&Arc<str>> {
+        self.0.get(path)
+    }
+}
+
+impl FromIterator<(PathBuf, Arc<str>)> for Texts {
+    fn from_iter<I: IntoIterator<Item = (PathBuf, Arc<str>)>>(texts: I) -> Self {
+        Self(Arc::new(texts.into_iter().collect()))
+    }
+}
 
 /// All files of one load. Shared by the threads that read cases.
 #[derive(Debug)]
