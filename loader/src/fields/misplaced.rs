@@ -5,7 +5,7 @@ use evalsuite_diagnostics::suggest;
 use evalsuite_schema::WrittenHooks;
 use evalsuite_schema::{Case, CaseExecution, Suite, SuiteExecution, Workspace};
 
-use super::indented_lines;
+use super::wrong_type::indented_after_first;
 use crate::diagnostic::{Edit, Fix};
 use crate::keys::{Key, Keys, Status, Table, Type};
 use crate::read::node::{Entry, Node};
@@ -129,10 +129,7 @@ impl Home {
             return None;
         }
         let moved = nested(missing, &format!("{name}: {}", entry.value.to_json()));
-        let separator = match inside.is_flow() {
-            true => ", ".to_owned(),
-            false => format!("\n{}", " ".repeat(usize::try_from(first.column).ok()?.checked_sub(1)?)),
-        };
+        let separator = inside.separator(first.column)?;
         Some(Fix::Edits(vec![
             Edit::new(key_start, value_end, ""),
             Edit::new(first, first, format!("{moved}{separator}")),
@@ -149,7 +146,7 @@ impl Home {
         let lines =
             self.path.iter().enumerate().map(|(depth, key)| format!("{key}:\n{}", " ".repeat(indent + 2 * depth + 2)));
         let mut edits = vec![Edit::new(start, key_end, format!("{}{}", lines.collect::<String>(), self.key.name))];
-        edits.extend(indented_lines::after_first(start, end, &"  ".repeat(self.path.len()))?);
+        edits.extend(indented_after_first(start, end, &"  ".repeat(self.path.len()))?);
         Some(Fix::Edits(edits))
     }
 }

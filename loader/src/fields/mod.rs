@@ -2,7 +2,6 @@
 
 pub(crate) mod command;
 pub(crate) mod id;
-mod indented_lines;
 mod misplaced;
 pub(crate) mod paths;
 pub(crate) mod pattern;

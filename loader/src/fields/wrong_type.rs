@@ -1,10 +1,9 @@
 //! Values of another type than their key needs, and what was probably meant.
 
-use super::indented_lines;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::keys::Table;
 use crate::read::node::{Data, Node};
-use crate::source::Span;
+use crate::source::{Position, Span};
 
 /// Keys of an object that are listed, at most.
 const LISTED: usize = 6;
@@ -125,7 +124,7 @@ fn one_element(node: &Node) -> Option<Fix> {
     }
     let (start, end) = node.span.range?;
     let mut edits = vec![Edit::new(start, start, "- ")];
-    edits.extend(indented_lines::after_first(start, end, "  ")?);
+    edits.extend(indented_after_first(start, end, "  ")?);
     Some(Fix::Edits(edits))
 }
 
@@ -133,4 +132,17 @@ fn is_quoted(node: &Node) -> bool {
     let (start, end) = (node.span.start(), node.span.end());
     let length = node.as_str().map_or(0, |text| text.chars().count());
     start.line == end.line && usize::try_from(end.column - start.column).is_ok_and(|columns| columns != length)
+}
+
+/// Lines that are indented, at most.
+const MOST_LINES: u32 = 200;
+
+/// The changes that put `indent` before each line but the first of what is written from `start` to `end`; `None` if it is too long.
+pub(super) fn indented_after_first(start: Position, end: Position, indent: &str) -> Option<Vec<Edit>> {
+    let last = if end.column == 1 { end.line - 1 } else { end.line };
+    let edit = |line| {
+        let at = Position { line, column: 1 };
+        Edit::new(at, at, indent)
+    };
+    (last <= start.line + MOST_LINES).then(|| (start.line + 1..=last).map(edit).collect())
 }

@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
-use crate::read::node::{Entry, Node};
+use crate::read::node::Node;
 
 pub(super) fn field_accuracy(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     let Rules { fields, parts, cx, notes } = rules;
@@ -48,7 +48,8 @@ fn field(node: &Node, scope: Scope<'_>, notes: &mut GraderNotes, d: &mut Diagnos
     let matching = parts.get("match").and_then(Written::word)?;
     for (entry, owner) in [(tolerance, "numeric_tolerance"), (relative, "numeric_tolerance"), (formats, "date")] {
         if let Some(entry) = entry.filter(|_| matching != owner) {
-            useless(entry, owner, d);
+            let message = format!("`{}` has a meaning only with `match: {owner}`", entry.key);
+            d.report(Code::SettingConflict, entry.key_span, message, format!("delete it, or write `match: {owner}`"));
             parts.mark_broken();
         }
     }
@@ -65,11 +66,6 @@ fn field(node: &Node, scope: Scope<'_>, notes: &mut GraderNotes, d: &mut Diagnos
         notes.fields.push((text.clone(), entry.value.span));
     }
     parts.into_value()
-}
-
-fn useless(entry: &Entry, owner: &str, d: &mut Diagnostics) {
-    let message = format!("`{}` has a meaning only with `match: {owner}`", entry.key);
-    d.report(Code::SettingConflict, entry.key_span, message, format!("delete it, or write `match: {owner}`"));
 }
 
 fn formats(node: &Node, d: &mut Diagnostics) -> Option<Vec<DateFormat>> {

@@ -26,16 +26,7 @@ pub(super) fn llm_grader(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     }
 }
 
-pub(super) fn rubrics(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
-    criteria_under("criteria", rules, d);
-}
-
-/// The old type, whose key has two spellings.
-pub(super) fn rubric(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
-    criteria_under("rubrics", rules, d);
-}
-
-fn criteria_under(key: &'static str, mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+pub(super) fn criteria_under(key: &'static str, mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     rules.read_preprocessors(d);
     let Rules { fields, parts, .. } = rules;
     let Some(entry) = fields.get_either(key, d) else {

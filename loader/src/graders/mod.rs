@@ -123,15 +123,17 @@ const RULES: &[(&str, Check)] = &[
     ("similar", text::similar),
     ("contains-json", json_schema::contains_json),
     ("json-schema", json_schema::json_schema),
-    ("token-usage", metrics::token_usage),
-    ("execution-metrics", metrics::execution_metrics),
+    ("token-usage", |rules, d| metrics::needs_limit(rules, "`max_total`, `max_input` or `max_output`", d)),
+    ("execution-metrics", |rules, d| {
+        metrics::needs_limit(rules, "a limit such as `max_tool_calls`, or `target_exploration_ratio`", d)
+    }),
     ("tool-trajectory", trajectory::tools),
     ("field-accuracy", field_accuracy::field_accuracy),
     ("code-grader", code::code_grader),
     ("composite", composite::composite),
     ("llm-grader", judge::llm_grader),
-    ("rubrics", judge::rubrics),
-    ("rubric", judge::rubric),
+    ("rubrics", |rules, d| judge::criteria_under("criteria", rules, d)),
+    ("rubric", |rules, d| judge::criteria_under("rubrics", rules, d)),
     ("compare", judge::compare),
 ];
 

@@ -3,15 +3,8 @@
 use crate::diagnostic::{Edit, Fix};
 use crate::read::node::Node;
 
-/// A type of another tool.
-struct Foreign {
-    /// Its name, with `-` for `_`.
-    name: &'static str,
-    /// The type here.
-    type_name: &'static str,
-    /// What becomes of its text.
-    text: Text,
-}
+/// The name of a type in another tool, the type here, and what `value` becomes.
+type Foreign = (&'static str, &'static str, Text);
 
 /// What becomes of the key `value` of a [`Foreign`] type.
 #[derive(Clone, Copy, PartialEq)]
@@ -33,64 +26,60 @@ const NOTHING: Text = Text::Otherwise("");
 
 const FOREIGN: &[Foreign] = &[
     // promptfoo, as `convert` writes them.
-    of("llm-rubric", "rubrics", Text::Criterion),
-    of("agent-rubric", "rubrics", Text::Criterion),
-    of("model-graded-closedqa", "rubrics", Text::Criterion),
-    of("factuality", "rubrics", Text::Criterion),
-    of("model-graded-factuality", "rubrics", Text::Criterion),
-    of("trajectory:goal-success", "rubrics", Text::Criterion),
-    of("g-eval", "llm-grader", Text::Prompt),
-    of("answer-relevance", "llm-grader", Text::Prompt),
-    of("levenshtein", "similar", Text::Value),
-    of("javascript", "code-grader", SCRIPT),
-    of("python", "code-grader", SCRIPT),
-    of("ruby", "code-grader", SCRIPT),
-    of("webhook", "code-grader", SCRIPT),
-    of("is-valid-json", "is-json", NOTHING),
-    of("json", "is-json", NOTHING),
-    of("trajectory:tool-used", "tool-trajectory", CALLS),
-    of("trajectory:tool-sequence", "tool-trajectory", CALLS),
-    of("trajectory:tool-args-match", "tool-trajectory", CALLS),
-    of("trajectory:step-count", "execution-metrics", Text::Otherwise("`max_tool_calls`")),
-    of("tool-call-f1", "tool-trajectory", CALLS),
-    of("skill-used", "skill-trigger", Text::Otherwise("`skill`")),
-    of("assert-set", "composite", Text::Otherwise("`assertions` and `aggregator`")),
+    ("llm-rubric", "rubrics", Text::Criterion),
+    ("agent-rubric", "rubrics", Text::Criterion),
+    ("model-graded-closedqa", "rubrics", Text::Criterion),
+    ("factuality", "rubrics", Text::Criterion),
+    ("model-graded-factuality", "rubrics", Text::Criterion),
+    ("trajectory:goal-success", "rubrics", Text::Criterion),
+    ("g-eval", "llm-grader", Text::Prompt),
+    ("answer-relevance", "llm-grader", Text::Prompt),
+    ("levenshtein", "similar", Text::Value),
+    ("javascript", "code-grader", SCRIPT),
+    ("python", "code-grader", SCRIPT),
+    ("ruby", "code-grader", SCRIPT),
+    ("webhook", "code-grader", SCRIPT),
+    ("is-valid-json", "is-json", NOTHING),
+    ("json", "is-json", NOTHING),
+    ("trajectory:tool-used", "tool-trajectory", CALLS),
+    ("trajectory:tool-sequence", "tool-trajectory", CALLS),
+    ("trajectory:tool-args-match", "tool-trajectory", CALLS),
+    ("trajectory:step-count", "execution-metrics", Text::Otherwise("`max_tool_calls`")),
+    ("tool-call-f1", "tool-trajectory", CALLS),
+    ("skill-used", "skill-trigger", Text::Otherwise("`skill`")),
+    ("assert-set", "composite", Text::Otherwise("`assertions` and `aggregator`")),
     // Inspect.
-    of("includes", "contains", Text::Value),
-    of("match", "ends-with", Text::Value),
-    of("exact", "equals", Text::Value),
-    of("pattern", "regex", Text::Value),
-    of("model-graded-qa", "llm-grader", Text::Prompt),
-    of("model-graded-fact", "llm-grader", Text::Prompt),
+    ("includes", "contains", Text::Value),
+    ("match", "ends-with", Text::Value),
+    ("exact", "equals", Text::Value),
+    ("pattern", "regex", Text::Value),
+    ("model-graded-qa", "llm-grader", Text::Prompt),
+    ("model-graded-fact", "llm-grader", Text::Prompt),
     // OpenAI's evals.
-    of("string-check", "equals", Text::Otherwise("`value`")),
-    of("text-similarity", "similar", Text::Otherwise("`value` and `threshold`")),
-    of("label-model", "llm-grader", Text::Prompt),
-    of("score-model", "llm-grader", Text::Prompt),
-    of("modelgraded", "llm-grader", Text::Prompt),
-    of("fuzzy-match", "similar", Text::Value),
-    of("json-match", "json-schema", SCHEMA),
+    ("string-check", "equals", Text::Otherwise("`value`")),
+    ("text-similarity", "similar", Text::Otherwise("`value` and `threshold`")),
+    ("label-model", "llm-grader", Text::Prompt),
+    ("score-model", "llm-grader", Text::Prompt),
+    ("modelgraded", "llm-grader", Text::Prompt),
+    ("fuzzy-match", "similar", Text::Value),
+    ("json-match", "json-schema", SCHEMA),
     // DeepEval.
-    of("geval", "llm-grader", Text::Prompt),
-    of("answer-relevancy", "llm-grader", Text::Prompt),
-    of("faithfulness", "llm-grader", Text::Prompt),
-    of("hallucination", "llm-grader", Text::Prompt),
-    of("task-completion", "llm-grader", Text::Prompt),
-    of("tool-correctness", "tool-trajectory", CALLS),
-    of("json-correctness", "json-schema", SCHEMA),
+    ("geval", "llm-grader", Text::Prompt),
+    ("answer-relevancy", "llm-grader", Text::Prompt),
+    ("faithfulness", "llm-grader", Text::Prompt),
+    ("hallucination", "llm-grader", Text::Prompt),
+    ("task-completion", "llm-grader", Text::Prompt),
+    ("tool-correctness", "tool-trajectory", CALLS),
+    ("json-correctness", "json-schema", SCHEMA),
     // Others.
-    of("exact-match", "equals", Text::Value),
-    of("equals-expected", "equals", Text::Value),
-    of("llm", "llm-grader", Text::Prompt),
-    of("llm-as-judge", "llm-grader", Text::Prompt),
-    of("judge", "llm-grader", Text::Prompt),
-    of("rouge-n", "similar", Text::Value),
-    of("bleu", "similar", Text::Value),
+    ("exact-match", "equals", Text::Value),
+    ("equals-expected", "equals", Text::Value),
+    ("llm", "llm-grader", Text::Prompt),
+    ("llm-as-judge", "llm-grader", Text::Prompt),
+    ("judge", "llm-grader", Text::Prompt),
+    ("rouge-n", "similar", Text::Value),
+    ("bleu", "similar", Text::Value),
 ];
-
-const fn of(name: &'static str, type_name: &'static str, text: Text) -> Foreign {
-    Foreign { name, type_name, text }
-}
 
 /// How a type that is not built in is written here, if another tool has it, or it is a built-in one with `not-` before it.
 pub(crate) struct Replacement {
@@ -107,11 +96,10 @@ impl Replacement {
         let name = positive.unwrap_or(&folded);
         // The classes of DeepEval.
         let short = name.strip_suffix("metric").map_or(name, |name| name.trim_end_matches('-'));
-        let is_named =
-            |foreign: &&Foreign| [name, short].contains(&foreign.name) || foreign.name.replace('-', "") == short;
+        let is_named = |(foreign, ..): &&Foreign| [name, short].contains(foreign) || foreign.replace('-', "") == short;
         let (type_name, text) = match super::built_in(name) {
             Some(table) => (table.id, Text::Value),
-            None => FOREIGN.iter().find(is_named).map(|foreign| (foreign.type_name, foreign.text))?,
+            None => FOREIGN.iter().find(is_named).map(|(_, type_name, text)| (*type_name, *text))?,
         };
         (type_name != folded).then_some(Self { type_name, text, is_negated: positive.is_some() })
     }
@@ -140,11 +128,7 @@ impl Replacement {
         let (start, end) = type_entry.value.span.range?;
         let mut kind = type_entry.quoted_alike(self.type_name);
         if self.is_negated && grader.entry("negate").is_none() {
-            let column = usize::try_from(type_entry.key_span.range?.0.column).ok()?;
-            let separator = match grader.is_flow() {
-                true => ", ".to_owned(),
-                false => format!("\n{}", " ".repeat(column.checked_sub(1)?)),
-            };
+            let separator = grader.separator(type_entry.key_span.range?.0.column)?;
             kind.push_str(&format!("{separator}{}: true", type_entry.quoted_alike("negate")));
         }
         let mut edits = vec![Edit::new(start, end, kind)];

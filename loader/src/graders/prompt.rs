@@ -69,18 +69,14 @@ fn from_text(
 
 /// Reports a text that looks like the name of a file.
 pub(super) fn check_for_path(text: &str, node: &Node, key: &str, d: &mut Diagnostics) {
-    if looks_like_path(text) {
-        let path = text.trim();
+    let path = text.trim();
+    let is_word = !path.contains(char::is_whitespace) && !path.contains("{{");
+    let is_like_path =
+        path.starts_with("./") || path.starts_with("../") || ENDINGS.iter().any(|end| path.ends_with(end));
+    if is_word && is_like_path {
         let message = format!("`{path}` is used as the text of the {key}");
         d.report(Code::PathLikePrompt, node.span, message, format!("write `file://{path}` to name a file"));
     }
-}
-
-fn looks_like_path(text: &str) -> bool {
-    let text = text.trim();
-    !text.contains(char::is_whitespace)
-        && !text.contains("{{")
-        && (text.starts_with("./") || text.starts_with("../") || ENDINGS.iter().any(|ending| text.ends_with(ending)))
 }
 
 fn from_file(

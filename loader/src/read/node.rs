@@ -85,6 +85,12 @@ impl Node {
         }
     }
 
+    /// What separates the entries of this mapping, which start at `column`.
+    pub(crate) fn separator(&self, column: u32) -> Option<String> {
+        let indent = || Some(" ".repeat(usize::try_from(column).ok()?.checked_sub(1)?));
+        if self.is_flow() { Some(", ".to_owned()) } else { Some(format!("\n{}", indent()?)) }
+    }
+
     /// Whether it is written the same with braces around it: not a text with characters that have a meaning there.
     pub(crate) fn is_plain(&self) -> bool {
         match &self.data {

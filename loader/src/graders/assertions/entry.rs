@@ -109,10 +109,7 @@ fn type_as_key(node: &Node) -> Option<Diagnostic> {
         return Some(problem.help(format!("write `type: {}`, and its settings next to it", table.id)));
     }
     let fix = entry.key_span.range.and_then(|(start, end)| {
-        let separator = match node.is_flow() {
-            true => ", ".to_owned(),
-            false => format!("\n{}", " ".repeat(usize::try_from(start.column).ok()?.checked_sub(1)?)),
-        };
+        let separator = node.separator(start.column)?;
         let text = format!("{kind}: {}{separator}{value}", entry.quoted_alike(table.id));
         Some(Fix::Edits(vec![Edit::new(start, end, text)]))
     });
