@@ -177,9 +177,7 @@ impl Case {
             preprocessors: Vec::new(),
         }
     }
-}
 
-impl Case {
     /// The graders of the case and of its turns, without members of composites.
     pub fn all_graders(&self) -> impl Iterator<Item = &Grader> {
         let turns = self.conversation.iter().flat_map(|conversation| &conversation.turns);

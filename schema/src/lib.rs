@@ -39,7 +39,6 @@ mod milliseconds;
 mod path_ref;
 pub mod placeholder;
 mod probe;
-mod requires;
 #[doc(hidden)]
 pub mod rfc3339;
 mod skill;
@@ -58,7 +57,9 @@ pub use case::{
 pub use defaults::is_default;
 pub use evalsuite_diagnostics::Location;
 pub use examples::{Example, Examples};
-pub use execution::{CaseExecution, CommonExecution, Strategy, SuiteExecution, Target, Trials};
+pub use execution::{
+    CaseExecution, CommonExecution, Requires, Strategy, SuiteExecution, SuiteRequires, Target, Trials,
+};
 pub use grader::{Grader, GraderConfig, GraderKind};
 pub use json::{Object, Value};
 pub use layout::{Layout, LayoutRules, Scoring};
@@ -68,7 +69,6 @@ pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
 pub use probe::{EmptyProbe, ProbeSettings};
-pub use requires::{Requires, SuiteRequires};
 pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
 pub use suite::{Kind, Suite, SuiteJson};
 pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};

@@ -3,9 +3,9 @@
 use evalsuite_derive::{Keys, Words};
 use serde::{Deserialize, Serialize};
 
+use crate::execution::SuiteRequires;
 use crate::grader::keys::ASSERTIONS;
 use crate::message::INPUT;
-use crate::requires::SuiteRequires;
 use crate::workspace::WORKSPACE;
 use crate::{Case, Layout, Location, Target, Workspace, is_default};
 

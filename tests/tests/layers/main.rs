@@ -89,7 +89,6 @@ const SCHEMA: &[&str] = &[
     "grader",
     "execution",
     "layout",
-    "requires",
     "probe",
     "case",
     "suite",
