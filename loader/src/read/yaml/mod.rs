@@ -43,9 +43,15 @@ pub(crate) fn parse_yaml(file: FileId, text: &str, diagnostics: &mut Diagnostics
                     None => root,
                 };
             }
+            Some(Ok((Event::DocumentStart(..), span))) if tree.root.is_some() => {
+                return tree.finish_before_document(span);
+            }
             Some(Ok((event, span))) => match tree.accept(event, span) {
-                tree::Next::Event => continue,
-                tree::Next::Stop => return tree.finish(),
+                Ok(()) => continue,
+                Err(problem) => {
+                    diagnostics.push(problem);
+                    return None;
+                }
             },
             Some(Err(error)) => error,
         };

@@ -20,7 +20,7 @@ pub(super) struct Tree<'a, 't> {
     diagnostics: &'a mut Diagnostics,
     /// Collections that have started and not ended, the root first.
     open: Vec<OpenCollection>,
-    root: Option<Node>,
+    pub(super) root: Option<Node>,
     anchors: Anchors,
     /// The byte after the last value.
     seen: usize,
@@ -28,12 +28,6 @@ pub(super) struct Tree<'a, 't> {
     nodes: usize,
     /// Something was reported that leaves no tree to check.
     failed: bool,
-}
-
-/// Whether the tree wants another event.
-pub(super) enum Next {
-    Event,
-    Stop,
 }
 
 /// A collection that has started and not ended.
@@ -94,7 +88,15 @@ impl<'a, 't> Tree<'a, 't> {
         self.seen
     }
 
-    pub(super) fn accept(&mut self, event: Event<'_>, at: granit_parser::Span) -> Next {
+    /// Reports the start of another document, and leaves it out.
+    pub(super) fn finish_before_document(self, at: granit_parser::Span) -> Option<Node> {
+        let span = self.span(pos(at.start), pos(at.end));
+        let help = "write one document per file, without a `---` in between";
+        self.diagnostics.report(Code::MultipleDocuments, span, "second YAML document", help);
+        self.finish()
+    }
+
+    pub(super) fn accept(&mut self, event: Event<'_>, at: granit_parser::Span) -> Result<(), Diagnostic> {
         self.seen = offset(at.end);
         match event {
             Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag, at),
@@ -107,8 +109,7 @@ impl<'a, 't> Tree<'a, 't> {
             }
             Event::MappingEnd | Event::SequenceEnd => self.end(at),
             Event::Alias(anchor) => self.alias(anchor, at),
-            Event::DocumentStart(..) if self.root.is_some() => self.second_document(at),
-            _ => Next::Event,
+            _ => Ok(()),
         }
     }
 
@@ -120,20 +121,6 @@ impl<'a, 't> Tree<'a, 't> {
         self.span(start, Position { column: start.column + 1, ..start })
     }
 
-    /// Reports problems after which reading cannot continue.
-    fn fail(&mut self, diagnostic: Diagnostic) -> Next {
-        self.diagnostics.push(diagnostic);
-        self.failed = true;
-        Next::Stop
-    }
-
-    fn second_document(&mut self, at: granit_parser::Span) -> Next {
-        let span = self.span(pos(at.start), pos(at.end));
-        let help = "write one document per file, without a `---` in between";
-        self.diagnostics.report(Code::MultipleDocuments, span, "second YAML document", help);
-        Next::Stop
-    }
-
     fn scalar(
         &mut self,
         text: Cow<'_, str>,
@@ -141,7 +128,7 @@ impl<'a, 't> Tree<'a, 't> {
         anchor: usize,
         tag: Option<Cow<'_, Tag>>,
         at: granit_parser::Span,
-    ) -> Next {
+    ) -> Result<(), Diagnostic> {
         let tag = tag.as_deref();
         let start = pos(at.tag_start.unwrap_or(at.start));
         let mut end = pos(at.end);
@@ -149,14 +136,14 @@ impl<'a, 't> Tree<'a, 't> {
             ScalarStyle::Literal | ScalarStyle::Folded => end = self.end_of_block(at),
             ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted if start.line < end.line => {
                 if let Some(problem) = self.quoted_problem(at) {
-                    return self.fail(problem);
+                    return Err(problem);
                 }
             }
             _ => {}
         }
         let span = self.span(start, end);
         if self.is_indented_less(start) {
-            return self.fail(syntax_error::indented_less(self.character(start)));
+            return Err(syntax_error::indented_less(self.character(start)));
         }
         let is_merge = style == ScalarStyle::Plain && tag.is_none() && text == merge::KEY && self.expects_key();
         let data = match scalar::resolve(text, style, tag) {
@@ -167,8 +154,8 @@ impl<'a, 't> Tree<'a, 't> {
                 self.failed = true;
                 Data::Null
             }
-            Err(Problem::Mismatch(expected)) => return self.fail(syntax_error::wrong_tag(span, expected)),
-            Err(Problem::UnsupportedTag(tag)) => return self.fail(syntax_error::unsupported_tag(span, &tag)),
+            Err(Problem::Mismatch(expected)) => return Err(syntax_error::wrong_tag(span, expected)),
+            Err(Problem::UnsupportedTag(tag)) => return Err(syntax_error::unsupported_tag(span, &tag)),
         };
         if let (ScalarStyle::Plain, Data::String(text)) = (style, &data) {
             self.check_comment_after(span, offset(at.end));
@@ -234,33 +221,33 @@ impl<'a, 't> Tree<'a, 't> {
         tag: Option<Cow<'_, Tag>>,
         contents: Contents,
         at: granit_parser::Span,
-    ) -> Next {
+    ) -> Result<(), Diagnostic> {
         let is_flow = style == StructureStyle::Flow;
         let is_sequence = matches!(contents, Contents::Sequence(_));
         let start = if is_sequence && !is_flow { self.first_dash(at) } else { pos(at.start) };
         let place = self.character(start);
         if self.open.len() == MAX_DEPTH {
-            return self.fail(read::too_deep(place));
+            return Err(read::too_deep(place));
         }
         if !is_flow && self.text[..offset(at.start)].ends_with('\t') {
             let tab = Position { column: start.column - 1, ..start };
-            return self.fail(syntax_error::tab(self.span(tab, start)));
+            return Err(syntax_error::tab(self.span(tab, start)));
         }
         if self.is_indented_less(start) {
-            return self.fail(syntax_error::indented_less(place));
+            return Err(syntax_error::indented_less(place));
         }
         if self.expects_key() {
-            return self.fail(syntax_error::complex_key(place));
+            return Err(syntax_error::complex_key(place));
         }
         if let Some(tag) = tag.as_deref().and_then(scalar::core_name)
             && tag != if is_sequence { "seq" } else { "map" }
         {
-            return self.fail(syntax_error::unsupported_tag(place, &format!("!!{tag}")));
+            return Err(syntax_error::unsupported_tag(place, &format!("!!{tag}")));
         }
         let outer = self.open.last().map_or(0, |open| open.block_column);
         let block_column = if is_flow { outer } else { start.column };
         self.open.push(OpenCollection { start, anchor, is_flow, block_column, contents });
-        Next::Event
+        Ok(())
     }
 
     /// Where a list of dashes starts. The parser marks what follows the first dash of one that is written at the indentation of
@@ -277,9 +264,9 @@ impl<'a, 't> Tree<'a, 't> {
         }
     }
 
-    fn end(&mut self, at: granit_parser::Span) -> Next {
+    fn end(&mut self, at: granit_parser::Span) -> Result<(), Diagnostic> {
         let Some(open) = self.open.pop() else {
-            return Next::Event;
+            return Ok(());
         };
         let mut end = open.start;
         let data = match open.contents {
@@ -304,35 +291,31 @@ impl<'a, 't> Tree<'a, 't> {
             let bracket = pos(at.start);
             end = Position { column: bracket.column + 1, ..bracket };
             if bracket.column < open.block_column {
-                return self.fail(syntax_error::indented_less(self.span(bracket, end)));
+                return Err(syntax_error::indented_less(self.span(bracket, end)));
             }
         }
         let span = self.span(open.start, end);
         self.place(Node { span, data }, open.anchor, false)
     }
 
-    fn alias(&mut self, anchor: usize, at: granit_parser::Span) -> Next {
+    fn alias(&mut self, anchor: usize, at: granit_parser::Span) -> Result<(), Diagnostic> {
         let span = self.span(pos(at.start), pos(at.end));
-        match self.anchors.copy(anchor, span, self.open.len(), &mut self.nodes) {
-            Ok(node) => self.place(node, 0, false),
-            Err(problem) => self.fail(problem),
-        }
+        let node = self.anchors.copy(anchor, span, self.open.len(), &mut self.nodes)?;
+        self.place(node, 0, false)
     }
 
     /// Adds a complete value to its collection.
-    fn place(&mut self, node: Node, anchor: usize, is_merge: bool) -> Next {
+    fn place(&mut self, node: Node, anchor: usize, is_merge: bool) -> Result<(), Diagnostic> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return self.fail(too_many_nodes(node.span));
+            return Err(too_many_nodes(node.span));
         }
-        if anchor != 0
-            && let Err(diagnostic) = self.anchors.keep(anchor, &node)
-        {
-            return self.fail(diagnostic);
+        if anchor != 0 {
+            self.anchors.keep(anchor, &node)?;
         }
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
-            return Next::Event;
+            return Ok(());
         };
         match &mut open.contents {
             Contents::Sequence(items) => items.push(node),
@@ -345,12 +328,12 @@ impl<'a, 't> Tree<'a, 't> {
                     let span = node.span;
                     match spell(node.data) {
                         Some(text) => *key = Some(Key { text, span, is_merge }),
-                        None => return self.fail(syntax_error::complex_key(span)),
+                        None => return Err(syntax_error::complex_key(span)),
                     }
                 }
             },
         }
-        Next::Event
+        Ok(())
     }
 }
 
