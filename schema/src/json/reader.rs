@@ -280,18 +280,9 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             },
             b'{' => self.map(visitor),
             b'[' => self.seq(visitor),
-            b'n' => {
-                self.word("null")?;
-                visitor.visit_unit()
-            }
-            b't' => {
-                self.word("true")?;
-                visitor.visit_bool(true)
-            }
-            b'f' => {
-                self.word("false")?;
-                visitor.visit_bool(false)
-            }
+            b'n' => self.word("null").and_then(|()| visitor.visit_unit()),
+            b't' => self.word("true").and_then(|()| visitor.visit_bool(true)),
+            b'f' => self.word("false").and_then(|()| visitor.visit_bool(false)),
             b'-' | b'0'..=b'9' => match self.number()? {
                 Parsed::Unsigned(number) => visitor.visit_u64(number),
                 Parsed::Signed(number) => visitor.visit_i64(number),
