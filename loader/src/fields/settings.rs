@@ -94,8 +94,7 @@ fn value(node: &Node, what: &str, of_type: &Type, key: &Key, scope: Scope<'_>, d
                 return super::reject(code, node.span, format!("{what} {problem}"), help, d);
             }
             let element = format!("an element of {what}");
-            let values: Vec<_> = items.iter().filter_map(|item| value(item, &element, of, key, scope, d)).collect();
-            (values.len() == items.len()).then_some(Written::List(values))
+            values::all(items, |item| value(item, &element, of, key, scope, d)).map(Written::List)
         }
         Type::Object(table) => {
             let mut fields = Fields::new(node, table, d)?;

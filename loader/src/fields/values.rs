@@ -160,6 +160,12 @@ pub(crate) fn list<'n>(node: &'n Node, what: &str, d: &mut Diagnostics) -> Optio
     node.as_sequence().or_else(|| wrong_type(node, what, "a list", d))
 }
 
+/// What is read from each element; `None` if there are problems with one of them.
+pub(crate) fn all<I, T>(items: &[I], read: impl FnMut(&I) -> Option<T>) -> Option<Vec<T>> {
+    let values: Vec<T> = items.iter().filter_map(read).collect();
+    (values.len() == items.len()).then_some(values)
+}
+
 /// A list of text; bad elements are reported and left out.
 pub(crate) fn texts(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<String>> {
     let items = list(node, what, d)?;

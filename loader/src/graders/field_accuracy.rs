@@ -23,10 +23,7 @@ fn list(node: &Node, scope: Scope<'_>, notes: &mut GraderNotes, d: &mut Diagnost
         let help = "add a field with `path` and `match`";
         return fields::reject(Code::MissingGraderSetting, node.span, "`fields` is empty", help, d);
     }
-    let fields: Vec<Field> = items.iter().filter_map(|item| field(item, scope, notes, d)).collect();
-    if fields.len() < items.len() {
-        return None;
-    }
+    let fields = fields::all(items, |item| field(item, scope, notes, d))?;
     if fields.iter().all(|field| field.weight == 0.0) {
         return fields::reject(Code::ZeroTotalWeight, node.span, "every field has weight 0", "give one a weight", d);
     }
@@ -70,7 +67,6 @@ fn field(node: &Node, scope: Scope<'_>, notes: &mut GraderNotes, d: &mut Diagnos
 
 fn formats(node: &Node, d: &mut Diagnostics) -> Option<Vec<DateFormat>> {
     let items = fields::list(node, "`formats`", d)?;
-    let read = |item| fields::word(item, "a date format", DateFormat::WORDS, d).and_then(DateFormat::of_word);
-    let formats: Vec<DateFormat> = items.iter().filter_map(read).collect();
-    (formats.len() == items.len()).then_some(formats)
+    let read = |item: &Node| fields::word(item, "a date format", DateFormat::WORDS, d).and_then(DateFormat::of_word);
+    fields::all(items, read)
 }

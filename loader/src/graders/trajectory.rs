@@ -72,18 +72,15 @@ fn counts(entry: &Entry, which: &str, d: &mut Diagnostics) -> Option<Vec<(String
         let message = format!("{} is empty", label(entry));
         return fields::reject(Code::MissingGraderSetting, node.span, message, "add a tool, such as `search: 1`", d);
     }
-    let read = |entry: &Entry, d: &mut Diagnostics| {
+    fields::all(entries, |entry| {
         let what = format!("the {which} of `{}`", entry.key);
         Some((entry.key.clone(), fields::integer(&entry.value, &what, 0, u64::MAX, d)?))
-    };
-    let counts: Vec<_> = entries.iter().filter_map(|entry| read(entry, d)).collect();
-    (counts.len() == entries.len()).then_some(counts)
+    })
 }
 
 fn expected(node: &Node, mode: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<ExpectedCall>> {
     let items = fields::list(node, "`expected`", d)?;
-    let calls: Vec<_> = items.iter().filter_map(|item| call(item, mode, scope, d)).collect();
-    (calls.len() == items.len()).then_some(calls)
+    fields::all(items, |item| call(item, mode, scope, d))
 }
 
 fn call(node: &Node, mode: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ExpectedCall> {
