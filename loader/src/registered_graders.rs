@@ -17,8 +17,8 @@ pub fn folded(name: &str) -> String {
     name.replace('_', "-")
 }
 
-fn all_folded<'n>(names: impl IntoIterator<Item = &'n String>) -> BTreeSet<String> {
-    names.into_iter().map(|name| folded(name)).collect()
+fn all_folded(names: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeSet<String> {
+    names.into_iter().map(|name| folded(name.as_ref())).collect()
 }
 
 /// Whether every used grader is registered and every registered one is used.
@@ -99,7 +99,7 @@ fn registration(registered: &[String], missing: &BTreeSet<&str>) -> String {
 /// A warning for every registered grader that no case uses.
 pub fn unused(registered: &[String], uses: &[GraderUse], entry: &str) -> Vec<Diagnostic> {
     let used: BTreeSet<&str> = uses.iter().map(|grader| grader.name.as_str()).collect();
-    let folded_names: BTreeSet<String> = used.iter().map(|name| folded(name)).collect();
+    let folded_names = all_folded(&used);
     let names: Vec<&str> = used.into_iter().collect();
     let help = match names.as_slice() {
         [] => "its files name built-in graders only".to_owned(),

@@ -28,7 +28,7 @@ pub(super) fn home(written: &str, keys: &[&'static Key]) -> Option<Home> {
 
 fn below(written: &str, keys: &[&'static Key], depth: usize) -> Option<Home> {
     keys.iter().filter(|key| key.status == Status::Current).find_map(|outer| {
-        let inner: Vec<&'static Key> = object_of(&outer.value)?.collect();
+        let inner: Vec<&'static Key> = object_of(&outer.value)?.all_keys().collect();
         if depth > 1 {
             let mut home = below(written, &inner, depth - 1)?;
             home.path.insert(0, outer.name);
@@ -70,13 +70,10 @@ pub(super) fn elsewhere(written: &str, keys: &'static [Key]) -> Option<String> {
 }
 
 /// The keys of the object that a value can be.
-fn object_of(value: &Type) -> Option<impl Iterator<Item = &'static Key> + use<>> {
+fn object_of(value: &Type) -> Option<&'static Table> {
     match value {
-        Type::Object(table) => Some(table.all_keys()),
-        Type::OneOf(types) => types.iter().find_map(|of| match of {
-            Type::Object(table) => Some(table.all_keys()),
-            _ => None,
-        }),
+        Type::Object(table) => Some(table),
+        Type::OneOf(types) => types.iter().find_map(object_of),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fancy_regex::{Assertion, CompileError, Error, Expr, LookAround, ParseError, RegexBuilder};
 
@@ -79,13 +79,13 @@ impl CompiledPatterns {
             return Err(PatternProblem::too_long());
         }
         let key = (pattern.to_owned(), flags.to_owned());
-        if pattern.len() >= LONG && self.is_known(&key) {
+        if pattern.len() >= LONG && self.valid().contains(&key) {
             return Ok(());
         }
         self.parse(pattern)?;
         if certainly_compiles(pattern, flags) {
             if pattern.len() >= LONG {
-                self.valid.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+                self.valid().insert(key);
             }
             return Ok(());
         }
@@ -94,7 +94,7 @@ impl CompiledPatterns {
             return Err(PatternProblem::invalid(&format!("it expands to more than {MAX_WEIGHT} characters")));
         };
         // Held while it is compiled: threads that check the same pattern count it once.
-        let mut valid = self.valid.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut valid = self.valid();
         if valid.contains(&key) {
             return Ok(());
         }
@@ -111,17 +111,15 @@ impl CompiledPatterns {
         valid.insert(key);
         Ok(())
     }
-}
 
-impl CompiledPatterns {
     /// Counts the bytes of a pattern that is going to be parsed.
     fn parse(&self, pattern: &str) -> Result<(), PatternProblem> {
         let parsed = self.parsed.fetch_add(pattern.len(), Ordering::Relaxed).saturating_add(pattern.len());
         if parsed > MAX_PARSED { Err(PatternProblem::too_many()) } else { Ok(()) }
     }
 
-    fn is_known(&self, key: &(String, String)) -> bool {
-        self.valid.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
+    fn valid(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
+        self.valid.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

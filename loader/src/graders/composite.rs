@@ -123,11 +123,8 @@ fn aggregator(
     }
     let aggregator = match kind {
         "weighted_average" => {
-            let weights = match weights_entry {
-                Some(entry) => weights(&entry.value, members, d)?,
-                None => Vec::new(),
-            };
-            Aggregator::WeightedAverage { weights }
+            let weights = weights_entry.map_or(Some(Vec::new()), |entry| weights(&entry.value, members, d));
+            Aggregator::WeightedAverage { weights: weights? }
         }
         "threshold" => Aggregator::Threshold {
             threshold: threshold(threshold_entry.or_else(|| report_missing("threshold", d))?, has_min_score, d)?,
@@ -137,14 +134,8 @@ fn aggregator(
             Aggregator::CodeGrader(code::prepared(command, cwd_entry, cx.scope, d)?)
         }
         _ => {
-            let prompt = match prompt_entry {
-                Some(entry) => Some(prompt::aggregator(&entry.value, cx, d)?),
-                None => None,
-            };
-            let model = match model_entry {
-                Some(entry) => Some(fields::text(&entry.value, "`model`", d)?),
-                None => None,
-            };
+            let prompt = prompt_entry.map_or(Some(None), |entry| prompt::aggregator(&entry.value, cx, d).map(Some))?;
+            let model = model_entry.map_or(Some(None), |entry| fields::text(&entry.value, "`model`", d).map(Some))?;
             Aggregator::LlmGrader { prompt, model }
         }
     };

@@ -68,9 +68,7 @@ fn answer_text(node: &Node, d: &mut Diagnostics) -> Option<String> {
     match &node.data {
         Data::String(text) => Some(text.clone()),
         Data::Mapping(_) | Data::Sequence(_) => Some(node.to_json().to_string()),
-        Data::Number(_) | Data::Bool(_) | Data::Null => {
-            fields::wrong_type(node, "`answer`", "text, a mapping or a list", d)
-        }
+        _ => fields::wrong_type(node, "`answer`", "text, a mapping or a list", d),
     }
 }
 

@@ -8,7 +8,6 @@ pub(crate) mod examples;
 mod field_accuracy;
 pub(crate) mod json_schema;
 mod judge;
-mod metrics;
 mod other_tools;
 mod prompt;
 mod score_ranges;
@@ -123,9 +122,9 @@ const RULES: &[(&str, Check)] = &[
     ("similar", text::similar),
     ("contains-json", json_schema::contains_json),
     ("json-schema", json_schema::json_schema),
-    ("token-usage", |rules, d| metrics::needs_limit(rules, "`max_total`, `max_input` or `max_output`", d)),
+    ("token-usage", |rules, d| needs_limit(rules, "`max_total`, `max_input` or `max_output`", d)),
     ("execution-metrics", |rules, d| {
-        metrics::needs_limit(rules, "a limit such as `max_tool_calls`, or `target_exploration_ratio`", d)
+        needs_limit(rules, "a limit such as `max_tool_calls`, or `target_exploration_ratio`", d)
     }),
     ("tool-trajectory", trajectory::tools),
     ("field-accuracy", field_accuracy::field_accuracy),
@@ -136,6 +135,17 @@ const RULES: &[(&str, Check)] = &[
     ("rubric", |rules, d| judge::criteria_under("rubrics", rules, d)),
     ("compare", judge::compare),
 ];
+
+/// There is at least one limit; a tolerance alone checks nothing.
+fn needs_limit(rules: Rules<'_, '_, '_>, limits: &str, d: &mut Diagnostics) {
+    let Rules { fields, parts, .. } = rules;
+    let mut keys = fields.object.keys.iter().filter(|key| key.name != "exploration_tolerance");
+    if !keys.any(|key| fields.written(key).is_some()) {
+        let message = "the grader has nothing to check";
+        d.report(Code::MissingGraderSetting, fields.node.span, message, format!("add {limits}"));
+        parts.mark_broken();
+    }
+}
 
 /// Reads the settings of the built-in type of `table`. `None`: a problem was reported.
 pub(crate) fn settings(

@@ -22,13 +22,6 @@ pub(crate) struct CaseFacts<'a> {
     pub(crate) tasks_layout: bool,
 }
 
-impl CaseFacts<'_> {
-    /// A task without a reference solution, which is not a problem of its graders.
-    fn lacks_reference_by_layout(&self) -> bool {
-        self.tasks_layout && self.expected_output.is_empty()
-    }
-}
-
 /// Puts graders of the case and the suite together, and checks what concerns all of them.
 pub(crate) fn merge(
     case: Vec<ParsedGrader>,
@@ -39,12 +32,14 @@ pub(crate) fn merge(
     let own = case.len();
     let mut all = case;
     all.extend_from_slice(suite);
+    // A task need not have a reference.
+    let needs_no_reference = facts.reference_is_broken || facts.tasks_layout && facts.expected_output.is_empty();
     let mut reference = None;
     for (index, parsed) in all.iter_mut().enumerate().filter(|(_, parsed)| !parsed.is_broken) {
         let is_own = index < own;
         check_judges(parsed, is_own, facts, d);
         check_comparisons(parsed, is_own, facts, d);
-        if parsed.notes.needs_reference && !facts.reference_is_broken && !facts.lacks_reference_by_layout() {
+        if parsed.notes.needs_reference && !needs_no_reference {
             let reference = reference.get_or_insert_with(|| Reference::of(facts.expected_output));
             reference.check(parsed, is_own, facts.span, d);
         }
