@@ -43,17 +43,11 @@ pub(crate) fn argv(
     if items.is_empty() {
         return empty(node, format!("{what} is an empty list"), d);
     }
-    let mut words = Vec::with_capacity(items.len());
-    for item in items {
-        words.extend(match item.as_str() {
-            Some(word) if word.trim().is_empty() => empty(item, format!("an element of {what} is empty"), d),
-            None => fields::wrong_type(item, &format!("an element of {what}"), "text", d),
-            word => word,
-        });
-    }
-    if words.len() < items.len() {
-        return None;
-    }
+    let words = fields::all(items, |item| match item.as_str() {
+        Some(word) if word.trim().is_empty() => empty(item, format!("an element of {what} is empty"), d),
+        None => fields::wrong_type(item, &format!("an element of {what}"), "text", d),
+        word => word,
+    })?;
     if let Some(problem) = program_with_blanks(node, &words, what) {
         d.push(problem.at(items[0].span));
         return None;

@@ -141,16 +141,10 @@ pub(crate) fn word(node: &Node, what: &str, words: &[&'static str], d: &mut Diag
     }
     words.iter().find(|word| **word == text).copied().or_else(|| {
         let message = format!("{what} is `{text}`, which is not one of {}", suggest::quoted(words, "and"));
-        let meant = suggest::certain(&text, words.iter().copied());
-        d.push(
-            Diagnostic::new(Code::InvalidChoice, message)
-                .at(node.span)
-                .help(
-                    suggest::did_you_mean(&text, words.iter().copied())
-                        .unwrap_or_else(|| format!("write {}", suggest::quoted(words, "or"))),
-                )
-                .fix_if(meant.map(|meant| Fix::Replace(meant.to_owned()))),
-        );
+        let help = suggest::did_you_mean(&text, words.iter().copied());
+        let help = help.unwrap_or_else(|| format!("write {}", suggest::quoted(words, "or")));
+        let fix = suggest::certain(&text, words.iter().copied()).map(|meant| Fix::Replace(meant.to_owned()));
+        d.push(Diagnostic::new(Code::InvalidChoice, message).at(node.span).help(help).fix_if(fix));
         None
     })
 }
@@ -161,7 +155,7 @@ pub(crate) fn list<'n>(node: &'n Node, what: &str, d: &mut Diagnostics) -> Optio
 }
 
 /// What is read from each element; `None` if there are problems with one of them.
-pub(crate) fn all<I, T>(items: &[I], read: impl FnMut(&I) -> Option<T>) -> Option<Vec<T>> {
+pub(crate) fn all<'i, I, T>(items: &'i [I], read: impl FnMut(&'i I) -> Option<T>) -> Option<Vec<T>> {
     let values: Vec<T> = items.iter().filter_map(read).collect();
     (values.len() == items.len()).then_some(values)
 }

@@ -27,14 +27,8 @@ pub(crate) fn one_or_list(node: &Node, what: &str, d: &mut Diagnostics) -> Optio
 }
 
 fn of_items(items: &[Node], place: Span, d: &mut Diagnostics) -> Option<Vec<Criterion>> {
-    let mut criteria: Vec<Criterion> = Vec::with_capacity(items.len());
-    let mut places: Vec<CriterionSpans> = Vec::with_capacity(items.len());
-    for (index, item) in items.iter().enumerate() {
-        if let Some((criterion, place)) = criterion(item, index + 1, d) {
-            criteria.push(criterion);
-            places.push(place);
-        }
-    }
+    let read = items.iter().zip(1..).filter_map(|(item, position)| criterion(item, position, d));
+    let (criteria, places): (Vec<Criterion>, Vec<CriterionSpans>) = read.unzip();
     let ids = criteria.iter().zip(&places).map(|(criterion, place)| (criterion.id.as_str(), place.id));
     let mut is_valid = have_own_ids(ids, d) && criteria.len() == items.len();
     if criteria.iter().all(|criterion| criterion.score_ranges.is_empty()) {

@@ -130,9 +130,8 @@ pub(super) fn file_text(
     let found = scope.find_text(path, node, what, (Code::MissingPath, Kind::File), d)?;
     let (file, text) = scope.shared.text(&found.path, scope.files, d)?;
     if text.is_empty() {
-        d.push(
-            Diagnostic::new(Code::EmptyFile, format!("`{}` is empty", scope.files.shown(&found.path))).at(node.span),
-        );
+        let message = format!("`{}` is empty", scope.files.shown(&found.path));
+        d.push(Diagnostic::new(Code::EmptyFile, message).at(node.span));
     }
     let reference = PathRef::found(format!("file://{path}"), found.reference.path);
     scope.shared.may_copy(text.len(), node.span, d).then_some((reference, file, text))

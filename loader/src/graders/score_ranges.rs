@@ -49,36 +49,29 @@ pub(super) fn read(node: &Node, d: &mut Diagnostics) -> Option<Vec<ScoreRange>> 
 type Ranges = (Vec<ScoreRange>, Vec<Span>);
 
 fn from_list(items: &[Node], d: &mut Diagnostics) -> Option<Ranges> {
-    let mut ranges = Vec::with_capacity(items.len());
-    for item in items {
-        let Some(mut fields) = Fields::new(item, ScoreRange::TABLE, d) else { continue };
-        let bounds_entry = fields.get("score_range");
-        let outcome_entry = fields.get("outcome");
-        let (without_bounds, without_outcome) = (fields.place_without("score_range"), fields.place_without("outcome"));
-        fields.finish(d);
-        let bounds = match bounds_entry {
-            Some(entry) => bounds(&entry.value, d),
-            None => invalid_ranges(without_bounds, "a score range has no `score_range`".to_owned(), d),
-        };
-        let outcome = match outcome_entry {
-            Some(entry) => fields::text(&entry.value, "`outcome`", d),
-            None => {
-                let message = "a score range has no `outcome`";
-                fields::reject(
-                    Code::InvalidScoreRanges,
-                    without_outcome,
-                    message,
-                    "say what an answer with such a score looks like",
-                    d,
-                )
-            }
-        };
-        if let (Some((low, high)), Some(outcome)) = (bounds, outcome) {
-            ranges.push(ScoreRange { low, high, outcome });
+    let ranges = fields::all(items, |item| range(item, d))?;
+    Some((ranges, items.iter().map(|item| item.span).collect()))
+}
+
+fn range(node: &Node, d: &mut Diagnostics) -> Option<ScoreRange> {
+    let mut fields = Fields::new(node, ScoreRange::TABLE, d)?;
+    let bounds_entry = fields.get("score_range");
+    let outcome_entry = fields.get("outcome");
+    let (without_bounds, without_outcome) = (fields.place_without("score_range"), fields.place_without("outcome"));
+    fields.finish(d);
+    let bounds = match bounds_entry {
+        Some(entry) => bounds(&entry.value, d),
+        None => invalid_ranges(without_bounds, "a score range has no `score_range`", d),
+    };
+    let outcome = match outcome_entry {
+        Some(entry) => fields::text(&entry.value, "`outcome`", d),
+        None => {
+            let help = "say what an answer with such a score looks like";
+            fields::reject(Code::InvalidScoreRanges, without_outcome, "a score range has no `outcome`", help, d)
         }
-    }
-    let spans = items.iter().map(|item| item.span).collect();
-    (ranges.len() == items.len()).then_some((ranges, spans))
+    };
+    let ((low, high), outcome) = (bounds?, outcome?);
+    Some(ScoreRange { low, high, outcome })
 }
 
 fn bounds(node: &Node, d: &mut Diagnostics) -> Option<(u8, u8)> {

@@ -94,12 +94,8 @@ fn find(written: &str, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) 
 
 /// A template does not include itself, and templates are not nested too deeply.
 fn check_chain(path: &Path, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<()> {
-    let mut chain = vec![path];
-    let mut template = cx.templates;
-    while let Some(current) = template {
-        chain.push(current.path);
-        template = current.parent;
-    }
+    let around = std::iter::successors(cx.templates, |template| template.parent).map(|template| template.path);
+    let chain: Vec<&Path> = std::iter::once(path).chain(around).collect();
     let is_cycle = chain[1..].contains(&path);
     if !is_cycle && chain.len() <= MAX_LEVELS {
         return Some(());
