@@ -56,9 +56,7 @@ impl<'n> Fields<'n> {
         common: &'static [Key],
         d: &mut Diagnostics,
     ) -> Option<Self> {
-        let Some(entries) = node.as_mapping() else {
-            return wrong_type::not_an_object(node, object, d);
-        };
+        let Some(entries) = node.as_mapping() else { return wrong_type::not_an_object(node, object, d) };
         Some(Self { node, object, entries, common, is_top: false })
     }
 

@@ -148,9 +148,7 @@ pub(super) fn in_string<T>(reader: &mut Reader<'_, '_>, start: Position) -> Resu
 pub(super) fn unknown_escape<T>(reader: &mut Reader<'_, '_>, start: Position, string: Position) -> Result<T> {
     reader.at += 1;
     let (next, _) = next(reader);
-    let Some(next) = next.filter(|next| !next.is_ascii_control()) else {
-        return in_string(reader, string);
-    };
+    let Some(next) = next.filter(|next| !next.is_ascii_control()) else { return in_string(reader, string) };
     let span = Span::new(reader.file, start, Position { column: start.column + 2, ..start });
     error(span, format!("unknown escape `\\{}`", shown(next)), "write `\\\\` for a backslash")
 }

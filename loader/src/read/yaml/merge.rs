@@ -10,14 +10,10 @@ pub(super) const KEY: &str = "<<";
 ///
 /// Earlier mappings of a list win over later ones. The entries keep the places where they are written.
 pub(super) fn apply(entries: Vec<Entry>, diagnostics: &mut Diagnostics) -> Vec<Entry> {
-    let Some(at) = entries.iter().position(|entry| entry.key == KEY) else {
-        return entries;
-    };
+    let Some(at) = entries.iter().position(|entry| entry.key == KEY) else { return entries };
     let mut before = entries;
     let after = before.split_off(at + 1);
-    let Some(merge) = before.pop() else {
-        return after;
-    };
+    let Some(merge) = before.pop() else { return after };
     let written: std::collections::HashSet<&str> =
         before.iter().chain(&after).map(|entry| entry.key.as_str()).collect();
     let mut taken = std::collections::HashSet::new();

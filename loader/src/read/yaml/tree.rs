@@ -265,9 +265,7 @@ impl<'a, 't> Tree<'a, 't> {
     }
 
     fn end(&mut self, at: granit_parser::Span) -> Result<(), Diagnostic> {
-        let Some(open) = self.open.pop() else {
-            return Ok(());
-        };
+        let Some(open) = self.open.pop() else { return Ok(()) };
         let mut end = open.start;
         let data = match open.contents {
             Contents::Sequence(items) => {
