@@ -87,11 +87,8 @@ impl Home {
             Type::Object(_) if is_scalar => (*example).to_owned(),
             _ => entry.value.shown(),
         };
-        format!(
-            "`{name}` belongs below `{}`: write `{}`",
-            self.path.join("."),
-            nested(&self.path, &format!("{name}: {value}"))
-        )
+        let written = nested(&self.path, &format!("{name}: {value}"));
+        format!("`{name}` belongs below `{}`: write `{written}`", self.path.join("."))
     }
 
     /// The changes that move `entry` of `mapping` there.

@@ -56,9 +56,7 @@ macro_rules! grader_config {
                     _ => None,
                 }
             }
-        }
 
-        impl GraderConfig {
             /// The type as files and records name it: a built-in type, or the name of a registered grader.
             pub fn type_name(&self) -> &str {
                 match self {

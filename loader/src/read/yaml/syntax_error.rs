@@ -23,11 +23,8 @@ pub(super) fn unsupported_tag(span: Span, tag: &str) -> Diagnostic {
 }
 
 pub(super) fn block_in_brackets(span: Span) -> Diagnostic {
-    error(
-        span,
-        "a block of text is not allowed inside brackets",
-        "quote the text, or write the entries on lines of their own",
-    )
+    let help = "quote the text, or write the entries on lines of their own";
+    error(span, "a block of text is not allowed inside brackets", help)
 }
 
 pub(super) fn complex_key(span: Span) -> Diagnostic {
@@ -159,11 +156,8 @@ pub(super) fn diagnostic(
                 place.go_to(quote);
                 return unclosed_quotes(place.character());
             }
-            return error(
-                place.span(place.word().len()),
-                "unexpected text after the quotes",
-                "quote all of the value, and write a quote inside of it twice (`''`) or as `\\\"`",
-            );
+            let help = "quote all of the value, and write a quote inside of it twice (`''`) or as `\\\"`";
+            return error(place.span(place.word().len()), "unexpected text after the quotes", help);
         }
         Kind::ExpectedBlockSequenceEntry => (
             format!("expected the `-` of a list entry, {}", place.found()),
@@ -314,11 +308,8 @@ fn missing_key(mut place: ErrorPlace<'_>) -> Diagnostic {
     // The parser marks what follows the dash.
     if content.starts_with("- ") && dash < place.offset {
         place.go_to(dash);
-        return error(
-            place.character(),
-            "expected a key, found a list entry",
-            "put the list below the key it belongs to, where no value is written",
-        );
+        let help = "put the list below the key it belongs to, where no value is written";
+        return error(place.character(), "expected a key, found a list entry", help);
     }
     let help =
         "give the keys of a mapping the same indentation, and indent further lines of a value deeper than its key";
@@ -346,11 +337,8 @@ fn unexpected_character(mut place: ErrorPlace<'_>, character: char) -> Diagnosti
         _ => {
             let code = u32::from(character);
             place.go_to(place.offset + place.rest().find(character).unwrap_or_default());
-            return error(
-                place.character(),
-                format!("character U+{code:04X} is not allowed in YAML"),
-                format!("write it as `\\u{code:04x}` in double quotes"),
-            );
+            let help = format!("write it as `\\u{code:04x}` in double quotes");
+            return error(place.character(), format!("character U+{code:04X} is not allowed in YAML"), help);
         }
     };
     error(place.character(), format!("text cannot start with {first}"), "put the text in quotes")
