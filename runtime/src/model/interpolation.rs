@@ -1,9 +1,11 @@
 //! Variables, `${{ NAME }}`, in the texts of a case.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::grader::BUILT_IN;
+use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Case, Layout, Location, Value, Workspace};
 
 use crate::platform::{environment, json};
@@ -31,13 +33,18 @@ pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Optio
 
 /// Names of all variables a case uses.
 pub(crate) fn variables(case: &Case, layout: Layout) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
+    let names: RefCell<BTreeSet<String>> = RefCell::default();
     if layout.rules().has_variables
-        && let Ok(value) = evalsuite_schema::json::to_value(case)
+        && let Ok(mut value) = evalsuite_schema::json::to_value(case)
     {
-        collect(&value, &mut Vec::new(), &mut names);
+        let lookup = |name: &str| {
+            names.borrow_mut().insert(name.to_owned());
+            Some(name.to_owned())
+        };
+        // There are no errors: every variable has a value, which is not blank.
+        let _ = replace(&mut value, &mut Vec::new(), &case.location, &lookup);
     }
-    names
+    names.into_inner()
 }
 
 /// A workspace that belongs to no case, with every variable replaced.
@@ -57,23 +64,6 @@ fn case_around(workspace: Workspace, location: &Location) -> Case {
     case
 }
 
-fn collect<'a>(value: &'a Value, path: &mut Vec<&'a str>, names: &mut BTreeSet<String>) {
-    match value {
-        Value::String(text) if !is_file_text(path) => {
-            names.extend(placeholders(text).map(|(_, name, _)| name.to_owned()));
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, path, names)),
-        Value::Object(object) => {
-            for (key, item) in object {
-                path.push(key);
-                collect(item, path, names);
-                path.pop();
-            }
-        }
-        _ => {}
-    }
-}
-
 fn replace(
     value: &mut Value,
     path: &mut Vec<String>,
@@ -81,10 +71,11 @@ fn replace(
     lookup: &impl Fn(&str) -> Option<String>,
 ) -> Result<(), Unresolved> {
     match value {
-        Value::String(text) if !is_file_text(path) => {
-            let Some(filled) = fill(text, path, place, lookup)? else { return Ok(()) };
+        Value::String(text) if Syntax::Variable.is_in(text) && !is_file_text(path) => {
+            let key = path.join(".");
+            let filled = fill(text, &key, place, lookup)?;
             if filled.trim().is_empty() && must_be_text(path) {
-                return Err(unresolved(format!("`{text}` is blank"), path, place));
+                return Err(unresolved(&format!("`{text}` is blank"), &key, place));
             }
             *text = filled;
             Ok(())
@@ -105,79 +96,34 @@ fn replace(
     }
 }
 
-/// The text with its variables replaced; `None` if it has none. Values are not scanned for variables.
-fn fill(
-    text: &str,
-    path: &[String],
-    place: &Location,
-    lookup: &impl Fn(&str) -> Option<String>,
-) -> Result<Option<String>, Unresolved> {
-    let mut filled = String::new();
-    let mut rest = 0;
-    for (start, name, end) in placeholders(text) {
-        let value =
-            lookup(name).ok_or_else(|| unresolved(format!("environment variable `{name}` is not set"), path, place))?;
-        filled.push_str(&text[rest..start]);
-        filled.push_str(&value);
-        rest = end;
-    }
-    if rest == 0 {
-        return Ok(None);
-    }
-    filled.push_str(&text[rest..]);
-    Ok(Some(filled))
-}
-
-/// A text outside of a case with its variables replaced; `key` is the key of the text.
-pub(crate) fn fill_text(
+/// A text with its variables replaced; `key` is the key of the text. Values are not scanned for variables.
+pub(crate) fn fill(
     text: &str,
     key: &str,
     place: &Location,
     lookup: &impl Fn(&str) -> Option<String>,
 ) -> Result<String, Unresolved> {
-    Ok(fill(text, &[key.to_owned()], place, lookup)?.unwrap_or_else(|| text.to_owned()))
-}
-
-/// Names of the variables in a text.
-pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
-    placeholders(text).map(|(_, name, _)| name)
-}
-
-/// A part of a text.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Piece<'t> {
-    Text(&'t str),
-    /// The name of a variable.
-    Variable(&'t str),
-}
-
-/// A text in parts, in order.
-pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
-    let mut rest = 0;
-    for (start, name, end) in placeholders(text) {
-        pieces.extend([Piece::Text(&text[rest..start]), Piece::Variable(name)]);
-        rest = end;
+    match Syntax::Variable.names(text).find(|name| lookup(name).is_none()) {
+        Some(name) => Err(unset(name, key, place)),
+        None => Ok(Syntax::Variable.fill(text, |name| lookup(name).map(Into::into))),
     }
-    pieces.push(Piece::Text(&text[rest..]));
-    pieces
 }
 
 /// The error for a variable in `key` that is not set.
 pub(crate) fn unset(name: &str, key: &str, place: &Location) -> Unresolved {
-    unresolved(format!("environment variable `{name}` is not set"), &[key.to_owned()], place)
+    unresolved(&format!("environment variable `{name}` is not set"), key, place)
 }
 
-fn unresolved(what: String, path: &[String], place: &Location) -> Unresolved {
-    let problem = format!("{what}, used in `{}`", path.join("."));
+fn unresolved(what: &str, key: &str, place: &Location) -> Unresolved {
+    let problem = format!("{what}, used in `{key}`");
     let message = Diagnostic::<SourceRange>::new(Code::UnsetVariable, problem).to_string();
     Unresolved { message, location: place.clone() }
 }
 
 /// Whether the text is the content of a file, which is not interpolated.
-fn is_file_text<S: AsRef<str>>(path: &[S]) -> bool {
-    matches!(path, [.., file, text] if file.as_ref() == "file" && text.as_ref() == "text")
-        || path.windows(2).any(|keys| keys[0].as_ref() == "json-schema" && keys[1].as_ref() == "schema")
+fn is_file_text(path: &[String]) -> bool {
+    matches!(path, [.., file, text] if file == "file" && text == "text")
+        || path.windows(2).any(|keys| keys == ["json-schema", "schema"])
 }
 
 /// Whether a value must not be blank: values of text graders, commands, criteria, descriptions.
@@ -189,31 +135,6 @@ fn must_be_text(path: &[String]) -> bool {
         ["graders", .., "shell" | "outcome"] => true,
         _ => false,
     }
-}
-
-/// Every `${{ NAME }}` of a text: its start, the name, its end.
-fn placeholders(text: &str) -> impl Iterator<Item = (usize, &str, usize)> {
-    let mut next = 0;
-    std::iter::from_fn(move || {
-        while let Some(offset) = text.get(next..)?.find("${{") {
-            let start = next + offset;
-            let inside = start + 3;
-            next = inside;
-            let Some(length) = text[inside..].find("}}") else { continue };
-            let name = text[inside..inside + length].trim_matches([' ', '\t']);
-            if is_name(name) {
-                next = inside + length + 2;
-                return Some((start, name, next));
-            }
-        }
-        None
-    })
-}
-
-fn is_name(text: &str) -> bool {
-    let mut characters = text.chars();
-    characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-        && characters.all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
 #[cfg(test)]
@@ -250,7 +171,6 @@ mod tests {
     fn other_placeholders_are_kept() {
         let text = "${{ a.b }} ${HOST} {{HOST}} ${{ 1A }} ${{";
         assert_eq!(resolve(case(text, "x"), Layout::Cases, lookup), Ok(case(text, "x")));
-        assert_eq!(placeholders("${{ ${{ HOST }}").map(|found| found.1).collect::<Vec<_>>(), ["HOST"]);
     }
 
     #[test]

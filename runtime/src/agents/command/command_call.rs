@@ -99,7 +99,7 @@ impl ResolvedCommand<'_> {
         if !ask.cwd.is_dir() {
             return Err(failed(format!("the working directory {} does not exist", ask.cwd.display())));
         }
-        if self.command.holds_prompt() && !is_quotable(ask.prompt) {
+        if self.command.has("PROMPT") && !is_quotable(ask.prompt) {
             let help = "help: pass it as `{PROMPT_FILE}`";
             return Err(failed(format!("the prompt has several lines, of which `cmd` reads only the first\n{help}")));
         }
@@ -140,7 +140,7 @@ impl ResolvedCommand<'_> {
 
     fn not_started(&self, error: &io::Error) -> String {
         let help = match error.kind() {
-            io::ErrorKind::ArgumentListTooLong if self.command.holds_prompt() => {
+            io::ErrorKind::ArgumentListTooLong if self.command.has("PROMPT") => {
                 "\nhelp: the prompt is too long for a command line; pass it as `{PROMPT_FILE}`"
             }
             _ => "",
@@ -153,7 +153,7 @@ impl ResolvedCommand<'_> {
         match directory.read(OUTPUT, OUTPUT_LIMIT) {
             Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
             Err(OpenError::Missing) => {
-                let help = match self.command.names_output_file() {
+                let help = match self.command.has("OUTPUT_FILE") {
                     true => "",
                     false => {
                         "\nhelp: the command has to write its answer to `{OUTPUT_FILE}`, but does not use this placeholder"

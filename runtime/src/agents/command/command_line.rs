@@ -2,31 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::placeholder;
-use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::placeholder::{Piece, Syntax};
 
-use crate::model::interpolation::{Piece, pieces};
 use crate::platform::shell_quoting::quoted;
-
-/// The placeholders of a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Placeholder {
-    Prompt,
-    PromptFile,
-    EvalId,
-    Attempt,
-    Files,
-    OutputFile,
-}
-
-const PLACEHOLDERS: [(&str, Placeholder); 6] = [
-    ("PROMPT", Placeholder::Prompt),
-    ("PROMPT_FILE", Placeholder::PromptFile),
-    ("EVAL_ID", Placeholder::EvalId),
-    ("ATTEMPT", Placeholder::Attempt),
-    ("FILES", Placeholder::Files),
-    ("OUTPUT_FILE", Placeholder::OutputFile),
-];
 
 /// A command with the values of its variables, which are not searched for placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +13,8 @@ pub(crate) struct CommandLine(Vec<Part>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Text(String),
-    Placeholder(Placeholder),
+    /// The name of a placeholder.
+    Placeholder(String),
 }
 
 /// The values of the placeholders.
@@ -53,54 +32,41 @@ pub(crate) struct Values<'a> {
 impl CommandLine {
     /// Reads a command, with the values of its variables.
     pub(crate) fn read<E>(command: &str, variable: impl Fn(&str) -> Result<String, E>) -> Result<Self, E> {
+        let literal = |piece: Piece<'_>| match piece {
+            Piece::Text(text) => Part::Text(text.to_owned()),
+            Piece::Placeholder(name) => Part::Placeholder(name.to_owned()),
+        };
         let mut parts = Vec::new();
-        for piece in pieces(command) {
+        for piece in Syntax::Variable.pieces(command) {
             match piece {
-                Piece::Variable(name) => parts.push(Part::Text(variable(name)?)),
-                Piece::Text(text) => push_literal(&mut parts, text),
+                Piece::Placeholder(name) => parts.push(Part::Text(variable(name)?)),
+                Piece::Text(text) => parts.extend(Syntax::Command.pieces(text).map(literal)),
             }
         }
         Ok(Self(parts))
     }
 
-    /// Whether the command has the placeholder `{OUTPUT_FILE}`.
-    pub(crate) fn names_output_file(&self) -> bool {
-        self.0.contains(&Part::Placeholder(Placeholder::OutputFile))
+    /// Whether the command has a placeholder.
+    pub(crate) fn has(&self, placeholder: &str) -> bool {
+        self.0.iter().any(|part| matches!(part, Part::Placeholder(name) if name == placeholder))
     }
 
-    /// Whether the command has the placeholder `{PROMPT}`.
-    pub(crate) fn holds_prompt(&self) -> bool {
-        self.0.contains(&Part::Placeholder(Placeholder::Prompt))
-    }
-
-    /// The text for the shell.
+    /// The text for the shell. Braces around an unknown name are text.
     pub(crate) fn fill(&self, values: &Values<'_>) -> String {
         let fill = |part: &Part| match part {
             Part::Text(text) => text.clone(),
-            Part::Placeholder(placeholder) => match placeholder {
-                Placeholder::Prompt => quoted(values.prompt),
-                Placeholder::PromptFile => quoted_path(values.prompt_file),
-                Placeholder::EvalId => quoted(values.case_id),
-                Placeholder::Attempt => values.trial.to_string(),
-                Placeholder::Files => files(values.files_format, values.files),
-                Placeholder::OutputFile => quoted_path(values.output_file),
+            Part::Placeholder(name) => match name.as_str() {
+                "PROMPT" => quoted(values.prompt),
+                "PROMPT_FILE" => quoted_path(values.prompt_file),
+                "EVAL_ID" => quoted(values.case_id),
+                "ATTEMPT" => values.trial.to_string(),
+                "FILES" => files(values.files_format, values.files),
+                "OUTPUT_FILE" => quoted_path(values.output_file),
+                unknown => format!("{{{unknown}}}"),
             },
         };
         self.0.iter().map(fill).collect()
     }
-}
-
-/// Adds the parts of a text without variables. Braces around an unknown name are text.
-fn push_literal(parts: &mut Vec<Part>, text: &str) {
-    let known = |name: &str| PLACEHOLDERS.iter().find(|(known, _)| *known == name).map(|(_, known)| *known);
-    parts.extend(Syntax::Command.pieces(text).filter(|piece| *piece != placeholder::Piece::Text("")).map(|piece| {
-        match piece {
-            placeholder::Piece::Text(text) => Part::Text(text.to_owned()),
-            placeholder::Piece::Placeholder(name) => {
-                known(name).map_or_else(|| Part::Text(format!("{{{name}}}")), Part::Placeholder)
-            }
-        }
-    }));
 }
 
 /// Every file in the form the target wants, separated by spaces.
@@ -166,8 +132,8 @@ mod tests {
             fill("${{ BIN }} {PROMPT}", "{OUTPUT_FILE} ${{ BIN }}", "{path}"),
             "agent {PROMPT} '{OUTPUT_FILE} ${{ BIN }}'"
         );
-        assert!(!line("${{ BIN }}").holds_prompt() && line("{PROMPT}").holds_prompt());
-        assert!(line("> {OUTPUT_FILE}").names_output_file() && !line("{PROMPT_FILE}").names_output_file());
+        assert!(!line("${{ BIN }}").has("PROMPT") && line("{PROMPT}").has("PROMPT"));
+        assert!(line("> {OUTPUT_FILE}").has("OUTPUT_FILE") && !line("{PROMPT_FILE}").has("OUTPUT_FILE"));
         assert_eq!(
             CommandLine::read("a ${{ GONE }}", |name| Err::<String, _>(name.to_owned())),
             Err("GONE".to_owned())

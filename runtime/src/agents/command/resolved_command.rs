@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{HealthCheck, PathRef, Probe};
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::agents::command::command_line::CommandLine;
 use crate::model::interpolation;
-use crate::model::interpolation::{Unresolved, fill_text, names};
+use crate::model::interpolation::Unresolved;
 use crate::model::suite_location::SuiteLocation;
 
 /// A command with the values of its variables.
@@ -36,7 +37,7 @@ impl CliAgent {
         let directories = target.cwd.iter().chain(probe_cwd).map(|cwd| &cwd.path);
         let texts =
             [&target.command, &target.files_format].into_iter().chain(target.env.iter().map(|(_, value)| value));
-        texts.chain(probe).chain(directories).flat_map(|text| names(text)).map(str::to_owned).collect()
+        texts.chain(probe).chain(directories).flat_map(|text| Syntax::Variable.names(text)).map(str::to_owned).collect()
     }
 
     /// Limit of a call where neither the run nor the case sets one.
@@ -46,9 +47,9 @@ impl CliAgent {
 
     /// Replaces the variables by their values.
     pub(crate) fn resolve(&self, lookup: &impl Fn(&str) -> Option<String>) -> Result<ResolvedCommand<'_>, Unresolved> {
-        let fill = |text: &str, key: &str| fill_text(text, key, &self.location, lookup);
+        let fill = |text: &str, key: &str| interpolation::fill(text, key, &self.location, lookup);
         let directory = |cwd: &Option<PathRef>, key: &str| match cwd {
-            Some(cwd) if names(&cwd.path).next().is_some() => {
+            Some(cwd) if Syntax::Variable.is_in(&cwd.path) => {
                 let around = self.file.parent().unwrap_or(&self.file);
                 let path = around.join(fill(&cwd.path, key)?).to_string_lossy().into_owned();
                 Ok(Some(PathRef::found(cwd.written.clone(), path)))
