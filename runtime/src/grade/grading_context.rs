@@ -35,7 +35,7 @@ pub(crate) struct GradingContext<'a> {
     pub(crate) cassette: &'a TrialCassette,
     pub(crate) redactor: &'a Redactor,
     pub(crate) notes: &'a RefCell<Vec<Note>>,
-    pub(crate) judges: JudgeChoice<'a>,
+    pub(crate) judges: &'a JudgeChoice,
     /// The accepted answer to the case, if there is one.
     pub(crate) accepted_answer: &'a dyn Fn() -> io::Result<Option<String>>,
     /// Commands that turn output files into text, where a grader has none of its own.

@@ -131,14 +131,14 @@ pub(crate) fn vote(
 ) -> GraderRecord {
     let settings = questions[0].settings;
     let asking = context.asking_grader(path);
-    let judges = match context.judges.of(settings, &asking.command_site()) {
+    let judges = match context.judges.of(settings, &asking) {
         Ok(judges) => judges,
         Err(error) => return record(grader, Score::error(error.to_string()), context),
     };
     let recorded = recorded_judges(&judges, path, &asking.cassette);
     let asks_all = recorded.as_ref().is_some_and(|judges| judges.len() > 1);
     let judges = recorded.unwrap_or(judges);
-    let options = context.judges.options;
+    let options = &context.judges.options;
     let confirm = settings.confirm.or(options.confirm).or(context.judges.judges.confirm).unwrap_or(CONFIRM);
     let mut calls = QuestionCalls::new(&asking, questions, options);
     let mut votes: Vec<GraderRecord> = Vec::new();

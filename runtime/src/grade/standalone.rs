@@ -9,11 +9,9 @@ use evalsuite_schema::{Grader, Layout, Message};
 use crate::grade::grade;
 use crate::grade::grading_context::GradingContext;
 use crate::judge::judge_choice::JudgeChoice;
-use crate::judge::judge_options::JudgeOptions;
 use crate::model::command::CommandEnvironment;
 use crate::model::evals::Registry;
 use crate::model::evidence::{Evidence, Facts};
-use crate::model::judge::Judges;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::redaction::Redactor;
 use crate::record::cassette::TrialCassette;
@@ -62,12 +60,7 @@ impl GradableEvidence {
             cassette: &TrialCassette::none(),
             redactor: &Redactor::default(),
             notes: &RefCell::default(),
-            judges: JudgeChoice {
-                judges: &Judges::default(),
-                options: &JudgeOptions::default(),
-                is_recorded: false,
-                commands: None,
-            },
+            judges: &JudgeChoice::default(),
             accepted_answer: &|| Ok(None),
             preprocessors: &[],
         };

@@ -23,7 +23,7 @@ pub(crate) fn grade(name: &str, config: &Object, call: &GraderCall<'_>) -> Grade
     let Some(grader) = context.registry.grader(name) else {
         return Score::error(format!("no grader named `{name}` is registered")).into();
     };
-    let inquiry = Arc::new(GraderInquiry::new(context.asking_grader(path), context.judges.detached()));
+    let inquiry = Arc::new(GraderInquiry::new(context.asking_grader(path), context.judges.clone()));
     let (function, evidence, config) = (grader.clone(), context.evidence.detached(inquiry.clone()), config.clone());
     let cancel = grader.new_cancel();
     let inner = cancel.clone();

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use evalsuite_records::record::Note;
 
-use crate::judge::command_judge::JudgeCommandSite;
 use crate::judge::judge_call;
 use crate::judge::judge_choice::ChosenJudge;
 use crate::judge::judge_options::JudgeOptions;
@@ -29,16 +28,6 @@ pub(crate) struct AskingGrader {
 }
 
 impl AskingGrader {
-    /// Where commands that judge run.
-    pub(crate) fn command_site(&self) -> JudgeCommandSite<'_> {
-        JudgeCommandSite {
-            directory: self.files.directory(&self.directory),
-            workspace: &self.workspace,
-            environment: &self.environment,
-            redactor: self.files.redactor(),
-        }
-    }
-
     /// Sends a request to a judge, or takes the reply from the cassette. `options` apply where the request sets nothing.
     pub(crate) fn ask(
         &self,

@@ -1,25 +1,17 @@
 //! Judges that are commands of a targets file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::agents::command::command_call::{CommandCall, CommandFailure};
+use crate::judge::asking_grader::AskingGrader;
 use crate::model::command::CommandEnvironment;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::model::messages::answer;
 use crate::platform::environment;
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::UntrustedDirectory;
-
-/// Where a command that judges runs.
-pub(crate) struct JudgeCommandSite<'a> {
-    /// Where the files of its calls go.
-    pub(crate) directory: UntrustedDirectory,
-    pub(crate) workspace: &'a Path,
-    pub(crate) environment: &'a CommandEnvironment,
-    pub(crate) redactor: &'a Redactor,
-}
 
 struct CommandJudge {
     agent: CliAgent,
@@ -30,16 +22,16 @@ struct CommandJudge {
     calls: AtomicU32,
 }
 
-/// The judge that calls a command.
-pub(crate) fn command_judge(agent: CliAgent, site: &JudgeCommandSite<'_>) -> BoundJudge {
+/// The judge that calls a command. The files of its calls go to the directory of the grader that asks.
+pub(crate) fn command_judge(agent: CliAgent, grader: &AskingGrader) -> BoundJudge {
     let variables = agent.variables();
     let name = format!("cli:{}", agent.name);
     let judge = CommandJudge {
         agent,
-        directory: site.directory.clone(),
-        workspace: site.workspace.to_owned(),
-        environment: site.environment.clone(),
-        redactor: site.redactor.and(variables.iter().map(String::as_str)),
+        directory: grader.files.directory(&grader.directory),
+        workspace: grader.workspace.clone(),
+        environment: grader.environment.clone(),
+        redactor: grader.files.redactor().and(variables.iter().map(String::as_str)),
         calls: AtomicU32::new(0),
     };
     BoundJudge::blocking(name, move |request| judge.answer(request))

@@ -10,7 +10,7 @@ use evalsuite_schema::placeholder::Syntax;
 
 use crate::judge::asking_grader::AskingGrader;
 use crate::judge::call_tally::CallTally;
-use crate::judge::judge_choice::{ChosenJudge, OwnedJudgeChoice, recorded_judges};
+use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, recorded_judges};
 use crate::judge::prompt_texts::REPAIR_DATA;
 use crate::judge::repeated_calls::{CallPurpose, JudgeFailure, until_readable};
 use crate::model::judge::request::LIMIT;
@@ -21,7 +21,7 @@ use crate::platform::digest::sha256;
 /// The questions of one call of a grader. It outlives the borrowed evidence, because the grader has a thread of its own.
 pub(crate) struct GraderInquiry {
     grader: AskingGrader,
-    choice: OwnedJudgeChoice,
+    choice: JudgeChoice,
     progress: Mutex<InquiryProgress>,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Debug for GraderInquiry {
 }
 
 impl GraderInquiry {
-    pub(crate) fn new(grader: AskingGrader, choice: OwnedJudgeChoice) -> Self {
+    pub(crate) fn new(grader: AskingGrader, choice: JudgeChoice) -> Self {
         Self { grader, choice, progress: Mutex::default() }
     }
 
@@ -100,7 +100,7 @@ impl GraderInquiry {
         }
         let settings = JudgeSettings { target: name.map(str::to_owned), ..JudgeSettings::default() };
         let failure = |message: String| JudgeFailure { message, code: ReasonCode::GraderError };
-        let chosen = self.choice.borrowed().of(&settings, &self.grader.command_site()).map_err(|error| {
+        let chosen = self.choice.of(&settings, &self.grader).map_err(|error| {
             let declare = "a grader that is registered as `\"name\" => evalsuite::asks_judge(grader)` is skipped then";
             failure(if name.is_none() { format!("{error}; {declare}") } else { error.to_string() })
         })?;

@@ -1,22 +1,23 @@
 //! Which judges a grader asks: named by the grader, the environment, the macro, or the targets file.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::json::json;
 use evalsuite_schema::placeholder::Syntax;
 
 use crate::agents::command::cli_agent::CliAgent;
-use crate::judge::command_judge::{JudgeCommandSite, command_judge};
-use crate::judge::endpoint_judge::{JudgeFeatureMissing, endpoint_judge};
+use crate::judge::asking_grader::AskingGrader;
+use crate::judge::command_judge::command_judge;
+use crate::judge::endpoint_judge::endpoint_judge;
 use crate::judge::judge_options::JudgeOptions;
-use crate::model::agent::{LoadTargets, UnusableTarget};
+use crate::model::agent::{LoadTargets, Targets, UnusableTarget};
 use crate::model::cassette::Cassette;
 use crate::model::judge::{BoundJudge, IntoJudge, Judge, JudgeError, JudgeReply, JudgeRequest, Judges};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
+use crate::platform::text_error::text_error;
 
 /// A judge and its name in records.
 #[derive(Debug, Clone)]
@@ -29,127 +30,44 @@ pub(crate) struct ChosenJudge {
     pub(crate) is_absent: bool,
 }
 
-/// Why a grader has no judge.
-#[derive(Debug)]
-pub(crate) enum NoJudge {
-    /// Neither the grader, the environment nor the macro names one.
-    NotNamed,
-    Service(JudgeFeatureMissing),
-    Target {
-        name: String,
-        error: UnusableTarget,
-    },
-    UnderTest {
-        name: String,
-    },
-    Unknown {
-        name: String,
-        known: Vec<String>,
-    },
-}
-
-impl fmt::Display for NoJudge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotNamed => f.write_str(
-                "there is no judge: name one in the macro, `judge = my_judge`, or set EVALSUITE_JUDGE_URL and \
-                 EVALSUITE_JUDGE_MODEL",
-            ),
-            Self::Service(error) => error.fmt(f),
-            Self::Target { name, error } => write!(f, "there is no judge `{name}`: {error}"),
-            Self::UnderTest { name } => {
-                write!(f, "judge `{name}` is the agent under test\nhelp: name another target, or a judge of the macro")
-            }
-            Self::Unknown { name, known } => {
-                let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                // A check at run time whether targets files can be read would link the code that reads them.
-                let feature = match cfg!(feature = "cli-agents") {
-                    true => "",
-                    false => " with the feature `cli-agents` of evalsuite",
-                };
-                let commands = format!(", or a command of targets.yaml, `judge = \"{name}\"`{feature}");
-                write!(
-                    f,
-                    "there is no judge `{name}`\nhelp: name it in the macro, `judges = {{ \"{name}\" => path }}`{commands}; \
-                     known: {known}"
-                )
-            }
-        }
-    }
+text_error! {
+    /// Why a grader has no judge.
+    NoJudge
 }
 
 /// Where judges come from: the environment, the macro, the targets file.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct JudgeChoice<'a> {
-    pub(crate) judges: &'a Judges,
-    pub(crate) options: &'a JudgeOptions,
+#[derive(Debug, Clone, Default)]
+pub(crate) struct JudgeChoice {
+    pub(crate) judges: Judges,
+    pub(crate) options: JudgeOptions,
     /// Whether the cassette replaces a judge that is absent.
     pub(crate) is_recorded: bool,
     /// `None`: judges of the suite are not commands of a targets file.
-    pub(crate) commands: Option<JudgeCommands<'a>>,
+    pub(crate) commands: Option<JudgeCommands>,
 }
 
 /// The commands of a targets file, which may judge.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct JudgeCommands<'a> {
+#[derive(Debug, Clone)]
+pub(crate) struct JudgeCommands {
     pub(crate) load: LoadTargets,
-    pub(crate) places: &'a SuiteLocation,
+    pub(crate) places: SuiteLocation,
     /// The targets file, if it is named.
-    pub(crate) file: Option<&'a Path>,
+    pub(crate) file: Option<PathBuf>,
     /// Name of the command under test, or of the target whose agent is.
-    pub(crate) under_test: Option<&'a str>,
+    pub(crate) under_test: Option<String>,
 }
 
-/// A [`JudgeChoice`] that owns its data, for other threads.
-#[derive(Debug, Clone)]
-pub(crate) struct OwnedJudgeChoice {
-    judges: Judges,
-    pub(crate) options: JudgeOptions,
-    is_recorded: bool,
-    commands: Option<OwnedJudgeCommands>,
-}
-
-#[derive(Debug, Clone)]
-struct OwnedJudgeCommands {
-    load: LoadTargets,
-    places: SuiteLocation,
-    file: Option<PathBuf>,
-    under_test: Option<String>,
-}
-
-impl OwnedJudgeChoice {
-    pub(crate) fn borrowed(&self) -> JudgeChoice<'_> {
-        let commands = self.commands.as_ref().map(|commands| JudgeCommands {
-            load: commands.load,
-            places: &commands.places,
-            file: commands.file.as_deref(),
-            under_test: commands.under_test.as_deref(),
-        });
-        JudgeChoice { judges: &self.judges, options: &self.options, is_recorded: self.is_recorded, commands }
+impl JudgeCommands {
+    fn targets(&self) -> Result<Targets, UnusableTarget> {
+        (self.load)(&self.places, self.file.as_deref())
     }
 }
 
-impl JudgeChoice<'_> {
-    pub(crate) fn detached(&self) -> OwnedJudgeChoice {
-        let commands = self.commands.map(|commands| OwnedJudgeCommands {
-            load: commands.load,
-            places: commands.places.clone(),
-            file: commands.file.map(Path::to_owned),
-            under_test: commands.under_test.map(str::to_owned),
-        });
-        OwnedJudgeChoice {
-            judges: self.judges.clone(),
-            options: self.options.clone(),
-            is_recorded: self.is_recorded,
-            commands,
-        }
-    }
-
+impl JudgeChoice {
     /// Names of the variables in the targets file, whose commands may judge.
     pub(crate) fn variables(&self) -> BTreeSet<String> {
         // Graders report a file that cannot be read.
-        let targets = self.commands.and_then(|commands| (commands.load)(commands.places, commands.file).ok());
+        let targets = self.commands.as_ref().and_then(|commands| commands.targets().ok());
         let text = targets.map_or_else(String::new, |targets| json!(targets.file).to_string());
         Syntax::Variable.names(&text).map(str::to_owned).collect()
     }
@@ -160,28 +78,26 @@ impl JudgeChoice<'_> {
     }
 
     /// The judges of a grader, at least one.
-    pub(crate) fn of(
-        &self,
-        settings: &JudgeSettings,
-        site: &JudgeCommandSite<'_>,
-    ) -> Result<Vec<ChosenJudge>, NoJudge> {
+    pub(crate) fn of(&self, settings: &JudgeSettings, grader: &AskingGrader) -> Result<Vec<ChosenJudge>, NoJudge> {
         if let Some(target) = &settings.target {
-            return Ok(vec![self.named(target, site)?]);
+            return Ok(vec![self.named(target, grader)?]);
         }
         if let Some(targets) = &self.options.targets {
-            return targets.iter().map(|name| self.named(name, site)).collect();
+            return targets.iter().map(|name| self.named(name, grader)).collect();
         }
         if let Some(endpoint) = &self.options.endpoint {
-            return endpoint_judge(endpoint)
-                .map(|judge| vec![chosen(judge)])
-                .or_else(|error| self.recorded(NoJudge::Service(error)));
+            return endpoint_judge(endpoint).map(|judge| vec![chosen(judge)]).or_else(|error| self.recorded(error));
         }
         if !self.judges.default_names.is_empty() {
-            return self.judges.default_names.iter().map(|name| self.named(name, site)).collect();
+            return self.judges.default_names.iter().map(|name| self.named(name, grader)).collect();
         }
         match &self.judges.default {
             Some(judge) => Ok(vec![chosen(judge.clone())]),
-            None => self.recorded(NoJudge::NotNamed),
+            None => self.recorded(
+                "there is no judge: name one in the macro, `judge = my_judge`, or set EVALSUITE_JUDGE_URL and \
+                 EVALSUITE_JUDGE_MODEL"
+                    .into(),
+            ),
         }
     }
 
@@ -190,29 +106,34 @@ impl JudgeChoice<'_> {
         if self.is_recorded { Ok(vec![ChosenJudge { is_absent: true, ..chosen(absent_judge()) }]) } else { Err(error) }
     }
 
-    fn named(&self, name: &str, site: &JudgeCommandSite<'_>) -> Result<ChosenJudge, NoJudge> {
+    fn named(&self, name: &str, grader: &AskingGrader) -> Result<ChosenJudge, NoJudge> {
+        let named = |judge| ChosenJudge { name: name.to_owned(), judge, is_named: true, is_absent: false };
         if let Some(judge) = self.judges.named(name) {
-            return Ok(ChosenJudge { name: name.to_owned(), judge: judge.clone(), is_named: true, is_absent: false });
+            return Ok(named(judge.clone()));
         }
         if self.is_recorded {
-            return Ok(ChosenJudge { name: name.to_owned(), judge: absent_judge(), is_named: true, is_absent: true });
+            return Ok(ChosenJudge { is_absent: true, ..named(absent_judge()) });
         }
-        if let Some(commands) = self.commands {
-            let agent = (commands.load)(commands.places, commands.file)
+        if let Some(commands) = &self.commands {
+            let agent = commands
+                .targets()
                 .and_then(|targets| CliAgent::select(targets, name, environment::var))
-                .map_err(|error| NoJudge::Target { name: name.to_owned(), error })?;
-            if [Some(name), Some(&agent.name)].contains(&commands.under_test) {
-                return Err(NoJudge::UnderTest { name: name.to_owned() });
+                .map_err(|error| format!("there is no judge `{name}`: {error}"))?;
+            if [name, &agent.name].map(Some).contains(&commands.under_test.as_deref()) {
+                let help = "help: name another target, or a judge of the macro";
+                return Err(format!("judge `{name}` is the agent under test\n{help}").into());
             }
-            return Ok(ChosenJudge {
-                name: name.to_owned(),
-                judge: command_judge(agent, site),
-                is_named: true,
-                is_absent: false,
-            });
+            return Ok(named(command_judge(agent, grader)));
         }
-        let known = self.judges.named.iter().map(|(name, _)| name.clone()).collect();
-        Err(NoJudge::Unknown { name: name.to_owned(), known })
+        let known: Vec<String> = self.judges.named.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        // A check at run time whether targets files can be read would link the code that reads them.
+        let feature = if cfg!(feature = "cli-agents") { "" } else { " with the feature `cli-agents` of evalsuite" };
+        Err(format!(
+            "there is no judge `{name}`\nhelp: name it in the macro, `judges = {{ \"{name}\" => path }}`, or a command of \
+             targets.yaml, `judge = \"{name}\"`{feature}; known: {known}"
+        )
+        .into())
     }
 }
 

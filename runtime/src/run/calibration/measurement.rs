@@ -158,7 +158,7 @@ impl JudgeMeasurement<'_> {
             cassette: &cassette,
             redactor: &redactor,
             notes: &notes,
-            judges: self.judges(is_recorded, &places),
+            judges: &self.judges(is_recorded, &places),
             accepted_answer: &|| Ok(None),
             preprocessors: &case.preprocessors,
         };
@@ -168,11 +168,11 @@ impl JudgeMeasurement<'_> {
         Ok(grade::grade(grader, None, &context))
     }
 
-    fn judges<'c>(&'c self, is_recorded: bool, places: &'c SuiteLocation) -> JudgeChoice<'c> {
-        let file = self.settings.targets_file.as_deref();
+    fn judges(&self, is_recorded: bool, places: &SuiteLocation) -> JudgeChoice {
+        let (places, file) = (places.clone(), self.settings.targets_file.clone());
         // No agent is under test: people have rated the answers.
         let commands = self.evals.commands().map(|load| JudgeCommands { load, places, file, under_test: None });
-        JudgeChoice { judges: self.evals.judges(), options: &self.settings.judge, is_recorded, commands }
+        JudgeChoice { judges: self.evals.judges().clone(), options: self.settings.judge.clone(), is_recorded, commands }
     }
 
     fn cassette(

@@ -49,7 +49,7 @@ impl PairJudging<'_> {
     /// Looks for the judges before any is asked.
     pub(crate) fn check(&self, pair: &AnswerPair) -> io::Result<Result<(), NoJudge>> {
         let asking = self.asking(pair, &TrialCassette::none())?;
-        Ok(self.choice(None).of(&JudgeSettings::default(), &asking.command_site()).map(drop))
+        Ok(self.choice(None).of(&JudgeSettings::default(), &asking).map(drop))
     }
 
     /// What the judges say about a pair.
@@ -75,10 +75,8 @@ impl PairJudging<'_> {
         // The agent under test does not judge.
         let under_test = (pair.target != "default").then_some(pair.target.as_str());
         let settings = JudgeSettings::default();
-        let judges = self
-            .choice(under_test)
-            .of(&settings, &asking.command_site())
-            .map_err(|error| Missing::broken(error.to_string()))?;
+        let judges =
+            self.choice(under_test).of(&settings, &asking).map_err(|error| Missing::broken(error.to_string()))?;
         let judges = recorded_judges(&judges, PAIRWISE, &asking.cassette).unwrap_or(judges);
         let task = ComparedTask { criteria: trim(&pair.criteria), question: trim(&pair.input), reference: "" };
         let shown = answers.map(|text| ShownAnswer { text: trim(text).to_owned(), images: Vec::new() });
@@ -107,11 +105,12 @@ impl PairJudging<'_> {
         missing.into_iter().next().map_or(Ok(()), Err)
     }
 
-    fn choice<'c>(&'c self, under_test: Option<&'c str>) -> JudgeChoice<'c> {
-        let file = self.settings.targets_file.as_deref();
-        let commands = command::loader().map(|load| JudgeCommands { load, places: self.places, file, under_test });
+    fn choice(&self, under_test: Option<&str>) -> JudgeChoice {
+        let (places, file) = (self.places.clone(), self.settings.targets_file.clone());
+        let under_test = under_test.map(str::to_owned);
+        let commands = command::loader().map(|load| JudgeCommands { load, places, file, under_test });
         let is_recorded = self.settings.judge_mode() == Mode::Replay;
-        JudgeChoice { judges: self.judges, options: &self.settings.judge, is_recorded, commands }
+        JudgeChoice { judges: self.judges.clone(), options: self.settings.judge.clone(), is_recorded, commands }
     }
 
     fn asking(&self, pair: &AnswerPair, cassette: &TrialCassette) -> io::Result<AskingGrader> {

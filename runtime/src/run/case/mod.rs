@@ -86,6 +86,6 @@ fn reason_to_skip(plan: &Plan<'_>) -> Option<Reason> {
         let message = format!("target `{target}` is not selected by EVALSUITE_TARGET");
         return Some(Reason::new(Stage::Select, ReasonCode::Filtered, message));
     }
-    let missing = requirements::missing(&plan.source.case, plan.evals.registry(), plan.judges(), plan.settings.mode)?;
+    let missing = requirements::missing(&plan.source.case, plan.evals.registry(), &plan.judges(), plan.settings.mode)?;
     Some(missing.reason(plan.source.suite, plan.recording(0).is_ok_and(|path| path.is_file())))
 }

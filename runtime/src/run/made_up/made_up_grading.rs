@@ -11,11 +11,9 @@ use crate::grade;
 use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::{TrialScore, score_trial};
 use crate::judge::judge_choice::JudgeChoice;
-use crate::judge::judge_options::JudgeOptions;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::command::{CommandEnvironment, Site};
 use crate::model::evidence::{Evidence, Facts};
-use crate::model::judge::Judges;
 use crate::model::suite::EvalCase;
 use crate::platform::clock::timestamp;
 use crate::run::case_error::CaseError;
@@ -208,13 +206,10 @@ impl<'a> MadeUpGrading<'a> {
     ) -> Vec<Bounded> {
         let (plan, evidence, notes) = (&self.plan, Evidence::new(facts), RefCell::default());
         let accepted_answer = || if folder.is_none() { plan.accepted_answer() } else { Ok(None) };
-        let (no_judges, no_options) = (Judges::default(), JudgeOptions::default());
         let JudgeReplies { cassette, are_asked, is_recorded } = &self.replies;
         let judges = match are_asked {
             true => plan.judges(),
-            false => {
-                JudgeChoice { judges: &no_judges, options: &no_options, is_recorded: *is_recorded, commands: None }
-            }
+            false => JudgeChoice { is_recorded: *is_recorded, ..JudgeChoice::default() },
         };
         let context = GradingContext {
             evidence: &evidence,
@@ -228,7 +223,7 @@ impl<'a> MadeUpGrading<'a> {
             cassette,
             redactor: &plan.redactor,
             notes: &notes,
-            judges,
+            judges: &judges,
             accepted_answer: &accepted_answer,
             preprocessors: &self.case().preprocessors,
         };

@@ -132,19 +132,18 @@ impl<'a> Plan<'a> {
     }
 
     /// Where the case's judges come from.
-    pub(crate) fn judges(&self) -> JudgeChoice<'_> {
+    pub(crate) fn judges(&self) -> JudgeChoice {
         let under_test = match &self.tested.agent {
-            ChosenAgent::Command(agent) => Some(agent.name.as_str()),
+            ChosenAgent::Command(agent) => Some(agent.name.clone()),
             // `default` is the target of cases without one: an entry of this name in the targets file may be unrelated.
-            ChosenAgent::Rust(_) => Some(self.tested.target.as_str()).filter(|target| *target != "default"),
+            ChosenAgent::Rust(_) => Some(self.tested.target.clone()).filter(|target| target != "default"),
             ChosenAgent::Unusable(_) => None,
         };
-        let file = self.settings.targets_file.as_deref();
-        let commands =
-            self.evals.commands().map(|load| JudgeCommands { load, places: &self.source.places, file, under_test });
+        let (places, file) = (self.source.places.clone(), self.settings.targets_file.clone());
+        let commands = self.evals.commands().map(|load| JudgeCommands { load, places, file, under_test });
         JudgeChoice {
-            judges: self.evals.judges(),
-            options: &self.settings.judge,
+            judges: self.evals.judges().clone(),
+            options: self.settings.judge.clone(),
             is_recorded: self.judges_are_recorded(),
             commands,
         }

@@ -28,7 +28,7 @@ pub(crate) enum Requirement<'c> {
 pub(crate) fn missing<'c>(
     case: &'c Case,
     registry: &Registry,
-    judges: JudgeChoice<'_>,
+    judges: &JudgeChoice,
     mode: Mode,
 ) -> Option<Requirement<'c>> {
     if case.workspace.as_ref().is_some_and(|workspace| workspace.docker) {
@@ -170,7 +170,6 @@ mod tests {
     use evalsuite_schema::grader::{Aggregator, Composite, JudgeSettings, Rubrics};
 
     use super::*;
-    use crate::judge::judge_options::JudgeOptions;
     use crate::model::judge::{IntoJudge, JudgeRequest, Judges};
 
     fn case(change: impl FnOnce(&mut Case)) -> Case {
@@ -185,13 +184,8 @@ mod tests {
     }
 
     fn in_mode(case: &Case, mode: Mode) -> Option<Requirement<'_>> {
-        let (judges, options) = (Judges::default(), JudgeOptions::default());
-        missing(
-            case,
-            &Registry::default(),
-            JudgeChoice { judges: &judges, options: &options, is_recorded: mode == Mode::Replay, commands: None },
-            mode,
-        )
+        let choice = JudgeChoice { is_recorded: mode == Mode::Replay, ..JudgeChoice::default() };
+        missing(case, &Registry::default(), &choice, mode)
     }
 
     fn in_live_mode(case: &Case) -> Option<Requirement<'_>> {
@@ -255,9 +249,8 @@ mod tests {
             default: Some((|_: JudgeRequest| Ok::<_, std::fmt::Error>("")).into_judge()),
             ..Judges::default()
         };
-        let choice =
-            JudgeChoice { judges: &judges, options: &JudgeOptions::default(), is_recorded: false, commands: None };
-        assert!(missing(&judged, &Registry::default(), choice, Mode::Live).is_none());
+        let choice = JudgeChoice { judges, ..JudgeChoice::default() };
+        assert!(missing(&judged, &Registry::default(), &choice, Mode::Live).is_none());
         let settings = JudgeSettings { target: Some("strict".into()), ..JudgeSettings::default() };
         let named = Rubrics { judge: settings, ..Rubrics::default() };
         assert_eq!(in_live_mode(&case(|case| case.graders.push(grader(GraderConfig::Rubrics(named))))), None);

@@ -90,7 +90,7 @@ fn run(
         cassette,
         redactor: &plan.redactor,
         notes: &notes,
-        judges: plan.judges(),
+        judges: &plan.judges(),
         accepted_answer: &accepted_answer,
         preprocessors: &case.preprocessors,
     };
