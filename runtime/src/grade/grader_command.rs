@@ -1,9 +1,8 @@
 //! The commands of graders: code graders, preprocessors, and commands that write prompts.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
 use std::time::Duration;
-use std::{fmt, io};
 
 use evalsuite_schema::grader::PreparedCommand;
 use evalsuite_schema::{Argument, Command, Value};
@@ -13,35 +12,26 @@ use crate::model::command::shell;
 use crate::platform::excerpt::{last_chars, trim};
 use crate::platform::process;
 use crate::platform::process::Finished;
+use crate::platform::text_error::text_error;
 
 /// Limit of a preprocessor, of a command that writes a prompt, and of one that combines the members of a composite.
 pub(crate) const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 /// Characters of standard error that an error shows.
 const STDERR_SHOWN: usize = 2000;
 
-/// Why a command has no output.
-#[derive(Debug)]
-pub(crate) enum GraderCommandError {
-    Empty,
-    NoWorkingDirectory(PathBuf),
-    Input(io::Error),
-    NotStarted { program: String, error: io::Error },
-    TimedOut(Duration),
-    Failed { status: ExitStatus, stderr: String },
-    NoOutput,
+text_error! {
+    /// Why a command has no output.
+    GraderCommandError
 }
 
-impl fmt::Display for GraderCommandError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("the command is empty"),
-            Self::NoWorkingDirectory(cwd) => write!(f, "the working directory {} does not exist", cwd.display()),
-            Self::Input(error) => write!(f, "the input of the command cannot be written: {error}"),
-            Self::NotStarted { program, error } => write!(f, "cannot run `{program}`: {error}"),
-            Self::TimedOut(limit) => write!(f, "the command did not end within {} s", limit.as_secs_f64()),
-            Self::Failed { status, stderr } => write!(f, "{status}: {stderr}"),
-            Self::NoOutput => f.write_str("the command printed nothing"),
-        }
+impl GraderCommandError {
+    /// The command exceeded its time limit.
+    pub(crate) fn timed_out(limit: Duration) -> Self {
+        Self(format!("the command did not end within {} s", limit.as_secs_f64()))
+    }
+
+    pub(crate) fn unwritable_input(error: impl Display) -> Self {
+        Self(format!("the input of the command cannot be written: {error}"))
     }
 }
 
@@ -74,9 +64,9 @@ impl GraderCommand {
         limit: Duration,
         context: &GradingContext<'_>,
     ) -> Result<Finished, GraderCommandError> {
-        let (program, arguments) = self.argv.split_first().ok_or(GraderCommandError::Empty)?;
+        let (program, arguments) = self.argv.split_first().ok_or("the command is empty")?;
         if !self.cwd.is_dir() {
-            return Err(GraderCommandError::NoWorkingDirectory(self.cwd.clone()));
+            return Err(format!("the working directory {} does not exist", self.cwd.display()).into());
         }
         let mut command = match &self.line {
             Some(line) => shell(line),
@@ -87,9 +77,9 @@ impl GraderCommand {
         }
         command.current_dir(&self.cwd);
         context.environment.apply(&mut command);
-        let input = serde_json::to_vec_pretty(input).map_err(|error| GraderCommandError::Input(error.into()))?;
+        let input = serde_json::to_vec_pretty(input).map_err(GraderCommandError::unwritable_input)?;
         process::run(command, input, limit, context.environment.echo)
-            .map_err(|error| GraderCommandError::NotStarted { program: program.clone(), error })
+            .map_err(|error| format!("cannot run `{program}`: {error}").into())
     }
 }
 
@@ -101,11 +91,11 @@ pub(crate) fn output(
 ) -> Result<String, GraderCommandError> {
     let finished = GraderCommand::new(prepared, context).run(input, COMMAND_LIMIT, context)?;
     if finished.timed_out {
-        return Err(GraderCommandError::TimedOut(COMMAND_LIMIT));
+        return Err(GraderCommandError::timed_out(COMMAND_LIMIT));
     }
     if !finished.status.success() {
         let stderr = last_chars(trim(&finished.stderr.text()), STDERR_SHOWN);
-        return Err(GraderCommandError::Failed { status: finished.status, stderr });
+        return Err(format!("{}: {stderr}", finished.status).into());
     }
     Ok(trim(&finished.stdout.text()).to_owned())
 }

@@ -1,6 +1,6 @@
 //! The judges of a grader: the question they are asked, their votes, and the record of the majority.
 
-use std::{fmt, slice};
+use std::slice;
 
 use evalsuite_records::record::{GraderKind, GraderRecord, Verdict};
 use evalsuite_schema::Grader;
@@ -17,35 +17,12 @@ use crate::judge::judge_choice::{ChosenJudge, recorded_judges};
 use crate::judge::judge_options::CONFIRM;
 use crate::judge::judgement;
 use crate::judge::prompt_variables::PromptVariables;
-use crate::judge::question::{Question, QuestionCalls};
+use crate::judge::question::{NoQuestion, Question, QuestionCalls};
 use crate::judge::reply_shape::ReplyShape;
-use crate::judge::shown_answer::{ShownAnswer, UnshownAnswer, shown_answer};
+use crate::judge::shown_answer::{ShownAnswer, shown_answer};
 use crate::judge::user_prompt::user_prompt;
 use crate::judge::votes::{Majority, majority, representative};
 use crate::model::score::Score;
-
-/// Why there is no question for the judges.
-pub(crate) enum NoQuestion {
-    Answer(UnshownAnswer),
-    Preprocessor { name: String, error: GraderCommandError },
-    Prompt(GraderCommandError),
-}
-
-impl From<UnshownAnswer> for NoQuestion {
-    fn from(error: UnshownAnswer) -> Self {
-        Self::Answer(error)
-    }
-}
-
-impl fmt::Display for NoQuestion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Answer(error) => error.fmt(f),
-            Self::Preprocessor { name, error } => write!(f, "the preprocessor of `{name}` failed: {error}"),
-            Self::Prompt(error) => write!(f, "the command of the prompt failed: {error}"),
-        }
-    }
-}
 
 /// Asks the judges of a grader about the answer of a trial.
 pub(crate) fn grade_answer(
@@ -74,7 +51,7 @@ pub(crate) fn answer(settings: &JudgeSettings, context: &GradingContext<'_>) -> 
     shown_answer(&preprocessors, context.evidence, |preprocessor, name, input| {
         let command = PreparedCommand { command: preprocessor.command.clone(), cwd: None };
         grader_command::output(&command, input, context)
-            .map_err(|error| NoQuestion::Preprocessor { name: name.to_owned(), error })
+            .map_err(|error| format!("the preprocessor of `{name}` failed: {error}").into())
     })
 }
 
@@ -91,14 +68,12 @@ fn question<'a>(
     let user = user_prompt(prompt, (shape, criteria), &variables, |command, config| {
         let directory = context.grader_directory(path);
         let written = command_input::build(config, context, &directory)
-            .map_err(GraderCommandError::Input)
+            .map_err(GraderCommandError::unwritable_input)
             .and_then(|input| grader_command::output(command, &input, context));
         command_input::hide_secrets(context, &directory);
-        match written.as_deref() {
-            Ok("") => Err(NoQuestion::Prompt(GraderCommandError::NoOutput)),
-            _ => written.map_err(NoQuestion::Prompt),
-        }
-    })?;
+        written.and_then(|text| if text.is_empty() { Err("the command printed nothing".into()) } else { Ok(text) })
+    });
+    let user = user.map_err(|error| format!("the command of the prompt failed: {error}"))?;
     let (system, response_schema) = (shape.system(), shape.schema(criteria));
     Ok(Question { system, response_schema, user, images, settings })
 }

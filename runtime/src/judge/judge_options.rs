@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::platform::text_error::text_error;
 use crate::platform::url::{has_user, secrets_of_query, with_path_end, without_credentials};
 
 /// Judgements after a failing one, by default.
@@ -68,29 +69,9 @@ pub(crate) struct EndpointVariables {
     pub(crate) price: Option<(f64, f64)>,
 }
 
-/// Why the variables of a service cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum InvalidEndpoint {
-    NoModel,
-    NoUrl,
-    /// The URL, without its secrets.
-    NotHttp(String),
-    Credentials,
-}
-
-impl fmt::Display for InvalidEndpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoModel => f.write_str("EVALSUITE_JUDGE_URL is set without EVALSUITE_JUDGE_MODEL"),
-            Self::NoUrl => f.write_str("EVALSUITE_JUDGE_MODEL is set without EVALSUITE_JUDGE_URL"),
-            Self::NotHttp(url) => {
-                write!(f, "EVALSUITE_JUDGE_URL is `{url}`, not the URL of a service (http:// or https://)")
-            }
-            Self::Credentials => {
-                f.write_str("EVALSUITE_JUDGE_URL contains a user name or password: set EVALSUITE_JUDGE_API_KEY")
-            }
-        }
-    }
+text_error! {
+    /// Why the variables of a service cannot be used.
+    InvalidEndpoint
 }
 
 impl Endpoint {
@@ -101,19 +82,19 @@ impl Endpoint {
         let Some(model) = model else {
             return match url {
                 None => Ok(None),
-                Some(_) => Err(InvalidEndpoint::NoModel),
+                Some(_) => Err("EVALSUITE_JUDGE_URL is set without EVALSUITE_JUDGE_MODEL".into()),
             };
         };
         let own = openai_url.or_else(|| openai_key.is_some().then(|| OPENAI.to_owned()));
-        let Some(address) = url.or_else(|| own.clone()) else {
-            return Err(InvalidEndpoint::NoUrl);
-        };
+        let address = url.or_else(|| own.clone()).ok_or("EVALSUITE_JUDGE_MODEL is set without EVALSUITE_JUDGE_URL")?;
         let address = with_path_end(&address, "");
         if !["http://", "https://"].iter().any(|scheme| address.starts_with(scheme)) {
-            return Err(InvalidEndpoint::NotHttp(without_credentials(&address)));
+            let shown = without_credentials(&address);
+            let message = format!("EVALSUITE_JUDGE_URL is `{shown}`, not the URL of a service (http:// or https://)");
+            return Err(message.into());
         }
         if has_user(&address) {
-            return Err(InvalidEndpoint::Credentials);
+            return Err("EVALSUITE_JUDGE_URL contains a user name or password: set EVALSUITE_JUDGE_API_KEY".into());
         }
         let is_theirs = own.is_some_and(|own| with_path_end(&own, "") == address);
         let key = key.or_else(|| openai_key.filter(|_| is_theirs)).map(Secret);

@@ -16,6 +16,12 @@ use crate::judge::repeated_calls::{CallPurpose, JudgeFailure, until_readable};
 use crate::model::judge::request::LIMIT;
 use crate::model::judge::{InvalidReply, JudgeError, JudgeImage, JudgeReply, JudgeRequest, fenced};
 use crate::platform::digest::sha256;
+use crate::platform::text_error::text_error;
+
+text_error! {
+    /// Why a grader has no question for its judges.
+    NoQuestion
+}
 
 /// What a grader asks its judges.
 #[derive(Debug)]

@@ -1,13 +1,13 @@
 //! The answer in the form for judges: its text with the text of its files, and its images.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use evalsuite_schema::grader::Preprocessor;
 use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::media_type::of_extension;
 use evalsuite_schema::{Content, Part, PathRef, Role};
 
+use crate::judge::question::NoQuestion;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::evidence::Evidence;
 use crate::model::judge::JudgeImage;
@@ -29,47 +29,13 @@ pub(crate) struct ShownAnswer {
     pub(crate) images: Vec<JudgeImage>,
 }
 
-/// Why an answer cannot be shown to a judge.
-#[derive(Debug)]
-pub(crate) enum UnshownAnswer {
-    Image { written: String, path: PathBuf, error: OpenError },
-    File { name: String, path: PathBuf, error: OpenError },
-    Binary { name: String, extension: String },
-}
-
-impl fmt::Display for UnshownAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Image { written, path, error } => {
-                write!(f, "the image `{written}` of the answer {error} ({})", path.display())
-            }
-            Self::File { name, path, error: OpenError::TooLarge { bytes, limit } } => write!(
-                f,
-                "the file `{name}` of the answer has {bytes} bytes, more than the {limit} a judge is shown ({})",
-                path.display()
-            ),
-            Self::File { name, path, error } => {
-                write!(f, "the file `{name}` of the answer {error} ({})", path.display())
-            }
-            Self::Binary { name, extension } => {
-                let written = if extension.is_empty() { UNKNOWN_MEDIA_TYPE } else { extension };
-                write!(
-                    f,
-                    "the file `{name}` of the answer is binary, and no preprocessor takes files of its type\n\
-                     help: add `preprocessors: [{{ type: {written}, command: […] }}]`"
-                )
-            }
-        }
-    }
-}
-
 /// The answer of a trial with its files as text, each where the agent put it. `preprocess` runs a preprocessor on a file: it
 /// gets the name of the file and the input of the command, and returns the command's output.
-pub(crate) fn shown_answer<E: From<UnshownAnswer>>(
+pub(crate) fn shown_answer(
     preprocessors: &[Preprocessor],
     evidence: &Evidence<'_>,
-    mut preprocess: impl FnMut(&Preprocessor, &str, &Value) -> Result<String, E>,
-) -> Result<ShownAnswer, E> {
+    mut preprocess: impl FnMut(&Preprocessor, &str, &Value) -> Result<String, NoQuestion>,
+) -> Result<ShownAnswer, NoQuestion> {
     let (parts, files) = (answer_parts(evidence), &evidence.facts().files);
     let mut images = Vec::new();
     let mut texts = Vec::new();
@@ -77,12 +43,11 @@ pub(crate) fn shown_answer<E: From<UnshownAnswer>>(
         match part {
             Part::Text(text) => texts.push(text.clone()),
             Part::Image { file, media_type } => {
-                let (path, written) = (files.path(file), file.written.clone());
-                let bytes = match files.read(file, LARGEST_IMAGE) {
-                    Ok(bytes) => bytes.into(),
-                    Err(error) => return Err(UnshownAnswer::Image { written, path, error }.into()),
-                };
-                images.push(JudgeImage { media_type: media_type.clone(), path, bytes });
+                let path = files.path(file);
+                let bytes = files.read(file, LARGEST_IMAGE).map_err(|error| {
+                    format!("the image `{}` of the answer {error} ({})", file.written, path.display())
+                })?;
+                images.push(JudgeImage { media_type: media_type.clone(), path, bytes: bytes.into() });
             }
             other => {
                 let Some(file) = other.file() else { continue };
@@ -90,13 +55,14 @@ pub(crate) fn shown_answer<E: From<UnshownAnswer>>(
                 let extension = extension_of(&path);
                 let text = match preprocessors.iter().find(|preprocessor| takes(&preprocessor.media_type, &extension)) {
                     Some(preprocessor) => {
-                        files.check(file).map_err(|error| unreadable(file, &path, error))?;
+                        files.check(file).map_err(|error| unreadable(file, &path, &error))?;
                         preprocess(preprocessor, &file.path, &command_input(file, &path, &extension))?
                     }
-                    None => match (other.media_type(), text_of(files, file, &path, extension)) {
+                    None => match (text_of(files, file, &path)?, other.media_type()) {
+                        (Some(text), _) => text,
                         // A judge takes no sound and no documents: what is not text is named.
-                        (Some(media_type), Err(UnshownAnswer::Binary { .. })) => format!("({media_type}, not shown)"),
-                        (_, text) => text?,
+                        (None, Some(media_type)) => format!("({media_type}, not shown)"),
+                        (None, None) => return Err(binary(file, &extension)),
                     },
                 };
                 let written = if file.written.is_empty() { &file.path } else { &file.written };
@@ -125,15 +91,32 @@ fn extension_of(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
-fn unreadable(file: &PathRef, path: &Path, error: OpenError) -> UnshownAnswer {
-    UnshownAnswer::File { name: file.path.clone(), path: path.to_owned(), error }
+fn unreadable(file: &PathRef, path: &Path, error: &OpenError) -> NoQuestion {
+    let (name, path) = (&file.path, path.display());
+    match error {
+        OpenError::TooLarge { bytes, limit } => format!(
+            "the file `{name}` of the answer has {bytes} bytes, more than the {limit} a judge is shown ({path})"
+        ),
+        error => format!("the file `{name}` of the answer {error} ({path})"),
+    }
+    .into()
 }
 
-fn text_of(files: &AnswerFiles, file: &PathRef, path: &Path, extension: String) -> Result<String, UnshownAnswer> {
-    match String::from_utf8(files.read(file, LARGEST).map_err(|error| unreadable(file, path, error))?) {
-        Ok(text) if !text.contains('\0') => Ok(text.replace("\r\n", "\n")),
-        _ => Err(UnshownAnswer::Binary { name: file.path.clone(), extension }),
-    }
+fn binary(file: &PathRef, extension: &str) -> NoQuestion {
+    let media_type = if extension.is_empty() { UNKNOWN_MEDIA_TYPE } else { extension };
+    format!(
+        "the file `{}` of the answer is binary, and no preprocessor takes files of its type\n\
+         help: add `preprocessors: [{{ type: {media_type}, command: […] }}]`",
+        file.path
+    )
+    .into()
+}
+
+/// The text of a file; `None` if it is binary.
+fn text_of(files: &AnswerFiles, file: &PathRef, path: &Path) -> Result<Option<String>, NoQuestion> {
+    let bytes = files.read(file, LARGEST).map_err(|error| unreadable(file, path, &error))?;
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    Ok(text.map(|text| text.replace("\r\n", "\n")))
 }
 
 /// What a preprocessor reads on its standard input.

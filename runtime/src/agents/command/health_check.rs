@@ -1,14 +1,14 @@
 //! The health check of a target, made once per run before its first trial.
 
+use std::io;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::time::Duration;
-use std::{fmt, io};
 
 use evalsuite_schema::Probe;
 use serde::{Deserialize, Serialize};
 
-use crate::agents::command::http_status::{HttpError, status_of};
+use crate::agents::command::http_status::{ProbeError, status_of};
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::command::{CommandEnvironment, shell};
 use crate::model::suite_location::SuiteLocation;
@@ -33,37 +33,6 @@ text_error! {
     #[derive(Serialize, Deserialize)]
     #[serde(transparent)]
     HealthCheckError
-}
-
-/// Why a probe has not succeeded.
-#[derive(Debug)]
-enum ProbeError {
-    NotStarted(io::Error),
-    NoCurl(io::Error),
-    TimedOut(Duration),
-    ExitStatus(ExitStatus, String),
-    Http(HttpError),
-    HttpStatus(String),
-    Panicked(String),
-}
-
-impl fmt::Display for ProbeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotStarted(error) => write!(f, "cannot be run: {error}"),
-            Self::NoCurl(error) => write!(
-                f,
-                "checks of `https://` need the program curl, which cannot be run: {error}\nhelp: or write `command` in place \
-                 of `url`"
-            ),
-            Self::TimedOut(limit) => write!(f, "did not end within {} s", limit.as_secs_f64()),
-            Self::ExitStatus(status, stderr) if stderr.is_empty() => status.fmt(f),
-            Self::ExitStatus(status, stderr) => write!(f, "{status}\nstderr: {stderr}"),
-            Self::Http(error) => error.fmt(f),
-            Self::HttpStatus(status) => write!(f, "it answers with status {status}"),
-            Self::Panicked(message) => f.write_str(message),
-        }
-    }
 }
 
 impl ResolvedCommand<'_> {
@@ -114,20 +83,33 @@ impl ResolvedCommand<'_> {
         let mut command = shell(line);
         self.set_environment(&mut command, environment);
         command.current_dir(cwd);
-        run(command, limit, environment.echo).map(drop)
+        run(command, limit, environment.echo, cannot_be_run).map(drop)
     }
 }
 
-fn run(command: Command, limit: Duration, echo: Echo) -> Result<Finished, ProbeError> {
-    let finished = process::run(command, Vec::new(), limit, echo).map_err(ProbeError::NotStarted)?;
+fn cannot_be_run(error: io::Error) -> String {
+    format!("cannot be run: {error}")
+}
+
+fn run(
+    command: Command,
+    limit: Duration,
+    echo: Echo,
+    not_started: impl FnOnce(io::Error) -> String,
+) -> Result<Finished, ProbeError> {
+    let finished = process::run(command, Vec::new(), limit, echo).map_err(not_started)?;
+    let status = finished.status;
     if finished.timed_out {
-        return Err(ProbeError::TimedOut(limit));
+        return Err(format!("did not end within {} s", limit.as_secs_f64()).into());
     }
-    if !finished.status.success() {
-        let stderr = last_chars(finished.stderr.text().trim(), STDERR_SHOWN);
-        return Err(ProbeError::ExitStatus(finished.status, stderr));
+    if status.success() {
+        return Ok(finished);
     }
-    Ok(finished)
+    Err(match last_chars(finished.stderr.text().trim(), STDERR_SHOWN).as_str() {
+        "" => status.to_string(),
+        stderr => format!("{status}\nstderr: {stderr}"),
+    }
+    .into())
 }
 
 fn probe_url(url: &str, limit: Duration, echo: Echo) -> Result<(), ProbeError> {
@@ -139,7 +121,7 @@ fn probe_url(url: &str, limit: Duration, echo: Echo) -> Result<(), ProbeError> {
 fn healthy_status(status: String) -> Result<(), ProbeError> {
     match status.parse() {
         Ok(200..=299_u16) => Ok(()),
-        _ => Err(ProbeError::HttpStatus(status)),
+        _ => Err(format!("it answers with status {status}").into()),
     }
 }
 
@@ -148,10 +130,10 @@ fn status_without_tls(url: &str, limit: Duration) -> Result<String, ProbeError> 
     let probed = url.to_owned();
     let ended = call_within(limit, &Cancel::default(), false, || (), move || status_of(&probed, limit));
     match ended {
-        Ok(Ended::Returned(status)) => status.map(|status| status.to_string()).map_err(ProbeError::Http),
-        Ok(Ended::Panicked(message)) => Err(ProbeError::Panicked(message)),
-        Ok(Ended::TimedOut) => Err(ProbeError::Http(HttpError::TimedOut(limit))),
-        Err(error) => Err(ProbeError::NotStarted(error)),
+        Ok(Ended::Returned(status)) => Ok(status?.to_string()),
+        Ok(Ended::Panicked(message)) => Err(message.into()),
+        Ok(Ended::TimedOut) => Err(ProbeError::no_answer(limit)),
+        Err(error) => Err(cannot_be_run(error).into()),
     }
 }
 
@@ -161,9 +143,10 @@ fn status_with_curl(url: &str, limit: Duration, echo: Echo) -> Result<String, Pr
     let mut command = Command::new("curl");
     command.args(["--silent", "--show-error", "--write-out", "%{http_code}", "--output"]);
     command.arg(if cfg!(windows) { "NUL" } else { "/dev/null" }).arg("--").arg(url);
-    let finished = run(command, limit, echo).map_err(|error| match error {
-        ProbeError::NotStarted(error) => ProbeError::NoCurl(error),
-        other => other,
+    let finished = run(command, limit, echo, |error| {
+        format!(
+            "checks of `https://` need the program curl, which cannot be run: {error}\nhelp: or write `command` in place of `url`"
+        )
     })?;
     Ok(finished.stdout.text().trim().to_owned())
 }

@@ -2,38 +2,34 @@
 //!
 //! Hand-written: `ureq` is a dependency of the feature `judge` only, and health checks work without it.
 
+use std::io;
 use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
-use std::{fmt, io};
+
+use crate::platform::text_error::text_error;
 
 /// Bytes of an answer that are looked at for its status line.
 const STATUS_LINE_LIMIT: usize = 1024;
 
 /// Returns the status that a URL answers with. Redirects are not followed.
-pub(crate) fn status_of(url: &str, limit: Duration) -> Result<u16, HttpError> {
+pub(crate) fn status_of(url: &str, limit: Duration) -> Result<u16, ProbeError> {
     let target = Target::read(url)?;
     target.ask(limit).map_err(|error| match error.kind() {
-        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => HttpError::TimedOut(limit),
-        _ => HttpError::Connection(error),
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => ProbeError::no_answer(limit),
+        _ => error.to_string().into(),
     })
 }
 
-/// Why a URL has no status.
-#[derive(Debug)]
-pub(crate) enum HttpError {
-    InvalidUrl(String),
-    TimedOut(Duration),
-    Connection(io::Error),
+text_error! {
+    /// Why a probe has not succeeded.
+    ProbeError
 }
 
-impl fmt::Display for HttpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InvalidUrl(problem) => f.write_str(problem),
-            Self::TimedOut(limit) => write!(f, "no answer within {} s", limit.as_secs_f64()),
-            Self::Connection(error) => error.fmt(f),
-        }
+impl ProbeError {
+    /// There was no answer within the time limit.
+    pub(crate) fn no_answer(limit: Duration) -> Self {
+        Self(format!("no answer within {} s", limit.as_secs_f64()))
     }
 }
 
@@ -47,30 +43,27 @@ struct Target<'u> {
 }
 
 impl<'u> Target<'u> {
-    fn read(url: &'u str) -> Result<Self, HttpError> {
-        let invalid = |problem: &str| HttpError::InvalidUrl(problem.to_owned());
-        let Some(rest) = strip_scheme(url) else {
-            return Err(invalid("the URL has to start with `http://` or `https://`"));
-        };
+    fn read(url: &'u str) -> Result<Self, ProbeError> {
+        let rest = strip_scheme(url).ok_or("the URL has to start with `http://` or `https://`")?;
         let rest = rest.split('#').next().unwrap_or(rest);
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         if authority.contains('@') {
-            return Err(invalid("a URL with a user name is not supported; use `command` with a program such as curl"));
+            return Err("a URL with a user name is not supported; use `command` with a program such as curl".into());
         }
         if url.chars().any(|character| character.is_whitespace() || character.is_control()) {
-            return Err(invalid("the URL contains white space or a control character"));
+            return Err("the URL contains white space or a control character".into());
         }
         let (host, port) = match authority.rsplit_once(':') {
             // The colons of an IPv6 address stand in brackets.
             Some((host, port)) if !port.ends_with(']') => {
-                (host, port.parse().map_err(|_| invalid(&format!("`{port}` is not a valid port number")))?)
+                (host, port.parse().map_err(|_| format!("`{port}` is not a valid port number"))?)
             }
             _ => (authority, 80),
         };
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         if host.is_empty() {
-            return Err(invalid("the URL has no host"));
+            return Err("the URL has no host".into());
         }
         Ok(Self { authority, host, port, path })
     }

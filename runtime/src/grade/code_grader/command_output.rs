@@ -8,6 +8,7 @@ use evalsuite_schema::{Object, Value};
 use crate::model::score::Score;
 use crate::platform::excerpt::{last_chars, trim};
 use crate::platform::process::Finished;
+use crate::platform::text_error::text_error;
 use crate::record::statistics::ratio;
 
 /// Characters of output that are shown.
@@ -43,7 +44,7 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
                 tail_of(&stderr)
             ));
         }
-        return from_result(result, rule).unwrap_or_else(|InvalidResult(problem)| Score::error(problem));
+        return from_result(result, rule).unwrap_or_else(|problem| Score::error(problem.0));
     }
     // Braces mean a result, and a result that cannot be read must not pass.
     if let (Err(error), 0, true) = (&parsed, code, stdout.starts_with('{') && stdout.ends_with('}')) {
@@ -102,8 +103,10 @@ fn is_result(object: &Object) -> bool {
     ["score", "assertions", "verdict"].iter().any(|key| object.contains_key(key))
 }
 
-/// What is wrong with the result that a command printed.
-struct InvalidResult(String);
+text_error! {
+    /// What is wrong with the result that a command printed.
+    InvalidResult
+}
 
 fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, InvalidResult> {
     let assertions = result.remove("assertions").map(assertions).transpose()?.unwrap_or_default();
@@ -111,14 +114,14 @@ fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, InvalidRe
         None => None,
         Some(Value::String(text)) if matches!(text.as_str(), "pass" | "fail" | "undecided") => Some(text),
         Some(other) => {
-            return Err(InvalidResult(format!("`verdict` is {other}, not \"pass\", \"fail\" or \"undecided\"")));
+            return Err(format!("`verdict` is {other}, not \"pass\", \"fail\" or \"undecided\"").into());
         }
     };
     let rationale = text(&mut result, "rationale")?;
     let details = match result.remove("details") {
         None | Some(Value::Null) => Object::new(),
         Some(Value::Object(details)) => details,
-        Some(other) => return Err(InvalidResult(format!("`details` is {other}, not an object"))),
+        Some(other) => return Err(format!("`details` is {other}, not an object").into()),
     };
     let metrics = result.get("metrics").and_then(metrics);
     if metrics.is_some() {
@@ -130,10 +133,10 @@ fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, InvalidRe
         }
         (Some(value), _) => match value.as_f64() {
             Some(number) if (0.0..=1.0).contains(&number) => Score::new(number),
-            _ => return Err(InvalidResult(format!("`score` is {value}, not a number from 0 to 1"))),
+            _ => return Err(format!("`score` is {value}, not a number from 0 to 1").into()),
         },
         (None, _) if assertions.is_empty() => {
-            return Err(InvalidResult("the result has neither `score` nor assertions".to_owned()));
+            return Err("the result has neither `score` nor assertions".into());
         }
         (None, _) => {
             let passed = assertions.iter().filter(|assertion| assertion.passed).count();
@@ -166,13 +169,13 @@ fn text(result: &mut Object, key: &str) -> Result<Option<String>, InvalidResult>
     match result.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(InvalidResult(format!("`{key}` is {other}, not a text"))),
+        Some(other) => Err(format!("`{key}` is {other}, not a text").into()),
     }
 }
 
 fn assertions(value: Value) -> Result<Vec<Assertion>, InvalidResult> {
     let Value::Array(entries) = value else {
-        return Err(InvalidResult(format!("`assertions` is {value}, not a list")));
+        return Err(format!("`assertions` is {value}, not a list").into());
     };
     entries.into_iter().enumerate().map(|(index, entry)| assertion(index, &entry)).collect()
 }
@@ -181,7 +184,7 @@ fn assertion(index: usize, entry: &Value) -> Result<Assertion, InvalidResult> {
     let text = entry.get("text").and_then(Value::as_str);
     let passed = entry.get("passed").and_then(Value::as_bool);
     let (Some(text), Some(passed)) = (text, passed) else {
-        return Err(InvalidResult(format!("`assertions[{index}]` has no text `text` or no boolean `passed`")));
+        return Err(format!("`assertions[{index}]` has no text `text` or no boolean `passed`").into());
     };
     let mut assertion = Assertion::new(text, passed);
     let optional = |key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);

@@ -55,7 +55,7 @@ pub(crate) fn run(
             record.stdout = context.write_output(directory, "stdout.txt", &finished.stdout);
             record.stderr = context.write_output(directory, "stderr.txt", &finished.stderr);
             if finished.timed_out {
-                Score::error(GraderCommandError::TimedOut(limit).to_string())
+                Score::error(GraderCommandError::timed_out(limit).to_string())
             } else {
                 command_output::read(&finished, verdict)
             }
