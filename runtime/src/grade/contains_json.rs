@@ -11,14 +11,11 @@ use crate::model::score::Score;
 pub(crate) fn grade(config: &ContainsJson, answer: &str) -> Score {
     let mut objects = Objects { rest: answer }.peekable();
     if objects.peek().is_none() {
-        return Score::from(false).with_assertion(
-            Assertion::new("Output contains no JSON object", false)
-                .with_expected("a JSON object")
-                .with_actual(shorten(answer)),
-        );
+        let assertion = Assertion::new("Output contains no JSON object", false).with_expected("a JSON object");
+        return Score::from_assertions([assertion.with_actual(shorten(answer))]);
     }
     match &config.schema {
-        None => Score::pass().with_assertion(Assertion::new("Output contains a JSON object", true)),
+        None => Score::from_assertions([Assertion::new("Output contains a JSON object", true)]),
         Some(schema) => json_schema::first_that_conforms(schema, objects),
     }
 }

@@ -7,15 +7,13 @@ use crate::grade::assertion_text::shorten;
 use crate::model::score::Score;
 
 pub(crate) fn grade(answer: &str) -> Score {
-    match serde_json::from_str::<IgnoredAny>(answer) {
-        Ok(_) => Score::pass().with_assertion(Assertion::new("Output is valid JSON", true)),
-        Err(error) => Score::from(false).with_assertion(
-            Assertion::new("Output is not valid JSON", false)
-                .with_expected("one JSON value")
-                .with_actual(shorten(answer))
-                .with_evidence(error.to_string()),
-        ),
-    }
+    Score::from_assertions([match serde_json::from_str::<IgnoredAny>(answer) {
+        Ok(_) => Assertion::new("Output is valid JSON", true),
+        Err(error) => Assertion::new("Output is not valid JSON", false)
+            .with_expected("one JSON value")
+            .with_actual(shorten(answer))
+            .with_evidence(error.to_string()),
+    }])
 }
 
 #[cfg(test)]

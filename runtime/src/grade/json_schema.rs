@@ -19,7 +19,7 @@ pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
                 .with_expected(format!("JSON as {} describes it", shorten(file)))
                 .with_actual(shorten(answer))
                 .with_evidence(error.to_string());
-            return Score::from(false).with_assertion(assertion);
+            return Score::from_assertions([assertion]);
         }
     };
     first_that_conforms(config, [answer_value])
@@ -39,7 +39,7 @@ pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator
         let instance = serde_json::Value::from(&value);
         let mut violations = validator.iter_errors(&instance).peekable();
         if violations.peek().is_none() {
-            return Score::pass().with_assertion(Assertion::new(format!("Output matches {}", in_text(file)), true));
+            return Score::from_assertions([Assertion::new(format!("Output matches {}", in_text(file)), true)]);
         }
         let room = LISTED - assertions.len();
         assertions.extend(violations.by_ref().take(room).map(|error| violation(&error, &value, &config.schema)));
@@ -48,9 +48,7 @@ pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator
     if more > 0 {
         assertions.push(Assertion::new(format!("… and {more} more violations"), false));
     }
-    let mut score = Score::from(false);
-    score.assertions = assertions;
-    score
+    Score { assertions, ..Score::from(false) }
 }
 
 /// The answer without the lines that start or end a block of code. JSON has no line that starts with a fence.

@@ -22,26 +22,14 @@ const NO_USAGE: &str = "the agent did not report its tokens; report them with `t
 const EXPLORATION_TOLERANCE: f64 = 0.2;
 
 pub(crate) fn latency(config: &Latency, evidence: &Evidence<'_>) -> Score {
-    let held = evidence.facts().duration_ms <= config.threshold;
-    let (duration, limit, sign) = (show(evidence.facts().duration_ms), show(config.threshold), sign(held));
-    Score::from(held).with_assertion(
-        Assertion::new(format!("Duration {duration}ms {sign} {limit}ms threshold"), held)
-            .with_expected(format!("at most {limit} ms"))
-            .with_actual(format!("{duration} ms")),
-    )
+    Score::from_assertions([duration(evidence, config.threshold, "threshold")])
 }
 
 pub(crate) fn cost(config: &Cost, evidence: &Evidence<'_>) -> Score {
-    let Some(cost) = evidence.cost_usd() else {
-        return missing("No cost data available in trace", NO_COST);
-    };
-    let held = cost <= config.budget;
-    let sign = sign(held);
-    Score::from(held).with_assertion(
-        Assertion::new(format!("Cost ${} {sign} ${} budget", fixed(cost, 4), fixed(config.budget, 4)), held)
-            .with_expected(format!("at most ${}", config.budget))
-            .with_actual(format!("${cost}")),
-    )
+    match evidence.cost_usd() {
+        Some(cost) => Score::from_assertions([spending(cost, config.budget, "budget")]),
+        None => missing("No cost data available in trace", NO_COST),
+    }
 }
 
 pub(crate) fn token_usage(config: &TokenUsage, evidence: &Evidence<'_>) -> Score {
@@ -60,9 +48,7 @@ pub(crate) fn token_usage(config: &TokenUsage, evidence: &Evidence<'_>) -> Score
         .filter_map(|(what, actual, limit)| limit.map(|limit| at_most(what, actual, limit, "")))
         .collect();
     let held = assertions.iter().all(|assertion| assertion.passed);
-    let mut score = Score::from(held);
-    score.assertions = assertions;
-    score
+    Score { assertions, ..Score::from(held) }
 }
 
 pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'_>) -> Score {
@@ -88,30 +74,34 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
     check("Total tokens", ("Token usage data", NO_USAGE), spent, [None, config.max_tokens]);
     if let Some(limit) = config.max_cost_usd {
         assertions.push(match evidence.cost_usd() {
-            Some(cost) => {
-                let held = cost <= limit;
-                Assertion::new(format!("Cost ${} {} ${} max", fixed(cost, 4), sign(held), fixed(limit, 4)), held)
-                    .with_expected(format!("at most ${limit}"))
-                    .with_actual(format!("${cost}"))
-            }
+            Some(cost) => spending(cost, limit, "max"),
             None => unavailable("Cost data", NO_COST, &format!("at most ${limit}")),
         });
     }
-    if let Some(limit) = config.max_duration_ms {
-        let held = evidence.facts().duration_ms <= limit;
-        let (duration, limit) = (show(evidence.facts().duration_ms), show(limit));
-        assertions.push(
-            Assertion::new(format!("Duration {duration}ms {} {limit}ms max", sign(held)), held)
-                .with_expected(format!("at most {limit} ms"))
-                .with_actual(format!("{duration} ms")),
-        );
-    }
+    assertions.extend(config.max_duration_ms.map(|limit| duration(evidence, limit, "max")));
     if let Some(target) = config.target_exploration_ratio {
         let tolerance = config.exploration_tolerance.unwrap_or(EXPLORATION_TOLERANCE);
         let names = calls.map(|calls| calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>());
         assertions.push(exploration(names.as_deref(), target, tolerance));
     }
     Score::from_assertions(assertions)
+}
+
+/// Checks how long the agent worked; `kind` is the word for the limit.
+fn duration(evidence: &Evidence<'_>, limit: f64, kind: &str) -> Assertion {
+    let held = evidence.facts().duration_ms <= limit;
+    let (duration, limit) = (show(evidence.facts().duration_ms), show(limit));
+    Assertion::new(format!("Duration {duration}ms {} {limit}ms {kind}", sign(held)), held)
+        .with_expected(format!("at most {limit} ms"))
+        .with_actual(format!("{duration} ms"))
+}
+
+/// Checks what the agent cost; `kind` is the word for the limit.
+fn spending(cost: f64, limit: f64, kind: &str) -> Assertion {
+    let held = cost <= limit;
+    Assertion::new(format!("Cost ${} {} ${} {kind}", fixed(cost, 4), sign(held), fixed(limit, 4)), held)
+        .with_expected(format!("at most ${limit}"))
+        .with_actual(format!("${cost}"))
 }
 
 fn exploration(calls: Option<&[&str]>, target: f64, tolerance: f64) -> Assertion {
@@ -166,7 +156,7 @@ fn unavailable(what: &str, why: &str, expected: &str) -> Assertion {
 }
 
 fn missing(text: &str, why: &str) -> Score {
-    Score::from(false).with_assertion(Assertion::new(text, false).with_evidence(why))
+    Score::from_assertions([Assertion::new(text, false).with_evidence(why)])
 }
 
 #[cfg(test)]

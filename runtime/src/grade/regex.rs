@@ -25,7 +25,7 @@ pub(crate) fn grade(config: &Regex, answer: &str) -> Score {
     let assertion = Assertion::new(format!("Output {verb} pattern /{}/{flags}", in_text(&config.value)), found)
         .with_expected(shorten(&config.value))
         .with_actual(shorten(answer));
-    Score::from(found).with_assertion(assertion)
+    Score::from_assertions([assertion])
 }
 
 /// Patterns that are kept: what trials share. A suite may have one of its own for every case, and each takes some kilobytes.

@@ -46,23 +46,20 @@ fn similarity(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Score {
             ));
         }
     };
+    let assertion = |text: String, held: bool| {
+        Assertion::new(text, held).with_expected(shorten(&expected)).with_actual(shorten(evidence.answer()))
+    };
     if let Some(limit) = config.max_distance {
         let held = distance as u64 <= limit;
         let sign = if held { "<=" } else { ">" };
-        return Score::from(held).with_assertion(
-            Assertion::new(format!("Edit distance {distance} {sign} {limit}"), held)
-                .with_expected(shorten(&expected))
-                .with_actual(shorten(evidence.answer())),
-        );
+        return Score::from_assertions([assertion(format!("Edit distance {distance} {sign} {limit}"), held)]);
     }
     let value = if longest == 0 { 1.0 } else { 1.0 - ratio(distance, longest) };
     let held = value >= mark;
     let sign = if held { ">=" } else { "<" };
     let text =
         format!("Similarity {} {sign} {} ({distance} edits in {longest} characters)", fixed(value, 4), show(mark));
-    Score::new(value).with_assertion(
-        Assertion::new(text, held).with_expected(shorten(&expected)).with_actual(shorten(evidence.answer())),
-    )
+    Score::new(value).with_assertion(assertion(text, held))
 }
 
 fn characters(text: &str, ignore_case: bool) -> Vec<char> {

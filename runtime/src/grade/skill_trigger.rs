@@ -12,7 +12,7 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     let skill = &config.skill;
     let Some(calls) = evidence.tool_calls() else {
         let assertion = Assertion::new("No tool calls recorded", false).with_evidence(NO_TRANSCRIPT);
-        return Score::from(false).with_assertion(assertion);
+        return Score::from_assertions([assertion]);
     };
     let trigger = calls.iter().find_map(|call| trigger(call, skill));
     let held = trigger.is_some() == config.should_trigger;
@@ -27,7 +27,7 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     let assertion = Assertion::new(text, held)
         .with_expected(format!("skill \"{skill}\" {wanted}"))
         .with_actual(format!("calls: {}", shorten(&names.join(", "))));
-    Score::from(held).with_assertion(assertion)
+    Score::from_assertions([assertion])
 }
 
 /// How a call shows that the skill is used: by its input, or else by its output.

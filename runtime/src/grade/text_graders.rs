@@ -105,7 +105,7 @@ pub(crate) fn equals(config: &TextValue, answer: &str) -> Score {
 
 fn one(text: String, held: bool, expected: &str, answer: &str) -> Score {
     let assertion = Assertion::new(text, held).with_expected(shorten(expected)).with_actual(shorten(answer));
-    Score::from(held).with_assertion(assertion)
+    Score::from_assertions([assertion])
 }
 
 fn quoted(values: &[String]) -> String {

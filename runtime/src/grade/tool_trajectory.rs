@@ -7,7 +7,7 @@ use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::{Object, ToolCall, Value};
 
-use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text};
+use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text, shorten};
 use crate::grade::grader_result::GraderResult;
 use crate::grade::json_equality::equal;
 use crate::grade::number_format::show;
@@ -18,7 +18,7 @@ use crate::record::statistics::ratio;
 pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> GraderResult {
     let Some(calls) = evidence.tool_calls() else {
         let assertion = Assertion::new("No trace available for evaluation", false).with_evidence(NO_TRANSCRIPT);
-        return Score::from(false).with_assertion(assertion).into();
+        return Score::from_assertions([assertion]).into();
     };
     match config.mode {
         TrajectoryMode::AnyOrder => any_order(config, &calls).into(),
@@ -40,9 +40,20 @@ struct Points {
 }
 
 impl Points {
-    fn add(&mut self, held: bool, assertion: Assertion) {
-        self.points += usize::from(held);
+    /// Adds an assertion, which earns a point if it passed.
+    fn add(&mut self, assertion: Assertion) {
+        self.points += usize::from(assertion.passed);
         self.assertions.push(assertion);
+    }
+
+    /// Adds the failed assertion about an expected call; `call` is the one in its place.
+    fn miss(&mut self, text: String, item: &ExpectedCall, call: Option<&ToolCall>) {
+        let expected = match &item.args {
+            Some(Args::Object(arguments)) => call_text(&item.tool, Some(&Value::Object(arguments.clone()))),
+            Some(Args::Any) | None => item.tool.clone(),
+        };
+        let actual = call.map_or_else(|| "no such call".to_owned(), |call| call_text(&call.tool, call.input.as_ref()));
+        self.add(Assertion::new(text, false).with_expected(expected).with_actual(actual));
     }
 
     /// The point for the duration of a call that matched `item`.
@@ -57,10 +68,11 @@ impl Points {
         let verb = if held { "completed in" } else { "took" };
         let (duration, limit) = (show(duration), show(limit));
         let text = format!("{} {verb} {duration}ms (max: {limit}ms)", item.tool);
-        let assertion = Assertion::new(text, held)
-            .with_expected(format!("at most {limit} ms"))
-            .with_actual(format!("{duration} ms"));
-        self.add(held, assertion);
+        self.add(
+            Assertion::new(text, held)
+                .with_expected(format!("at most {limit} ms"))
+                .with_actual(format!("{duration} ms")),
+        );
     }
 
     /// An expected call that was not made cannot earn the point for its duration.
@@ -70,8 +82,7 @@ impl Points {
 
     fn score(self) -> Score {
         let value = if self.possible == 0 { 1.0 } else { ratio(self.points, self.possible) };
-        let mut score = Score::new(value);
-        score.assertions = self.assertions;
+        let mut score = Score { assertions: self.assertions, ..Score::new(value) };
         if !self.unknown_durations.is_empty() {
             score = score.with_detail("unknown_durations", self.unknown_durations);
         }
@@ -81,7 +92,6 @@ impl Points {
 
 fn no_calls(mode: TrajectoryMode, calls: &[&ToolCall]) -> Score {
     let held = calls.is_empty();
-    let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
     let text = match mode {
         TrajectoryMode::Subset if !held => format!("{} unexpected tool call(s) with empty allowed list", calls.len()),
         _ if !held => format!("Expected no tool calls, got {}", calls.len()),
@@ -91,11 +101,12 @@ fn no_calls(mode: TrajectoryMode, calls: &[&ToolCall]) -> Score {
             "No tool sequence specified".to_owned()
         }
     };
-    Score::from(held).with_assertion(
-        Assertion::new(text, held)
-            .with_expected("no calls")
-            .with_actual(crate::grade::assertion_text::shorten(&names.join(", "))),
-    )
+    Score::from_assertions([Assertion::new(text, held).with_expected("no calls").with_actual(tool_names(calls))])
+}
+
+fn tool_names(calls: &[&ToolCall]) -> String {
+    let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
+    shorten(&names.join(", "))
 }
 
 /// Whether a tool is meant by a name: `*` in it is any text, `?` one character.
@@ -123,21 +134,16 @@ fn is_named(tool: &str, name: &str) -> bool {
 fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
     let mut points = Points { possible: config.minimums.len() + config.maximums.len(), ..Points::default() };
     let count = |tool: &str| calls.iter().filter(|call| is_named(&call.tool, tool)).count() as u64;
-    for (tool, minimum) in &config.minimums {
-        let count = count(tool);
-        let held = count >= *minimum;
-        let text = format!("{tool}: called {count} times (required >={minimum})");
-        let expected = format!("at least {}", counted(*minimum, "call"));
-        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(counted(count, "call"));
-        points.add(held, assertion);
-    }
-    for (tool, maximum) in &config.maximums {
-        let count = count(tool);
-        let held = count <= *maximum;
-        let text = format!("{tool}: called {count} times (allowed <={maximum})");
-        let expected = format!("at most {}", counted(*maximum, "call"));
-        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(counted(count, "call"));
-        points.add(held, assertion);
+    let bounds: [(_, _, _, fn(&u64, &u64) -> bool); 2] =
+        [(&config.minimums, "required >=", "at least", u64::ge), (&config.maximums, "allowed <=", "at most", u64::le)];
+    for (limits, demand, sense, holds) in bounds {
+        for (tool, limit) in limits {
+            let count = count(tool);
+            let text = format!("{tool}: called {count} times ({demand}{limit})");
+            let expected = format!("{sense} {}", counted(*limit, "call"));
+            let assertion = Assertion::new(text, holds(&count, limit));
+            points.add(assertion.with_expected(expected).with_actual(counted(count, "call")));
+        }
     }
     points.score()
 }
@@ -150,7 +156,7 @@ fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
         match rest.iter().position(|call| matches(config, item, call)) {
             Some(offset) => {
                 let position = next + offset;
-                points.add(true, Assertion::new(format!("Found {} at position {position}", item.tool), true));
+                points.add(Assertion::new(format!("Found {} at position {position}", item.tool), true));
                 points.duration(item, calls[position]);
                 next = position + 1;
             }
@@ -163,8 +169,7 @@ fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
                     }
                     None => format!("Expected {} at position {index}, not found in remaining trace", item.tool),
                 };
-                let assertion = describe(Assertion::new(text, false), item, same_name.map(|offset| rest[offset]));
-                points.add(false, assertion);
+                points.miss(text, item, same_name.map(|offset| rest[offset]));
                 points.missed_duration(item);
                 // The search went to the end: nothing is left for the items after it.
                 next = calls.len();
@@ -180,18 +185,14 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> GraderResult {
     let differ = expected.len() != calls.len();
     if differ {
         let text = format!("Expected {} tool calls, got {}", expected.len(), calls.len());
-        let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
         let wanted: Vec<&str> = expected.iter().map(|item| item.tool.as_str()).collect();
-        points.assertions.push(
-            Assertion::new(text, false)
-                .with_expected(crate::grade::assertion_text::shorten(&wanted.join(", ")))
-                .with_actual(crate::grade::assertion_text::shorten(&names.join(", "))),
-        );
+        let assertion = Assertion::new(text, false).with_expected(shorten(&wanted.join(", ")));
+        points.add(assertion.with_actual(tool_names(calls)));
     }
     for (index, item) in expected.iter().enumerate() {
         match calls.get(index) {
             Some(call) if matches(config, item, call) => {
-                points.add(true, Assertion::new(format!("Position {index}: {}", item.tool), true));
+                points.add(Assertion::new(format!("Position {index}: {}", item.tool), true));
                 points.duration(item, call);
             }
             call => {
@@ -202,7 +203,7 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> GraderResult {
                     Some(call) => format!("Position {index}: expected {}, got {}", item.tool, in_text(&call.tool)),
                     None => format!("Position {index}: expected {}, got nothing", item.tool),
                 };
-                points.add(false, describe(Assertion::new(text, false), item, call.copied()));
+                points.miss(text, item, call.copied());
                 points.missed_duration(item);
             }
         }
@@ -218,12 +219,12 @@ fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
         match found {
             Some(position) => {
                 used[position] = true;
-                points.add(true, Assertion::new(format!("Found {} at position {position}", item.tool), true));
+                points.add(Assertion::new(format!("Found {} at position {position}", item.tool), true));
             }
             None => {
                 let text = format!("Expected {} not found in actual trajectory", item.tool);
                 let same_name = calls.iter().find(|call| is_named(&call.tool, &item.tool)).copied();
-                points.add(false, describe(Assertion::new(text, false), item, same_name));
+                points.miss(text, item, same_name);
             }
         }
     }
@@ -239,7 +240,7 @@ fn subset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
         let allowed = config.expected.iter().any(|item| matches(config, item, call));
         let verb = if allowed { "is" } else { "is not" };
         let text = format!("Position {index}: {} {verb} in allowed set", in_text(&call.tool));
-        points.add(allowed, Assertion::new(text, allowed).with_actual(call_text(&call.tool, call.input.as_ref())));
+        points.add(Assertion::new(text, allowed).with_actual(call_text(&call.tool, call.input.as_ref())));
     }
     points.score()
 }
@@ -303,22 +304,10 @@ fn index(part: &str) -> Option<usize> {
     (index.to_string() == part).then_some(index)
 }
 
-fn describe(assertion: Assertion, item: &ExpectedCall, call: Option<&ToolCall>) -> Assertion {
-    let expected = match &item.args {
-        Some(Args::Object(arguments)) => call_text(&item.tool, Some(&Value::Object(arguments.clone()))),
-        Some(Args::Any) | None => item.tool.clone(),
-    };
-    let assertion = assertion.with_expected(expected);
-    match call {
-        Some(call) => assertion.with_actual(call_text(&call.tool, call.input.as_ref())),
-        None => assertion.with_actual("no such call"),
-    }
-}
-
 fn call_text(tool: &str, input: Option<&Value>) -> String {
     match input {
-        Some(input) => crate::grade::assertion_text::shorten(&format!("{tool} {input}")),
-        None => crate::grade::assertion_text::shorten(tool),
+        Some(input) => shorten(&format!("{tool} {input}")),
+        None => shorten(tool),
     }
 }
 

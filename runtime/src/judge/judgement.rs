@@ -6,7 +6,7 @@ use evalsuite_schema::{Object, Value};
 use crate::judge::lenient_json::with_plain_passed;
 use crate::judge::reply_shape::{MOST_ASSERTIONS, ReplyShape};
 use crate::model::judge::InvalidReply;
-use crate::model::judge::reply::document;
+use crate::model::messages::outer_object;
 
 /// A reply that has the shape asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +27,7 @@ pub(crate) struct Check<T> {
 
 /// Reads a reply.
 pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidReply> {
-    let document = document(reply);
+    let document = outer_object(reply);
     let text = match shape {
         ReplyShape::FreeForm => with_plain_passed(document),
         ReplyShape::Checklist | ReplyShape::Ranges => document.to_owned(),

@@ -48,7 +48,7 @@ fn string_length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::judge::reply::document;
+    use crate::model::messages::outer_object;
 
     #[test]
     fn only_values_of_passed_are_forgiven() {
@@ -82,14 +82,14 @@ mod tests {
             ("} {", "} {"),
             ("", ""),
         ] {
-            assert_eq!(document(reply), found);
+            assert_eq!(outer_object(reply), found);
         }
     }
 
     proptest::proptest! {
         #[test]
         fn no_reply_breaks_it(reply in ".*") {
-            with_plain_passed(document(&reply));
+            with_plain_passed(outer_object(&reply));
         }
 
         #[test]

@@ -11,8 +11,8 @@ use crate::judge::repeated_calls::JudgeFailure;
 use crate::judge::reply_shape::{object, or_undecided, text};
 use crate::judge::shown_answer::ShownAnswer;
 use crate::judge::user_prompt::add_section;
-use crate::model::judge::reply::document;
 use crate::model::judge::{InvalidReply, fenced};
+use crate::model::messages::outer_object;
 
 /// What two answers are answers to.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +98,7 @@ pub(crate) fn ask(
 
 /// Reads a reply to the question that shows the answer at index `first` first, or the reason why the judge is undecided.
 fn read(first: usize, reply: &str) -> Result<Result<OrderedReply, String>, InvalidReply> {
-    let mut object = match decided(document(reply))? {
+    let mut object = match decided(outer_object(reply))? {
         Ok(object) => object,
         Err(reason) => return Ok(Err(reason)),
     };

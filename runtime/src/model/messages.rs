@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use evalsuite_schema::{Content, Input, Message, Part, PathRef, Role, Value};
 
+use crate::platform::excerpt::trim;
+
 /// Text of a content: a string as it is, text parts joined by newline, data as JSON with an indent of two spaces.
 pub(crate) fn content_text(content: &Content) -> String {
     match content {
@@ -48,6 +50,15 @@ pub(crate) fn reference_text(expected_output: &[Message]) -> Option<String> {
 /// JSON with an indent of two spaces.
 pub(crate) fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
+}
+
+/// The part of a text that should be JSON: without code fences, from the first `{` to the last `}`; the whole text if it has no
+/// braces.
+pub(crate) fn outer_object(text: &str) -> &str {
+    match (text.find('{'), text.rfind('}')) {
+        (Some(first), Some(last)) if first < last => &text[first..=last],
+        _ => trim(text),
+    }
 }
 
 /// Messages as `role: text`, separated by empty lines.

@@ -9,7 +9,6 @@ use crate::model::score::Score;
 use crate::platform::excerpt::{last_chars, trim};
 use crate::platform::process::Finished;
 use crate::platform::text_error::text_error;
-use crate::record::statistics::ratio;
 
 /// Characters of output that are shown.
 const SHOWN: usize = 2000;
@@ -68,7 +67,7 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
     };
     let assertion =
         Assertion::new(text, code == 0).with_expected("exit code 0").with_actual(format!("exit code {code}"));
-    Score::from(code == 0).with_assertion(assertion)
+    Score::from_assertions([assertion])
 }
 
 /// The result whose first line is a score, `pass` or `fail`; the other lines explain it.
@@ -138,10 +137,7 @@ fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, InvalidRe
         (None, _) if assertions.is_empty() => {
             return Err("the result has neither `score` nor assertions".into());
         }
-        (None, _) => {
-            let passed = assertions.iter().filter(|assertion| assertion.passed).count();
-            Score::new(ratio(passed, assertions.len()))
-        }
+        (None, _) => Score::from_assertions(assertions.iter().cloned()),
     };
     score.assertions = assertions;
     score.metrics = metrics.unwrap_or_default();

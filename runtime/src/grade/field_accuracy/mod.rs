@@ -12,6 +12,7 @@ use crate::grade::json_equality::equal;
 use crate::grade::number_format::{fixed, show};
 use crate::grade::scoring::weighted_mean;
 use crate::model::evidence::Evidence;
+use crate::model::messages::outer_object;
 use crate::model::score::Score;
 use crate::platform::excerpt::trim;
 
@@ -25,7 +26,7 @@ pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
             let assertion = Assertion::new("Failed to parse candidate answer as JSON", false)
                 .with_actual(shorten(evidence.answer()))
                 .with_evidence(error.to_string());
-            return Score::from(false).with_assertion(assertion);
+            return Score::from_assertions([assertion]);
         }
     };
     let mut hits = Vec::new();
@@ -37,7 +38,7 @@ pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
         }
         assertions.push(assertion);
     }
-    let mut score = match config.aggregation {
+    let score = match config.aggregation {
         _ if hits.is_empty() => Score::undecided("no field could be compared"),
         FieldAggregation::AllOrNothing => Score::from(hits.iter().all(|(_, hit)| *hit > 0.0)),
         FieldAggregation::WeightedAverage => match weighted_mean(hits.into_iter()) {
@@ -45,8 +46,7 @@ pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
             None => Score::undecided("the weights of all compared fields are 0"),
         },
     };
-    score.assertions = assertions;
-    score
+    Score { assertions, ..score }
 }
 
 /// The last assistant message that is an object, or a text holding one.
@@ -63,17 +63,10 @@ fn expected_document(messages: &[Message]) -> Option<Value> {
 /// The JSON object in a text, or the whole text if it has no braces. Code fences are removed only if the text cannot be read with
 /// them, because they may be part of a value.
 fn document(text: &str) -> serde_json::Result<Value> {
-    evalsuite_schema::json::from_str(object_in(text)).or_else(|_| {
+    evalsuite_schema::json::from_str(outer_object(text)).or_else(|_| {
         let plain = text.replace("```json\n", "").replace("```json", "").replace("```", "");
-        evalsuite_schema::json::from_str(object_in(&plain))
+        evalsuite_schema::json::from_str(outer_object(&plain))
     })
-}
-
-fn object_in(text: &str) -> &str {
-    match (text.find('{'), text.rfind('}')) {
-        (Some(start), Some(end)) if start < end => &text[start..=end],
-        _ => trim(text),
-    }
 }
 
 /// Whether the field is correct, `None` if it is not counted; and the assertion about it.

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::model::judge::InvalidReply;
+use crate::model::messages::outer_object;
 use crate::model::outcome::is_amount;
 use crate::platform::accessors::{getters, setters};
 use crate::platform::excerpt::trim;
@@ -47,12 +48,12 @@ impl JudgeReply {
     /// The reply as JSON: all of it, else the object from its first brace to its last.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, InvalidReply> {
         let text = trim(&self.text);
-        evalsuite_schema::json::from_str(text).or_else(|_| evalsuite_schema::json::from_str(document(text))).map_err(
-            |error| match text {
+        evalsuite_schema::json::from_str(text)
+            .or_else(|_| evalsuite_schema::json::from_str(outer_object(text)))
+            .map_err(|error| match text {
                 "" => "the reply is empty".into(),
                 _ => format!("the reply is not the JSON that was asked for: {error}").into(),
-            },
-        )
+            })
     }
 }
 
@@ -97,14 +98,5 @@ impl From<String> for JudgeReply {
 impl From<&str> for JudgeReply {
     fn from(text: &str) -> Self {
         Self::new(text)
-    }
-}
-
-/// The part of a reply that should be JSON: without code fences, from the first `{` to the last `}`; the whole reply if it has
-/// no braces.
-pub(crate) fn document(reply: &str) -> &str {
-    match (reply.find('{'), reply.rfind('}')) {
-        (Some(first), Some(last)) if first < last => &reply[first..=last],
-        _ => trim(reply),
     }
 }
