@@ -23,40 +23,38 @@ const NOTHING_ACCEPTED: &str =
 const PASS_MARK: f64 = 0.5;
 
 pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> GraderRecord {
+    compare(config, call).unwrap_or_else(|score| judge_panel::record(call.grader, score, call.context))
+}
+
+/// Asks the judges; an error is the result without them.
+fn compare(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRecord, Score> {
     let GraderCall { path, grader, context, .. } = *call;
-    let answer = match judge_panel::answer(&config.judge, context) {
-        Ok(answer) => answer,
-        Err(error) => return judge_panel::record(grader, Score::error(error.to_string()), context),
-    };
+    let answer = judge_panel::answer(&config.judge, context).map_err(|error| Score::error(error.to_string()))?;
     let variables = PromptVariables::new(&answer.text, context.evidence, context.places);
+    let expected_output = variables.expected_output.as_str();
     let accepted;
     let (other, reference) = match (config.against, config.reference.as_ref().map(ReferenceAnswer::text)) {
         (ComparedWith::Baseline, _) => {
-            accepted = match (context.accepted_answer)() {
-                Ok(Some(answer)) => answer,
-                Ok(None) => return judge_panel::record(grader, Score::undecided(NOTHING_ACCEPTED), context),
-                Err(error) => return judge_panel::record(grader, Score::error(error.to_string()), context),
-            };
-            (trim(&accepted), variables.expected_output.as_str())
+            accepted = (context.accepted_answer)().map_err(|error| Score::error(error.to_string()))?;
+            (trim(accepted.as_deref().ok_or_else(|| Score::undecided(NOTHING_ACCEPTED))?), expected_output)
         }
-        (ComparedWith::Reference, Some(other)) => (trim(other), variables.expected_output.as_str()),
-        (ComparedWith::Reference, None) if variables.expected_output.is_empty() => {
-            let error = Score::error("there is neither a `reference` nor an `expected_output` to compare with");
-            return judge_panel::record(grader, error, context);
+        (ComparedWith::Reference, Some(other)) => (trim(other), expected_output),
+        (ComparedWith::Reference, None) if expected_output.is_empty() => {
+            return Err(Score::error("there is neither a `reference` nor an `expected_output` to compare with"));
         }
-        (ComparedWith::Reference, None) => (variables.expected_output.as_str(), ""),
+        (ComparedWith::Reference, None) => (expected_output, ""),
     };
     let criteria = config.criteria.as_deref().map_or(variables.criteria.as_str(), trim);
     let task = ComparedTask { criteria, question: &variables.input, reference };
     let other = ShownAnswer { text: other.to_owned(), images: Vec::new() };
     let questions = preference::questions(task, &[answer, other], &config.judge);
-    judge_panel::vote(path, grader, &questions, context, |calls, judge| {
+    Ok(judge_panel::vote(path, grader, &questions, context, |calls, judge| {
         match preference::ask(calls, judge, &questions) {
             Ok(Preference::Decided(replies)) => result(&replies, config.against),
             Ok(Preference::Undecided(reason)) => Score::undecided(reason).into(),
             Err(failure) => failure.into(),
         }
-    })
+    }))
 }
 
 /// 1 for an answer that is better in both orders, 0 for one that is worse, else 0.5.
@@ -90,9 +88,8 @@ fn result(replies: &[OrderedReply; 2], against: ComparedWith) -> GraderResult {
         Assertion::new(text, is_met).with_evidence(reply.reasoning.clone().unwrap_or_default())
     };
     let orders: Vec<Value> = replies.iter().enumerate().map(order).collect();
-    let mut score = Score::new(value).with_rationale(rationale).with_detail("orders", orders);
-    score = score.with_detail("consistent", is_consistent);
-    score.assertions = replies.iter().enumerate().map(assertion).collect();
+    let score = Score { assertions: replies.iter().enumerate().map(assertion).collect(), ..Score::new(value) };
+    let score = score.with_rationale(rationale).with_detail("orders", orders).with_detail("consistent", is_consistent);
     GraderResult { pass_mark: Some(PASS_MARK), ..score.into() }
 }
 

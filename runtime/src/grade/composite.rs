@@ -1,8 +1,9 @@
 //! The `composite` grader: combines the results of several graders.
 
 use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
-use evalsuite_schema::grader::{Aggregator, Composite};
+use evalsuite_schema::grader::{Aggregator, Composite, JudgeSettings, Prompt};
 use evalsuite_schema::json::{Object, Value, json};
+use evalsuite_schema::placeholder::Syntax;
 
 use crate::grade::code_grader::command_output::VerdictRule;
 use crate::grade::grader_call::GraderCall;
@@ -11,9 +12,17 @@ use crate::grade::grader_record::grader_record;
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::{gate_is_closed, weighted_mean};
-use crate::grade::{code_grader, llm_aggregator};
+use crate::grade::{code_grader, judge_panel};
+use crate::judge::prompt_texts::AGGREGATE;
+use crate::judge::question::Question;
+use crate::judge::reply_shape::ReplyShape;
+use crate::model::judge::fenced;
+use crate::model::messages::pretty;
 use crate::model::score::Score;
 use crate::record::statistics::ratio;
+
+/// Template variable of the members' results.
+const RESULTS: &str = "EVALUATOR_RESULTS_JSON";
 
 /// Runs the members, and aggregates their results.
 pub(crate) fn grade(config: &Composite, call: &GraderCall<'_>) -> GraderRecord {
@@ -55,10 +64,15 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
                 context,
             ))
         }
-        Aggregator::LlmGrader { prompt, model } => {
-            let prompt = (prompt.as_ref(), model.as_deref());
-            llm_aggregator::grade(path, grader, prompt, &results(members), context, complete)
-        }
+        Aggregator::LlmGrader { prompt, model } => match aggregation_prompt(prompt.as_ref(), &results(members)) {
+            Ok(user) => {
+                let settings = JudgeSettings { model: model.clone(), ..JudgeSettings::default() };
+                let (system, response_schema) = (ReplyShape::FreeForm.system(), ReplyShape::FreeForm.schema(&[]));
+                let question = Question { system, response_schema, user, images: Vec::new(), settings: &settings };
+                judge_panel::ask(path, grader, &question, &[], context, complete)
+            }
+            Err(error) => judge_panel::record(grader, error, context),
+        },
     }
 }
 
@@ -116,4 +130,20 @@ fn results(members: &[GraderRecord]) -> Value {
         })
         .collect();
     json!({"results": results})
+}
+
+/// What a judge is asked that combines the results into one score.
+fn aggregation_prompt(prompt: Option<&Prompt>, results: &Value) -> Result<String, Score> {
+    let mut text = match prompt {
+        None => AGGREGATE.to_owned(),
+        Some(Prompt::Text(text) | Prompt::File { text, .. }) => text.clone(),
+        Some(Prompt::Command { .. }) => {
+            return Err(Score::error("a command cannot write the prompt of an aggregator"));
+        }
+    };
+    if !Syntax::Template.names(&text).any(|name| name == RESULTS) {
+        text.push_str("\n\n{{EVALUATOR_RESULTS_JSON}}");
+    }
+    let results = fenced(&pretty(results));
+    Ok(Syntax::Template.fill(&text, |name| (name == RESULTS).then(|| results.as_str().into())))
 }

@@ -18,63 +18,65 @@ const SHOWN_AS_PASSED: u8 = 7;
 pub(crate) fn score(judgement: Judgement, criteria: &[Criterion]) -> GraderResult {
     match judgement {
         Judgement::Undecided(reason) => Score::undecided(reason).into(),
-        Judgement::FreeForm { score, assertions, details } => {
-            let mut graded = Score::new(score);
-            graded.assertions = assertions;
-            graded.details = details;
-            graded.into()
-        }
-        Judgement::Checklist { checks, reasoning } => checklist(criteria, &checks, Some(reasoning)),
+        Judgement::FreeForm { score, assertions, details } => Score { assertions, details, ..Score::new(score) }.into(),
+        Judgement::Checklist { checks, reasoning } => checklist(criteria, &checks, reasoning),
         Judgement::Ranges { checks, reasoning } => ranges(criteria, &checks, reasoning),
     }
 }
 
-fn checklist(criteria: &[Criterion], checks: &[Check<bool>], reasoning: Option<String>) -> GraderResult {
-    let mut assertions = Vec::new();
-    let mut values = Vec::new();
-    let mut forced_fail = false;
-    for criterion in criteria {
-        let (satisfied, evidence) = worst(checks, &criterion.id);
-        forced_fail |= criterion.required && !satisfied;
-        values.push((criterion.weight, if satisfied { 1.0 } else { 0.0 }));
-        assertions.push(Assertion::new(shown(criterion), satisfied).with_evidence(evidence.unwrap_or_default()));
-    }
-    finish(values, assertions, forced_fail, reasoning, unknown_ids(criteria, checks))
+fn checklist(criteria: &[Criterion], checks: &[Check<bool>], reasoning: String) -> GraderResult {
+    by_criteria(criteria, checks, Some(reasoning), |criterion, is_satisfied, evidence| JudgedCriterion {
+        value: if is_satisfied { 1.0 } else { 0.0 },
+        is_met: is_satisfied || !criterion.required,
+        assertion: Assertion::new(shown(criterion), is_satisfied).with_evidence(evidence.unwrap_or_default()),
+    })
 }
 
 fn ranges(criteria: &[Criterion], checks: &[Check<u8>], reasoning: Option<String>) -> GraderResult {
-    let mut assertions = Vec::new();
-    let mut values = Vec::new();
-    let mut forced_fail = false;
     let mut raw = Object::new();
-    for criterion in criteria {
-        let (score, evidence) = worst(checks, &criterion.id);
+    let mut graded = by_criteria(criteria, checks, reasoning, |criterion, score, evidence| {
         let value = f64::from(score) / 10.0;
         let is_met = criterion.min_score.or(criterion.required.then_some(1.0)).is_none_or(|least| value >= least);
-        forced_fail |= !is_met;
-        values.push((criterion.weight, value));
         let range = criterion.score_ranges.iter().find(|range| (range.low..=range.high).contains(&score));
         let text = format!("{} - Score: {score}/10 ({})", shown(criterion), range.map_or("", |range| &range.outcome));
         let mut assertion = Assertion::new(text, score >= SHOWN_AS_PASSED && is_met);
         assertion.evidence = evidence;
-        assertions.push(assertion);
         raw.insert(criterion.id.clone(), score.into());
-    }
-    let mut graded = finish(values, assertions, forced_fail, reasoning, unknown_ids(criteria, checks));
+        JudgedCriterion { value, is_met, assertion }
+    });
     graded.score.details.insert("raw_scores".to_owned(), Value::Object(raw));
     graded
 }
 
-fn finish(
-    values: Vec<(f64, f64)>,
-    assertions: Vec<Assertion>,
-    forced_fail: bool,
+struct JudgedCriterion {
+    value: f64,
+    /// Whether the answer may pass.
+    is_met: bool,
+    assertion: Assertion,
+}
+
+/// The weighted mean of the criteria. A criterion that is not met fails the answer.
+fn by_criteria<T: Copy + Default + Ord>(
+    criteria: &[Criterion],
+    checks: &[Check<T>],
     reasoning: Option<String>,
-    unknown: Vec<String>,
+    mut judge: impl FnMut(&Criterion, T, Option<String>) -> JudgedCriterion,
 ) -> GraderResult {
-    let mut score = Score::new(weighted_mean(values.into_iter()).unwrap_or(0.0));
-    score.assertions = assertions;
-    score.rationale = reasoning.filter(|text| !text.trim().is_empty());
+    let mut values = Vec::new();
+    let mut assertions = Vec::new();
+    let mut forced_fail = false;
+    for criterion in criteria {
+        let (judgement, evidence) = worst(checks, &criterion.id);
+        let judged = judge(criterion, judgement, evidence);
+        forced_fail |= !judged.is_met;
+        values.push((criterion.weight, judged.value));
+        assertions.push(judged.assertion);
+    }
+    let rationale = reasoning.filter(|text| !text.trim().is_empty());
+    let mean = weighted_mean(values.into_iter()).unwrap_or(0.0);
+    let mut score = Score { assertions, rationale, ..Score::new(mean) };
+    let is_known = |check: &&Check<T>| criteria.iter().any(|criterion| criterion.id == check.id);
+    let unknown: Vec<String> = checks.iter().filter(|check| !is_known(check)).map(|check| check.id.clone()).collect();
     if !unknown.is_empty() {
         score = score.with_detail("unknown_ids", unknown);
     }
@@ -92,11 +94,6 @@ fn worst<T: Copy + Default + Ord>(checks: &[Check<T>], id: &str) -> (T, Option<S
         Some(check) => (check.judgement, check.reasoning.clone()),
         None => (T::default(), Some(NOT_ANSWERED.to_owned())),
     }
-}
-
-fn unknown_ids<T>(criteria: &[Criterion], checks: &[Check<T>]) -> Vec<String> {
-    let known = |id: &str| criteria.iter().any(|criterion| criterion.id == id);
-    checks.iter().filter(|check| !known(&check.id)).map(|check| check.id.clone()).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,6 @@ pub(crate) mod json_equality;
 pub(crate) mod json_schema;
 pub(crate) mod judge_panel;
 pub(crate) mod judgement_score;
-pub(crate) mod llm_aggregator;
 pub(crate) mod llm_grader;
 pub(crate) mod metric_graders;
 pub(crate) mod number_format;
