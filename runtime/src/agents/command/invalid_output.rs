@@ -1,6 +1,6 @@
-//! The error for an output file that does not have the documented form.
+//! Typed values of an output file, and the error if it does not have the documented form.
 
-use evalsuite_schema::Value;
+use evalsuite_schema::{Object, Value};
 
 use crate::platform::text_error::text_error;
 
@@ -22,4 +22,22 @@ impl InvalidOutput {
         };
         Self(format!("`{key}` has to be {expected}, found {found}"))
     }
+}
+
+/// The value of a key as `read` returns it; `None` if the key is missing or null. `expected` describes what `read` accepts.
+pub(crate) fn value<'o, T>(
+    object: &'o Object,
+    key: &str,
+    expected: &str,
+    read: impl FnOnce(&'o Value) -> Option<T>,
+) -> Result<Option<T>, InvalidOutput> {
+    match object.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => read(value).map(Some).ok_or_else(|| InvalidOutput::wrong_type(key, expected, value)),
+    }
+}
+
+/// A text, see [`value`].
+pub(crate) fn text<'o>(object: &'o Object, key: &str) -> Result<Option<&'o str>, InvalidOutput> {
+    value(object, key, "a string", Value::as_str)
 }

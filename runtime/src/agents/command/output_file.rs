@@ -5,9 +5,9 @@ use std::path::Path;
 use evalsuite_records::record::{Note, Usage};
 use evalsuite_schema::{Object, Value};
 
-use crate::agents::command::invalid_output::InvalidOutput;
+use crate::agents::command::invalid_output::{InvalidOutput, text, value};
 use crate::agents::command::output_message;
-use crate::model::outcome::Outcome;
+use crate::model::outcome::{Outcome, is_amount};
 
 /// Keys that make a JSON object a structured reply.
 const KEYS: [&str; 7] = ["text", "output", "output_messages", "token_usage", "cost_usd", "duration_ms", "state"];
@@ -33,41 +33,31 @@ pub(crate) fn read(text: &str, directory: &Path) -> Result<OutputFile, InvalidOu
 }
 
 fn structured(object: &Object, directory: &Path) -> Result<OutputFile, InvalidOutput> {
-    let get = |key: &str| object.get(key).filter(|value| !value.is_null());
     let mut outcome = Outcome::new();
     let mut notes = Vec::new();
-    if get("output").is_some() && get("output_messages").is_some() {
+    let is_set = |key: &str| object.get(key).is_some_and(|value| !value.is_null());
+    if is_set("output") && is_set("output_messages") {
         return Err("`output` and `output_messages` are two names of one key; keep one".into());
     }
-    if let Some((key, value)) = ["output", "output_messages"].iter().find_map(|key| Some((key, get(key)?))) {
-        let list = value.as_array().ok_or_else(|| InvalidOutput::wrong_type(key, "a list of messages", value))?;
+    for key in ["output", "output_messages"] {
+        let Some(list) = value(object, key, "a list of messages", Value::as_array)? else { continue };
         let messages = list.iter().enumerate().map(|(index, value)| {
             output_message::read(value, directory)
                 .map_err(|problem| format!("message {} of `{key}`: {problem}", index + 1))
         });
         outcome.messages = Some(messages.collect::<Result<_, _>>()?);
     }
-    if let Some(value) = get("text") {
-        let text = value.as_str().ok_or_else(|| InvalidOutput::wrong_type("text", "a string", value))?;
-        // The messages say what the answer is, if there are any.
-        if outcome.messages.as_ref().is_none_or(Vec::is_empty) {
-            outcome.text = Some(text.to_owned());
-        }
-    }
-    if let Some(value) = get("token_usage") {
-        outcome.usage = Some(usage(value)?);
-    }
-    outcome.cost_usd = amount(get("cost_usd"), "cost_usd", &mut notes)?;
-    outcome.duration_ms = amount(get("duration_ms"), "duration_ms", &mut notes)?;
-    if let Some(value) = get("state") {
-        outcome.state =
-            value.as_object().ok_or_else(|| InvalidOutput::wrong_type("state", "an object", value))?.clone();
-    }
+    // The messages say what the answer is, if there are any.
+    let is_answer = outcome.messages.as_ref().is_none_or(Vec::is_empty);
+    outcome.text = text(object, "text")?.filter(|_| is_answer).map(str::to_owned);
+    outcome.usage = value(object, "token_usage", "an object", Value::as_object)?.map(usage).transpose()?;
+    outcome.cost_usd = amount(object, "cost_usd", &mut notes)?;
+    outcome.duration_ms = amount(object, "duration_ms", &mut notes)?;
+    outcome.state = value(object, "state", "an object", Value::as_object)?.cloned().unwrap_or_default();
     Ok(OutputFile { outcome, notes })
 }
 
-fn usage(value: &Value) -> Result<Usage, InvalidOutput> {
-    let object = value.as_object().ok_or_else(|| InvalidOutput::wrong_type("token_usage", "an object", value))?;
+fn usage(object: &Object) -> Result<Usage, InvalidOutput> {
     let tokens = |key: &str| match object.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(count) => count
@@ -76,24 +66,18 @@ fn usage(value: &Value) -> Result<Usage, InvalidOutput> {
             .ok_or_else(|| InvalidOutput::wrong_type(&format!("token_usage.{key}"), "an integer of at least 0", count)),
     };
     let required = |key: &str| tokens(key)?.ok_or_else(|| InvalidOutput::from(format!("`token_usage` has no `{key}`")));
-    let mut usage = Usage::new(required("input")?, required("output")?);
-    if let Some(cached) = tokens("cached")? {
-        usage = usage.with_cached(cached);
-    }
-    if let Some(reasoning) = tokens("reasoning")? {
-        usage = usage.with_reasoning(reasoning);
-    }
-    Ok(usage)
+    let usage = Usage::new(required("input")?, required("output")?);
+    let (cached, reasoning) = (tokens("cached")?, tokens("reasoning")?);
+    Ok(usage.with_cached(cached.unwrap_or_default()).with_reasoning(reasoning.unwrap_or_default()))
 }
 
-fn amount(value: Option<&Value>, key: &str, notes: &mut Vec<Note>) -> Result<Option<f64>, InvalidOutput> {
-    let Some(value) = value else { return Ok(None) };
-    let number = value.as_f64().ok_or_else(|| InvalidOutput::wrong_type(key, "a number", value))?;
-    if number.is_finite() && number >= 0.0 {
-        return Ok(Some(number));
+fn amount(object: &Object, key: &str, notes: &mut Vec<Note>) -> Result<Option<f64>, InvalidOutput> {
+    let number = value(object, key, "a number", Value::as_f64)?;
+    let amount = number.filter(|number| is_amount(*number));
+    if let (Some(number), None) = (number, amount) {
+        notes.push(Note::new("output_ignored", format!("`{key}` of the output file is {number}, which is ignored")));
     }
-    notes.push(Note::new("output_ignored", format!("`{key}` of the output file is {number}, which is ignored")));
-    Ok(None)
+    Ok(amount)
 }
 
 #[cfg(test)]

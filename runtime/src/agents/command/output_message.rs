@@ -5,37 +5,26 @@ use std::path::Path;
 use evalsuite_schema::media_type::of_extension;
 use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall, Value};
 
-use crate::agents::command::invalid_output::InvalidOutput;
+use crate::agents::command::invalid_output;
+use crate::agents::command::invalid_output::{InvalidOutput, text};
 
 /// Reads a message; paths of files are relative to `directory`. Unknown keys are ignored.
 pub(crate) fn read(value: &Value, directory: &Path) -> Result<Message, InvalidOutput> {
     let object = value.as_object().ok_or_else(|| format!("a message is an object, found {value}"))?;
-    let role = match get(object, "role") {
-        Some(Value::String(role)) => [Role::System, Role::User, Role::Assistant, Role::Tool]
-            .into_iter()
-            .find(|known| known.as_str() == role)
-            .ok_or_else(|| format!("`role` is `{role}`; it is `system`, `user`, `assistant` or `tool`"))?,
-        Some(other) => return Err(InvalidOutput::wrong_type("role", "a string", other)),
-        None => return Err("it has no `role`".into()),
-    };
+    let role = text(object, "role")?.ok_or("it has no `role`")?;
+    let role = Role::of_word(role)
+        .ok_or_else(|| format!("`role` is `{role}`; it is `system`, `user`, `assistant` or `tool`"))?;
     let mut message = Message::empty(role);
-    message.name = text(object, "name")?;
+    message.name = owned_text(object, "name")?;
     message.content = get(object, "content").map(|value| content(value, directory)).transpose()?;
-    if let Some(calls) = get(object, "tool_calls") {
-        let calls = calls.as_array().ok_or_else(|| InvalidOutput::wrong_type("tool_calls", "a list", calls))?;
+    if let Some(calls) = invalid_output::value(object, "tool_calls", "a list", Value::as_array)? {
         message.tool_calls = calls.iter().map(tool_call).collect::<Result<_, _>>()?;
     }
-    message.start_time = text(object, "start_time")?;
-    message.end_time = text(object, "end_time")?;
+    message.start_time = owned_text(object, "start_time")?;
+    message.end_time = owned_text(object, "end_time")?;
     message.duration_ms = duration(object)?;
-    message.llm_call_count = match get(object, "llm_call_count") {
-        None => None,
-        Some(count) => Some(
-            count
-                .as_u64()
-                .ok_or_else(|| InvalidOutput::wrong_type("llm_call_count", "an integer of at least 0", count))?,
-        ),
-    };
+    message.llm_call_count =
+        invalid_output::value(object, "llm_call_count", "an integer of at least 0", Value::as_u64)?;
     message.metadata = get(object, "metadata").cloned();
     Ok(message)
 }
@@ -44,18 +33,13 @@ fn get<'o>(object: &'o Object, key: &str) -> Option<&'o Value> {
     object.get(key).filter(|value| !value.is_null())
 }
 
-fn text(object: &Object, key: &str) -> Result<Option<String>, InvalidOutput> {
-    match get(object, key) {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(other) => Err(InvalidOutput::wrong_type(key, "a string", other)),
-    }
+fn owned_text(object: &Object, key: &str) -> Result<Option<String>, InvalidOutput> {
+    Ok(text(object, key)?.map(str::to_owned))
 }
 
 fn duration(object: &Object) -> Result<Option<f64>, InvalidOutput> {
-    let Some(value) = get(object, "duration_ms") else { return Ok(None) };
-    let number = value.as_f64().filter(|number| *number >= 0.0);
-    number.map(Some).ok_or_else(|| InvalidOutput::wrong_type("duration_ms", "a number of at least 0", value))
+    let read = |value: &Value| value.as_f64().filter(|number| *number >= 0.0);
+    invalid_output::value(object, "duration_ms", "a number of at least 0", read)
 }
 
 fn content(value: &Value, directory: &Path) -> Result<Content, InvalidOutput> {
@@ -77,28 +61,27 @@ fn part(value: &Value, directory: &Path) -> Result<Part, InvalidOutput> {
     };
     let kind = text(object, "type")?.ok_or("a part of `content` has no `type`")?;
     // Models write the text of a part under `text`.
+    let other_key = if kind == "text" { "text" } else { "path" };
     let written = match text(object, "value")? {
-        Some(written) => Some(written),
-        None if kind == "text" => text(object, "text")?,
-        None => text(object, "path")?,
+        Some(written) => written,
+        None => text(object, other_key)?.ok_or_else(|| format!("a part of type `{kind}` has no `value`"))?,
     };
-    let written = written.ok_or_else(|| format!("a part of type `{kind}` has no `value`"))?;
-    let file = |written: String| {
-        let path = directory.join(&written).to_string_lossy().into_owned();
+    let file = || {
+        let path = directory.join(written).to_string_lossy().into_owned();
         PathRef::found(written, path)
     };
-    match kind.as_str() {
-        "text" => Ok(Part::Text(written)),
-        "file" => Ok(Part::File(file(written))),
+    match kind {
+        "text" => Ok(Part::Text(written.to_owned())),
+        "file" => Ok(Part::File(file())),
         "image" | "audio" | "document" => {
             let media_type = match text(object, "media_type")? {
-                Some(media_type) => media_type,
-                None => media_type_of(&kind, &written).ok_or_else(|| {
+                Some(media_type) => media_type.to_owned(),
+                None => media_type_of(kind, written).ok_or_else(|| {
                     format!("the {kind} `{written}` has no `media_type`, and its file extension is unknown")
                 })?,
             };
-            let file = file(written);
-            Ok(match kind.as_str() {
+            let file = file();
+            Ok(match kind {
                 "image" => Part::Image { file, media_type },
                 "audio" => Part::Audio { file, media_type },
                 _ => Part::Document { file, media_type },
@@ -126,15 +109,11 @@ fn tool_call(value: &Value) -> Result<ToolCall, InvalidOutput> {
     let mut call = ToolCall::new(text(object, "tool")?.ok_or("a tool call has no `tool`")?);
     call.input = get(object, "input").cloned();
     call.output = get(object, "output").cloned();
-    call.id = text(object, "id")?;
-    call.start_time = text(object, "start_time")?;
-    call.end_time = text(object, "end_time")?;
+    call.id = owned_text(object, "id")?;
+    call.start_time = owned_text(object, "start_time")?;
+    call.end_time = owned_text(object, "end_time")?;
     call.duration_ms = duration(object)?;
-    call.is_error = match get(object, "is_error") {
-        None => false,
-        Some(Value::Bool(is_error)) => *is_error,
-        Some(other) => return Err(InvalidOutput::wrong_type("is_error", "`true` or `false`", other)),
-    };
+    call.is_error = invalid_output::value(object, "is_error", "`true` or `false`", Value::as_bool)?.unwrap_or_default();
     Ok(call)
 }
 
