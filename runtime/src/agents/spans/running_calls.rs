@@ -16,14 +16,6 @@ struct RunningCall {
     before: task::Id,
 }
 
-/// The call that a span without ancestors belongs to.
-pub(crate) enum Candidates {
-    One(Arc<Spans>),
-    /// Any of these.
-    Several(Vec<Arc<Spans>>),
-    None,
-}
-
 fn calls() -> MutexGuard<'static, Vec<RunningCall>> {
     CALLS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -42,20 +34,14 @@ pub(crate) fn end(spans: &Arc<Spans>) {
 }
 
 /// The calls that may have made the current span. A task that is older than a call was not spawned by it.
-pub(crate) fn candidates(span: &'static str) -> Candidates {
+pub(crate) fn candidates(span: &'static str) -> Vec<Arc<Spans>> {
     let task = task::try_id();
-    let calls = calls();
     let is_possible = |call: &&RunningCall| task.is_none_or(|task| task > call.before);
-    let mut possible: Vec<_> = calls.iter().filter(is_possible).map(|call| Arc::clone(&call.spans)).collect();
-    drop(calls);
-    match possible.len() {
-        0 => {
-            add_outside(span);
-            Candidates::None
-        }
-        1 => possible.pop().map_or(Candidates::None, Candidates::One),
-        _ => Candidates::Several(possible),
+    let possible: Vec<_> = calls().iter().filter(is_possible).map(|call| Arc::clone(&call.spans)).collect();
+    if possible.is_empty() {
+        add_outside(span);
     }
+    possible
 }
 
 /// A span of something from before the running calls, such as a task that an earlier trial left behind. It belongs to none of

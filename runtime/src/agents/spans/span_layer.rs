@@ -12,7 +12,7 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::{LookupSpan, SpanRef};
 
 use crate::agents::spans::running_calls;
-use crate::agents::spans::running_calls::{Candidates, candidates};
+use crate::agents::spans::running_calls::candidates;
 use crate::agents::spans::span_fields::{FieldCollector, GEN_AI, has_name, is_gen_ai};
 use crate::agents::spans::span_store;
 use crate::agents::spans::span_store::{SpanTime, Spans};
@@ -140,13 +140,16 @@ where
                 place(&span, position, fields);
             }
             (None, Some(_)) if is_of_earlier_call => running_calls::add_outside(span.name()),
-            (None, Some(fields)) => match candidates(span.name()) {
-                Candidates::One(spans) => place(&span, SpanPosition { spans, nearest: None, own: false }, Some(fields)),
-                Candidates::Several(calls) => {
-                    let unassigned = UnassignedSpan::new(span.name(), fields, calls);
+            (None, Some(fields)) => match candidates(span.name()).as_slice() {
+                [] => {}
+                [call] => {
+                    let position = SpanPosition { spans: Arc::clone(call), nearest: None, own: false };
+                    place(&span, position, Some(fields));
+                }
+                calls => {
+                    let unassigned = UnassignedSpan::new(span.name(), fields, calls.to_vec());
                     span.extensions_mut().insert(unassigned);
                 }
-                Candidates::None => {}
             },
             // Its descendants, or who enters it, tell where it belongs.
             (None, None) => {}
@@ -197,10 +200,10 @@ where
             }),
             Some(SpanPosition { spans, .. }) => add_event_without_span(&spans, named, fields),
             None if !is_gen_ai(metadata) => {}
-            None => match candidates(metadata.name()) {
-                Candidates::One(spans) => add_event_without_span(&spans, named, fields),
-                Candidates::Several(calls) => drop(UnassignedSpan::new(metadata.name(), fields, calls)),
-                Candidates::None => {}
+            None => match candidates(metadata.name()).as_slice() {
+                [] => {}
+                [call] => add_event_without_span(call, named, fields),
+                calls => drop(UnassignedSpan::new(metadata.name(), fields, calls.to_vec())),
             },
         }
     }

@@ -10,31 +10,20 @@ use crate::platform::clock::timestamp;
 
 /// Spans in the order they began.
 #[derive(Debug, Default)]
-pub(crate) struct Spans(Mutex<SpanList>);
-
-#[derive(Debug, Default)]
-struct SpanList {
-    spans: Vec<Span>,
-    /// Names of spans that may belong to this call or to another one, by a number of theirs.
-    unassigned: BTreeMap<u64, &'static str>,
-    /// Names of spans of something from before the call.
-    outside: BTreeSet<&'static str>,
-    /// Names of spans that are neither of models nor of tools.
-    others: BTreeSet<&'static str>,
-    /// The call is over; later spans are ignored.
-    closed: bool,
-}
+pub(crate) struct Spans(Mutex<SeenSpans>);
 
 /// What was seen of a call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SeenSpans {
     pub(crate) spans: Vec<Span>,
-    /// Names of spans that may belong to this call or to another one.
-    pub(crate) unassigned: Vec<&'static str>,
+    /// Names of spans that may belong to this call or to another one, by a number of theirs.
+    pub(crate) unassigned: BTreeMap<u64, &'static str>,
     /// Names of spans of something from before the call.
     pub(crate) outside: BTreeSet<&'static str>,
     /// Names of spans that are neither of models nor of tools.
     pub(crate) others: BTreeSet<&'static str>,
+    /// The call is over; later spans are ignored.
+    closed: bool,
 }
 
 #[derive(Debug)]
@@ -67,7 +56,7 @@ impl SpanTime {
 }
 
 impl Spans {
-    fn list(&self) -> MutexGuard<'_, SpanList> {
+    fn list(&self) -> MutexGuard<'_, SeenSpans> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -116,8 +105,6 @@ impl Spans {
 
     /// All spans; later ones are ignored.
     pub(crate) fn close(&self) -> SeenSpans {
-        let closed = SpanList { closed: true, ..SpanList::default() };
-        let SpanList { spans, unassigned, outside, others, .. } = std::mem::replace(&mut *self.list(), closed);
-        SeenSpans { spans, unassigned: unassigned.into_values().collect(), outside, others }
+        std::mem::replace(&mut *self.list(), SeenSpans { closed: true, ..SeenSpans::default() })
     }
 }

@@ -1,6 +1,7 @@
 //! The trial that a thread works for, and the subscriber that sees its spans.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -83,19 +84,19 @@ impl Trace {
     /// The transcript of the spans so far; later spans are ignored.
     pub(crate) fn take(&self) -> Captured {
         running_calls::end(&self.spans);
-        let SeenSpans { spans, unassigned, outside, others } = self.spans.close();
+        let SeenSpans { spans, unassigned, outside, others, .. } = self.spans.close();
+        let names = |set: BTreeSet<&'static str>| set.into_iter().collect::<Vec<_>>();
         let mut captured = span_transcript::assemble(&spans);
         captured.missing = if self.hidden.load(Ordering::SeqCst) {
             Some(MissingSpans::hidden())
         } else if !unassigned.is_empty() {
-            Some(MissingSpans::unassigned(&unassigned))
+            Some(MissingSpans::unassigned(&unassigned.into_values().collect::<Vec<_>>()))
         } else if !outside.is_empty() {
-            Some(MissingSpans::outside(outside.into_iter().collect::<Vec<_>>().as_slice()))
+            Some(MissingSpans::outside(&names(outside)))
         } else {
             captured.missing
         };
-        let others: Vec<&str> = others.into_iter().collect();
-        captured.seen = Some(captured_spans::seen(&others, subscribers() > self.subscribers));
+        captured.seen = Some(captured_spans::seen(&names(others), subscribers() > self.subscribers));
         captured
     }
 }
