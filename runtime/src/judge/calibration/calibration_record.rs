@@ -17,21 +17,12 @@ const DISAGREEMENTS: usize = 20;
 /// Least share of samples that have to be judged.
 const VALID: f64 = 0.5;
 
-/// The run of a calibration, without its samples.
-pub(crate) struct CalibrationRun {
-    pub(crate) run_id: String,
-    pub(crate) suite: String,
-    pub(crate) test_name: String,
-    pub(crate) started_at: String,
-    pub(crate) duration_ms: u64,
-}
-
-pub(crate) fn of(
-    calibration_run: CalibrationRun,
+/// Fills in what was measured; `record` has the run.
+pub(crate) fn complete(
+    mut record: CalibrationRecord,
     calibration: &Calibration,
     samples: Vec<SampleRecord>,
 ) -> CalibrationRecord {
-    let CalibrationRun { run_id, suite, test_name, started_at, duration_ms } = calibration_run;
     let pairs: Vec<(f64, f64)> =
         samples.iter().filter_map(|sample| Some((sample.human_score, sample.judge_score?))).collect();
     let statistics = agreement::of(&pairs, calibration.tolerance, calibration.threshold);
@@ -46,13 +37,7 @@ pub(crate) fn of(
     let prompts: Vec<&str> = judges.iter().map(|judge| judge.prompt_sha256.as_str()).collect();
     let costs = judges.iter().filter_map(|judge| judge.cost_usd);
     let shortfalls = shortfalls(&calibration.bar, &counts, statistics.as_ref());
-    let mut record = CalibrationRecord::new();
-    record.run_id = run_id;
-    record.suite = suite;
     record.location = calibration.location.clone();
-    record.test_name = test_name;
-    record.started_at = started_at;
-    record.duration_ms = duration_ms;
     record.judges = names(|judge| Some(&judge.name));
     record.models = names(|judge| judge.model.as_deref());
     record.prompt_sha256 = sha256(prompts.join("\n"));

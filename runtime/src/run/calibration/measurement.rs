@@ -63,14 +63,13 @@ impl JudgeMeasurement<'_> {
                 Ok(record) => judged(sample, record),
                 Err(SampleError { code, message }) => blank(sample, Some((code, message))),
             });
-        let about = calibration_record::CalibrationRun {
-            run_id: self.run.run_id.clone(),
-            suite: self.evals.suite().name.to_owned(),
-            test_name: test_name(self.evals),
-            started_at,
-            duration_ms: u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX),
-        };
-        Ok(calibration_record::of(about, self.calibration, samples))
+        let mut record = CalibrationRecord::new();
+        record.run_id.clone_from(&self.run.run_id);
+        record.suite = self.evals.suite().name.to_owned();
+        record.test_name = test_name(self.evals);
+        record.started_at = started_at;
+        record.duration_ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(calibration_record::complete(record, self.calibration, samples))
     }
 
     fn has_judge(&self) -> bool {
