@@ -80,16 +80,8 @@ fn free_form(mut object: Object) -> Result<Judgement, InvalidReply> {
             .filter(|score| (0.0..=1.0).contains(score))
             .ok_or_else(|| format!("`score` is {value}, not a number from 0 to 1"))?,
     };
-    let mut assertions = Vec::new();
-    match object.remove("assertions") {
-        None => {}
-        Some(Value::Array(entries)) => {
-            for (index, entry) in entries.into_iter().enumerate() {
-                assertions.push(assertion(entry).map_err(|problem| format!("`assertions[{index}]` {problem}"))?);
-            }
-        }
-        Some(other) => return Err(format!("`assertions` is {}, not a list", kind(&other)).into()),
-    }
+    let assertions = object.remove("assertions").map(|list| entries("assertions", list, assertion)).transpose()?;
+    let mut assertions = assertions.unwrap_or_default();
     assertions.truncate(MOST_ASSERTIONS);
     let details = match object.remove("details") {
         None => Object::new(),
@@ -99,8 +91,7 @@ fn free_form(mut object: Object) -> Result<Judgement, InvalidReply> {
     Ok(Judgement::FreeForm { score, assertions, details })
 }
 
-fn assertion(entry: Value) -> Result<Assertion, InvalidReply> {
-    let Value::Object(mut entry) = entry else { return Err(format!("is {}, not an object", kind(&entry)).into()) };
+fn assertion(mut entry: Object) -> Result<Assertion, InvalidReply> {
     let text = text_of(&mut entry, "text")?.ok_or("has no `text`")?;
     let mut assertion = Assertion::new(text, bool_of(&mut entry, "passed")?);
     assertion.evidence = text_of(&mut entry, "evidence")?;
@@ -110,21 +101,27 @@ fn assertion(entry: Value) -> Result<Assertion, InvalidReply> {
 type Read<T> = Result<(T, Option<String>), InvalidReply>;
 
 fn checks<T>(object: &mut Object, read: impl Fn(&mut Object) -> Read<T>) -> Result<Vec<Check<T>>, InvalidReply> {
-    let entries = match object.remove("checks") {
-        None => return Err("the reply has no `checks`".into()),
-        Some(Value::Array(entries)) => entries,
-        Some(other) => return Err(format!("`checks` is {}, not a list", kind(&other)).into()),
-    };
-    let check = |entry: Value| -> Result<_, InvalidReply> {
-        let Value::Object(mut entry) = entry else { return Err(format!("is {}, not an object", kind(&entry)).into()) };
+    let list = object.remove("checks").ok_or("the reply has no `checks`")?;
+    entries("checks", list, |mut entry| {
         let id = text_of(&mut entry, "id")?.ok_or("has no `id`")?;
         let (judgement, reasoning) = read(&mut entry)?;
         Ok(Check { id, judgement, reasoning })
+    })
+}
+
+/// Reads the objects of a list; an error begins with the index of its object.
+fn entries<T>(
+    key: &str,
+    list: Value,
+    read: impl Fn(Object) -> Result<T, InvalidReply>,
+) -> Result<Vec<T>, InvalidReply> {
+    let Value::Array(entries) = list else { return Err(format!("`{key}` is {}, not a list", kind(&list)).into()) };
+    let read = |entry| match entry {
+        Value::Object(entry) => read(entry),
+        other => Err(format!("is {}, not an object", kind(&other)).into()),
     };
     let numbered = entries.into_iter().enumerate();
-    numbered
-        .map(|(index, entry)| check(entry).map_err(|problem| format!("`checks[{index}]` {problem}").into()))
-        .collect()
+    numbered.map(|(index, entry)| read(entry).map_err(|problem| format!("`{key}[{index}]` {problem}").into())).collect()
 }
 
 fn score_of(check: &mut Object) -> Result<u8, InvalidReply> {

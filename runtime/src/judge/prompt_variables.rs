@@ -13,9 +13,6 @@ const CHANGES: usize = 200_000;
 /// Characters of the argument that is shown of a tool call.
 const DETAIL: usize = 120;
 
-/// Current names of the variables.
-const VARIABLES: [&str; 6] = ["input", "output", "expected_output", "criteria", "file_changes", "tool_calls"];
-
 /// The values of all variables, without surrounding white space.
 #[derive(Debug)]
 pub(crate) struct PromptVariables {
@@ -54,19 +51,15 @@ impl PromptVariables {
         }
     }
 
-    pub(crate) fn is_variable(name: &str) -> bool {
-        VARIABLES.contains(&current_name(name))
-    }
-
-    /// The value of a variable.
-    pub(crate) fn value(&self, name: &str) -> Option<String> {
-        Some(match current_name(name) {
-            "input" => self.input.clone(),
-            "output" => self.output.clone(),
-            "expected_output" => self.expected_output.clone(),
-            "criteria" => self.criteria.clone(),
-            "file_changes" => self.file_changes.clone(),
-            "tool_calls" => self.tool_calls.clone(),
+    /// The value of a variable, by its current or its former name.
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
+        Some(match name {
+            "input" | "input_text" => &self.input,
+            "output" | "output_text" => &self.output,
+            "expected_output" | "expected_output_text" => &self.expected_output,
+            "criteria" => &self.criteria,
+            "file_changes" => &self.file_changes,
+            "tool_calls" => &self.tool_calls,
             _ => return None,
         })
     }
@@ -84,27 +77,14 @@ fn conversation(list: &[Message], places: &SuiteLocation) -> String {
     list.iter().filter_map(said).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The current name of a variable that was renamed.
-fn current_name(name: &str) -> &str {
-    match name {
-        "input_text" => "input",
-        "output_text" => "output",
-        "expected_output_text" => "expected_output",
-        name => name,
-    }
-}
-
 fn changes(diff: &str) -> String {
-    let shown = beginning(diff);
-    if shown.len() == diff.len() {
-        return diff.to_owned();
+    match diff.char_indices().nth(CHANGES) {
+        None => diff.to_owned(),
+        Some((end, _)) => {
+            let total = diff.chars().count();
+            format!("{}\n[cut: {CHANGES} of {total} characters are shown]", &diff[..end])
+        }
     }
-    let total = diff.chars().count();
-    format!("{shown}\n[cut: {CHANGES} of {total} characters are shown]")
-}
-
-fn beginning(diff: &str) -> &str {
-    diff.char_indices().nth(CHANGES).map_or(diff, |(end, _)| &diff[..end])
 }
 
 fn calls(evidence: &Evidence<'_>) -> String {

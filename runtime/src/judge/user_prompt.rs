@@ -21,7 +21,7 @@ pub(crate) fn user_prompt<E>(
     let mut text = match prompt {
         None => built_in(shape, &variables.criteria, variables),
         Some(Prompt::Text(text) | Prompt::File { text, .. }) => {
-            match Syntax::Template.names(text).any(PromptVariables::is_variable) {
+            match Syntax::Template.names(text).any(|name| variables.value(name).is_some()) {
                 true => Syntax::Template.fill(text, |name| variables.value(name).map(Into::into)),
                 false => built_in(shape, trim(text), variables),
             }
