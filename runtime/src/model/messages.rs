@@ -84,15 +84,8 @@ fn parts(message: &Message) -> &[Part] {
 
 /// Every file part of the messages, in order.
 pub(crate) fn file_parts<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<&'m PathRef> {
-    let mut files = Vec::new();
-    for message in messages {
-        for part in parts(message) {
-            if let Part::File(file) = part {
-                files.push(file);
-            }
-        }
-    }
-    files
+    let file = |part: &'m Part| if let Part::File(file) = part { Some(file) } else { None };
+    messages.into_iter().flat_map(parts).filter_map(file).collect()
 }
 
 /// The input as an agent gets it. A file is shown as its absolute path.
@@ -102,7 +95,7 @@ pub(crate) fn prompt(input: &Input, resolve: impl Fn(&PathRef) -> PathBuf) -> St
             .iter()
             .find_map(|key| object.get(key).and_then(Value::as_str))
             .map_or_else(|| pretty(&Value::Object(object.clone())), str::to_owned),
-        Input::Messages(messages) => messages_prompt(messages, resolve),
+        Input::Messages(messages) => blocks(messages, &|file| format!("<file: path=\"{}\">", resolve(file).display())),
     }
 }
 
@@ -118,10 +111,6 @@ pub(crate) fn judge_prompt(messages: &[Message], read: impl Fn(&PathRef) -> Opti
 pub(crate) fn file_text(path: &std::path::Path) -> Option<String> {
     let text = String::from_utf8(std::fs::read(path).ok()?).ok()?;
     (!text.contains('\0')).then_some(text)
-}
-
-fn messages_prompt(messages: &[Message], resolve: impl Fn(&PathRef) -> PathBuf) -> String {
-    blocks(messages, &|file| format!("<file: path=\"{}\">", resolve(file).display()))
 }
 
 fn blocks(messages: &[Message], show_file: &dyn Fn(&PathRef) -> String) -> String {

@@ -112,30 +112,13 @@ fn messages(messages: &[Message], path_of: PathOf<'_>) -> Value {
     messages.iter().map(|message| self::message(message, path_of)).collect()
 }
 
+/// A message as records have it, except for the paths in its content.
 fn message(message: &Message, path_of: PathOf<'_>) -> Value {
-    let mut object = Object::new();
-    object.insert("role".to_owned(), message.role.as_str().into());
-    let mut set = |key: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            object.insert(key.to_owned(), value);
-        }
-    };
-    set("name", message.name.clone().map(Into::into));
-    set("content", message.content.as_ref().map(|content| self::content(content, path_of)));
-    if !message.tool_calls.is_empty() {
-        set("tool_calls", Some(json!(message.tool_calls)));
+    let mut value = json!(message);
+    if let Some(content) = &message.content {
+        value["content"] = self::content(content, path_of);
     }
-    set("start_time", message.start_time.clone().map(Into::into));
-    set("end_time", message.end_time.clone().map(Into::into));
-    set("duration_ms", message.duration_ms.map(Into::into));
-    set("llm_call_count", message.llm_call_count.map(Into::into));
-    set("tool_call_id", message.tool_call_id.clone().map(Into::into));
-    set("reasoning", message.reasoning.clone().map(Into::into));
-    set("model", message.model.clone().map(Into::into));
-    set("usage", message.usage.map(|usage| json!(usage)));
-    set("cost_usd", message.cost_usd.map(Into::into));
-    set("metadata", message.metadata.clone());
-    Value::Object(object)
+    value
 }
 
 fn content(content: &Content, path_of: PathOf<'_>) -> Value {
