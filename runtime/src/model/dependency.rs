@@ -48,21 +48,4 @@ getters! {
 }
 
 /// The dependencies of a case by their ids.
-#[derive(Debug, Default)]
-pub(crate) struct Dependencies(BTreeMap<String, Dependency>);
-
-impl Dependencies {
-    pub(crate) fn get(&self, id: &str) -> Option<&Dependency> {
-        self.0.get(id)
-    }
-
-    pub(crate) fn outcomes(&self) -> BTreeMap<String, Status> {
-        self.0.iter().map(|(id, dependency)| (id.clone(), dependency.outcome)).collect()
-    }
-}
-
-impl FromIterator<(String, Dependency)> for Dependencies {
-    fn from_iter<I: IntoIterator<Item = (String, Dependency)>>(dependencies: I) -> Self {
-        Self(dependencies.into_iter().collect())
-    }
-}
+pub(crate) type Dependencies = BTreeMap<String, Dependency>;

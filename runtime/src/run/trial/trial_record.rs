@@ -74,7 +74,8 @@ pub(crate) fn write_record(trial: TrialAttempt<'_>, end: TrialEnd, score: TrialS
     record.hooks = hooks;
     record.notes = notes;
     record.trajectory = trajectory;
-    record.dependencies = plan.dependencies.results.outcomes();
+    let outcomes = plan.dependencies.results.iter().map(|(id, dependency)| (id.clone(), dependency.status()));
+    record.dependencies = outcomes.collect();
     record.metadata = plan.source.case.metadata.clone();
     record.tags = plan.source.tags();
     record.category = plan.source.data.category.clone();
