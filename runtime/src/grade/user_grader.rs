@@ -25,10 +25,15 @@ pub(crate) fn grade(name: &str, config: &Object, call: &GraderCall<'_>) -> Grade
     };
     let inquiry = Arc::new(GraderInquiry::new(context.asking_grader(path), context.judges.clone()));
     let (function, evidence, config) = (grader.clone(), context.evidence.detached(inquiry.clone()), config.clone());
-    let cancel = grader.new_cancel();
+    let cancel = grader.callable.new_cancel();
     let inner = cancel.clone();
-    let ended =
-        call_within(LIMIT, &cancel, grader.is_cooperative(), || (), move || function.grade(&config, &evidence, &inner));
+    let ended = call_within(
+        LIMIT,
+        &cancel,
+        grader.callable.is_cooperative,
+        || (),
+        move || function.grade(&config, &evidence, &inner),
+    );
     let score = match ended {
         Ok(Ended::Returned(score)) => score,
         Ok(Ended::Panicked(message)) => Score::error(format!("the grader panicked: {message}")),

@@ -33,7 +33,7 @@ pub(crate) fn ask(
             .map_err(|error| JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}"))),
         Err(NoReply::Call(error)) => Err(error),
         Err(NoReply::NotKept(error)) => Err(JudgeError::permanent(error.to_string())),
-        Err(NoReply::Missing(message)) => Err(match changed(&key, &cassette.recorded_requests()) {
+        Err(NoReply::Missing(message)) => Err(match changed(&key, &cassette.0.recorded_requests()) {
             Some(what) => JudgeError::permanent(format!("the recording is stale: {what}\n{message}"))
                 .with_code(ReasonCode::RecordingStale),
             None => JudgeError::permanent(message).with_code(ReasonCode::RecordingMissing),
@@ -70,9 +70,9 @@ fn changed(now: &Value, recorded: &[Value]) -> Option<String> {
 /// Asks a judge once, within the request's limit.
 fn call(judge: &BoundJudge, request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
     let limit = request.limit();
-    let cancel = judge.new_cancel();
+    let cancel = judge.0.new_cancel();
     let (inner, function) = (cancel.clone(), judge.clone());
-    let ended = call_within(limit, &cancel, judge.is_cooperative(), || (), move || function.answer(request, &inner));
+    let ended = call_within(limit, &cancel, judge.0.is_cooperative, || (), move || function.answer(request, &inner));
     let reply = match ended {
         Ok(Ended::Returned(result)) => result?,
         Ok(Ended::Panicked(message)) => return Err(JudgeError::permanent(format!("the judge panicked: {message}"))),

@@ -13,6 +13,7 @@ use crate::judge::command_judge::command_judge;
 use crate::judge::endpoint_judge::endpoint_judge;
 use crate::judge::judge_options::JudgeOptions;
 use crate::model::agent::{LoadTargets, Targets, UnusableTarget};
+use crate::model::callable::registered;
 use crate::model::cassette::Cassette;
 use crate::model::judge::{BoundJudge, IntoJudge, Judge, JudgeError, JudgeReply, JudgeRequest, Judges};
 use crate::model::suite_location::SuiteLocation;
@@ -108,7 +109,7 @@ impl JudgeChoice {
 
     fn named(&self, name: &str, grader: &AskingGrader) -> Result<ChosenJudge, NoJudge> {
         let named = |judge| ChosenJudge { name: name.to_owned(), judge, is_named: true, is_absent: false };
-        if let Some(judge) = self.judges.named(name) {
+        if let Some(judge) = registered(&self.judges.named, name) {
             return Ok(named(judge.clone()));
         }
         if self.is_recorded {
@@ -143,7 +144,7 @@ pub(crate) fn recorded_judges(chosen: &[ChosenJudge], grader: &str, cassette: &C
     if chosen.iter().any(|judge| judge.is_named || !judge.is_absent) {
         return None;
     }
-    let of_grader = cassette.recorded_requests().into_iter().filter(|request| request["grader"] == grader);
+    let of_grader = cassette.0.recorded_requests().into_iter().filter(|request| request["grader"] == grader);
     let names: BTreeSet<String> =
         of_grader.map(|request| request["judge"].as_str().map(str::to_owned)).collect::<Option<_>>()?;
     let judges =
@@ -152,7 +153,7 @@ pub(crate) fn recorded_judges(chosen: &[ChosenJudge], grader: &str, cassette: &C
 }
 
 fn chosen(judge: BoundJudge) -> ChosenJudge {
-    ChosenJudge { name: judge.name(), judge, is_named: false, is_absent: false }
+    ChosenJudge { name: judge.0.name.clone(), judge, is_named: false, is_absent: false }
 }
 
 /// Stands in for a judge whose replies are recorded.

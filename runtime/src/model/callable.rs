@@ -13,8 +13,10 @@ use crate::platform::cancel::Cancel;
 
 /// The code of a user behind a function type `F`.
 pub(crate) struct Callable<F: ?Sized> {
-    name: String,
-    is_cooperative: bool,
+    /// Name in records.
+    pub(crate) name: String,
+    /// Whether the call ends by itself after it was cancelled.
+    pub(crate) is_cooperative: bool,
     runtime: AsyncRuntime,
     pub(crate) function: Arc<F>,
 }
@@ -44,16 +46,6 @@ impl<F: ?Sized> Callable<F> {
     pub(crate) fn new_cancel(&self) -> Cancel {
         Cancel::on(&self.runtime)
     }
-
-    /// Whether the call ends by itself after it was cancelled.
-    pub(crate) fn is_cooperative(&self) -> bool {
-        self.is_cooperative
-    }
-
-    /// Name in records.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
 }
 
 impl<F: ?Sized> Clone for Callable<F> {
@@ -71,6 +63,13 @@ impl<F: ?Sized> fmt::Debug for Callable<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
+}
+
+/// The code that is registered under this name, else under one that differs only in `-` and `_`.
+pub(crate) fn registered<'c, C>(all: &'c [(String, C)], name: &str) -> Option<&'c C> {
+    let fold = |name: &str| name.replace('-', "_");
+    let exact = all.iter().find(|(registered, _)| registered == name);
+    exact.or_else(|| all.iter().find(|(registered, _)| fold(registered) == fold(name))).map(|(_, code)| code)
 }
 
 /// Results of user code that can also say that the code did not finish.

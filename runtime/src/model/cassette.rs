@@ -29,7 +29,7 @@ use crate::model::outcome::BoxError;
 /// }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Cassette(Arc<dyn ReplyStore>);
+pub struct Cassette(pub(crate) Arc<dyn ReplyStore>);
 
 /// The source of the replies in a [`Cassette`].
 pub(crate) trait ReplyStore: fmt::Debug + Send + Sync {
@@ -73,10 +73,6 @@ pub(crate) struct Request {
 }
 
 impl Cassette {
-    pub(crate) fn new(store: Arc<dyn ReplyStore>) -> Self {
-        Self(store)
-    }
-
     /// The reply to a request: from the cassette, or from `call`, which is then recorded.
     ///
     /// Two requests are the same if their JSON is the same, in any order of keys and without fields like `timestamp` and
@@ -157,11 +153,6 @@ impl Cassette {
                 Ok(reply)
             }
         }
-    }
-
-    /// The requests in the replayed cassette.
-    pub(crate) fn recorded_requests(&self) -> Vec<Value> {
-        self.0.recorded_requests()
     }
 }
 

@@ -1,9 +1,9 @@
 //! A suite with its agents, graders and judges.
 
 use crate::model::agent::{Bound, BoundAgent, IntoAgent, LoadTargets};
+use crate::model::callable::registered;
 use crate::model::grader::{BoundGrader, IntoGrader};
-use crate::model::judge::registry::MOST_CONFIRM;
-use crate::model::judge::{IntoJudge, Judges};
+use crate::model::judge::{IntoJudge, Judges, MOST_CONFIRM};
 use crate::model::suite::EvalSuite;
 use crate::platform::accessors::getters;
 use crate::platform::async_runtime::AsyncRuntime;
@@ -132,9 +132,9 @@ impl Evals {
         let runtime = &self.runtime;
         let agents = self.agent.iter_mut().chain(self.target_agents.iter_mut().map(|(_, agent)| agent));
         agents.for_each(|agent| agent.run_on(runtime));
-        self.registry.0.iter_mut().for_each(|(_, grader)| grader.run_on(runtime));
+        self.registry.0.iter_mut().for_each(|(_, grader)| grader.callable.run_on(runtime));
         let judges = self.judges.default.iter_mut().chain(self.judges.named.iter_mut().map(|(_, judge)| judge));
-        judges.for_each(|judge| judge.run_on(runtime));
+        judges.for_each(|judge| judge.0.run_on(runtime));
         self
     }
 
@@ -196,15 +196,8 @@ impl Registry {
 
     /// The grader of this name, else one whose name differs only in `-` and `_`.
     pub(crate) fn grader(&self, name: &str) -> Option<&BoundGrader> {
-        let find = |fits: &dyn Fn(&str) -> bool| {
-            self.0.iter().find(|(registered, _)| fits(registered)).map(|(_, grader)| grader)
-        };
-        find(&|registered| registered == name).or_else(|| find(&|registered| fold(registered) == fold(name)))
+        registered(&self.0, name)
     }
-}
-
-fn fold(name: &str) -> String {
-    name.replace('-', "_")
 }
 
 #[cfg(test)]

@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 use evalsuite_records::record::GraderKind;
 use evalsuite_schema::{Object, Value};
-use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 
 use crate::model::callable::{AsyncFunction, Callable, FromUnfinished, Implements, PlainFunction, block_on};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
-use crate::platform::async_runtime::AsyncRuntime;
 use crate::platform::cancel::Cancel;
 
 /// A grader as a type, for a grader with its own data or pass mark.
@@ -115,7 +114,7 @@ pub trait IntoGrader<Marker> {
 /// ```
 #[derive(Clone)]
 pub struct BoundGrader {
-    callable: Callable<GradeFunction>,
+    pub(crate) callable: Callable<GradeFunction>,
     check: fn(&Object) -> Result<(), ConfigError>,
     pub(crate) kind: GraderKind,
     pub(crate) pass_mark: Option<f64>,
@@ -157,19 +156,6 @@ impl BoundGrader {
     pub(crate) fn grade(&self, config: &Object, evidence: &Evidence<'_>, cancel: &Cancel) -> Score {
         (self.callable.function)(config, evidence, cancel)
     }
-
-    pub(crate) fn run_on(&mut self, runtime: &AsyncRuntime) {
-        self.callable.run_on(runtime);
-    }
-
-    pub(crate) fn new_cancel(&self) -> Cancel {
-        self.callable.new_cancel()
-    }
-
-    /// Whether the call ends by itself after it was cancelled.
-    pub(crate) fn is_cooperative(&self) -> bool {
-        self.callable.is_cooperative()
-    }
 }
 
 /// Why a config cannot be decoded. It is displayed with the path of the key: `rules[0].min: invalid type: …`.
@@ -184,26 +170,10 @@ struct NoConfig;
 
 impl<'de> Deserialize<'de> for NoConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NoKeys;
-
-        impl<'de> Visitor<'de> for NoKeys {
-            type Value = NoConfig;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("no config")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NoConfig, A::Error> {
-                match map.next_entry::<String, IgnoredAny>()? {
-                    None => Ok(NoConfig),
-                    Some((key, _)) => {
-                        Err(A::Error::custom(format_args!("the grader takes no config, but `{key}` is set")))
-                    }
-                }
-            }
+        match Object::deserialize(deserializer)?.keys().next() {
+            None => Ok(Self),
+            Some(key) => Err(D::Error::custom(format_args!("the grader takes no config, but `{key}` is set"))),
         }
-
-        deserializer.deserialize_map(NoKeys)
     }
 }
 

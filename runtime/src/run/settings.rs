@@ -9,7 +9,7 @@ use evalsuite_records::record::Mode;
 use evalsuite_schema::variable;
 
 use crate::judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions};
-use crate::model::judge::registry::MOST_CONFIRM;
+use crate::model::judge::MOST_CONFIRM;
 use crate::model::progress::ProgressListeners;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;

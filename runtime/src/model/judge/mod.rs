@@ -1,12 +1,9 @@
 //! Judges as users write them: the traits, requests, replies and errors.
 
 pub(crate) mod error;
-pub(crate) mod invalid_reply;
-pub(crate) mod registry;
 pub(crate) mod reply;
 pub(crate) mod request;
 pub(crate) mod suite_judge;
-pub(crate) mod untrusted;
 
 use std::any::type_name;
 use std::error::Error;
@@ -17,7 +14,6 @@ use crate::model::callable::{
     AsyncFunction, Callable, FromUnfinished, Implements, LocalError, PlainFunction, SendError, block_on,
 };
 use crate::model::outcome::BoxError;
-use crate::platform::async_runtime::AsyncRuntime;
 use crate::platform::cancel::Cancel;
 
 pub use self::error::JudgeError;
@@ -25,9 +21,8 @@ pub use self::reply::JudgeReply;
 pub use self::request::{JudgeImage, JudgeRequest};
 pub use self::suite_judge::SuiteJudge;
 
-pub(crate) use self::invalid_reply::InvalidReply;
-pub(crate) use self::registry::Judges;
-pub(crate) use self::untrusted::fenced;
+pub(crate) use self::reply::InvalidReply;
+pub(crate) use self::request::fenced;
 
 /// A judge as a type, for a judge with its own data.
 ///
@@ -101,7 +96,7 @@ pub trait IntoJudge<Marker> {
 /// let judge: BoundJudge = strict.into_judge();
 /// ```
 #[derive(Clone, Debug)]
-pub struct BoundJudge(Callable<JudgeFunction>);
+pub struct BoundJudge(pub(crate) Callable<JudgeFunction>);
 
 type JudgeFunction = dyn Fn(JudgeRequest, &Cancel) -> Result<JudgeReply, JudgeError> + Send + Sync + 'static;
 
@@ -117,23 +112,26 @@ impl BoundJudge {
     pub(crate) fn answer(&self, request: JudgeRequest, cancel: &Cancel) -> Result<JudgeReply, JudgeError> {
         (self.0.function)(request, cancel)
     }
+}
 
-    pub(crate) fn run_on(&mut self, runtime: &AsyncRuntime) {
-        self.0.run_on(runtime);
-    }
+/// The largest number of judgements that follow a failing one.
+pub(crate) const MOST_CONFIRM: u32 = 10;
 
-    pub(crate) fn new_cancel(&self) -> Cancel {
-        self.0.new_cancel()
-    }
+/// The judges of a suite: the default one, and those that graders name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Judges {
+    pub(crate) default: Option<BoundJudge>,
+    /// Names of the default judges, if they are given by name.
+    pub(crate) default_names: Vec<String>,
+    pub(crate) named: Vec<(String, BoundJudge)>,
+    /// Number of judgements that follow a failing one.
+    pub(crate) confirm: Option<u32>,
+}
 
-    /// Whether the call ends by itself after it was cancelled.
-    pub(crate) fn is_cooperative(&self) -> bool {
-        self.0.is_cooperative()
-    }
-
-    /// Name in records.
-    pub(crate) fn name(&self) -> String {
-        self.0.name().to_owned()
+impl Judges {
+    /// Whether a grader that names no judge has one.
+    pub(crate) fn has_default(&self) -> bool {
+        self.default.is_some() || !self.default_names.is_empty()
     }
 }
 

@@ -4,11 +4,11 @@ use evalsuite_records::record::Usage;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::model::judge::InvalidReply;
 use crate::model::messages::outer_object;
 use crate::model::outcome::is_amount;
 use crate::platform::accessors::{getters, setters};
 use crate::platform::excerpt::trim;
+use crate::platform::text_error::text_error;
 
 /// The reply of a judge.
 ///
@@ -99,4 +99,9 @@ impl From<&str> for JudgeReply {
     fn from(text: &str) -> Self {
         Self::new(text)
     }
+}
+
+text_error! {
+    /// What is wrong with a reply. A judge that is asked to repair it is shown this text.
+    InvalidReply
 }

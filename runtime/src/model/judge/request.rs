@@ -8,7 +8,6 @@ use std::time::Duration;
 use evalsuite_schema::Object;
 use evalsuite_schema::json::{Value, json};
 
-use crate::model::judge::untrusted::{UNTRUSTED, fenced};
 use crate::platform::accessors::{getters, setters};
 use crate::platform::digest::sha256;
 use crate::platform::redaction::Redactor;
@@ -17,6 +16,17 @@ use crate::platform::redaction::Redactor;
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 /// Largest number of steps of an agentic judge without a limit of its own.
 const STEPS: u32 = 10;
+
+/// The instruction about text of the agent in system prompts.
+const UNTRUSTED: &str = include_str!("untrusted.txt");
+
+/// Text of the agent between marks that do not occur in the text. The marks do not depend on the text in any other way: paths in
+/// the text may differ when a cassette is replayed.
+pub(crate) fn fenced(content: &str) -> String {
+    let is_free = |mark: &u32| !content.contains(&format!("untrusted {mark}>"));
+    let mark = (1..=u32::MAX).find(is_free).unwrap_or(u32::MAX);
+    format!("<untrusted {mark}>\n{content}\n</untrusted {mark}>")
+}
 
 /// A request to a judge.
 ///

@@ -89,7 +89,7 @@ pub(crate) struct CassetteOptions {
 impl TrialCassette {
     /// The cassette as agents and judges use it.
     pub(crate) fn replies(&self) -> Cassette {
-        Cassette::new(Arc::<SharedCassette>::clone(&self.0))
+        Cassette(Arc::<SharedCassette>::clone(&self.0))
     }
 
     /// A cassette that neither has a recording nor makes one.

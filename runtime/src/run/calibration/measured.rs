@@ -94,7 +94,7 @@ fn measured_as(
     // The suite may be included elsewhere with other judges, and a run can continue after a change.
     let judges = evals.judges();
     let judges: Vec<String> =
-        judges.default.iter().map(|judge| judge.name()).chain(judges.default_names.clone()).collect();
+        judges.default.iter().map(|judge| judge.0.name.clone()).chain(judges.default_names.clone()).collect();
     let place = format!("{}\0{}", program(), suite.module_path);
     let key = format!("{place}\0{text}\0{judges:?}\0{:?}\0{:?}", settings.judge, settings.mode);
     let key = format!("{}-{}", suite.key(), &sha256(&*redactor.apply(&key))[..8]);

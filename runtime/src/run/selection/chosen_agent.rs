@@ -41,7 +41,7 @@ impl ChosenAgent {
     /// Name in records.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Rust(agent) => agent.name().to_owned(),
+            Self::Rust(agent) => agent.name.clone(),
             Self::Command(agent) => format!("cli:{}", agent.name),
             Self::Unusable(_) => String::new(),
         }

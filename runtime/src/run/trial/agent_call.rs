@@ -92,7 +92,7 @@ fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &RustAge
     let ended = call_within(
         plan.tested.limit,
         &cancel,
-        agent.is_cooperative(),
+        agent.is_cooperative,
         || shared.groups.end_all(TERMINATION_GRACE),
         // The `Display` of an agent's error is code of the agent, too.
         move || inner_trace.within(|| function.run(&mut own, &inner).map_err(|error| agent_error(&error))),
