@@ -95,40 +95,28 @@ impl<'a> ChatSpan<'a> {
     }
 }
 
+/// Fields with the input of a model, and who speaks in them.
+const INPUTS: [(&str, Role); 3] = [
+    ("gen_ai.system_instructions", Role::System),
+    ("gen_ai.input.messages", Role::User),
+    ("gen_ai.prompt", Role::User),
+];
+
 /// The input of a model: in fields, or in events of older conventions.
 fn inputs(span: &Span) -> Vec<Message> {
-    let mut messages = Vec::new();
-    let mut take = |fields: &Object| {
-        for (name, speaker) in [
-            ("gen_ai.system_instructions", Role::System),
-            ("gen_ai.input.messages", Role::User),
-            ("gen_ai.prompt", Role::User),
-        ] {
-            if let Some(value) = fields.get(name) {
-                messages.extend(read(value, speaker));
-            }
-        }
+    let take = |fields: &Object, inputs: &[(&str, Role)]| -> Vec<Message> {
+        inputs.iter().filter_map(|(name, speaker)| Some(read(fields.get(name)?, *speaker))).flatten().collect()
     };
-    take(&span.fields);
+    let mut messages = take(&span.fields, &INPUTS);
     for event in &span.events {
-        let speaker = match event.name.as_str() {
-            "gen_ai.system.message" => Role::System,
-            "gen_ai.user.message" => Role::User,
-            "gen_ai.assistant.message" => Role::Assistant,
-            "gen_ai.tool.message" => Role::Tool,
-            _ => {
-                let mut other = |fields: &Object| {
-                    for name in ["gen_ai.input.messages", "gen_ai.prompt"] {
-                        if let Some(value) = fields.get(name) {
-                            messages.extend(read(value, Role::User));
-                        }
-                    }
-                };
-                other(&event.fields);
-                continue;
-            }
-        };
-        messages.extend(body(&event.fields, speaker));
+        messages.extend(match event.name.as_str() {
+            "gen_ai.system.message" => body(&event.fields, Role::System),
+            "gen_ai.user.message" => body(&event.fields, Role::User),
+            "gen_ai.assistant.message" => body(&event.fields, Role::Assistant),
+            "gen_ai.tool.message" => body(&event.fields, Role::Tool),
+            // Instructions are fields of spans only.
+            _ => take(&event.fields, &INPUTS[1..]),
+        });
     }
     messages
 }

@@ -34,11 +34,10 @@ fn read_one(value: &Value, speaker: Role) -> Vec<Message> {
         Some("tool" | "function") => Role::Tool,
         _ => speaker,
     };
-    let content = value.get("parts").or_else(|| value.get("content"));
-    let mut messages = match content {
+    let mut messages = match value.get("parts").or_else(|| value.get("content")) {
         Some(Value::Array(parts)) => message(role, parts),
         Some(Value::String(text)) => vec![Message::text(role, text.as_str())],
-        Some(Value::Object(_)) => message(role, std::slice::from_ref(content.unwrap_or(&Value::Null))),
+        Some(part @ Value::Object(_)) => message(role, std::slice::from_ref(part)),
         _ => vec![Message::empty(role)],
     };
     if let Some(message) = messages.iter_mut().find(|message| message.role == role) {

@@ -102,30 +102,26 @@ impl Trace {
 }
 
 impl PollObserver for Trace {
+    /// Removes our subscriber if the agent has set one in the meantime. Must not be called within a subscriber.
     fn before_poll(&self) {
-        between_polls();
+        let changed = SCOPE.with_borrow_mut(|scope| {
+            let scope = scope.as_mut()?;
+            let is_new = scope.subscriber.is_some() && scope.seen != subscribers();
+            scope.seen = subscribers();
+            is_new.then(|| (scope.span.take(), scope.subscriber.take(), scope.trace.clone()))
+        });
+        let Some((span, subscriber, trace)) = changed else { return };
+        // Outside of the borrow: the ends and beginnings of spans are seen by subscribers, which may be the program's.
+        drop(span);
+        drop(subscriber);
+        let subscriber = trace.subscriber();
+        let span = trace.span();
+        SCOPE.with_borrow_mut(|scope| {
+            if let Some(scope) = scope {
+                (scope.span, scope.subscriber) = (Some(span), subscriber);
+            }
+        });
     }
-}
-
-/// Removes our subscriber if the agent has set one in the meantime. Must not be called within a subscriber.
-fn between_polls() {
-    let changed = SCOPE.with_borrow_mut(|scope| {
-        let scope = scope.as_mut()?;
-        let is_new = scope.subscriber.is_some() && scope.seen != subscribers();
-        scope.seen = subscribers();
-        is_new.then(|| (scope.span.take(), scope.subscriber.take(), scope.trace.clone()))
-    });
-    let Some((span, subscriber, trace)) = changed else { return };
-    // Outside of the borrow: the ends and beginnings of spans are seen by subscribers, which may be the program's.
-    drop(span);
-    drop(subscriber);
-    let subscriber = trace.subscriber();
-    let span = trace.span();
-    SCOPE.with_borrow_mut(|scope| {
-        if let Some(scope) = scope {
-            (scope.span, scope.subscriber) = (Some(span), subscriber);
-        }
-    });
 }
 
 /// Ends a thread's work for a trial, also when it panics.
