@@ -179,7 +179,6 @@ pub struct AgentError {
 
 #[derive(Debug)]
 enum AgentErrorKind {
-    Skip(SkipRequest),
     Failed(String),
     Source(BoxError),
 }
@@ -192,14 +191,11 @@ impl AgentError {
 
     /// The trial cannot be run here and is skipped; the reason is part of the record.
     pub fn skip(reason: impl Into<String>) -> Self {
-        Self { kind: AgentErrorKind::Skip(SkipRequest(reason.into())) }
+        Self { kind: AgentErrorKind::Source(Box::new(SkipRequest(reason.into()))) }
     }
 
     /// The reason of a skip request in this error or one of its sources.
     pub fn skip_reason(&self) -> Option<&str> {
-        if let AgentErrorKind::Skip(request) = &self.kind {
-            return Some(&request.0);
-        }
         chain(self).find_map(|error| Some(error.downcast_ref::<SkipRequest>()?.0.as_str()))
     }
 
@@ -228,7 +224,6 @@ impl AgentError {
 impl fmt::Display for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            AgentErrorKind::Skip(request) => write!(f, "{request}"),
             AgentErrorKind::Failed(message) => f.write_str(message),
             AgentErrorKind::Source(error) => write!(f, "{error}"),
         }
@@ -238,7 +233,6 @@ impl fmt::Display for AgentError {
 impl Error for AgentError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.kind {
-            AgentErrorKind::Skip(request) => Some(request),
             AgentErrorKind::Failed(_) => None,
             // The boxed error itself is searched too: its type may hide an `AgentError` that only shows as a source.
             AgentErrorKind::Source(error) => Some(&**error),
