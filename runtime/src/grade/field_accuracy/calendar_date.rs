@@ -165,24 +165,13 @@ fn named_month(text: &str) -> Option<Date> {
     }
 }
 
+/// The full names of the months, in order.
+const MONTHS: &str = "january february march april may june july august september october november december";
+
 fn month(name: &str) -> Option<u32> {
-    const NAMES: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
     let name = name.to_ascii_lowercase();
-    let position = NAMES.iter().position(|full| *full == name || name.len() == 3 && full.starts_with(&name))?;
-    u32::try_from(position + 1).ok()
+    let is_named = |full: &str| full == name || name.len() == 3 && full.starts_with(&name);
+    u32::try_from(MONTHS.split(' ').position(is_named)? + 1).ok()
 }
 
 /// A number of exactly this many digits.
