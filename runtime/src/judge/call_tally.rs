@@ -3,6 +3,7 @@
 use evalsuite_records::record::JudgeRecord;
 
 use crate::model::judge::JudgeReply;
+use crate::platform::digest::sha256;
 
 /// The calls of one grader for its record.
 #[derive(Debug, Clone, Default)]
@@ -49,8 +50,12 @@ impl CallTally {
         self.replies.iter().map(|(_, replies)| replies).sum()
     }
 
-    pub(crate) fn into_record(mut self, prompt_sha256: String) -> JudgeRecord {
-        self.record.prompt_sha256 = prompt_sha256;
+    /// The record, with the digest of the prompts whose digests these are.
+    pub(crate) fn into_record(mut self, prompts: &[String]) -> JudgeRecord {
+        self.record.prompt_sha256 = match prompts {
+            [only] => only.clone(),
+            several => sha256(several.join("\n")),
+        };
         self.record
     }
 }
@@ -70,7 +75,7 @@ mod tests {
         tally.add("two", &JudgeReply::new("b"), None);
         assert_eq!((tally.begin("one"), tally.begin("two"), tally.replies()), (1, 1, 2));
         tally.add("one", &reply, None);
-        let record = tally.into_record("d".into());
+        let record = tally.into_record(&["d".into()]);
         assert_eq!((record.name.as_str(), record.attempts, record.replies.len()), ("one, two", 4, 1));
         assert_eq!((record.usage, record.cost_usd), (Some(Usage::new(6, 2)), Some(1.0)));
         assert_eq!((record.model.as_deref(), record.prompt_sha256.as_str()), (Some("m"), "d"));

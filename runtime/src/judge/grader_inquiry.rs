@@ -6,17 +6,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use evalsuite_records::record::{JudgeRecord, Note, ReasonCode};
 use evalsuite_schema::grader::JudgeSettings;
-use evalsuite_schema::placeholder::Syntax;
 
 use crate::judge::asking_grader::AskingGrader;
 use crate::judge::call_tally::CallTally;
 use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, recorded_judges};
-use crate::judge::prompt_texts::REPAIR_DATA;
+use crate::judge::prompt_texts::{REPAIR_DATA, repair_prompt};
 use crate::judge::repeated_calls::{CallPurpose, JudgeFailure, until_readable};
 use crate::model::judge::request::LIMIT;
 use crate::model::judge::suite_judge::Inquiry;
-use crate::model::judge::{InvalidReply, JudgeError, JudgeReply, JudgeRequest, fenced};
-use crate::platform::digest::sha256;
+use crate::model::judge::{InvalidReply, JudgeError, JudgeReply, JudgeRequest};
 
 /// The questions of one call of a grader. It outlives the borrowed evidence, because the grader has a thread of its own.
 pub(crate) struct GraderInquiry {
@@ -65,11 +63,7 @@ impl GraderInquiry {
         let ended = InquiryProgress { is_over: true, ..InquiryProgress::default() };
         let progress = std::mem::replace(&mut *self.progress(), ended);
         let InquiryProgress { prompts, tally, failure, notes, questions, .. } = progress;
-        let digest = match prompts.len() {
-            1 => prompts.into_iter().collect(),
-            _ => sha256(prompts.into_iter().collect::<Vec<_>>().join("\n")),
-        };
-        let record = (questions > 0).then(|| tally.into_record(digest));
+        let record = (questions > 0).then(|| tally.into_record(&prompts.into_iter().collect::<Vec<_>>()));
         EndedInquiry { record, failure, notes }
     }
 
@@ -149,12 +143,7 @@ impl Inquiry for GraderInquiry {
             let call = |purpose: CallPurpose<'_>| match purpose {
                 CallPurpose::Answer => self.call(&judge, question, request.clone()),
                 CallPurpose::Repair { reply, problem } => {
-                    let user = Syntax::Template.fill(REPAIR_DATA, |name| match name {
-                        "problem" => Some(problem.into()),
-                        "question" => Some(request.user.as_str().into()),
-                        "reply" => Some(fenced(reply).into()),
-                        _ => None,
-                    });
+                    let user = repair_prompt(REPAIR_DATA, &request.user, reply, problem);
                     self.call(&judge, question, JudgeRequest { user, ..request.clone() })
                 }
             };

@@ -1,6 +1,9 @@
 //! The texts of prompts, one file each.
 
+use evalsuite_schema::placeholder::Syntax;
+
 use crate::judge::reply_shape::ReplyShape;
+use crate::model::judge::fenced;
 
 macro_rules! contract {
     ($file:literal) => {
@@ -46,3 +49,13 @@ pub(crate) const REPAIR: &str = include_str!("prompts/repair.user.txt");
 
 /// Asks to repair JSON that could not be read.
 pub(crate) const REPAIR_DATA: &str = include_str!("prompts/repair_data.user.txt");
+
+/// The text of a prompt that asks to repair a reply to a question.
+pub(crate) fn repair_prompt(prompt: &str, question: &str, reply: &str, problem: &str) -> String {
+    Syntax::Template.fill(prompt, |name| match name {
+        "problem" => Some(problem.into()),
+        "question" => Some(question.into()),
+        "reply" => Some(fenced(reply).into()),
+        _ => None,
+    })
+}

@@ -5,17 +5,15 @@ use std::time::Duration;
 use evalsuite_records::record::{JudgeRecord, Note};
 use evalsuite_schema::Value;
 use evalsuite_schema::grader::JudgeSettings;
-use evalsuite_schema::placeholder::Syntax;
 
 use crate::judge::asking_grader::AskingGrader;
 use crate::judge::call_tally::CallTally;
 use crate::judge::judge_choice::ChosenJudge;
 use crate::judge::judge_options::JudgeOptions;
-use crate::judge::prompt_texts::REPAIR;
+use crate::judge::prompt_texts::{REPAIR, repair_prompt};
 use crate::judge::repeated_calls::{CallPurpose, JudgeFailure, until_readable};
 use crate::model::judge::request::LIMIT;
-use crate::model::judge::{InvalidReply, JudgeError, JudgeImage, JudgeReply, JudgeRequest, fenced};
-use crate::platform::digest::sha256;
+use crate::model::judge::{InvalidReply, JudgeError, JudgeImage, JudgeReply, JudgeRequest};
 use crate::platform::text_error::text_error;
 
 text_error! {
@@ -40,7 +38,8 @@ pub(crate) struct Question<'a> {
 pub(crate) struct QuestionCalls<'a> {
     grader: &'a AskingGrader,
     options: &'a JudgeOptions,
-    prompt_digest: String,
+    /// Digests of the questions' prompts.
+    prompts: Vec<String>,
     tally: CallTally,
     notes: Vec<Note>,
 }
@@ -48,12 +47,10 @@ pub(crate) struct QuestionCalls<'a> {
 impl<'a> QuestionCalls<'a> {
     /// Starts with no calls, and writes the prompts to files.
     pub(crate) fn new(grader: &'a AskingGrader, questions: &[Question<'_>], options: &'a JudgeOptions) -> Self {
-        let digests: Vec<String> = questions
-            .iter()
-            .map(|question| JudgeRequest::new(question.system, &question.user).prompt_digest(grader.files.redactor()))
-            .collect();
-        let prompt_digest = if let [only] = digests.as_slice() { only.clone() } else { sha256(digests.join("\n")) };
-        let mut calls = Self { grader, options, prompt_digest, tally: CallTally::default(), notes: Vec::new() };
+        let redactor = grader.files.redactor();
+        let request = |question: &Question<'_>| JudgeRequest::new(question.system, &question.user);
+        let prompts = questions.iter().map(|question| request(question).prompt_digest(redactor)).collect();
+        let mut calls = Self { grader, options, prompts, tally: CallTally::default(), notes: Vec::new() };
         for (index, question) in questions.iter().enumerate() {
             calls.write("system.txt", question.system);
             let file = if index == 0 { "prompt.txt".to_owned() } else { format!("prompt-{}.txt", index + 1) };
@@ -64,7 +61,7 @@ impl<'a> QuestionCalls<'a> {
 
     /// What the grader's record says about the calls, and notes about files that could not be written.
     pub(crate) fn into_record(self) -> (JudgeRecord, Vec<Note>) {
-        (self.tally.into_record(self.prompt_digest), self.notes)
+        (self.tally.into_record(&self.prompts), self.notes)
     }
 
     /// One call. The reply is written to a file, whether it can be used or not.
@@ -102,12 +99,7 @@ impl<'a> QuestionCalls<'a> {
             |purpose| match purpose {
                 CallPurpose::Answer => self.call(judge, &question.user, question),
                 CallPurpose::Repair { reply, problem } => {
-                    let user = Syntax::Template.fill(REPAIR, |name| match name {
-                        "problem" => Some(problem.into()),
-                        "reply" => Some(fenced(reply).into()),
-                        _ => None,
-                    });
-                    self.call(judge, &user, question)
+                    self.call(judge, &repair_prompt(REPAIR, &question.user, reply, problem), question)
                 }
             },
             |reply| read(&reply.text),
