@@ -23,12 +23,12 @@ const NOTHING_ACCEPTED: &str =
 const PASS_MARK: f64 = 0.5;
 
 pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> GraderRecord {
-    compare(config, call).unwrap_or_else(|score| judge_panel::record(call.grader, score, call.context))
+    compare(config, call).unwrap_or_else(|score| judge_panel::record(call, score))
 }
 
 /// Asks the judges; an error is the result without them.
 fn compare(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRecord, Score> {
-    let GraderCall { path, grader, context, .. } = *call;
+    let context = call.context;
     let answer = judge_panel::answer(&config.judge, context).map_err(|error| Score::error(error.to_string()))?;
     let variables = PromptVariables::new(&answer.text, context.evidence, context.places);
     let expected_output = variables.expected_output.as_str();
@@ -48,12 +48,10 @@ fn compare(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRecord, Scor
     let task = ComparedTask { criteria, question: &variables.input, reference };
     let other = ShownAnswer { text: other.to_owned(), images: Vec::new() };
     let questions = preference::questions(task, &[answer, other], &config.judge);
-    Ok(judge_panel::vote(path, grader, &questions, context, |calls, judge| {
-        match preference::ask(calls, judge, &questions) {
-            Ok(Preference::Decided(replies)) => result(&replies, config.against),
-            Ok(Preference::Undecided(reason)) => Score::undecided(reason).into(),
-            Err(failure) => failure.into(),
-        }
+    Ok(judge_panel::vote(call, &questions, |calls, judge| match preference::ask(calls, judge, &questions) {
+        Ok(Preference::Decided(replies)) => result(&replies, config.against),
+        Ok(Preference::Undecided(reason)) => Score::undecided(reason).into(),
+        Err(failure) => failure.into(),
     }))
 }
 

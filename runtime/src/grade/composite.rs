@@ -6,9 +6,8 @@ use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::placeholder::Syntax;
 
 use crate::grade::code_grader::command_output::VerdictRule;
-use crate::grade::grader_call::GraderCall;
+use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_command::COMMAND_LIMIT;
-use crate::grade::grader_record::grader_record;
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::{gate_is_closed, weighted_mean};
@@ -34,7 +33,7 @@ pub(crate) fn grade(config: &Composite, call: &GraderCall<'_>) -> GraderRecord {
 
 /// The result of a composite whose members have these results.
 pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &GraderCall<'_>) -> GraderRecord {
-    let GraderCall { path, grader, context, .. } = *call;
+    let context = call.context;
     let complete = |mut result: GraderResult| {
         for member in members {
             result.score.assertions.extend(member.assertions.iter().map(|assertion| {
@@ -46,7 +45,7 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
         result.members = members.to_vec();
         result
     };
-    let record = |result| grader_record(grader, complete(result), context.layout);
+    let record = |result| complete(result).into_record(call);
     if let Some(result) = decided_before(members, context) {
         return record(result);
     }
@@ -54,7 +53,7 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
         Aggregator::WeightedAverage { weights } => record(weighted_average(weights, members)),
         Aggregator::Threshold { threshold } => record(share(*threshold, members)),
         Aggregator::CodeGrader(command) => {
-            let directory = context.grader_directory(path);
+            let directory = context.grader_directory(call.path);
             record(code_grader::run(
                 command,
                 &results(members),
@@ -69,9 +68,9 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
                 let settings = JudgeSettings { model: model.clone(), ..JudgeSettings::default() };
                 let (system, response_schema) = (ReplyShape::FreeForm.system(), ReplyShape::FreeForm.schema(&[]));
                 let question = Question { system, response_schema, user, images: Vec::new(), settings: &settings };
-                judge_panel::ask(path, grader, &question, &[], context, complete)
+                judge_panel::ask(call, &question, &[], complete)
             }
-            Err(error) => judge_panel::record(grader, error, context),
+            Err(error) => judge_panel::record(call, error),
         },
     }
 }

@@ -1,7 +1,7 @@
 //! The commands of graders: code graders, preprocessors, and commands that write prompts.
 
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use evalsuite_schema::grader::PreparedCommand;
@@ -68,10 +68,7 @@ impl GraderCommand {
         if !self.cwd.is_dir() {
             return Err(format!("the working directory {} does not exist", self.cwd.display()).into());
         }
-        let mut command = match &self.line {
-            Some(line) => shell(line),
-            None => std::process::Command::new(program),
-        };
+        let mut command = self.line.as_deref().map_or_else(|| std::process::Command::new(program), shell);
         if self.line.is_none() {
             command.args(arguments);
         }
@@ -109,12 +106,8 @@ fn argv(command: &Command, context: &GradingContext<'_>) -> Vec<String> {
             .iter()
             .map(|argument| match argument {
                 Argument::Text(text) => text.clone(),
-                Argument::Path(path) => text_of(&context.places.resolve(path)),
+                Argument::Path(path) => context.places.resolve(path).to_string_lossy().into_owned(),
             })
             .collect(),
     }
-}
-
-fn text_of(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }

@@ -3,13 +3,11 @@
 use std::slice;
 
 use evalsuite_records::record::{GraderKind, GraderRecord, Verdict};
-use evalsuite_schema::Grader;
 use evalsuite_schema::grader::{Criterion, JudgeSettings, PreparedCommand, Prompt};
 
 use crate::grade::code_grader::command_input;
-use crate::grade::grader_call::GraderCall;
+use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_command::GraderCommandError;
-use crate::grade::grader_record::grader_record;
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::grade::{grader_command, judgement_score};
@@ -31,16 +29,15 @@ pub(crate) fn grade_answer(
     settings: &JudgeSettings,
     call: &GraderCall<'_>,
 ) -> GraderRecord {
-    let GraderCall { path, grader, context, .. } = *call;
-    match question(path, prompt, criteria, settings, context) {
-        Ok(question) => ask(path, grader, &question, criteria, context, |result| result),
-        Err(error) => record(grader, Score::error(error.to_string()), context),
+    match question(call, prompt, criteria, settings) {
+        Ok(question) => ask(call, &question, criteria, |result| result),
+        Err(error) => record(call, Score::error(error.to_string())),
     }
 }
 
 /// The record of a result for which a judge is responsible.
-pub(crate) fn record(grader: &Grader, result: impl Into<GraderResult>, context: &GradingContext<'_>) -> GraderRecord {
-    grader_record(grader, GraderResult { kind: Some(GraderKind::Model), ..result.into() }, context.layout)
+pub(crate) fn record(call: &GraderCall<'_>, result: impl Into<GraderResult>) -> GraderRecord {
+    GraderResult { kind: Some(GraderKind::Model), ..result.into() }.into_record(call)
 }
 
 /// The answer of the trial as the judges of a grader are shown it.
@@ -56,11 +53,10 @@ pub(crate) fn answer(settings: &JudgeSettings, context: &GradingContext<'_>) -> 
 }
 
 fn question<'a>(
-    path: &str,
+    &GraderCall { path, context, .. }: &GraderCall<'_>,
     prompt: Option<&Prompt>,
     criteria: &[Criterion],
     settings: &'a JudgeSettings,
-    context: &GradingContext<'_>,
 ) -> Result<Question<'a>, NoQuestion> {
     let ShownAnswer { text, images } = answer(settings, context)?;
     let variables = PromptVariables::new(&text, context.evidence, context.places);
@@ -80,15 +76,13 @@ fn question<'a>(
 
 /// Asks judges for a judgement by criteria. `complete` adds to each result what the record of the grader needs.
 pub(crate) fn ask(
-    path: &str,
-    grader: &Grader,
+    call: &GraderCall<'_>,
     question: &Question<'_>,
     criteria: &[Criterion],
-    context: &GradingContext<'_>,
     complete: impl Fn(GraderResult) -> GraderResult,
 ) -> GraderRecord {
     let shape = ReplyShape::of(criteria);
-    vote(path, grader, slice::from_ref(question), context, |calls, judge| {
+    vote(call, slice::from_ref(question), |calls, judge| {
         complete(match calls.answer(judge, question, |reply| judgement::read(shape, reply)) {
             Ok(judgement) => judgement_score::score(judgement, criteria),
             Err(failure) => failure.into(),
@@ -98,17 +92,16 @@ pub(crate) fn ask(
 
 /// Has judges judge until their majority is clear. `questions`, at least one, are what `judgement` asks a judge.
 pub(crate) fn vote(
-    path: &str,
-    grader: &Grader,
+    call: &GraderCall<'_>,
     questions: &[Question<'_>],
-    context: &GradingContext<'_>,
     judgement: impl Fn(&mut QuestionCalls<'_>, &ChosenJudge) -> GraderResult,
 ) -> GraderRecord {
+    let GraderCall { path, context, .. } = *call;
     let settings = questions[0].settings;
     let asking = context.asking_grader(path);
     let judges = match context.judges.of(settings, &asking) {
         Ok(judges) => judges,
-        Err(error) => return record(grader, Score::error(error.to_string()), context),
+        Err(error) => return record(call, Score::error(error.to_string())),
     };
     let recorded = recorded_judges(&judges, path, &asking.cassette);
     let asks_all = recorded.as_ref().is_some_and(|judges| judges.len() > 1);
@@ -120,7 +113,7 @@ pub(crate) fn vote(
     let mut total = judges.len();
     while majority(&votes, total) == Majority::Open || asks_all && votes.len() < total {
         let judge = &judges[votes.len() % judges.len()];
-        let mut vote = record(grader, judgement(&mut calls, judge), context);
+        let mut vote = record(call, judgement(&mut calls, judge));
         vote.judge.get_or_insert_default().name.clone_from(&judge.name);
         let is_first_fail = votes.is_empty() && vote.verdict == Some(Verdict::Fail);
         votes.push(vote);
@@ -129,8 +122,8 @@ pub(crate) fn vote(
         }
     }
     let majority = majority(&votes, total);
-    let mut record = representative(votes, majority)
-        .unwrap_or_else(|| record(grader, Score::error("no judge gave a judgement"), context));
+    let mut record =
+        representative(votes, majority).unwrap_or_else(|| record(call, Score::error("no judge gave a judgement")));
     let (judge, notes) = calls.into_record();
     record.judge = Some(judge);
     context.notes.borrow_mut().extend(notes);
