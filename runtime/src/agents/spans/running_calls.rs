@@ -47,7 +47,9 @@ pub(crate) fn candidates(span: &'static str) -> Vec<Arc<Spans>> {
 /// A span of something from before the running calls, such as a task that an earlier trial left behind. It belongs to none of
 /// them, but they know of it.
 pub(crate) fn add_outside(span: &'static str) {
-    calls().iter().for_each(|call| call.spans.add_outside(span));
+    for call in calls().iter() {
+        call.spans.seen().outside.insert(span);
+    }
 }
 
 #[cfg(test)]

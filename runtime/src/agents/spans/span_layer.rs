@@ -80,7 +80,9 @@ impl UnassignedSpan {
     fn new(name: &'static str, fields: Object, candidates: Vec<Arc<Spans>>) -> Self {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        candidates.iter().for_each(|spans| spans.add_unassigned(number, name));
+        for spans in &candidates {
+            spans.seen().unassigned.insert(number, name);
+        }
         Self { number, candidates, fields }
     }
 }
@@ -111,7 +113,9 @@ fn adopt<'a, S: LookupSpan<'a>>(span: &SpanRef<'a, S>, position: impl FnOnce() -
     let Some(position) = position() else { return };
     let unassigned = span.extensions_mut().remove::<UnassignedSpan>();
     let fields = unassigned.map(|unassigned| {
-        unassigned.candidates.iter().for_each(|spans| spans.remove_unassigned(unassigned.number));
+        for spans in &unassigned.candidates {
+            spans.seen().unassigned.remove(&unassigned.number);
+        }
         unassigned.fields
     });
     if fields.is_some() || !is_gen_ai(span.metadata()) {
@@ -135,7 +139,7 @@ where
         match (parent.filter(|_| !is_of_earlier_call).or_else(position_on_thread), fields) {
             (Some(position), fields) => {
                 if fields.is_none() && attributes.metadata().target() != OWN_TARGET {
-                    position.spans.add_other(span.name());
+                    position.spans.seen().others.insert(span.name());
                 }
                 place(&span, position, fields);
             }

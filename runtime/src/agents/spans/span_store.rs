@@ -56,16 +56,17 @@ impl SpanTime {
 }
 
 impl Spans {
-    fn list(&self) -> MutexGuard<'_, SeenSpans> {
+    /// What was seen until now.
+    pub(crate) fn seen(&self) -> MutexGuard<'_, SeenSpans> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        !self.list().closed
+        !self.seen().closed
     }
 
     pub(crate) fn add(&self, name: &'static str, fields: Object, parent: Option<usize>) -> usize {
-        let mut list = self.list();
+        let mut list = self.seen();
         let span = Span { name, fields, parent, events: Vec::new(), began: SpanTime::now(), ended: None };
         if !list.closed {
             list.spans.push(span);
@@ -75,7 +76,7 @@ impl Spans {
 
     /// Changes a span, if the call is not over.
     pub(crate) fn change(&self, index: usize, change: impl FnOnce(&mut Span)) {
-        let mut list = self.list();
+        let mut list = self.seen();
         if !list.closed
             && let Some(span) = list.spans.get_mut(index)
         {
@@ -83,28 +84,8 @@ impl Spans {
         }
     }
 
-    /// Adds a span that may belong to another call.
-    pub(crate) fn add_unassigned(&self, number: u64, name: &'static str) {
-        self.list().unassigned.insert(number, name);
-    }
-
-    /// Adds a span of something from before the call.
-    pub(crate) fn add_outside(&self, name: &'static str) {
-        self.list().outside.insert(name);
-    }
-
-    /// Adds a span that is neither of a model nor of a tool.
-    pub(crate) fn add_other(&self, name: &'static str) {
-        self.list().others.insert(name);
-    }
-
-    /// Removes a span whose call is known now.
-    pub(crate) fn remove_unassigned(&self, number: u64) {
-        self.list().unassigned.remove(&number);
-    }
-
     /// All spans; later ones are ignored.
     pub(crate) fn close(&self) -> SeenSpans {
-        std::mem::replace(&mut *self.list(), SeenSpans { closed: true, ..SeenSpans::default() })
+        std::mem::replace(&mut *self.seen(), SeenSpans { closed: true, ..SeenSpans::default() })
     }
 }
