@@ -197,8 +197,8 @@ impl Recorder {
         E: fmt::Display,
         F: Future<Output = Result<T, E>>,
     {
-        let progress = CallProgress::NotBegun(self.clone(), Box::new(ToolCall::new(tool).with_input(json(arguments))));
-        RecordedCall { progress, call: Box::pin(call) }
+        let next = Box::new((self.clone(), ToolCall::new(tool).with_input(json(arguments))));
+        RecordedCall { next: Some(next), running: None, call: Box::pin(call) }
     }
 
     /// The same as [`call_tool`](Self::call_tool) for a tool that is not async.
@@ -270,14 +270,10 @@ impl Recorder {
 /// ```
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct RecordedCall<F> {
-    progress: CallProgress,
+    /// The call until it begins.
+    next: Option<Box<(Recorder, ToolCall)>>,
+    running: Option<RunningTool>,
     call: Pin<Box<F>>,
-}
-
-enum CallProgress {
-    NotBegun(Recorder, Box<ToolCall>),
-    Running(RunningTool),
-    Ended,
 }
 
 impl<F> fmt::Debug for RecordedCall<F> {
@@ -295,13 +291,12 @@ where
     type Output = Result<T, E>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.progress = match std::mem::replace(&mut self.progress, CallProgress::Ended) {
-            CallProgress::NotBegun(recorder, call) => CallProgress::Running(recorder.begin_tool(*call)),
-            progress => progress,
-        };
+        if let Some((recorder, call)) = self.next.take().map(|next| *next) {
+            self.running = Some(recorder.begin_tool(call));
+        }
         let polled = self.call.as_mut().poll(context);
         if let Poll::Ready(result) = &polled
-            && let CallProgress::Running(running) = std::mem::replace(&mut self.progress, CallProgress::Ended)
+            && let Some(running) = self.running.take()
         {
             running.end(result);
         }
