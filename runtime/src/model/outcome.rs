@@ -65,11 +65,6 @@ impl Outcome {
         self
     }
 
-    /// How long the agent worked, if it reports this.
-    pub fn duration(&self) -> Option<Duration> {
-        self.duration_ms.and_then(duration)
-    }
-
     /// This outcome, with what it leaves out filled in from what was reported during the call.
     pub(crate) fn or_reported(self, mut reported: Self) -> Self {
         reported.state.extend(self.state);
@@ -133,6 +128,9 @@ getters! {
 
         /// Cost in US dollars; `None` if it is not reported here.
         pub fn cost_usd(self) -> Option<f64> { self.cost_usd }
+
+        /// How long the agent worked, if it reports this.
+        pub fn duration(self) -> Option<Duration> { self.duration_ms.and_then(duration) }
 
         /// Name of the model that answered; `None` if it is not reported here.
         pub fn model(self) -> Option<&str> { self.model.as_deref() }

@@ -98,21 +98,6 @@ impl JudgeRequest {
         self
     }
 
-    /// Temperature, 0 to 2.
-    pub fn temperature(&self) -> f64 {
-        self.temperature.unwrap_or(0.0)
-    }
-
-    /// JSON Schema of the reply, if it should be JSON.
-    pub fn response_schema(&self) -> Option<&Value> {
-        self.response_schema.as_ref()
-    }
-
-    /// Time limit of the call.
-    pub fn limit(&self) -> Duration {
-        self.limit.unwrap_or(LIMIT)
-    }
-
     /// Everything the reply depends on, as JSON with sorted keys. Its digest is the key in a cassette.
     pub(crate) fn to_key(&self) -> Value {
         let image = |image: &JudgeImage| json!({"media_type": image.media_type, "sha256": sha256(&image.bytes)});
@@ -166,6 +151,15 @@ getters! {
 
         /// The model that the grader sets.
         pub fn model(self) -> Option<&str> { self.model.as_deref() }
+
+        /// Temperature, 0 to 2.
+        pub fn temperature(self) -> f64 { self.temperature.unwrap_or(0.0) }
+
+        /// JSON Schema of the reply, if it should be JSON.
+        pub fn response_schema(self) -> Option<&Value> { self.response_schema.as_ref() }
+
+        /// Time limit of the call.
+        pub fn limit(self) -> Duration { self.limit.unwrap_or(LIMIT) }
 
         /// Largest number of steps of an agentic judge, 1 to 50.
         pub fn max_steps(self) -> u32 { self.max_steps }
