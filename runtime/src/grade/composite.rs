@@ -10,7 +10,7 @@ use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_command::COMMAND_LIMIT;
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;
-use crate::grade::scoring::{gate_is_closed, weighted_mean};
+use crate::grade::scoring::{decided, gate_is_closed, weighted_mean};
 use crate::grade::{code_grader, judge_panel};
 use crate::judge::prompt_texts::AGGREGATE;
 use crate::judge::question::Question;
@@ -87,10 +87,6 @@ fn decided_before(members: &[GraderRecord], context: &GradingContext<'_>) -> Opt
     let closed = members.iter().find(|member| gate_is_closed(member, context.threshold))?;
     let score = Score::fail(format!("required member `{}` failed", closed.name));
     Some(GraderResult { forced_fail: true, ..score.into() })
-}
-
-fn decided(members: &[GraderRecord]) -> impl Iterator<Item = &GraderRecord> {
-    members.iter().filter(|member| member.state == GraderState::Decided)
 }
 
 fn weighted_average(weights: &[(String, f64)], members: &[GraderRecord]) -> GraderResult {

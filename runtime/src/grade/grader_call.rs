@@ -7,7 +7,6 @@ use crate::grade::grader_record::grader_record;
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::model::evidence::Evidence;
-use crate::model::score::Score;
 
 /// The call of a built-in grader. Its function takes the settings, and of the call the answer, the evidence or all of it.
 pub(crate) struct GraderCall<'c> {
@@ -43,14 +42,8 @@ impl Graded for GraderRecord {
     }
 }
 
-impl Graded for GraderResult {
+impl<R: Into<GraderResult>> Graded for R {
     fn into_record(self, call: &GraderCall<'_>) -> GraderRecord {
-        grader_record(call.grader, self, call.context.layout)
-    }
-}
-
-impl Graded for Score {
-    fn into_record(self, call: &GraderCall<'_>) -> GraderRecord {
-        GraderResult::from(self).into_record(call)
+        grader_record(call.grader, self.into(), call.context.layout)
     }
 }

@@ -3,8 +3,8 @@
 pub(crate) mod calendar_date;
 
 use evalsuite_records::record::Assertion;
-use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch};
-use evalsuite_schema::{Content, Message, Role, Value};
+use evalsuite_schema::Value;
+use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 
 use crate::grade::assertion_text::shorten;
 use crate::grade::field_accuracy::calendar_date::Date;
@@ -49,17 +49,6 @@ pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
     Score { assertions, ..score }
 }
 
-/// The last assistant message that is an object, or a text holding one.
-fn expected_document(messages: &[Message]) -> Option<Value> {
-    messages.iter().rev().filter(|message| message.role == Role::Assistant).find_map(|message| {
-        match message.content.as_ref()? {
-            Content::Data(value) => value.is_object().then(|| value.clone()),
-            Content::Text(text) => document(text).ok().filter(Value::is_object),
-            Content::Parts(_) => None,
-        }
-    })
-}
-
 /// The JSON object in a text, or the whole text if it has no braces. Code fences are removed only if the text cannot be read with
 /// them, because they may be part of a value.
 fn document(text: &str) -> serde_json::Result<Value> {
@@ -72,10 +61,10 @@ fn document(text: &str) -> serde_json::Result<Value> {
 /// Whether the field is correct, `None` if it is not counted; and the assertion about it.
 fn compare(field: &Field, candidate: &Value, expected: &Value) -> (Option<bool>, Assertion) {
     let path = &field.path;
-    let Some(expected) = at_path(expected, path) else {
+    let Some(expected) = FieldAccuracy::find(expected, path) else {
         return (None, Assertion::new(format!("{path}: no expected value"), true));
     };
-    let Some(actual) = at_path(candidate, path) else {
+    let Some(actual) = FieldAccuracy::find(candidate, path) else {
         let wanted = shorten(&expected.to_string());
         return if field.required {
             let assertion = Assertion::new(format!("{path} (required, missing)"), false);
@@ -94,15 +83,6 @@ fn compare(field: &Field, candidate: &Value, expected: &Value) -> (Option<bool>,
         .with_expected(shorten(&expected.to_string()))
         .with_actual(shorten(&actual.to_string()));
     (Some(hit), assertion)
-}
-
-/// The value at names and `[n]` joined by dots.
-fn at_path<'a>(document: &'a Value, path: &str) -> Option<&'a Value> {
-    path.split(['.', '[', ']']).filter(|part| !part.is_empty()).try_fold(document, |value, part| match value {
-        Value::Object(object) => object.get(part),
-        Value::Array(list) if part.bytes().all(|byte| byte.is_ascii_digit()) => list.get(part.parse::<usize>().ok()?),
-        _ => None,
-    })
 }
 
 fn exact(actual: &Value, expected: &Value) -> (bool, String) {
@@ -167,6 +147,7 @@ fn dates(actual: &Value, expected: &Value, formats: &[DateFormat]) -> (bool, Str
 #[cfg(test)]
 mod tests {
     use evalsuite_schema::json::json;
+    use evalsuite_schema::{Content, Message, Role};
 
     use super::*;
     use crate::model::evidence::Facts;

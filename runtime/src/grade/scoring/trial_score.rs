@@ -84,7 +84,7 @@ fn score_by_verdicts(graders: &[GraderRecord], threshold: f64) -> TrialScore {
     }
 }
 
-fn decided(graders: &[GraderRecord]) -> impl Iterator<Item = &GraderRecord> {
+pub(crate) fn decided(graders: &[GraderRecord]) -> impl Iterator<Item = &GraderRecord> {
     graders.iter().filter(|grader| grader.state == GraderState::Decided)
 }
 
