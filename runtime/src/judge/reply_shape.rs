@@ -32,16 +32,12 @@ impl ReplyShape {
     /// enumerated, because small models write endless lists and invent ids.
     pub(crate) fn schema(self, criteria: &[Criterion]) -> Value {
         let decided = match self {
-            Self::FreeForm => object(&[
-                ("score", json!({"type": ["number", "null"]})),
-                (
-                    "assertions",
-                    list(
-                        &object(&[("text", text()), ("passed", json!({"type": "boolean"})), ("evidence", text())]),
-                        MOST_ASSERTIONS,
-                    ),
-                ),
-            ]),
+            Self::FreeForm => {
+                let passed = json!({"type": "boolean"});
+                let assertion = object(&[("text", text()), ("passed", passed), ("evidence", text())]);
+                let score = json!({"type": ["number", "null"]});
+                object(&[("score", score), ("assertions", list(&assertion, MOST_ASSERTIONS))])
+            }
             Self::Checklist => checks(criteria, "satisfied", &json!({"type": "boolean"})),
             Self::Ranges => {
                 checks(criteria, "score", &json!({"type": "integer", "enum": (0..=10).collect::<Vec<_>>()}))

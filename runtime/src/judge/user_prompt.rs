@@ -58,14 +58,12 @@ pub(crate) fn add_section(text: &mut String, name: &str, content: &str) {
 fn append(text: &mut String, shape: ReplyShape, criteria: &[Criterion]) {
     let section = match shape {
         ReplyShape::FreeForm => return,
-        ReplyShape::Checklist => format!("[[ ## rubrics ## ]]\n{}", lines(criteria, item)),
-        ReplyShape::Ranges => format!("[[ ## scoring_criteria ## ]]\n\n{}", lines(criteria, block)),
+        ReplyShape::Checklist => format!("[[ ## rubrics ## ]]\n{}", criteria.iter().map(item).collect::<String>()),
+        ReplyShape::Ranges => {
+            format!("[[ ## scoring_criteria ## ]]\n\n{}", criteria.iter().map(block).collect::<String>())
+        }
     };
     let _ = write!(text, "{}{section}", if text.ends_with('\n') { "\n" } else { "\n\n" });
-}
-
-fn lines(criteria: &[Criterion], write: impl Fn(&Criterion) -> String) -> String {
-    criteria.iter().map(write).collect()
 }
 
 fn item(criterion: &Criterion) -> String {

@@ -35,12 +35,9 @@ fn at(named: &Path) -> Result<PathBuf, UnusableTarget> {
     if path.is_file() {
         return Ok(path);
     }
-    if !path.exists() {
-        return Err(unusable(format!("EVALSUITE_TARGETS is {}, which does not exist", path.display())).into());
-    }
-    find_targets_file(&path, &path).ok_or_else(|| {
-        unusable(format!("EVALSUITE_TARGETS is {}, a directory without targets.yaml", path.display())).into()
-    })
+    let problem = if path.exists() { "a directory without targets.yaml" } else { "which does not exist" };
+    find_targets_file(&path, &path)
+        .ok_or_else(|| unusable(format!("EVALSUITE_TARGETS is {}, {problem}", path.display())).into())
 }
 
 fn unusable(message: String) -> Diagnostic {

@@ -3,6 +3,7 @@
 //! Hand-written: `statrs` has neither Cohen's κ nor Spearman's ρ, and Pearson's r of two lists is five lines.
 
 use evalsuite_records::record::CalibrationStatistics;
+use evalsuite_records::statistics::ratio;
 
 /// Rounding error of binary fractions: 0.9 and 0.75 differ by 0.15.
 const ROUNDING: f64 = 1e-9;
@@ -19,7 +20,8 @@ pub(crate) fn of(pairs: &[(f64, f64)], tolerance: f64, threshold: f64) -> Option
     }
     let (human, judge): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     let mut statistics = CalibrationStatistics::default();
-    statistics.agreement = share(pairs, |(h, j)| agree(h, j, tolerance));
+    let agreeing = pairs.iter().filter(|(h, j)| agree(*h, *j, tolerance)).count();
+    statistics.agreement = ratio(agreeing, pairs.len());
     statistics.kappa = kappa(pairs, threshold);
     statistics.spearman = pearson(&ranks(&human), &ranks(&judge));
     statistics.pearson = pearson(&human, &judge);
@@ -69,10 +71,6 @@ fn ranks(values: &[f64]) -> Vec<f64> {
         start += tied.len();
     }
     ranks
-}
-
-fn share(pairs: &[(f64, f64)], fits: impl Fn((f64, f64)) -> bool) -> f64 {
-    number(pairs.iter().filter(|pair| fits(**pair)).count()) / number(pairs.len())
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
