@@ -126,29 +126,28 @@ impl Service {
     }
 
     fn failed(&self, error: &ureq::Error, limit: Duration) -> JudgeError {
-        let about = |what: &str| self.redactor.apply(&format!("{}: {what}", self.shown_url)).into_owned();
-        match error {
-            ureq::Error::Timeout(_) => JudgeError::new(about(&format!("no reply within {} s", limit.as_secs_f64()))),
-            ureq::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut => {
-                JudgeError::new(about(&format!("no reply within {} s", limit.as_secs_f64())))
-            }
+        let no_reply = || format!("no reply within {} s", limit.as_secs_f64());
+        let (failure, what): (fn(String) -> JudgeError, String) = match error {
+            ureq::Error::Timeout(_) => (JudgeError::new, no_reply()),
+            ureq::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut => (JudgeError::new, no_reply()),
             ureq::Error::BodyExceedsLimit(_) => {
-                JudgeError::permanent(about(&format!("the reply has more than {LARGEST} bytes")))
+                (JudgeError::permanent, format!("the reply has more than {LARGEST} bytes"))
             }
             ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::InvalidProxyUrl => {
-                JudgeError::permanent(about(&error.to_string()))
+                (JudgeError::permanent, error.to_string())
             }
             // TLS of another version, or no TLS at all: it will not be there a moment later.
             ureq::Error::Io(error) if is_tls(&self.url) && error.kind() == io::ErrorKind::InvalidData => {
                 let help = "does the service have TLS? an address that starts with `http://` is called without it";
-                JudgeError::permanent(about(&format!("{error}\nhelp: {help}")))
+                (JudgeError::permanent, format!("{error}\nhelp: {help}"))
             }
             ureq::Error::Protocol(_) if !is_tls(&self.url) => {
                 let help = "the reply is not HTTP; the address of a service with TLS starts with `https://`";
-                JudgeError::new(about(&format!("{error}\nhelp: {help}")))
+                (JudgeError::new, format!("{error}\nhelp: {help}"))
             }
-            _ => JudgeError::new(about(&error.to_string())),
-        }
+            _ => (JudgeError::new, error.to_string()),
+        };
+        failure(self.redactor.apply(&format!("{}: {what}", self.shown_url)).into_owned())
     }
 
     /// Why the service rejected a request, without the secrets that its message may repeat.
