@@ -122,21 +122,15 @@ fn minutes_of_offset(offset: &str) -> Option<i32> {
 
 /// `2025/1/31`
 fn slashed_year_first(text: &str) -> Option<Date> {
-    let mut parts = text.split('/');
-    let date = Date::new(digits(parts.next()?, 4)?, short(parts.next()?)?, short(parts.next()?)?)?;
-    parts.next().is_none().then_some(date)
+    let [year, month, day] = three_parts(text, '/')?;
+    Date::new(digits(year, 4)?, short(month)?, short(day)?)
 }
 
 /// `31/01/2025` and `01-31-2025`: the order of the formats if they list only one, or else day first if the first number cannot be
 /// a month, or else month first.
 fn two_numbers(text: &str, formats: &[DateFormat]) -> Option<Date> {
-    let separator = if text.contains('/') { '/' } else { '-' };
-    let mut parts = text.split(separator);
-    let (first, second) = (short(parts.next()?)?, short(parts.next()?)?);
-    let year = digits(parts.next()?, 4)?;
-    if parts.next().is_some() {
-        return None;
-    }
+    let [first, second, year] = three_parts(text, if text.contains('/') { '/' } else { '-' })?;
+    let (first, second, year) = (short(first)?, short(second)?, digits(year, 4)?);
     let lists = |wanted: [DateFormat; 2]| formats.iter().any(|format| wanted.contains(format));
     let day_first = match (
         lists([DateFormat::DayMonthSlash, DateFormat::DayMonthDash]),
@@ -147,6 +141,10 @@ fn two_numbers(text: &str, formats: &[DateFormat]) -> Option<Date> {
         _ => first > 12,
     };
     if day_first { Date::new(year, second, first) } else { Date::new(year, first, second) }
+}
+
+fn three_parts(text: &str, separator: char) -> Option<[&str; 3]> {
+    text.split(separator).collect::<Vec<_>>().try_into().ok()
 }
 
 /// `31-Jan-2025`, `31 January 2025`, `January 31, 2025`.

@@ -33,16 +33,15 @@ pub(crate) fn case_rule(kind: Kind, strategy: Option<Strategy>) -> Rule {
 
 /// Whether further trials cannot change the case.
 pub(crate) fn is_settled(CaseStandard { rule, tolerated_errors, .. }: CaseStandard, trials: &[TrialPoint]) -> bool {
-    let has = |outcome| trials.iter().any(|trial| trial.outcome == outcome);
     match rule {
-        Rule::Any => has(Status::Passed),
-        Rule::Every => has(Status::Failed) || errors(trials) > tolerated_errors as usize,
+        Rule::Any => count(trials, Status::Passed) > 0,
+        Rule::Every => count(trials, Status::Failed) > 0 || count(trials, Status::Error) > tolerated_errors as usize,
         Rule::Mean | Rule::ConfidenceInterval => false,
     }
 }
 
-fn errors(trials: &[TrialPoint]) -> usize {
-    trials.iter().filter(|trial| trial.outcome == Status::Error).count()
+fn count(trials: &[TrialPoint], outcome: Status) -> usize {
+    trials.iter().filter(|trial| trial.outcome == outcome).count()
 }
 
 /// Outcome and score of a case. Skipped trials do not count; a case of nothing else is skipped. A trial that ended in
@@ -50,8 +49,8 @@ fn errors(trials: &[TrialPoint]) -> usize {
 /// others.
 pub(crate) fn decide_case(standard: CaseStandard, trials: &[TrialPoint]) -> (Status, Option<f64>) {
     let CaseStandard { rule, threshold, tolerated_errors } = standard;
-    let count = |outcome| trials.iter().filter(|trial| trial.outcome == outcome).count();
-    let (passed, failed, errors) = (count(Status::Passed), count(Status::Failed), errors(trials));
+    let [passed, failed, errors] =
+        [Status::Passed, Status::Failed, Status::Error].map(|outcome| count(trials, outcome));
     if passed + failed + errors == 0 {
         return (Status::Skipped, None);
     }

@@ -4,6 +4,7 @@ use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::Aggregation;
 
 use crate::grade::scoring::trial_score::TrialScore;
+use crate::record::statistics::Summary;
 
 /// Scores a conversation from its turns and the graders of the whole. A turn without graders (`None`) scores 1; a turn that is not
 /// decided is left out.
@@ -49,13 +50,13 @@ pub(crate) fn score_conversation(
     ended(Status::Failed, Some(score), Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message)))
 }
 
-#[allow(clippy::cast_precision_loss, reason = "a conversation has far fewer than 2^53 turns")]
 fn aggregate(aggregation: Aggregation, scores: &[f64]) -> Option<f64> {
-    match aggregation {
-        Aggregation::Mean => (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64),
-        Aggregation::Min => scores.iter().copied().reduce(f64::min),
-        Aggregation::Max => scores.iter().copied().reduce(f64::max),
-    }
+    let summary = Summary::of(scores)?;
+    Some(match aggregation {
+        Aggregation::Mean => summary.mean,
+        Aggregation::Min => summary.min,
+        Aggregation::Max => summary.max,
+    })
 }
 
 #[cfg(test)]
