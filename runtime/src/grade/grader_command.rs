@@ -50,11 +50,20 @@ impl GraderCommand {
             Some(path) => context.places.resolve(path),
             None => context.places.suite_dir.clone(),
         };
-        let line = match &prepared.command {
-            Command::Shell(line) => Some(line.clone()),
-            Command::Argv(_) => None,
+        let (argv, line) = match &prepared.command {
+            Command::Shell(line) => {
+                let [shell, option] = if cfg!(windows) { ["cmd", "/C"] } else { ["sh", "-c"] };
+                (vec![shell.to_owned(), option.to_owned(), line.clone()], Some(line.clone()))
+            }
+            Command::Argv(arguments) => {
+                let text = |argument: &Argument| match argument {
+                    Argument::Text(text) => text.clone(),
+                    Argument::Path(path) => context.places.resolve(path).to_string_lossy().into_owned(),
+                };
+                (arguments.iter().map(text).collect(), None)
+            }
         };
-        Self { argv: argv(&prepared.command, context), cwd, line }
+        Self { argv, cwd, line }
     }
 
     /// Runs the command with a value on its standard input.
@@ -95,19 +104,4 @@ pub(crate) fn output(
         return Err(format!("{}: {stderr}", finished.status).into());
     }
     Ok(trim(&finished.stdout.text()).to_owned())
-}
-
-/// Program and arguments; a shell command is handed to a shell.
-fn argv(command: &Command, context: &GradingContext<'_>) -> Vec<String> {
-    match command {
-        Command::Shell(line) if cfg!(windows) => vec!["cmd".to_owned(), "/C".to_owned(), line.clone()],
-        Command::Shell(line) => vec!["sh".to_owned(), "-c".to_owned(), line.clone()],
-        Command::Argv(arguments) => arguments
-            .iter()
-            .map(|argument| match argument {
-                Argument::Text(text) => text.clone(),
-                Argument::Path(path) => context.places.resolve(path).to_string_lossy().into_owned(),
-            })
-            .collect(),
-    }
 }

@@ -63,27 +63,16 @@ impl ResolvedCommand<'_> {
             Probe::Url(url) => {
                 probe_url(url, limit, environment.echo).map_err(|error| failed(format!("{url}: {error}")))
             }
-            Probe::Command { command, cwd } => {
+            Probe::Command { command: line, cwd } => {
                 let cwd = cwd.as_ref().map(|cwd| places.resolve(cwd)).or_else(|| self.own_directory(places));
-                let cwd = cwd.unwrap_or_else(|| places.suite_dir.clone());
-                self.probe_command(command, &cwd, environment, limit)
-                    .map_err(|error| failed(format!("`{command}`: {error}")))
+                let mut command = shell(line);
+                self.set_environment(&mut command, environment);
+                command.current_dir(cwd.as_ref().unwrap_or(&places.suite_dir));
+                let ended = run(command, limit, environment.echo, cannot_be_run);
+                ended.map(drop).map_err(|error| failed(format!("`{line}`: {error}")))
             }
         })
         .map_err(|error| HealthCheckError(format!("the result of the health check cannot be recorded: {error}")))?
-    }
-
-    fn probe_command(
-        &self,
-        line: &str,
-        cwd: &Path,
-        environment: &CommandEnvironment,
-        limit: Duration,
-    ) -> Result<(), ProbeError> {
-        let mut command = shell(line);
-        self.set_environment(&mut command, environment);
-        command.current_dir(cwd);
-        run(command, limit, environment.echo, cannot_be_run).map(drop)
     }
 }
 
