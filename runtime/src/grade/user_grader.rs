@@ -46,14 +46,14 @@ pub(crate) fn grade(name: &str, config: &Object, call: &GraderCall<'_>) -> Grade
 
 /// Adds the calls of judges. A grader whose judge did not answer is an error, regardless of its return value.
 fn with_judges(mut result: GraderResult, inquiry: &GraderInquiry, context: &GradingContext<'_>) -> GraderResult {
-    let ended = inquiry.end();
-    context.notes.borrow_mut().extend(ended.notes);
-    let Some(record) = ended.record else { return result };
+    let (record, failure, notes) = inquiry.end();
+    context.notes.borrow_mut().extend(notes);
+    let Some(record) = record else { return result };
     result.judge = Some(record);
     if result.kind == Some(GraderKind::Code) {
         result.kind = Some(GraderKind::Model);
     }
-    if let Some(JudgeFailure { message, code }) = ended.failure {
+    if let Some(JudgeFailure { message, code }) = failure {
         result.code = Some(code);
         if !matches!(&result.score.state, ScoreState::Error(said) if said.contains(&message)) {
             result.score = Score::error(message);

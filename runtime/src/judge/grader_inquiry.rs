@@ -37,15 +37,6 @@ struct InquiryProgress {
     is_over: bool,
 }
 
-/// What an inquiry adds to the result of its grader.
-pub(crate) struct EndedInquiry {
-    /// `None`: no question was asked.
-    pub(crate) record: Option<JudgeRecord>,
-    /// Why the first question without a reply has none.
-    pub(crate) failure: Option<JudgeFailure>,
-    pub(crate) notes: Vec<Note>,
-}
-
 impl fmt::Debug for GraderInquiry {
     /// Evidence is printed by graders, and some of what is in here is secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,13 +49,14 @@ impl GraderInquiry {
         Self { grader, choice, progress: Mutex::default() }
     }
 
-    /// Ends the inquiry: calls of a grader that has run out of time are refused from now on.
-    pub(crate) fn end(&self) -> EndedInquiry {
+    /// Ends the inquiry: calls of a grader that has run out of time are refused from now on. Returns the record if a question was
+    /// asked, why the first question without a reply has none, and the notes.
+    pub(crate) fn end(&self) -> (Option<JudgeRecord>, Option<JudgeFailure>, Vec<Note>) {
         let ended = InquiryProgress { is_over: true, ..InquiryProgress::default() };
         let progress = std::mem::replace(&mut *self.progress(), ended);
         let InquiryProgress { prompts, tally, failure, notes, questions, .. } = progress;
         let record = (questions > 0).then(|| tally.into_record(&prompts.into_iter().collect::<Vec<_>>()));
-        EndedInquiry { record, failure, notes }
+        (record, failure, notes)
     }
 
     /// Counts a question and writes its prompts to files.
@@ -85,12 +77,9 @@ impl GraderInquiry {
 
     /// The judge of a name, else the default one; of several default ones the first.
     fn choose(&self, name: Option<&str>) -> Result<ChosenJudge, JudgeFailure> {
-        let known = |progress: &InquiryProgress| {
-            progress.chosen.iter().find(|(known, _)| known.as_deref() == name).map(|(_, chosen)| chosen.clone())
-        };
         let mut progress = self.progress();
-        if let Some(chosen) = known(&progress) {
-            return Ok(chosen);
+        if let Some((_, chosen)) = progress.chosen.iter().find(|(known, _)| known.as_deref() == name) {
+            return Ok(chosen.clone());
         }
         let settings = JudgeSettings { target: name.map(str::to_owned), ..JudgeSettings::default() };
         let failure = |message: String| JudgeFailure { message, code: ReasonCode::GraderError };

@@ -15,7 +15,7 @@ use crate::judge::judge_options::JudgeOptions;
 use crate::model::agent::{LoadTargets, Targets, UnusableTarget};
 use crate::model::callable::registered;
 use crate::model::cassette::Cassette;
-use crate::model::judge::{BoundJudge, IntoJudge, Judge, JudgeError, JudgeReply, JudgeRequest, Judges};
+use crate::model::judge::{BoundJudge, JudgeError, Judges};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::text_error::text_error;
@@ -158,17 +158,5 @@ fn chosen(judge: BoundJudge) -> ChosenJudge {
 
 /// Stands in for a judge whose replies are recorded.
 fn absent_judge() -> BoundJudge {
-    struct AbsentJudge;
-
-    impl Judge for AbsentJudge {
-        async fn judge(&self, _: JudgeRequest) -> Result<JudgeReply, JudgeError> {
-            Err(JudgeError::permanent("a replay does not call judges"))
-        }
-
-        fn name(&self) -> String {
-            "recorded".to_owned()
-        }
-    }
-
-    AbsentJudge.into_judge()
+    BoundJudge::blocking("recorded", |_| Err(JudgeError::permanent("a replay does not call judges")))
 }

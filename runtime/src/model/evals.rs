@@ -34,14 +34,14 @@ use crate::platform::async_runtime::AsyncRuntime;
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Evals {
-    suite: &'static EvalSuite,
+    pub(crate) suite: &'static EvalSuite,
     agent: Option<BoundAgent>,
     target_agents: Vec<(String, BoundAgent)>,
     registry: Registry,
     judges: Judges,
     runtime: AsyncRuntime,
     /// Reads the targets file, whose commands may be judges.
-    judge_commands: Option<LoadTargets>,
+    pub(crate) judge_commands: Option<LoadTargets>,
 }
 
 impl Evals {
@@ -138,13 +138,6 @@ impl Evals {
         self
     }
 
-    /// The same with another suite, which was loaded from the same files.
-    #[cfg(feature = "reload")]
-    pub(crate) fn with_suite(mut self, suite: &'static EvalSuite) -> Self {
-        self.suite = suite;
-        self
-    }
-
     pub(crate) fn agent_of(&self, target: &str) -> Option<&BoundAgent> {
         let own = self.target_agents.iter().find(|(name, _)| name == target).map(|(_, agent)| agent);
         own.or(self.agent.as_ref())
@@ -163,12 +156,6 @@ impl Evals {
             Bound::Rust(_) => None,
         });
         of_agents.or(self.judge_commands)
-    }
-
-    /// Sets the reader of the targets file, so that judges may be commands in it.
-    pub(crate) fn with_judge_commands(mut self, load: Option<LoadTargets>) -> Self {
-        self.judge_commands = load;
-        self
     }
 }
 

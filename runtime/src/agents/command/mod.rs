@@ -82,7 +82,8 @@ pub(crate) fn loader() -> Option<LoadTargets> {
 impl Evals {
     /// Allows commands of the targets file to judge where a grader or `EVALSUITE_JUDGE_TARGET` names one, even if no agent is a command.
     /// Has no effect without the feature `cli-agents`.
-    pub fn with_command_judges(self) -> Self {
-        self.with_judge_commands(loader())
+    pub fn with_command_judges(mut self) -> Self {
+        self.judge_commands = loader();
+        self
     }
 }

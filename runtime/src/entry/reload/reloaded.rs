@@ -84,8 +84,9 @@ fn origin(suite: &EvalSuite) -> Result<&'static Origin, ReloadError> {
 }
 
 /// A changed case may be the first to ask a judge that is a command.
-fn bound(evals: Evals, suite: &'static EvalSuite) -> Evals {
-    evals.with_suite(suite).with_command_judges()
+fn bound(mut evals: Evals, suite: &'static EvalSuite) -> Evals {
+    evals.suite = suite;
+    evals.with_command_judges()
 }
 
 /// The whole suite, if this process has asked for many of its cases. With an error in it each case is loaded by itself: other cases
