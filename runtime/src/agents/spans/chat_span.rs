@@ -6,7 +6,6 @@ use evalsuite_schema::{Message, Object, Role, Value};
 use crate::agents::spans::span_fields::OTEL_NAME;
 use crate::agents::spans::span_messages::{read, structured};
 use crate::agents::spans::span_store::Span;
-use crate::agents::spans::span_usage::{cost, usage};
 
 /// The kind of work in a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,4 +169,43 @@ pub(crate) fn is_error(fields: &Object) -> bool {
 pub(crate) fn duration(span: &Span) -> Option<f64> {
     let end = span.ended.as_ref()?;
     Some(end.clock.saturating_duration_since(span.began.clock).as_secs_f64() * 1000.0)
+}
+
+/// Tokens under their present and former names.
+fn usage(fields: &Object) -> Option<Usage> {
+    let input = count(fields, &["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"]);
+    let output = count(fields, &["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"]);
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let cached = count(
+        fields,
+        &[
+            "gen_ai.usage.cache_read.input_tokens",
+            "gen_ai.usage.cache_read_input_tokens",
+            "gen_ai.usage.cache_read_tokens",
+            "gen_ai.usage.cached_input_tokens",
+            "gen_ai.usage.cached_tokens",
+        ],
+    );
+    let reasoning = count(
+        fields,
+        &["gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "gen_ai.usage.thinking_tokens"],
+    );
+    let (input, cached) = (input.unwrap_or(0), cached.unwrap_or(0));
+    // Cached tokens are part of the input by the conventions; where they are more, they were left out of it.
+    let fresh = input.checked_sub(cached).unwrap_or(input);
+    Some(Usage::new(fresh, output.unwrap_or(0)).with_cached(cached).with_reasoning(reasoning.unwrap_or(0)))
+}
+
+fn count(fields: &Object, names: &[&str]) -> Option<u64> {
+    names.iter().find_map(|name| match fields.get(name)? {
+        Value::String(text) => text.parse().ok(),
+        other => other.as_u64(),
+    })
+}
+
+/// Cost in US dollars; the conventions have no name for it, this one is the most common.
+fn cost(fields: &Object) -> Option<f64> {
+    fields.get("gen_ai.usage.cost").and_then(Value::as_f64).filter(|cost| cost.is_finite() && *cost >= 0.0)
 }

@@ -9,38 +9,17 @@
 //! running trial. If several trials run, it is in no transcript, and graders that need it are errors. A program that
 //! sets its own subscriber adds [`capture_layer`] to it.
 
-#[cfg(feature = "capture")]
 pub(crate) mod chat_span;
-#[cfg(feature = "capture")]
 pub(crate) mod own_subscriber;
-#[cfg(feature = "capture")]
 pub(crate) mod running_calls;
-#[cfg(feature = "capture")]
 pub(crate) mod span_fields;
-#[cfg(feature = "capture")]
 pub(crate) mod span_layer;
-#[cfg(feature = "capture")]
 pub(crate) mod span_messages;
-#[cfg(feature = "capture")]
 pub(crate) mod span_store;
-#[cfg(feature = "capture")]
 pub(crate) mod span_transcript;
-#[cfg(feature = "capture")]
-pub(crate) mod span_usage;
-#[cfg(all(test, feature = "capture"))]
+#[cfg(test)]
 mod tests;
-#[cfg(feature = "capture")]
 pub(crate) mod thread_scope;
-#[cfg(feature = "capture")]
-pub(crate) mod thread_spans;
-#[cfg(not(feature = "capture"))]
-pub(crate) mod without_capture;
 
-#[cfg(not(feature = "capture"))]
-pub(crate) use crate::agents::spans::without_capture::Trace;
-
-#[cfg(feature = "capture")]
 pub use crate::agents::spans::span_layer::{CaptureLayer, capture_layer};
-
-#[cfg(feature = "capture")]
 pub(crate) use crate::agents::spans::thread_scope::Trace;

@@ -15,8 +15,7 @@ use crate::agents::spans::running_calls;
 use crate::agents::spans::running_calls::candidates;
 use crate::agents::spans::span_fields::{FieldCollector, GEN_AI, has_name, is_gen_ai};
 use crate::agents::spans::span_store;
-use crate::agents::spans::span_store::{SpanTime, Spans};
-use crate::agents::spans::thread_spans::thread_spans;
+use crate::agents::spans::span_store::{SpanTime, Spans, thread_spans};
 
 /// Target of the span around a call.
 pub(crate) const OWN_TARGET: &str = "evalsuite";

@@ -12,8 +12,7 @@ use tracing::subscriber::NoSubscriber;
 
 use crate::agents::spans::own_subscriber::own_subscriber;
 use crate::agents::spans::span_layer::{CaptureLayer, OWN_TARGET, subscribers};
-use crate::agents::spans::span_store::{SeenSpans, Spans};
-use crate::agents::spans::thread_spans::set_thread_spans;
+use crate::agents::spans::span_store::{SeenSpans, Spans, set_thread_spans};
 use crate::agents::spans::{running_calls, span_transcript};
 use crate::model::captured_spans;
 use crate::model::captured_spans::{Captured, MissingSpans};

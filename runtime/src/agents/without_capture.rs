@@ -1,4 +1,4 @@
-//! A trace without the feature `capture`: no spans are seen.
+//! Takes the place of `spans` in a build without the feature `capture`: no spans are seen.
 
 use crate::model::captured_spans::Captured;
 use crate::platform::cancel::PollObserver;
