@@ -1,5 +1,7 @@
 //! Counts of a grader's calls of judges: attempts, replies, tokens and cost.
 
+use std::collections::BTreeMap;
+
 use evalsuite_records::record::JudgeRecord;
 
 use crate::model::judge::JudgeReply;
@@ -10,29 +12,27 @@ use crate::platform::digest::sha256;
 pub(crate) struct CallTally {
     record: JudgeRecord,
     /// Number of replies by judge.
-    replies: Vec<(String, u32)>,
+    replies: BTreeMap<String, u32>,
 }
 
 impl CallTally {
     /// Counts a call; returns the number of replies that the judge has given before.
     pub(crate) fn begin(&mut self, judge: &str) -> u32 {
         self.record.attempts += 1;
-        if let Some((_, replies)) = self.replies.iter().find(|(name, _)| name == judge) {
+        if let Some(replies) = self.replies.get(judge) {
             return *replies;
         }
         if !self.record.name.is_empty() {
             self.record.name.push_str(", ");
         }
         self.record.name.push_str(judge);
-        self.replies.push((judge.to_owned(), 0));
+        self.replies.insert(judge.to_owned(), 0);
         0
     }
 
     /// Counts a reply with its tokens and cost; `file` is where it was written.
     pub(crate) fn add(&mut self, judge: &str, reply: &JudgeReply, file: Option<String>) {
-        if let Some((_, replies)) = self.replies.iter_mut().find(|(name, _)| name == judge) {
-            *replies += 1;
-        }
+        *self.replies.entry(judge.to_owned()).or_default() += 1;
         self.record.replies.extend(file);
         if let Some(usage) = reply.usage {
             *self.record.usage.get_or_insert_default() += usage;
@@ -47,7 +47,7 @@ impl CallTally {
 
     /// Number of replies of all judges.
     pub(crate) fn replies(&self) -> u32 {
-        self.replies.iter().map(|(_, replies)| replies).sum()
+        self.replies.values().sum()
     }
 
     /// The record, with the digest of the prompts whose digests these are.
