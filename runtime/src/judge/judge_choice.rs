@@ -10,7 +10,7 @@ use evalsuite_schema::placeholder::Syntax;
 use crate::agents::command::cli_agent::CliAgent;
 use crate::judge::asking_grader::AskingGrader;
 use crate::judge::command_judge::command_judge;
-use crate::judge::endpoint_judge::endpoint_judge;
+use crate::judge::endpoint::endpoint_judge;
 use crate::judge::judge_options::JudgeOptions;
 use crate::model::agent::{LoadTargets, Targets, UnusableTarget};
 use crate::model::callable::registered;

@@ -4,9 +4,8 @@ pub(crate) mod asking_grader;
 pub(crate) mod calibration;
 pub(crate) mod call_tally;
 pub(crate) mod command_judge;
-#[cfg(feature = "judge")]
+#[cfg_attr(not(feature = "judge"), path = "no_endpoint.rs")]
 pub(crate) mod endpoint;
-pub(crate) mod endpoint_judge;
 pub(crate) mod grader_inquiry;
 pub(crate) mod judge_call;
 pub(crate) mod judge_choice;

@@ -7,8 +7,8 @@ pub(crate) mod retry_after;
 pub(crate) mod tests;
 
 use std::io;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use evalsuite_schema::Value;
@@ -16,8 +16,9 @@ use ureq::http::{StatusCode, header};
 use ureq::tls::{RootCerts, TlsConfig};
 
 use crate::judge::endpoint::chat_completion::Format;
+use crate::judge::judge_choice::NoJudge;
 use crate::judge::judge_options::{Endpoint, Secret};
-use crate::model::judge::{JudgeError, JudgeReply, JudgeRequest};
+use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::excerpt::first_chars;
 use crate::platform::redaction::Redactor;
 use crate::platform::url::{secrets_of_query, with_path_end, without_credentials};
@@ -26,6 +27,20 @@ use crate::platform::url::{secrets_of_query, with_path_end, without_credentials}
 const LARGEST: u64 = 16 << 20;
 /// Characters of a refusal that are shown.
 const SHOWN: usize = 500;
+
+/// The judge at a service. All cases share it, so that what the service does not support is found out once.
+#[allow(clippy::unnecessary_wraps, reason = "the same signature as without the feature")]
+pub(crate) fn endpoint_judge(endpoint: &Endpoint) -> Result<BoundJudge, NoJudge> {
+    static KNOWN: Mutex<Vec<(Endpoint, BoundJudge)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, judge)) = known.iter().find(|(other, _)| other == endpoint) {
+        return Ok(judge.clone());
+    }
+    let service = Service::new(endpoint.clone());
+    let judge = BoundJudge::blocking(endpoint.model.as_str(), move |request| service.ask(&request));
+    known.push((endpoint.clone(), judge.clone()));
+    Ok(judge)
+}
 
 /// The judge at a service that `EVALSUITE_JUDGE_*` describes.
 pub(crate) struct Service {
