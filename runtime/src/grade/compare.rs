@@ -6,7 +6,7 @@ use evalsuite_schema::grader::{Compare, ComparedWith, ReferenceAnswer};
 use evalsuite_schema::json::{Value, json};
 
 use crate::grade::grader_call::GraderCall;
-use crate::grade::grader_result::GraderResult;
+use crate::grade::grader_record::GraderResult;
 use crate::grade::judge_panel;
 use crate::judge::preference;
 use crate::judge::preference::{ComparedTask, OrderedReply, Preference};

@@ -8,7 +8,7 @@ use evalsuite_schema::placeholder::Syntax;
 use crate::grade::code_grader::command_output::VerdictRule;
 use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_command::COMMAND_LIMIT;
-use crate::grade::grader_result::GraderResult;
+use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::{decided, gate_is_closed, weighted_mean};
 use crate::grade::{code_grader, judge_panel};

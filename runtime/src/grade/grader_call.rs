@@ -3,8 +3,7 @@
 use evalsuite_records::record::GraderRecord;
 use evalsuite_schema::Grader;
 
-use crate::grade::grader_record::grader_record;
-use crate::grade::grader_result::GraderResult;
+use crate::grade::grader_record::{GraderResult, grader_record};
 use crate::grade::grading_context::GradingContext;
 use crate::model::evidence::Evidence;
 

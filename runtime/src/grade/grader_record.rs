@@ -1,16 +1,57 @@
-//! Converts the result of a grader to its record: value, pass mark, verdict, negation.
+//! The result of a grader, and its conversion to a record: value, pass mark, verdict, negation.
 
 use std::collections::BTreeMap;
 
-use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
+use evalsuite_records::record::{
+    Assertion, CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, ReasonCode, Verdict,
+};
 use evalsuite_schema::{Grader, Layout};
 
-use crate::grade::grader_result::GraderResult;
-use crate::model::score::ScoreState;
+use crate::judge::repeated_calls::JudgeFailure;
+use crate::model::score::{Score, ScoreState};
 use crate::platform::excerpt::last_chars;
 
 /// Characters shown of what a command that crashed wrote to standard error.
 const CRASH_SHOWN: usize = 600;
+
+/// The result of a grader, before pass mark and negation.
+#[derive(Debug)]
+pub(crate) struct GraderResult {
+    pub(crate) score: Score,
+    /// The verdict is `fail` whatever the value.
+    pub(crate) forced_fail: bool,
+    /// Who decided; `None`: the kind of the grader's type.
+    pub(crate) kind: Option<GraderKind>,
+    /// The grader's own pass mark.
+    pub(crate) pass_mark: Option<f64>,
+    pub(crate) command: Option<CommandRecord>,
+    pub(crate) members: Vec<GraderRecord>,
+    /// The calls of judges.
+    pub(crate) judge: Option<JudgeRecord>,
+    /// Why the grader is an error, where a judge is the cause.
+    pub(crate) code: Option<ReasonCode>,
+}
+
+impl From<Score> for GraderResult {
+    fn from(score: Score) -> Self {
+        Self {
+            score,
+            forced_fail: false,
+            kind: None,
+            pass_mark: None,
+            command: None,
+            members: Vec::new(),
+            judge: None,
+            code: None,
+        }
+    }
+}
+
+impl From<JudgeFailure> for GraderResult {
+    fn from(JudgeFailure { message, code }: JudgeFailure) -> Self {
+        Self { code: Some(code), ..Score::error(message).into() }
+    }
+}
 
 /// Lowest value of a passing verdict: `min_score`, else the grader's own, else the default of the layout.
 pub(crate) fn pass_mark(grader: &Grader, own: Option<f64>, layout: Layout) -> f64 {
@@ -131,7 +172,6 @@ mod tests {
     use evalsuite_schema::{GraderConfig, Location};
 
     use super::*;
-    use crate::model::score::Score;
 
     fn grader(change: impl FnOnce(&mut Grader)) -> Grader {
         let mut grader = Grader::new("g", Location::new("f", 1, 1), GraderConfig::IsJson);

@@ -8,7 +8,7 @@ use evalsuite_schema::grader::{Criterion, JudgeSettings, PreparedCommand, Prompt
 use crate::grade::code_grader::command_input;
 use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_command::GraderCommandError;
-use crate::grade::grader_result::GraderResult;
+use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::grade::{grader_command, judgement_score};
 use crate::judge::judge_choice::{ChosenJudge, recorded_judges};

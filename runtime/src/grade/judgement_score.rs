@@ -4,7 +4,7 @@ use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::Criterion;
 use evalsuite_schema::json::{Object, Value};
 
-use crate::grade::grader_result::GraderResult;
+use crate::grade::grader_record::GraderResult;
 use crate::grade::scoring::weighted_mean;
 use crate::judge::judgement::{Check, Judgement};
 use crate::model::score::Score;

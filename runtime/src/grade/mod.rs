@@ -11,7 +11,6 @@ pub(crate) mod field_accuracy;
 pub(crate) mod grader_call;
 pub(crate) mod grader_command;
 pub(crate) mod grader_record;
-pub(crate) mod grader_result;
 pub(crate) mod grading_context;
 pub(crate) mod is_json;
 pub(crate) mod json_equality;
@@ -41,7 +40,7 @@ use evalsuite_schema::{Grader, GraderConfig};
 use crate::grade::answer_steps::NoText;
 use crate::grade::assertion_text::shorten;
 use crate::grade::grader_call::{Graded, GraderCall};
-use crate::grade::grader_result::GraderResult;
+use crate::grade::grader_record::{GraderResult, grader_record};
 use crate::grade::grading_context::GradingContext;
 use crate::model::score::Score;
 
@@ -80,7 +79,7 @@ fn grade_transformed(call: &GraderCall<'_>) -> GraderRecord {
             let answer = shorten(call.context.evidence.answer());
             let assertion = Assertion::new(format!("`transform`: {problem}"), false).with_actual(answer);
             let result = GraderResult { forced_fail: true, ..Score::from(false).with_assertion(assertion).into() };
-            grader_record::grader_record(&grader, result, call.context.layout)
+            grader_record(&grader, result, call.context.layout)
         }
     }
 }

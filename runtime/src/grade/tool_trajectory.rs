@@ -8,7 +8,7 @@ use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, Tr
 use evalsuite_schema::{Object, ToolCall, Value};
 
 use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text, shorten};
-use crate::grade::grader_result::GraderResult;
+use crate::grade::grader_record::GraderResult;
 use crate::grade::json_equality::equal;
 use crate::grade::number_format::show;
 use crate::model::evidence::Evidence;

@@ -7,7 +7,7 @@ use evalsuite_records::record::GraderKind;
 use evalsuite_schema::Object;
 
 use crate::grade::grader_call::GraderCall;
-use crate::grade::grader_result::GraderResult;
+use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::repeated_calls::JudgeFailure;

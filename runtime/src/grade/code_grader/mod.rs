@@ -13,7 +13,7 @@ use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
 use crate::grade::code_grader::command_output::VerdictRule;
 use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_command::{COMMAND_LIMIT, GraderCommand, GraderCommandError};
-use crate::grade::grader_result::GraderResult;
+use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::model::score::Score;
 
