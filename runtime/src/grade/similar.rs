@@ -6,7 +6,7 @@ use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::Similar;
 
 use crate::grade::assertion_text::shorten;
-use crate::grade::edit_distance::{TooLong, edit_distance};
+use crate::grade::edit_distance::edit_distance;
 use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_record::pass_mark;
 use crate::grade::number_format::{fixed, show};
@@ -35,16 +35,13 @@ fn similarity(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Score {
     let (wanted, answer) =
         (characters(&expected, config.ignore_case), characters(evidence.answer(), config.ignore_case));
     let longest = wanted.len().max(answer.len());
-    let distance = match edit_distance(&wanted, &answer, LIMIT) {
-        Ok(distance) => distance,
-        Err(TooLong) => {
-            return Score::error(format!(
-                "the answer ({} characters) and the text to compare with ({} characters) are too long to compute \
-                 their similarity",
-                answer.len(),
-                wanted.len()
-            ));
-        }
+    let Some(distance) = edit_distance(&wanted, &answer, LIMIT) else {
+        return Score::error(format!(
+            "the answer ({} characters) and the text to compare with ({} characters) are too long to compute their \
+             similarity",
+            answer.len(),
+            wanted.len()
+        ));
     };
     let assertion = |text: String, held: bool| {
         Assertion::new(text, held).with_expected(shorten(&expected)).with_actual(shorten(evidence.answer()))
