@@ -53,15 +53,7 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
         Aggregator::WeightedAverage { weights } => record(weighted_average(weights, members)),
         Aggregator::Threshold { threshold } => record(share(*threshold, members)),
         Aggregator::CodeGrader(command) => {
-            let directory = context.grader_directory(call.path);
-            record(code_grader::run(
-                command,
-                &results(members),
-                COMMAND_LIMIT,
-                VerdictRule::Decides,
-                &directory,
-                context,
-            ))
+            record(code_grader::run(call, command, &results(members), COMMAND_LIMIT, VerdictRule::Decides))
         }
         Aggregator::LlmGrader { prompt, model } => match aggregation_prompt(prompt.as_ref(), &results(members)) {
             Ok(user) => {

@@ -287,15 +287,12 @@ fn compared<'a>(arguments: &'a Object, item: &ExpectedCall) -> Cow<'a, Object> {
 /// The value at a dotted path; parts of it are keys of objects or indices of lists.
 fn at_path<'a>(object: &'a Object, path: &str) -> Option<&'a Value> {
     let mut parts = path.split('.');
-    let mut value = object.get(parts.next()?)?;
-    for part in parts {
-        value = match value {
-            Value::Object(object) => object.get(part)?,
-            Value::Array(list) => list.get(index(part)?)?,
-            _ => return None,
-        };
-    }
-    Some(value)
+    let first = object.get(parts.next()?)?;
+    parts.try_fold(first, |value, part| match value {
+        Value::Object(object) => object.get(part),
+        Value::Array(list) => list.get(index(part)?),
+        _ => None,
+    })
 }
 
 /// An index of a list in its canonical form: neither `01` nor `+1`.

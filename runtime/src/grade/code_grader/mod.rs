@@ -3,7 +3,6 @@
 pub(crate) mod command_input;
 pub(crate) mod command_output;
 
-use std::path::Path;
 use std::time::Duration;
 
 use evalsuite_records::record::{CommandRecord, GraderKind};
@@ -14,7 +13,6 @@ use crate::grade::code_grader::command_output::VerdictRule;
 use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_command::{COMMAND_LIMIT, GraderCommand, GraderCommandError};
 use crate::grade::grader_record::GraderResult;
-use crate::grade::grading_context::GradingContext;
 use crate::model::score::Score;
 
 pub(crate) fn grade(config: &CodeGrader, call: &GraderCall<'_>) -> GraderResult {
@@ -29,20 +27,20 @@ pub(crate) fn grade(config: &CodeGrader, call: &GraderCall<'_>) -> GraderResult 
         Some(Ok(limit)) => limit,
         Some(Err(error)) => return Score::error(format!("`timeout_seconds` is out of range: {error}")).into(),
     };
-    let result = run(&config.run, &input, limit, VerdictRule::IsDetail, &directory, context);
+    let result = run(call, &config.run, &input, limit, VerdictRule::IsDetail);
     command_input::hide_secrets(context, &directory);
     result
 }
 
 /// Runs a command of a grader and reads its result.
 pub(crate) fn run(
+    &GraderCall { path, context, .. }: &GraderCall<'_>,
     prepared: &PreparedCommand,
     input: &Value,
     limit: Duration,
     verdict: VerdictRule,
-    directory: &Path,
-    context: &GradingContext<'_>,
 ) -> GraderResult {
+    let directory = context.grader_directory(path);
     let command = GraderCommand::new(prepared, context);
     let mut record = CommandRecord::default();
     (record.argv, record.cwd) = (command.argv.clone(), command.cwd.display().to_string());
@@ -52,8 +50,8 @@ pub(crate) fn run(
             record.signal = finished.signal();
             record.timed_out = finished.timed_out;
             record.crashed = command_output::is_crash(&finished);
-            record.stdout = context.write_output(directory, "stdout.txt", &finished.stdout);
-            record.stderr = context.write_output(directory, "stderr.txt", &finished.stderr);
+            record.stdout = context.write_output(&directory, "stdout.txt", &finished.stdout);
+            record.stderr = context.write_output(&directory, "stderr.txt", &finished.stderr);
             if finished.timed_out {
                 Score::error(GraderCommandError::timed_out(limit).to_string())
             } else {
