@@ -127,19 +127,13 @@ impl fmt::Display for ProgressEvent {
             }
             ProgressStep::TrialFinished { trial, outcome, score, mean_score, cost_usd, .. } => {
                 write!(f, "trial {} of {trials} {}", trial + 1, outcome.as_str())?;
-                if let Some(score) = score {
-                    write!(f, ", score {score:.2}")?;
-                }
-                if let Some(mean) = mean_score.filter(|_| trials > 1) {
-                    write!(f, ", mean so far {mean:.2}")?;
-                }
+                write_score(f, "score", *score)?;
+                write_score(f, "mean so far", mean_score.filter(|_| trials > 1))?;
                 write_cost(f, *cost_usd)
             }
             ProgressStep::CaseFinished { outcome, score, cost_usd, reason } => {
                 write!(f, "{}", outcome.as_str())?;
-                if let Some(score) = score {
-                    write!(f, ", score {score:.2}")?;
-                }
+                write_score(f, "score", *score)?;
                 write_cost(f, *cost_usd)?;
                 match reason.as_deref().and_then(|reason| reason.lines().next()) {
                     Some(reason) => write!(f, ": {reason}"),
@@ -148,6 +142,10 @@ impl fmt::Display for ProgressEvent {
             }
         }
     }
+}
+
+fn write_score(f: &mut fmt::Formatter<'_>, name: &str, score: Option<f64>) -> fmt::Result {
+    score.map_or(Ok(()), |score| write!(f, ", {name} {score:.2}"))
 }
 
 fn write_cost(f: &mut fmt::Formatter<'_>, cost: Option<f64>) -> fmt::Result {
