@@ -112,11 +112,8 @@ impl ResolvedCommand<'_> {
             write_stream(ask.directory, name, stream, ask.redactor, notes);
         }
         if finished.timed_out {
-            let limit = ask.limit.as_secs_f64();
-            return Err(CommandFailure::TimedOut(with_stderr(
-                &format!("the command did not end within {limit} s"),
-                &finished,
-            )));
+            let fact = format!("the command did not end within {} s", ask.limit.as_secs_f64());
+            return Err(CommandFailure::TimedOut(with_stderr(&fact, &finished)));
         }
         if !finished.status.success() {
             return Err(failed(with_stderr(&format!("the command failed: {}", finished.status), &finished)));
@@ -175,12 +172,11 @@ fn with_trajectory(reply: Outcome, json: &[u8]) -> Result<Outcome, CommandFailur
         // White space at the end does not make it another answer.
         text: reply.text.filter(|text| text.trim_end() != said.trim_end()),
         messages: reported.messages,
-        state: reply.state,
         usage: reply.usage.or(reported.usage),
         cost_usd: reply.cost_usd.or(reported.cost_usd),
         duration_ms: reply.duration_ms.or(reported.duration_ms),
         model: reply.model.or(reported.model),
-        metadata: reply.metadata,
+        ..reply
     })
 }
 

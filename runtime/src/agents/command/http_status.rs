@@ -44,7 +44,10 @@ struct Target<'u> {
 
 impl<'u> Target<'u> {
     fn read(url: &'u str) -> Result<Self, ProbeError> {
-        let rest = strip_scheme(url).ok_or("the URL has to start with `http://` or `https://`")?;
+        let (_, rest) = url
+            .split_once("://")
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("http"))
+            .ok_or("the URL has to start with `http://` or `https://`")?;
         let rest = rest.split('#').next().unwrap_or(rest);
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
@@ -108,11 +111,6 @@ impl<'u> Target<'u> {
         }
         result
     }
-}
-
-fn strip_scheme(url: &str) -> Option<&str> {
-    let (scheme, rest) = url.split_once("://")?;
-    scheme.eq_ignore_ascii_case("http").then_some(rest)
 }
 
 /// The number in `HTTP/1.1 200 OK`.

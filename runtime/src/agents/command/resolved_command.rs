@@ -61,19 +61,17 @@ impl CliAgent {
             lookup(name).ok_or_else(|| interpolation::unset(name, "command", &self.location))
         })?;
         let env = target.env.iter().map(|(name, value)| Ok((name.clone(), fill(value, &format!("env.{name}"))?)));
-        let healthcheck = match &target.healthcheck {
-            None => None,
-            Some(check) => {
-                let probe = match &check.probe {
-                    Probe::Url(url) => Probe::Url(fill(url, "healthcheck.url")?),
-                    Probe::Command { command, cwd } => Probe::Command {
-                        command: fill(command, "healthcheck.command")?,
-                        cwd: directory(cwd, "healthcheck.cwd")?,
-                    },
-                };
-                Some(HealthCheck { probe, timeout_seconds: check.timeout_seconds })
-            }
-        };
+        let healthcheck = target.healthcheck.as_ref().map(|check| {
+            let probe = match &check.probe {
+                Probe::Url(url) => Probe::Url(fill(url, "healthcheck.url")?),
+                Probe::Command { command, cwd } => Probe::Command {
+                    command: fill(command, "healthcheck.command")?,
+                    cwd: directory(cwd, "healthcheck.cwd")?,
+                },
+            };
+            Ok(HealthCheck { probe, timeout_seconds: check.timeout_seconds })
+        });
+        let healthcheck = healthcheck.transpose()?;
         Ok(ResolvedCommand {
             agent: self,
             command,

@@ -70,12 +70,9 @@ fn message(role: Role, parts: &[Value]) -> Vec<Message> {
             content.extend(text_of(part).map(Part::Text));
         }
     }
-    main.content = match content.len() {
-        0 => None,
-        1 => content.pop().map(|part| match part {
-            Part::Text(text) => Content::Text(text),
-            other => Content::Parts(vec![other]),
-        }),
+    main.content = match content.as_slice() {
+        [] => None,
+        [Part::Text(text)] => Some(Content::Text(text.clone())),
         _ => Some(Content::Parts(content)),
     };
     main.reasoning = (!reasoning.is_empty()).then(|| reasoning.join("\n"));
@@ -92,16 +89,14 @@ fn tool_answer(part: &Value) -> Option<Message> {
         return None;
     }
     let answer = ["response", "result", "content", "output"].iter().find_map(|key| part.get(*key));
-    let content = match answer {
-        None => None,
-        Some(Value::String(text)) => Some(Content::Text(text.clone())),
-        Some(Value::Array(parts)) if parts.iter().all(|part| text_of(part).is_some()) => {
-            Some(Content::Text(parts.iter().filter_map(text_of).collect::<Vec<_>>().join("\n")))
-        }
-        Some(other) => Some(Content::Data(other.clone())),
-    };
     let mut message = Message::empty(Role::Tool);
-    message.content = content;
+    message.content = answer.map(|answer| match answer {
+        Value::String(text) => Content::Text(text.clone()),
+        Value::Array(parts) if parts.iter().all(|part| text_of(part).is_some()) => {
+            Content::Text(parts.iter().filter_map(text_of).collect::<Vec<_>>().join("\n"))
+        }
+        other => Content::Data(other.clone()),
+    });
     message.tool_call_id = text_at(part, &["id", "tool_call_id", "tool_use_id", "call_id"]);
     Some(message)
 }
