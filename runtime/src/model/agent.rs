@@ -102,9 +102,8 @@ pub struct BoundAgent(pub(crate) Bound);
 
 impl BoundAgent {
     pub(crate) fn run_on(&mut self, runtime: &AsyncRuntime) {
-        match &mut self.0 {
-            Bound::Rust(agent) => agent.run_on(runtime),
-            Bound::Commands(_) => {}
+        if let Bound::Rust(agent) = &mut self.0 {
+            agent.run_on(runtime);
         }
     }
 }

@@ -1,12 +1,11 @@
 //! The files that an answer names.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use evalsuite_schema::PathRef;
 
-use crate::platform::untrusted::read_to_limit;
-use crate::platform::untrusted::{OpenError, UntrustedDirectory};
+use crate::platform::untrusted::{OpenError, UntrustedDirectory, read_to_limit};
 
 /// Where the files of an answer may be: in the workspace, in the directory of the trial, or they are files of the input.
 #[derive(Debug, Clone, Default)]
@@ -53,9 +52,8 @@ impl AnswerFiles {
 
 /// The path relative to a directory, whose path an agent may know without symbolic links.
 fn below(root: &Path, path: &Path) -> Option<PathBuf> {
-    let real = || -> io::Result<PathBuf> { fs::canonicalize(root) };
-    let below = path.strip_prefix(root).map(Path::to_owned).ok();
-    below.or_else(|| path.strip_prefix(real().ok()?).map(Path::to_owned).ok())
+    let below = |root: &Path| path.strip_prefix(root).map(Path::to_owned).ok();
+    below(root).or_else(|| below(&fs::canonicalize(root).ok()?))
 }
 
 #[cfg(all(test, unix))]

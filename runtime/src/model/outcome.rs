@@ -72,13 +72,12 @@ impl Outcome {
         Self {
             // Messages have an answer of their own.
             text: self.text.or(reported.text.filter(|_| self.messages.is_none())),
-            messages: self.messages,
             state: reported.state,
             usage: self.usage.or(reported.usage),
             cost_usd: self.cost_usd.or(reported.cost_usd),
-            duration_ms: self.duration_ms,
             model: self.model.or(reported.model),
             metadata: reported.metadata,
+            ..self
         }
     }
 

@@ -118,10 +118,7 @@ impl Score {
 
     /// The value; `None` if the grader did not decide or failed.
     pub fn value(&self) -> Option<f64> {
-        match self.state {
-            ScoreState::Decided(value) => Some(value),
-            ScoreState::Undecided(_) | ScoreState::Error(_) => None,
-        }
+        if let ScoreState::Decided(value) = self.state { Some(value) } else { None }
     }
 
     fn with_state(state: ScoreState) -> Self {

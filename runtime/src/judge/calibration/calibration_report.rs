@@ -113,13 +113,8 @@ impl fmt::Display for CalibrationReport {
         writeln!(f, "judge calibration ({}): {state}", record.suite)?;
         writeln!(f, "  {}", record.location)?;
         let named = |names: &[String]| if names.is_empty() { "–".to_owned() } else { names.join(", ") };
-        writeln!(
-            f,
-            "  judge {}  model {}  prompts {:.12}",
-            named(&record.judges),
-            named(&record.models),
-            record.prompt_sha256
-        )?;
+        let (judges, models) = (named(&record.judges), named(&record.models));
+        writeln!(f, "  judge {judges}  model {models}  prompts {:.12}", record.prompt_sha256)?;
         let counts = record.counts;
         write!(f, "  {} of {} samples judged", counts.valid, counts.samples)?;
         writeln!(f, ", {} undecided, {} with an error", counts.undecided, counts.errors)?;
@@ -187,13 +182,8 @@ impl CalibrationReport {
         writeln!(f, "  largest differences")?;
         for sample in worst {
             let judge = sample.judge_score.unwrap_or_default();
-            writeln!(
-                f,
-                "    person {:.2}  judge {judge:.2}  {}  {}",
-                sample.human_score,
-                one_line(&sample.id),
-                sample.location
-            )?;
+            let (person, id) = (sample.human_score, one_line(&sample.id));
+            writeln!(f, "    person {person:.2}  judge {judge:.2}  {id}  {}", sample.location)?;
             let said = sample.grader.as_ref().and_then(|grader| {
                 let failed = grader.first_failed().map(|assertion| assertion.text.as_str());
                 grader.rationale.as_deref().or(failed)
