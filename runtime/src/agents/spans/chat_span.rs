@@ -16,29 +16,6 @@ pub(crate) enum SpanKind {
     Other,
 }
 
-pub(crate) fn kind(span: &Span) -> SpanKind {
-    let named = |name: &str| {
-        let is = |word: &str| name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '_']));
-        match name {
-            "text_completion" | "generate_content" | "completion" => SpanKind::Chat,
-            "invoke_workflow" => SpanKind::Agent,
-            _ if is("chat") => SpanKind::Chat,
-            _ if is("execute_tool") => SpanKind::Tool,
-            _ if is("invoke_agent") => SpanKind::Agent,
-            _ => SpanKind::Other,
-        }
-    };
-    match text(&span.fields, "gen_ai.operation.name") {
-        Some(operation) => named(operation),
-        None => match named(name(span)) {
-            SpanKind::Other if span.fields.contains_key("gen_ai.tool.name") => SpanKind::Tool,
-            SpanKind::Other if !outputs(span).is_empty() || usage(&span.fields).is_some() => SpanKind::Chat,
-            SpanKind::Other if !inputs(span).is_empty() => SpanKind::Chat,
-            kind => kind,
-        },
-    }
-}
-
 /// The name that OpenTelemetry gives the span.
 pub(crate) fn name(span: &Span) -> &str {
     text(&span.fields, OTEL_NAME).unwrap_or(span.name)
@@ -70,6 +47,30 @@ impl<'a> ChatSpan<'a> {
             tools: match tools {
                 Some(Value::Array(tools)) => tools.into_iter().filter(Value::is_object).collect(),
                 _ => Vec::new(),
+            },
+        }
+    }
+
+    /// The kind of work in the span.
+    pub(crate) fn kind(&self) -> SpanKind {
+        let named = |name: &str| {
+            let is =
+                |word: &str| name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '_']));
+            match name {
+                "text_completion" | "generate_content" | "completion" => SpanKind::Chat,
+                "invoke_workflow" => SpanKind::Agent,
+                _ if is("chat") => SpanKind::Chat,
+                _ if is("execute_tool") => SpanKind::Tool,
+                _ if is("invoke_agent") => SpanKind::Agent,
+                _ => SpanKind::Other,
+            }
+        };
+        match text(&self.span.fields, "gen_ai.operation.name") {
+            Some(operation) => named(operation),
+            None => match named(name(self.span)) {
+                SpanKind::Other if self.span.fields.contains_key("gen_ai.tool.name") => SpanKind::Tool,
+                SpanKind::Other if self.has_output_or_usage() || !self.inputs.is_empty() => SpanKind::Chat,
+                kind => kind,
             },
         }
     }

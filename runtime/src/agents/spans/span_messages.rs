@@ -1,6 +1,6 @@
 //! Messages in fields of spans: in the form of the conventions, and in those of providers.
 
-use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall, Value};
+use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, Value};
 
 /// Messages in a field: JSON as text, or plain text of a speaker.
 pub(crate) fn read(value: &Value, speaker: Role) -> Vec<Message> {
@@ -143,13 +143,9 @@ fn media(part: &Value) -> Option<Part> {
 fn text_of(part: &Value) -> Option<String> {
     match part {
         Value::String(text) => Some(text.clone()),
-        Value::Object(object) => text_in(object),
+        Value::Object(_) => text_at(part, &["text", "content", "thinking", "reasoning"]),
         _ => None,
     }
-}
-
-fn text_in(object: &Object) -> Option<String> {
-    ["text", "content", "thinking", "reasoning"].iter().find_map(|key| object.get(key)?.as_str().map(str::to_owned))
 }
 
 fn text_at(value: &Value, keys: &[&str]) -> Option<String> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::{Content, Message, Role, ToolCall, Value};
 
-use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, asks_for_tools, duration, is_error, kind, text};
+use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, asks_for_tools, duration, is_error, text};
 use crate::agents::spans::span_messages::structured;
 use crate::agents::spans::span_store::Span;
 use crate::model::captured_spans::{Captured, MissingSpans};
@@ -12,9 +12,9 @@ use crate::model::messages::content_text;
 
 /// The transcript of all spans of a call.
 pub(crate) fn assemble(spans: &[Span]) -> Captured {
-    let mut kinds: Vec<SpanKind> = spans.iter().map(kind).collect();
-    let innermost = chats_of_one_call(spans, &kinds);
     let mut chat_spans: Vec<ChatSpan<'_>> = spans.iter().map(ChatSpan::of).collect();
+    let mut kinds: Vec<SpanKind> = chat_spans.iter().map(ChatSpan::kind).collect();
+    let innermost = chats_of_one_call(spans, &kinds);
     for (outer, inner) in innermost {
         // The outer span has data that the inner one lacks.
         let wrapper = chat_spans[outer].clone();
