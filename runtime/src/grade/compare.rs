@@ -12,7 +12,7 @@ use crate::judge::preference;
 use crate::judge::preference::{ComparedTask, OrderedReply, Preference};
 use crate::judge::prompt_variables::PromptVariables;
 use crate::judge::shown_answer::ShownAnswer;
-use crate::model::score::Score;
+use crate::model::score::{Score, ScoreState};
 use crate::platform::excerpt::trim;
 
 /// Index of the answer among the two that are compared; the other one is the reference.
@@ -23,24 +23,28 @@ const NOTHING_ACCEPTED: &str =
 const PASS_MARK: f64 = 0.5;
 
 pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> GraderRecord {
-    compare(config, call).unwrap_or_else(|score| judge_panel::record(call, score))
+    compare(config, call).unwrap_or_else(|state| judge_panel::record(call, Score { state, ..Score::new(0.0) }))
 }
 
-/// Asks the judges; an error is the result without them.
-fn compare(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRecord, Score> {
+/// Asks the judges; the error is the state of a grader that cannot ask them.
+fn compare(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRecord, ScoreState> {
     let context = call.context;
-    let answer = judge_panel::answer(&config.judge, context).map_err(|error| Score::error(error.to_string()))?;
+    let answer = judge_panel::answer(&config.judge, context).map_err(|error| ScoreState::Error(error.to_string()))?;
     let variables = PromptVariables::new(&answer.text, context.evidence, context.places);
     let expected_output = variables.expected_output.as_str();
     let accepted;
     let (other, reference) = match (config.against, config.reference.as_ref().map(ReferenceAnswer::text)) {
         (ComparedWith::Baseline, _) => {
-            accepted = (context.accepted_answer)().map_err(|error| Score::error(error.to_string()))?;
-            (trim(accepted.as_deref().ok_or_else(|| Score::undecided(NOTHING_ACCEPTED))?), expected_output)
+            accepted = (context.accepted_answer)().map_err(|error| ScoreState::Error(error.to_string()))?;
+            (
+                trim(accepted.as_deref().ok_or_else(|| ScoreState::Undecided(NOTHING_ACCEPTED.to_owned()))?),
+                expected_output,
+            )
         }
         (ComparedWith::Reference, Some(other)) => (trim(other), expected_output),
         (ComparedWith::Reference, None) if expected_output.is_empty() => {
-            return Err(Score::error("there is neither a `reference` nor an `expected_output` to compare with"));
+            let message = "there is neither a `reference` nor an `expected_output` to compare with";
+            return Err(ScoreState::Error(message.to_owned()));
         }
         (ComparedWith::Reference, None) => (expected_output, ""),
     };

@@ -62,7 +62,7 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
                 let question = Question { system, response_schema, user, images: Vec::new(), settings: &settings };
                 judge_panel::ask(call, &question, &[], complete)
             }
-            Err(error) => judge_panel::record(call, error),
+            Err(error) => judge_panel::record(call, Score::error(error)),
         },
     }
 }
@@ -120,13 +120,11 @@ fn results(members: &[GraderRecord]) -> Value {
 }
 
 /// What a judge is asked that combines the results into one score.
-fn aggregation_prompt(prompt: Option<&Prompt>, results: &Value) -> Result<String, Score> {
+fn aggregation_prompt(prompt: Option<&Prompt>, results: &Value) -> Result<String, &'static str> {
     let mut text = match prompt {
         None => AGGREGATE.to_owned(),
         Some(Prompt::Text(text) | Prompt::File { text, .. }) => text.clone(),
-        Some(Prompt::Command { .. }) => {
-            return Err(Score::error("a command cannot write the prompt of an aggregator"));
-        }
+        Some(Prompt::Command { .. }) => return Err("a command cannot write the prompt of an aggregator"),
     };
     if !Syntax::Template.names(&text).any(|name| name == RESULTS) {
         text.push_str("\n\n{{EVALUATOR_RESULTS_JSON}}");

@@ -134,14 +134,13 @@ fn is_named(tool: &str, name: &str) -> bool {
 fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
     let mut points = Points { possible: config.minimums.len() + config.maximums.len(), ..Points::default() };
     let count = |tool: &str| calls.iter().filter(|call| is_named(&call.tool, tool)).count() as u64;
-    let bounds: [(_, _, _, fn(&u64, &u64) -> bool); 2] =
-        [(&config.minimums, "required >=", "at least", u64::ge), (&config.maximums, "allowed <=", "at most", u64::le)];
-    for (limits, demand, sense, holds) in bounds {
+    for (limits, is_least) in [(&config.minimums, true), (&config.maximums, false)] {
+        let (demand, sense) = if is_least { ("required >=", "at least") } else { ("allowed <=", "at most") };
         for (tool, limit) in limits {
             let count = count(tool);
-            let text = format!("{tool}: called {count} times ({demand}{limit})");
+            let held = if is_least { count >= *limit } else { count <= *limit };
+            let assertion = Assertion::new(format!("{tool}: called {count} times ({demand}{limit})"), held);
             let expected = format!("{sense} {}", counted(*limit, "call"));
-            let assertion = Assertion::new(text, holds(&count, limit));
             points.add(assertion.with_expected(expected).with_actual(counted(count, "call")));
         }
     }
