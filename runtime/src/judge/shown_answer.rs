@@ -52,7 +52,7 @@ pub(crate) fn shown_answer(
             other => {
                 let Some(file) = other.file() else { continue };
                 let path = files.path(file);
-                let extension = extension_of(&path);
+                let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
                 let text = match preprocessors.iter().find(|preprocessor| takes(&preprocessor.media_type, &extension)) {
                     Some(preprocessor) => {
                         files.check(file).map_err(|error| unreadable(file, &path, &error))?;
@@ -85,10 +85,6 @@ fn answer_parts<'a>(evidence: &'a Evidence<'_>) -> &'a [Part] {
         Some(Content::Parts(parts)) => parts,
         _ => &[],
     }
-}
-
-fn extension_of(path: &Path) -> String {
-    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
 fn unreadable(file: &PathRef, path: &Path, error: &OpenError) -> NoQuestion {

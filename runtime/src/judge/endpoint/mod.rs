@@ -25,6 +25,8 @@ use crate::platform::url::{secrets_of_query, with_path_end, without_credentials}
 
 /// Bytes of a reply that are read.
 const LARGEST: u64 = 16 << 20;
+/// Answers of a service that takes no requests now, besides those of a broken one.
+const BUSY: [StatusCode; 2] = [StatusCode::TOO_MANY_REQUESTS, StatusCode::REQUEST_TIMEOUT];
 /// Characters of a refusal that are shown.
 const SHOWN: usize = 500;
 
@@ -108,7 +110,7 @@ impl Service {
                 StatusCode::TOO_MANY_REQUESTS if text.contains("insufficient_quota") => {
                     return Err(JudgeError::permanent(message));
                 }
-                status if status.is_server_error() || is_busy(status) => {
+                status if status.is_server_error() || BUSY.contains(&status) => {
                     let error = JudgeError::new(message);
                     return Err(match retry_after {
                         Some(wait) => error.with_retry_after(wait),
@@ -190,10 +192,6 @@ impl Service {
         let separator = if hint.is_empty() { "" } else { "\nhelp: " };
         format!("{}: {status}: {}{separator}{hint}", self.shown_url, first_chars(&said, SHOWN))
     }
-}
-
-fn is_busy(status: StatusCode) -> bool {
-    status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::REQUEST_TIMEOUT
 }
 
 fn is_tls(url: &str) -> bool {
