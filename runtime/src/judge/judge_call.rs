@@ -3,41 +3,50 @@
 use evalsuite_records::record::ReasonCode;
 use evalsuite_schema::json::{Value, json};
 
+use crate::judge::asking_grader::AskingGrader;
 use crate::judge::judge_choice::ChosenJudge;
-use crate::model::cassette::{Asker, Cassette, NoReply};
+use crate::judge::judge_options::JudgeOptions;
+use crate::model::cassette::{Asker, NoReply};
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::isolated_call::{Ended, call_within};
 use crate::platform::json;
 use crate::record::cassette::diff;
 
-/// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here; `grader` tells the requests of
-/// graders apart.
-pub(crate) fn ask(
-    judge: &ChosenJudge,
-    grader: &str,
-    request: JudgeRequest,
-    cassette: &Cassette,
-) -> Result<JudgeReply, JudgeError> {
-    let mut key = request.to_key();
-    key["grader"] = json!(grader);
-    // Replies of the default judge can be replayed without it; a named judge is recorded under its name.
-    key["judge"] = json!(judge.is_named.then_some(&judge.name));
-    let call = || {
-        let reply = call(&judge.judge, request)?;
-        evalsuite_schema::json::to_value(reply)
-            .map_err(|error| JudgeError::permanent(format!("the reply cannot be recorded: {error}")))
-    };
-    let asker = if judge.is_absent { Asker::AbsentJudge } else { Asker::Judge };
-    match cassette.reply(asker, key.clone(), call) {
-        Ok(reply) => json::decode_value(&reply)
-            .map_err(|error| JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}"))),
-        Err(NoReply::Call(error)) => Err(error),
-        Err(NoReply::NotKept(error)) => Err(JudgeError::permanent(error.to_string())),
-        Err(NoReply::Missing(message)) => Err(match changed(&key, &cassette.0.recorded_requests()) {
-            Some(what) => JudgeError::permanent(format!("the recording is stale: {what}\n{message}"))
-                .with_code(ReasonCode::RecordingStale),
-            None => JudgeError::permanent(message).with_code(ReasonCode::RecordingMissing),
-        }),
+impl AskingGrader {
+    /// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here. `options` apply where the
+    /// request sets nothing.
+    pub(crate) fn ask(
+        &self,
+        judge: &ChosenJudge,
+        mut request: JudgeRequest,
+        options: &JudgeOptions,
+    ) -> Result<JudgeReply, JudgeError> {
+        request.case_id.clone_from(&self.case_id);
+        request.trial = self.trial;
+        request.temperature = request.temperature.or(options.temperature);
+        request.limit = request.limit.or(options.limit);
+        let mut key = request.to_key();
+        // The requests of graders are told apart.
+        key["grader"] = json!(self.path);
+        // Replies of the default judge can be replayed without it; a named judge is recorded under its name.
+        key["judge"] = json!(judge.is_named.then_some(&judge.name));
+        let call = || {
+            let reply = call(&judge.judge, request)?;
+            evalsuite_schema::json::to_value(reply)
+                .map_err(|error| JudgeError::permanent(format!("the reply cannot be recorded: {error}")))
+        };
+        let asker = if judge.is_absent { Asker::AbsentJudge } else { Asker::Judge };
+        match self.cassette.reply(asker, key.clone(), call) {
+            Ok(reply) => json::decode_value(&reply)
+                .map_err(|error| JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}"))),
+            Err(NoReply::Call(error)) => Err(error),
+            Err(NoReply::NotKept(error)) => Err(JudgeError::permanent(error.to_string())),
+            Err(NoReply::Missing(message)) => Err(match changed(&key, &self.cassette.0.recorded_requests()) {
+                Some(what) => JudgeError::permanent(format!("the recording is stale: {what}\n{message}"))
+                    .with_code(ReasonCode::RecordingStale),
+                None => JudgeError::permanent(message).with_code(ReasonCode::RecordingMissing),
+            }),
+        }
     }
 }
 
