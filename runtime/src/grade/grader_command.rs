@@ -10,8 +10,7 @@ use evalsuite_schema::{Argument, Command, Value};
 use crate::grade::grading_context::GradingContext;
 use crate::model::command::shell;
 use crate::platform::excerpt::{last_chars, trim};
-use crate::platform::process;
-use crate::platform::process::Finished;
+use crate::platform::process::{self, Finished};
 use crate::platform::text_error::text_error;
 
 /// Limit of a preprocessor, of a command that writes a prompt, and of one that combines the members of a composite.

@@ -3,8 +3,7 @@
 use evalsuite_schema::{Input, Message, Role, ToolCall, Value};
 
 use crate::model::evidence::Evidence;
-use crate::model::messages;
-use crate::model::messages::{pretty, reference_text};
+use crate::model::messages::{self, pretty, reference_text};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::excerpt::{first_chars, trim};
 

@@ -15,8 +15,7 @@ use crate::model::messages::answer;
 use crate::model::outcome::Outcome;
 use crate::platform::excerpt::last_chars;
 use crate::platform::files::RedactedFiles;
-use crate::platform::process;
-use crate::platform::process::{Captured, Finished};
+use crate::platform::process::{self, Captured, Finished};
 use crate::platform::redaction::Redactor;
 use crate::platform::shell_quoting::is_quotable;
 use crate::platform::untrusted::{OpenError, UntrustedDirectory};
@@ -109,7 +108,7 @@ impl ResolvedCommand<'_> {
         let finished = process::run(command, Vec::new(), ask.limit, ask.environment.echo)
             .map_err(|error| failed(self.not_started(&error)))?;
         for (name, stream) in [("stdout.txt", &finished.stdout), ("stderr.txt", &finished.stderr)] {
-            write_stream(ask.directory, name, stream, ask.redactor, notes);
+            write_stream(ask, name, stream, notes);
         }
         if finished.timed_out {
             let fact = format!("the command did not end within {} s", ask.limit.as_secs_f64());
@@ -199,18 +198,12 @@ fn with_stderr(fact: &str, finished: &Finished) -> String {
     }
 }
 
-fn write_stream(
-    directory: &UntrustedDirectory,
-    name: &str,
-    stream: &Captured,
-    redactor: &Redactor,
-    notes: &mut Vec<Note>,
-) {
+fn write_stream(ask: &CommandCall<'_>, name: &str, stream: &Captured, notes: &mut Vec<Note>) {
     if stream.bytes.is_empty() {
         return;
     }
-    let path = directory.path().join(name);
-    if let Err(error) = directory.write(name, redactor.apply(&stream.text()).as_bytes()) {
+    let path = ask.directory.path().join(name);
+    if let Err(error) = ask.directory.write(name, ask.redactor.apply(&stream.text()).as_bytes()) {
         notes.push(Note::new("output_not_kept", format!("{}: {error}", path.display())));
     } else if stream.truncated {
         let message = format!("{}: only the first {} bytes are kept", path.display(), stream.bytes.len());

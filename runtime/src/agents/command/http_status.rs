@@ -2,8 +2,7 @@
 //!
 //! Hand-written: `ureq` is a dependency of the feature `judge` only, and health checks work without it.
 
-use std::io;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 

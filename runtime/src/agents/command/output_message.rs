@@ -5,8 +5,7 @@ use std::path::Path;
 use evalsuite_schema::media_type::of_extension;
 use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall, Value};
 
-use crate::agents::command::invalid_output;
-use crate::agents::command::invalid_output::{InvalidOutput, text};
+use crate::agents::command::invalid_output::{self, InvalidOutput, text};
 
 /// Reads a message; paths of files are relative to `directory`. Unknown keys are ignored.
 pub(crate) fn read(value: &Value, directory: &Path) -> Result<Message, InvalidOutput> {

@@ -9,8 +9,7 @@ use evalsuite_schema::{HealthCheck, PathRef, Probe};
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::agents::command::command_line::CommandLine;
-use crate::model::interpolation;
-use crate::model::interpolation::Unresolved;
+use crate::model::interpolation::{self, Unresolved};
 use crate::model::suite_location::SuiteLocation;
 
 /// A command with the values of its variables.

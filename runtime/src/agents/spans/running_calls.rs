@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::task;
-use tokio::task::LocalSet;
+use tokio::task::{self, LocalSet};
 
 use crate::agents::spans::span_store::Spans;
 

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tracing::dispatcher;
-use tracing::dispatcher::DefaultGuard;
+use tracing::dispatcher::{self, DefaultGuard};
 use tracing::span::EnteredSpan;
 use tracing::subscriber::NoSubscriber;
 
@@ -14,8 +13,7 @@ use crate::agents::spans::own_subscriber::own_subscriber;
 use crate::agents::spans::span_layer::{CaptureLayer, OWN_TARGET, subscribers};
 use crate::agents::spans::span_store::{SeenSpans, Spans, set_thread_spans};
 use crate::agents::spans::{running_calls, span_transcript};
-use crate::model::captured_spans;
-use crate::model::captured_spans::{Captured, MissingSpans};
+use crate::model::captured_spans::{self, Captured, MissingSpans};
 use crate::platform::cancel::PollObserver;
 
 thread_local! {
