@@ -80,9 +80,7 @@ fn shortfalls(bar: &Bar, counts: &SampleCounts, statistics: Option<&CalibrationS
         return Vec::new();
     }
     let mut missed = Vec::new();
-    let mut miss = |measure: &str, demanded, measured| {
-        missed.push(Shortfall::new(measure, demanded, measured));
-    };
+    let mut miss = |measure: &str, demanded, measured| missed.push(Shortfall::new(measure, demanded, measured));
     let valid = f64::from(counts.valid) / f64::from(counts.samples.max(1));
     if valid < VALID {
         miss("valid", VALID, Some(valid));

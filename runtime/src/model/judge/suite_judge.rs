@@ -72,12 +72,7 @@ impl SuiteJudge<'_> {
     ///
     /// As [`ask`](Self::ask).
     pub fn ask_blocking(&self, request: impl Into<JudgeRequest>) -> Result<JudgeReply, JudgeError> {
-        let mut said = JudgeReply::default();
-        self.inquiry()?.ask(self.name.as_deref(), &request.into(), &mut |reply| {
-            said.clone_from(reply);
-            Ok(())
-        })?;
-        Ok(said)
+        self.ask_until(&request.into(), |reply| Ok(reply.clone()))
     }
 
     /// The judge's reply, read as JSON: all of it, else the object from its first brace to its last.
@@ -102,18 +97,24 @@ impl SuiteJudge<'_> {
     ///
     /// As [`ask_json`](Self::ask_json).
     pub fn ask_json_blocking<T: DeserializeOwned>(&self, request: impl Into<JudgeRequest>) -> Result<T, JudgeError> {
-        let mut read = None;
-        self.inquiry()?.ask(self.name.as_deref(), &request.into(), &mut |reply| {
-            read = Some(reply.json()?);
-            Ok(())
-        })?;
-        read.ok_or_else(|| JudgeError::permanent("no reply was read"))
+        self.ask_until(&request.into(), JudgeReply::json)
     }
 
-    fn inquiry(&self) -> Result<&dyn Inquiry, JudgeError> {
-        self.inquiry
-            .as_deref()
-            .ok_or_else(|| JudgeError::permanent("a judge can only be asked by a grader while it grades"))
+    /// Asks until `read` accepts a reply; returns what it has read.
+    fn ask_until<T>(
+        &self,
+        request: &JudgeRequest,
+        read: impl Fn(&JudgeReply) -> Result<T, InvalidReply>,
+    ) -> Result<T, JudgeError> {
+        let Some(inquiry) = &self.inquiry else {
+            return Err(JudgeError::permanent("a judge can only be asked by a grader while it grades"));
+        };
+        let mut accepted = None;
+        inquiry.ask(self.name.as_deref(), request, &mut |reply| {
+            accepted = Some(read(reply)?);
+            Ok(())
+        })?;
+        accepted.ok_or_else(|| JudgeError::permanent("no reply was read"))
     }
 
     fn detached(&self) -> SuiteJudge<'static> {
