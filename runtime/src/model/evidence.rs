@@ -129,11 +129,6 @@ impl Evidence<'_> {
         Self { transformed: Some(answer.into()), ..self.clone() }
     }
 
-    /// Whether a `transform` has changed the answer.
-    pub(crate) fn is_transformed(&self) -> bool {
-        self.transformed.is_some()
-    }
-
     /// The answer: the text of the last assistant message; empty without one. A grader with a `transform` sees what that makes of it.
     pub fn answer(&self) -> &str {
         self.transformed.as_deref().unwrap_or(&self.facts.answer)
@@ -168,11 +163,6 @@ impl Evidence<'_> {
         }
         let calls = transcript.iter().filter(|message| message.role == Role::Assistant).count();
         Some(u64::try_from(calls).unwrap_or(u64::MAX))
-    }
-
-    /// How long the agent worked, as reported or measured.
-    pub fn duration(&self) -> Duration {
-        Duration::try_from_secs_f64(self.facts.duration_ms / 1000.0).unwrap_or(Duration::MAX)
     }
 
     /// The input decoded into a type: the `input` object of a task, or the list of messages.
@@ -228,6 +218,9 @@ getters! {
     impl Evidence<'_> {
         pub(crate) fn facts(self) -> &Facts { &self.facts }
 
+        /// Whether a `transform` has changed the answer.
+        pub(crate) fn is_transformed(self) -> bool { self.transformed.is_some() }
+
         /// The transcript: messages and tool calls of the agent, in order; `None` if the agent did not report them.
         pub fn transcript(self) -> Option<&[Message]> { self.facts.transcript.as_deref() }
 
@@ -236,6 +229,11 @@ getters! {
 
         /// Cost in US dollars; `None` if the agent did not report it.
         pub fn cost_usd(self) -> Option<f64> { self.facts.cost_usd }
+
+        /// How long the agent worked, as reported or measured.
+        pub fn duration(self) -> Duration {
+            Duration::try_from_secs_f64(self.facts.duration_ms / 1000.0).unwrap_or(Duration::MAX)
+        }
 
         /// Facts that the agent reported about the environment it worked on.
         pub fn state(self) -> &Object { &self.facts.state }

@@ -134,11 +134,6 @@ impl Trial<'_> {
         TrialCommand::new(program.as_ref(), &facts.workspace, &facts.environment, self.shared.groups.clone())
     }
 
-    /// The cassette of this trial, for an agent that records its model calls.
-    pub fn cassette(&self) -> Cassette {
-        self.shared.facts.cassette.clone()
-    }
-
     /// Returns a [`Recorder`], which records from anywhere while the trial runs. The methods below call it.
     pub fn recorder(&self) -> Recorder {
         self.shared.recorder.clone()
@@ -232,6 +227,9 @@ getters! {
 
         /// Directory of the file that defines the case.
         pub fn case_dir(self) -> &Path { &self.shared.facts.case_dir }
+
+        /// The cassette of this trial, for an agent that records its model calls.
+        pub fn cassette(self) -> Cassette { self.shared.facts.cassette.clone() }
 
         /// When the time limit of the agent ends.
         pub fn deadline(self) -> Instant { self.shared.facts.deadline }
