@@ -38,11 +38,10 @@ impl CliAgent {
         for _ in 0..=file.targets.len() {
             let origin =
                 named_by.map(|entry| format!(", named by `use_target` of `{}`", entry.name)).unwrap_or_default();
-            let place = named_by.map(|entry| entry.location.clone());
             let unusable = |code: Code, message: String| {
                 let diagnostic = Diagnostic::new(code, message).help(known());
-                UnusableTarget::from(match place.clone() {
-                    Some(place) => diagnostic.at(place),
+                UnusableTarget::from(match named_by {
+                    Some(entry) => diagnostic.at(entry.location.clone()),
                     None => diagnostic,
                 })
             };

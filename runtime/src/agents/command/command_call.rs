@@ -31,6 +31,10 @@ const PROMPT: &str = "prompt.md";
 const OUTPUT: &str = "output";
 const TRAJECTORY: &str = "trajectory.json";
 
+/// What helps where a command cannot have written its output.
+const UNUSED_OUTPUT: &str =
+    "\nhelp: the command has to write its answer to `{OUTPUT_FILE}`, but does not use this placeholder";
+
 /// A call of a command: the prompt, and where it runs.
 pub(crate) struct CommandCall<'a> {
     pub(crate) prompt: &'a str,
@@ -135,13 +139,9 @@ impl ResolvedCommand<'_> {
     }
 
     fn not_started(&self, error: &io::Error) -> String {
-        let help = match error.kind() {
-            io::ErrorKind::ArgumentListTooLong if self.command.has("PROMPT") => {
-                "\nhelp: the prompt is too long for a command line; pass it as `{PROMPT_FILE}`"
-            }
-            _ => "",
-        };
-        format!("the command cannot be run: {error}{help}")
+        let is_too_long = error.kind() == io::ErrorKind::ArgumentListTooLong && self.command.has("PROMPT");
+        let help = "\nhelp: the prompt is too long for a command line; pass it as `{PROMPT_FILE}`";
+        format!("the command cannot be run: {error}{}", if is_too_long { help } else { "" })
     }
 
     fn read(&self, directory: &UntrustedDirectory, finished: &Finished) -> Result<String, CommandFailure> {
@@ -149,12 +149,7 @@ impl ResolvedCommand<'_> {
         match directory.read(OUTPUT, OUTPUT_LIMIT) {
             Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
             Err(OpenError::Missing) => {
-                let help = match self.command.has("OUTPUT_FILE") {
-                    true => "",
-                    false => {
-                        "\nhelp: the command has to write its answer to `{OUTPUT_FILE}`, but does not use this placeholder"
-                    }
-                };
+                let help = if self.command.has("OUTPUT_FILE") { "" } else { UNUSED_OUTPUT };
                 Err(failed(with_stderr(&format!("the command wrote no output file{help}"), finished)))
             }
             Err(error) => Err(failed(with_stderr(&format!("the output file {error}"), finished))),

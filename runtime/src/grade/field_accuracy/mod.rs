@@ -33,18 +33,14 @@ pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
     let mut assertions = Vec::new();
     for field in &config.fields {
         let (hit, assertion) = compare(field, &candidate, &expected);
-        if let Some(hit) = hit {
-            hits.push((field.weight, if hit { 1.0 } else { 0.0 }));
-        }
+        hits.extend(hit.map(|hit| (field.weight, if hit { 1.0 } else { 0.0 })));
         assertions.push(assertion);
     }
     let score = match config.aggregation {
         _ if hits.is_empty() => Score::undecided("no field could be compared"),
         FieldAggregation::AllOrNothing => Score::from(hits.iter().all(|(_, hit)| *hit > 0.0)),
-        FieldAggregation::WeightedAverage => match weighted_mean(hits.into_iter()) {
-            Some(mean) => Score::new(mean),
-            None => Score::undecided("the weights of all compared fields are 0"),
-        },
+        FieldAggregation::WeightedAverage => weighted_mean(hits.into_iter())
+            .map_or_else(|| Score::undecided("the weights of all compared fields are 0"), Score::new),
     };
     Score { assertions, ..score }
 }
