@@ -1,7 +1,7 @@
-//! The `llm-grader`: a judge gives a score, or checks the grader's rubrics.
+//! The graders `llm-grader` and `rubrics`: a judge gives a score, or checks the answer criterion by criterion.
 
 use evalsuite_records::record::GraderRecord;
-use evalsuite_schema::grader::LlmGrader;
+use evalsuite_schema::grader::{LlmGrader, Rubrics};
 use evalsuite_schema::{Grader, GraderConfig, Location};
 
 use crate::grade::grader_call::GraderCall;
@@ -14,4 +14,8 @@ pub(crate) fn implicit(location: Location) -> Grader {
 
 pub(crate) fn grade(config: &LlmGrader, call: &GraderCall<'_>) -> GraderRecord {
     judge_panel::grade_answer(config.prompt.as_ref(), &config.rubrics, &config.judge, call)
+}
+
+pub(crate) fn grade_rubrics(config: &Rubrics, call: &GraderCall<'_>) -> GraderRecord {
+    judge_panel::grade_answer(None, &config.criteria, &config.judge, call)
 }

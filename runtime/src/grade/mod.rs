@@ -1,4 +1,4 @@
-//! Built-in graders, one file each, and scoring. The table of graders in the schema names the function of each type.
+//! Built-in graders, a file for each or for a family of them, and scoring. The table of graders in the schema names the function of each type.
 
 pub(crate) mod answer_steps;
 pub(crate) mod assertion_text;
@@ -22,7 +22,6 @@ pub(crate) mod llm_grader;
 pub(crate) mod metric_graders;
 pub(crate) mod number_format;
 pub(crate) mod regex;
-pub(crate) mod rubrics;
 pub(crate) mod scoring;
 pub(crate) mod similar;
 pub(crate) mod skill_trigger;

@@ -100,7 +100,7 @@ macro_rules! built_in_graders {
             /// A judge passes the answer. Without `prompt` and `rubrics`, it grades by the case's `criteria` and reference answer.
             LlmGrader(LlmGrader) = "llm-grader", Model, llm_grader::grade, r#"{ type: llm-grader, prompt: Is the tone of the answer friendly? }"#;
             /// A judge checks the answer criterion by criterion. Plain texts among assertions are one such grader.
-            Rubrics(Rubrics) = "rubrics", Model, rubrics::grade, r#"{ type: rubrics, criteria: [Names the order number, { id: tone, outcome: Polite, weight: 2 }] }"#;
+            Rubrics(Rubrics) = "rubrics", Model, llm_grader::grade_rubrics, r#"{ type: rubrics, criteria: [Names the order number, { id: tone, outcome: Polite, weight: 2 }] }"#;
             /// A judge says whether the answer is better than another one. It is asked twice, with each of the two answers first. The score is
             /// 1 if the answer is better both times, 0 if the other one is, else 0.5: a tie. If the judge replies differently to the two
             /// orders, `consistent` in the details of the result is false. An answer passes if it is no worse, or with a `min_score` above 0.5
