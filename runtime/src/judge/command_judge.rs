@@ -60,11 +60,10 @@ impl CommandJudge {
             keep: true,
             redactor: &self.redactor,
         });
-        let outcome = answered.result.map_err(|failure| match failure {
-            CommandFailure::Failed(message) | CommandFailure::TimedOut(message) => {
+        let outcome =
+            answered.result.map_err(|(CommandFailure::Failed(message) | CommandFailure::TimedOut(message))| {
                 JudgeError::new(self.redactor.apply(&message).into_owned())
-            }
-        })?;
+            })?;
         let said = outcome.messages.as_deref().map(answer).or(outcome.text).unwrap_or_default();
         // The reply is recorded, so it must not hold the secrets that the command was given.
         Ok(JudgeReply {

@@ -80,10 +80,7 @@ impl Endpoint {
     pub(crate) fn from_variables(variables: EndpointVariables) -> Result<Option<Self>, InvalidEndpoint> {
         let EndpointVariables { url, model, key, openai_url, openai_key, price } = variables;
         let Some(model) = model else {
-            return match url {
-                None => Ok(None),
-                Some(_) => Err("EVALSUITE_JUDGE_URL is set without EVALSUITE_JUDGE_MODEL".into()),
-            };
+            return url.map_or(Ok(None), |_| Err("EVALSUITE_JUDGE_URL is set without EVALSUITE_JUDGE_MODEL".into()));
         };
         let own = openai_url.or_else(|| openai_key.is_some().then(|| OPENAI.to_owned()));
         let address = url.or_else(|| own.clone()).ok_or("EVALSUITE_JUDGE_MODEL is set without EVALSUITE_JUDGE_URL")?;

@@ -194,10 +194,9 @@ impl Evidence<'_> {
             Some(Content::Data(value)) => T::deserialize(value.clone()).map(Some),
             Some(content) => {
                 let text = content_text(content);
-                match T::deserialize(Value::String(text.clone())) {
-                    Ok(value) => Ok(Some(value)),
-                    Err(_) => evalsuite_schema::json::from_str(&text).map(Some),
-                }
+                T::deserialize(Value::String(text.clone()))
+                    .or_else(|_| evalsuite_schema::json::from_str(&text))
+                    .map(Some)
             }
             None => T::deserialize(evalsuite_schema::json::to_value(&message.tool_calls)?).map(Some),
         }

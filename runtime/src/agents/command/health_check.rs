@@ -48,9 +48,7 @@ impl ResolvedCommand<'_> {
         let limit = match check.timeout_seconds.map(Duration::try_from_secs_f64) {
             None => LIMIT,
             Some(Ok(limit)) => limit,
-            Some(Err(error)) => {
-                return Err(HealthCheckError(format!("`healthcheck.timeout_seconds` is out of range: {error}")));
-            }
+            Some(Err(error)) => return Err(format!("`healthcheck.timeout_seconds` is out of range: {error}").into()),
         };
         // Packages that share a run may have targets of the same name.
         let which = format!("{}\0{}\0{check:?}", self.agent.file.display(), self.agent.name);
