@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use evalsuite_records::baseline::{accepted_answers_file, baseline_file, own_baseline_files};
 use evalsuite_records::record::{AcceptedAnswers, Baseline, SuiteId};
 use evalsuite_report::{RunData, SuiteData, read_accepted_answers, read_baseline};
-use evalsuite_schema::Value;
 
-use crate::platform::cargo_process;
+use crate::platform::cargo_process::{Packages, metadata, packages};
 use crate::platform::cli_error::{CliError, Result};
 
 /// The files for the baseline and the accepted answers of a suite, which need not exist.
@@ -18,47 +17,42 @@ pub(crate) struct BaselineFile<'a> {
 }
 
 /// The packages of this workspace.
-pub(crate) struct WorkspacePackages(Value);
+pub(crate) struct WorkspacePackages {
+    root: PathBuf,
+    packages: Packages,
+}
 
 impl WorkspacePackages {
     /// Asks cargo.
     pub(crate) fn here() -> Result<Self> {
-        Ok(Self(cargo_process::metadata(Path::new("."), &["--no-deps"])?))
-    }
-
-    fn all(&self) -> &[Value] {
-        self.0["packages"].as_array().map(Vec::as_slice).unwrap_or_default()
+        let metadata = metadata(Path::new("."))?;
+        let root = metadata["workspace_root"].as_str().unwrap_or_default().into();
+        Ok(Self { root, packages: packages(&metadata) })
     }
 
     /// The root of the package that a suite belongs to, by its name, else by its directory, whatever its name was when a run was made.
-    pub(crate) fn root_of(&self, suite: &SuiteId) -> Option<&Path> {
-        let named = self.all().iter().find(|package| package["name"] == suite.package.as_str());
-        named.and_then(root_of_package).or_else(|| {
-            let workspace = Path::new(self.0["workspace_root"].as_str().unwrap_or_default());
+    pub(crate) fn root_of(&self, suite: &SuiteId) -> Option<&PathBuf> {
+        let named = self.packages.iter().find(|(_, package)| package["name"] == suite.package.as_str());
+        let by_directory = || {
             let directory = Some(&suite.package_directory).filter(|directory| !directory.is_empty())?;
-            let directory = workspace.join(directory);
-            self.all().iter().filter_map(root_of_package).find(|root| root.components().eq(directory.components()))
-        })
+            self.packages.get_key_value(&self.root.join(directory))
+        };
+        named.or_else(by_directory).map(|(root, _)| root)
     }
-}
-
-fn root_of_package(package: &Value) -> Option<&Path> {
-    Path::new(package["manifest_path"].as_str()?).parent()
 }
 
 /// The files for the baselines of a run's suites: each is in the package that the suite belongs to.
 pub(crate) fn files(run: &RunData) -> Result<Vec<BaselineFile<'_>>> {
     let packages = WorkspacePackages::here()?;
-    let error = |message: String| CliError::new(message);
     let mut files: Vec<BaselineFile<'_>> = Vec::new();
     for suite in &run.suites {
         let (name, package) = (&suite.name, &suite.id.package);
         if package.is_empty() {
-            return Err(error(format!("run `{}` does not record the package of suite `{name}`", run.run_id)));
+            return Err(CliError::new(format!("run `{}` does not record the package of suite `{name}`", run.run_id)));
         }
         let root = packages
             .root_of(&suite.id)
-            .ok_or_else(|| error(format!("package `{package}` of suite `{name}` is not in this workspace")))?;
+            .ok_or_else(|| CliError::new(format!("package `{package}` of suite `{name}` is not in this workspace")))?;
         let (mut path, mut answers) = (baseline_file(root, &suite.id), accepted_answers_file(root, &suite.id));
         if files.iter().any(|file| file.path == path) {
             [path, answers] = own_baseline_files(root, &suite.id);

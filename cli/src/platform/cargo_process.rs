@@ -1,8 +1,11 @@
 //! Calls of cargo.
 
+use std::collections::BTreeMap;
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+
+use evalsuite_schema::Value;
 
 use crate::platform::cli_error::{CliError, Exit, OfProgram, Result};
 
@@ -11,10 +14,15 @@ pub(crate) fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// What cargo says about packages, as JSON.
-pub(crate) fn metadata(directory: &Path, arguments: &[&str]) -> Result<evalsuite_schema::Value> {
+/// Packages by their directories, as cargo describes them.
+pub(crate) type Packages = BTreeMap<PathBuf, Value>;
+
+/// What cargo says about the workspace around a directory, as JSON.
+///
+/// Asked without other packages, cargo needs neither a network nor what it has not downloaded, such as packages of other platforms.
+pub(crate) fn metadata(directory: &Path) -> Result<Value> {
     let mut metadata = cargo();
-    metadata.args(["metadata", "--offline", "--format-version", "1"]).args(arguments).current_dir(directory);
+    metadata.args(["metadata", "--offline", "--format-version", "1", "--no-deps"]).current_dir(directory);
     let output = metadata.stdin(Stdio::null()).output().of(&metadata)?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
@@ -22,6 +30,13 @@ pub(crate) fn metadata(directory: &Path, arguments: &[&str]) -> Result<evalsuite
         return Err(CliError::new(message.strip_prefix("error: ").unwrap_or(message)));
     }
     Ok(evalsuite_schema::json::from_slice(&output.stdout)?)
+}
+
+/// The packages in an output of [`metadata`].
+pub(crate) fn packages(metadata: &Value) -> Packages {
+    let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
+    let directory = |package: &Value| Some(Path::new(package["manifest_path"].as_str()?).parent()?.to_owned());
+    packages.into_iter().filter_map(|package| Some((directory(&package)?, package))).collect()
 }
 
 /// Exit code of cargo if a build or tests failed.

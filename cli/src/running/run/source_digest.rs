@@ -15,9 +15,9 @@ use hmac_sha256::Hash;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::command_line::{Build, Run};
-use crate::platform::cargo_process;
+use crate::platform::cargo_process::{self, packages};
 use crate::platform::cli_error::Result;
-use crate::running::run::tested_packages::{packages, tested};
+use crate::running::run::tested_packages::tested;
 
 /// The one file in `.evalsuite` of a package that says how agents and judges are called.
 const TARGETS: [&str; 2] = [".evalsuite/targets.yaml", ".evalsuite/targets.yml"];
@@ -25,7 +25,7 @@ const TARGETS: [&str; 2] = [".evalsuite/targets.yaml", ".evalsuite/targets.yml"]
 /// SHA-256 over the local packages that the tests are built from, their suites, and the lock file. Left out are the files that describe
 /// cases, which have digests of their own, hidden files, cargo's output, and records.
 pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription], output: &Path) -> Result<String> {
-    let metadata = cargo_process::metadata(Path::new("."), &["--no-deps"])?;
+    let metadata = cargo_process::metadata(Path::new("."))?;
     let root = Path::new(metadata["workspace_root"].as_str().unwrap_or_default());
     let target = Path::new(metadata["target_directory"].as_str().unwrap_or_default());
     let of_cases: BTreeSet<PathBuf> = suites
@@ -72,8 +72,6 @@ fn add(files: &mut BTreeMap<String, String>, root: &Path, path: &Path) -> Result
 }
 
 /// The directories of the packages that are tested from `directory`, and of the local ones that they depend on.
-///
-/// Asked without other packages, cargo needs neither a network nor what it has not downloaded, such as packages of other platforms.
 fn local_packages(metadata: &Value, build: &Build, directory: &Path) -> Result<BTreeSet<PathBuf>> {
     let mut known = packages(metadata);
     let mut pending = tested(&known, build, directory);
@@ -83,7 +81,7 @@ fn local_packages(metadata: &Value, build: &Build, directory: &Path) -> Result<B
             continue;
         }
         if !known.contains_key(&directory) {
-            known.extend(packages(&cargo_process::metadata(&directory, &["--no-deps"])?));
+            known.extend(packages(&cargo_process::metadata(&directory)?));
         }
         let dependencies = known.get(&directory).and_then(|package| package["dependencies"].as_array());
         let paths = dependencies.into_iter().flatten().filter_map(|dependency| dependency["path"].as_str());
@@ -134,7 +132,7 @@ mod tests {
         write("outside", "outside", "");
         let found = |from: &str, packages: &[&str], workspace: bool| {
             let from = root.join(from);
-            let metadata = cargo_process::metadata(&from, &["--no-deps"]).unwrap();
+            let metadata = cargo_process::metadata(&from).unwrap();
             let packages = packages.iter().map(|&name| name.to_owned()).collect();
             let build = Build { packages, workspace, ..Build::default() };
             let found = local_packages(&metadata, &build, &from).unwrap();

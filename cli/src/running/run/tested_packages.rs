@@ -1,27 +1,15 @@
 //! The packages whose tests are built.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::env;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::Value;
-
 use crate::command_line::Build;
-use crate::platform::cargo_process;
+use crate::platform::cargo_process::{Packages, metadata, packages};
 use crate::platform::cli_error::{CliError, Result};
 
 /// Names of the packages that are evalsuite, also under another name.
 const EVALSUITE: [&str; 2] = ["evalsuite", "evalsuite-dynamic"];
-
-/// Packages by their directories, as cargo describes them.
-pub(super) type Packages = BTreeMap<PathBuf, Value>;
-
-/// The packages in an output of `cargo metadata`.
-pub(super) fn packages(metadata: &Value) -> Packages {
-    let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
-    let directory = |package: &Value| Some(Path::new(package["manifest_path"].as_str()?).parent()?.to_owned());
-    packages.into_iter().filter_map(|package| Some((directory(&package)?, package))).collect()
-}
 
 /// The directories of the packages of a workspace that `cargo test` in `directory` builds.
 pub(super) fn tested(workspace: &Packages, build: &Build, directory: &Path) -> Vec<PathBuf> {
@@ -37,7 +25,7 @@ pub(super) fn tested(workspace: &Packages, build: &Build, directory: &Path) -> V
 
 /// A feature of evalsuite, as cargo calls it in the tested packages.
 pub(crate) fn evalsuite_feature(build: &Build, feature: &str) -> Result<Vec<String>> {
-    let workspace = packages(&cargo_process::metadata(Path::new("."), &["--no-deps"])?);
+    let workspace = packages(&metadata(Path::new("."))?);
     let mut features = BTreeSet::new();
     for directory in tested(&workspace, build, &env::current_dir()?) {
         for dependency in workspace[&directory]["dependencies"].as_array().into_iter().flatten() {
