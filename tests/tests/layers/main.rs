@@ -261,7 +261,6 @@ const LSP: &[&str] = &[
     "key_types",
     "file_kind",
     "file_tree",
-    "rust_functions",
     "documents",
     "open_suite",
     "workspace",

@@ -3,10 +3,9 @@
 //! Not a walk over a syntax tree: calls in functions and in the bodies of other macros are found too.
 
 use evalsuite_build::Generator;
-use evalsuite_codegen::arguments;
-use evalsuite_codegen::arguments::Arguments;
+use evalsuite_codegen::arguments::{self, Arguments};
 use evalsuite_codegen::binding::{Binding, Problem};
-use proc_macro2::{Ident, LexError, TokenStream, TokenTree};
+use proc_macro2::{LexError, TokenStream, TokenTree};
 
 use super::generator_calls;
 
@@ -22,60 +21,47 @@ pub(super) struct Call {
 pub(super) fn in_source(text: &str) -> Result<Vec<Call>, LexError> {
     let tokens: TokenStream = text.parse()?;
     let mut names = vec!["include_eval_suite".to_owned()];
-    find_aliases(tokens.clone(), &mut names);
-    let mut calls = Vec::new();
-    find(tokens, &names, &mut calls);
-    Ok(calls)
-}
-
-/// The directories that a build script tracks, where they are literals.
-pub(crate) fn tracked_directories(tokens: TokenStream) -> Vec<String> {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let mut directories = Vec::new();
-    for (index, token) in tokens.iter().enumerate() {
-        match (token, tokens.get(index + 1)) {
-            (TokenTree::Ident(name), Some(TokenTree::Group(arguments)))
-                if name == "track" && generator_calls::is_parenthesized(arguments) =>
-            {
-                directories.extend(generator_calls::only_text(arguments));
-            }
-            (TokenTree::Group(group), _) => directories.extend(tracked_directories(group.stream())),
-            _ => {}
-        }
-    }
-    directories
-}
-
-fn find_aliases(tokens: TokenStream, names: &mut Vec<String>) {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    for token in &tokens {
-        if let TokenTree::Group(group) = token {
-            find_aliases(group.stream(), names);
-        }
-    }
-    for window in tokens.windows(3) {
-        if let [TokenTree::Ident(name), TokenTree::Ident(word), TokenTree::Ident(alias)] = window
+    visit_tokens(tokens.clone(), &mut |tokens| {
+        if let [TokenTree::Ident(name), TokenTree::Ident(word), TokenTree::Ident(alias), ..] = tokens
             && name == "include_eval_suite"
             && word == "as"
         {
             names.push(alias.to_string());
         }
-    }
+    });
+    let mut calls = Vec::new();
+    visit_tokens(tokens, &mut |tokens| calls.extend(call(tokens, &names)));
+    Ok(calls)
 }
 
-fn find(tokens: TokenStream, names: &[String], calls: &mut Vec<Call>) {
+/// The directories that a build script tracks, where they are literals.
+pub(crate) fn tracked_directories(tokens: TokenStream) -> Vec<String> {
+    let mut directories = Vec::new();
+    visit_tokens(tokens, &mut |tokens| match tokens {
+        [TokenTree::Ident(name), TokenTree::Group(arguments), ..]
+            if name == "track" && generator_calls::is_parenthesized(arguments) =>
+        {
+            directories.extend(generator_calls::only_text(arguments));
+        }
+        _ => {}
+    });
+    directories
+}
+
+/// Visits every token in the order of the text, together with the tokens after it in its group.
+pub(crate) fn visit_tokens(tokens: TokenStream, visit: &mut impl FnMut(&[TokenTree])) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (index, token) in tokens.iter().enumerate() {
-        match token {
-            TokenTree::Group(group) => find(group.stream(), names, calls),
-            TokenTree::Ident(name) => calls.extend(call(name, &tokens[index + 1..], names)),
-            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        visit(&tokens[index..]);
+        if let TokenTree::Group(group) = token {
+            visit_tokens(group.stream(), visit);
         }
     }
 }
 
-/// The call that starts with `name` and goes on with `rest`.
-fn call(name: &Ident, rest: &[TokenTree], names: &[String]) -> Option<Call> {
+/// The call at the start of `tokens`.
+fn call(tokens: &[TokenTree], names: &[String]) -> Option<Call> {
+    let Some((TokenTree::Ident(name), rest)) = tokens.split_first() else { return None };
     let line = name.span().start().line;
     let (binding, problems) = match rest {
         [TokenTree::Punct(mark), TokenTree::Group(written), ..] if mark.as_char() == '!' => {

@@ -18,7 +18,7 @@ use evalsuite_loader::source::plain_text;
 use evalsuite_loader::{Request, check_tracked_directory};
 
 use self::calls::Call;
-pub(crate) use self::calls::tracked_directories;
+pub(crate) use self::calls::{tracked_directories, visit_tokens};
 pub(crate) use self::source_files::{SourceFile, of_package as source_files, rust_files};
 use crate::locate::suite_request;
 

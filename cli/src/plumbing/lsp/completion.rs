@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::path::Path;
 
-use evalsuite_codegen::binding::NamedExpr;
 use evalsuite_loader::keys::{GRADERS, Status, Type};
 use gen_lsp_types::{CompletionItem, CompletionItemKind, MarkupContent, MarkupKind, TextEdit};
 
@@ -69,35 +68,23 @@ impl Items<'_> {
             let quoted = self.quoted(key.name);
             let text = if with_colon { format!("{quoted}: ") } else { quoted };
             let order = if key.required { "0" } else { "1" };
-            self.add(key.name, CompletionItemKind::Property, text, key_docs::of_key(key), order);
+            self.add(key.name, CompletionItemKind::Property, text, &key_docs::of_key(key), order);
         }
     }
 
     fn add_values(&mut self, spot: &Spot<'_>, suites: &[&OpenSuite]) {
         if spot.is_grader_name() {
             for table in GRADERS {
-                self.add(
-                    table.id,
-                    CompletionItemKind::EnumMember,
-                    self.quoted(table.id),
-                    key_docs::of_grader(table),
-                    "1",
-                );
+                self.add_word(table.id, CompletionItemKind::EnumMember, &key_docs::of_grader(table));
             }
-            for grader in
-                suites.iter().filter_map(|suite| suite.include.as_ref()).flat_map(|include| &include.binding.graders)
-            {
-                self.add_grader(grader);
+            let includes = suites.iter().filter_map(|suite| suite.include.as_ref());
+            for grader in includes.flat_map(|include| &include.binding.graders) {
+                let name = grader.name.value();
+                self.add(&name, CompletionItemKind::Function, self.quoted(&name), "A grader in Rust.", "0");
             }
         } else if spot.names_case() {
             for case in suites.iter().flat_map(|suite| suite.cases()) {
-                self.add(
-                    &case.id,
-                    CompletionItemKind::Reference,
-                    self.quoted(&case.id),
-                    "A case of the suite.".to_owned(),
-                    "1",
-                );
+                self.add_word(&case.id, CompletionItemKind::Reference, "A case of the suite.");
             }
         }
         let doc = spot.known_key().map(|(key, _)| key_docs::of_key(key)).unwrap_or_default();
@@ -105,12 +92,12 @@ impl Items<'_> {
             match expected {
                 Expected::Type(Type::Choice(words)) => {
                     for word in *words {
-                        self.add(word, CompletionItemKind::EnumMember, self.quoted(word), doc.clone(), "1");
+                        self.add_word(word, CompletionItemKind::EnumMember, &doc);
                     }
                 }
                 Expected::Type(Type::Boolean) => {
                     for word in ["true", "false"] {
-                        self.add(word, CompletionItemKind::Value, word.to_owned(), doc.clone(), "1");
+                        self.add(word, CompletionItemKind::Value, word.to_owned(), &doc, "1");
                     }
                 }
                 _ => {}
@@ -118,21 +105,20 @@ impl Items<'_> {
         }
     }
 
-    fn add_grader(&mut self, grader: &NamedExpr) {
-        let name = grader.name.value();
-        self.add(&name, CompletionItemKind::Function, self.quoted(&name), "A grader in Rust.".to_owned(), "0");
+    fn add_word(&mut self, word: &str, kind: CompletionItemKind, doc: &str) {
+        self.add(word, kind, self.quoted(word), doc, "1");
     }
 
     fn quoted(&self, text: &str) -> String {
         if self.is_json { format!("{text:?}") } else { text.to_owned() }
     }
 
-    fn add(&mut self, label: &str, kind: CompletionItemKind, text: String, doc: String, order: &str) {
+    fn add(&mut self, label: &str, kind: CompletionItemKind, text: String, doc: &str, order: &str) {
         let edit = TextEdit { range: self.lines.range(self.replaced.clone()), new_text: text };
         self.items.push(CompletionItem {
             label: label.to_owned(),
             kind: Some(kind),
-            documentation: Some(MarkupContent { kind: MarkupKind::Markdown, value: doc }.into()),
+            documentation: Some(MarkupContent { kind: MarkupKind::Markdown, value: doc.to_owned() }.into()),
             sort_text: Some(format!("{order}{label}")),
             filter_text: self.is_json.then(|| format!("{label:?}")),
             text_edit: Some(edit.into()),

@@ -3,15 +3,15 @@
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use evalsuite_codegen::binding::NamedExpr;
 use evalsuite_loader::CasePlace;
 use evalsuite_loader::source::plain_text;
+use proc_macro2::TokenTree;
 
+use super::documents::Documents;
 use super::file_tree::{FileTree, unquoted};
 use super::open_suite::OpenSuite;
-use super::rust_functions;
 use super::text_lines::{Encoding, Lines};
 use crate::locate::{includes, suite_request};
 
@@ -25,19 +25,19 @@ const MAX_DEPTH: usize = 8;
 /// Somewhere in a file: bytes of its text.
 pub(super) type Target = (PathBuf, Range<usize>);
 
-/// Where what is at a byte of a file is written. `text_of` gives the text of other files.
+/// Where what is at a byte of a file is written.
 pub(super) fn at(
     tree: &FileTree,
     path: &Path,
     offset: usize,
     suites: &[&OpenSuite],
-    text_of: impl Fn(&Path) -> Option<Arc<str>>,
+    documents: &Documents,
 ) -> Vec<Target> {
     let spot = tree.at(offset);
     let Some(text) = spot.node.scalar().filter(|text| !spot.is_key && !text.is_empty()) else { return Vec::new() };
     let text = unquoted(text.trim());
     if spot.names_case() {
-        return suites.iter().flat_map(|suite| case(suite, &text, &text_of)).collect();
+        return suites.iter().flat_map(|suite| case(suite, &text, documents)).collect();
     }
     if spot.is_grader_name() {
         return suites.iter().flat_map(|suite| grader(suite, &text)).collect();
@@ -57,10 +57,10 @@ pub(super) fn at(
     found.map(|path| (path, 0..0)).into_iter().collect()
 }
 
-fn case(suite: &OpenSuite, id: &str, text_of: &impl Fn(&Path) -> Option<Arc<str>>) -> Vec<Target> {
+fn case(suite: &OpenSuite, id: &str, documents: &Documents) -> Vec<Target> {
     let cases = suite.cases().into_iter().filter(|case| case.id == id);
     let target = |case: CasePlace| {
-        let text = text_of(&case.file)?;
+        let text = documents.text(&case.file)?;
         let lines = Lines::new(&text, Encoding::Utf8);
         let (start, end) = case.id_range.unwrap_or((case.start, case.start));
         Some((case.file, lines.loader_offset(start)..lines.loader_offset(end)))
@@ -78,7 +78,22 @@ fn grader(suite: &OpenSuite, name: &str) -> Option<Target> {
     let others = includes::rust_files(&suite.request.package_root);
     let others = others.into_iter().filter(|path| *path != include.source);
     let texts = own.into_iter().chain(others.filter_map(|path| Some((path.clone(), plain_text(&path)?))));
-    texts.into_iter().find_map(|(path, text)| Some((path, rust_functions::find(&text, &function)?)))
+    texts.into_iter().find_map(|(path, text)| Some((path, find_function(&text, &function)?)))
+}
+
+/// The bytes of the name of a function in Rust where it is defined.
+fn find_function(text: &str, name: &str) -> Option<Range<usize>> {
+    if !text.contains(name) {
+        return None;
+    }
+    let mut found = None;
+    includes::visit_tokens(text.parse().ok()?, &mut |tokens| match tokens {
+        [TokenTree::Ident(keyword), TokenTree::Ident(ident), ..] if keyword == "fn" && ident == name => {
+            found.get_or_insert_with(|| ident.span().byte_range());
+        }
+        _ => {}
+    });
+    found
 }
 
 /// The file that a relative path names: from the directory of the file with the path up to the package. Of a directory, its first file.
@@ -102,4 +117,18 @@ fn first_file(path: PathBuf, depth: usize) -> Option<PathBuf> {
     let mut names: Vec<PathBuf> = fs::read_dir(&path).ok()?.flatten().map(|entry| entry.path()).collect();
     names.sort();
     names.into_iter().find_map(|path| first_file(path, depth.checked_sub(1)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find_function;
+
+    #[test]
+    fn the_definition_is_found_and_not_a_call() {
+        let text = "// é\nfn other() { polite(1); }\nmod a { pub async fn polite(x: u8) {} }\n";
+        let range = find_function(text, "polite").expect("the function");
+        assert_eq!((range.start, &text[range]), (text.rfind("polite").expect("it"), "polite"));
+        assert_eq!(find_function(text, "rude"), None);
+        assert_eq!(find_function("fn polite( {", "polite"), None, "not Rust");
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use gen_lsp_types::{
@@ -46,9 +46,10 @@ impl Session {
             "textDocument/prepareRename" => reply(id, params, |params| Ok(self.prepare_rename(&params))),
             "textDocument/rename" => reply(id, params, |params| self.rename(&params)),
             "workspace/executeCommand" => {
-                let (response, message) = self.execute(id, params);
-                if let Some(message) = message {
-                    self.log(&message, out)?;
+                let mut started = None;
+                let response = reply(id, params, |params| self.execute(params).map(|command| started = Some(command)));
+                if let Some(command) = started {
+                    self.log(&command, out)?;
                 }
                 response
             }
@@ -62,10 +63,6 @@ impl Session {
         let text = self.documents.text(&path)?;
         let offset = Lines::new(&text, self.encoding).offset(params.position);
         Some(Place { path, text, offset })
-    }
-
-    fn text_of(&self, path: &Path) -> Option<Arc<str>> {
-        self.documents.text(path)
     }
 
     fn completion(&self, params: &CompletionParams) -> Option<Value> {
@@ -85,10 +82,10 @@ impl Session {
         let Place { path, text, offset } = self.place(&params.text_document_position_params)?;
         let tree = FileTree::read(&path, &text)?;
         let suites = self.workspace.of_file(&path);
-        let mut targets = definition::at(&tree, &path, offset, &suites, |path| self.text_of(path));
+        let mut targets = definition::at(&tree, &path, offset, &suites, &self.documents);
         targets.dedup();
         let location = |(path, range): (PathBuf, Range<usize>)| {
-            let text = self.text_of(&path).unwrap_or_default();
+            let text = self.documents.text(&path).unwrap_or_default();
             Location { range: Lines::new(&text, self.encoding).range(range), uri: self.documents.uri(&path) }
         };
         Some(targets.into_iter().map(location).collect())
@@ -138,11 +135,11 @@ impl Session {
             return Err((ErrorCode::RequestFailed, "only ids of cases can be renamed".to_owned()));
         };
         let suites: Vec<&OpenSuite> = self.workspace.of_file(&path);
-        let edits = rename::edits(&id, &params.new_name, &suites, |path| self.text_of(path))
+        let edits = rename::edits(&id, &params.new_name, &suites, &self.documents)
             .map_err(|reason| (ErrorCode::RequestFailed, reason))?;
         let mut changes = HashMap::new();
         for (path, edits) in edits {
-            let text = self.text_of(&path).unwrap_or_default();
+            let text = self.documents.text(&path).unwrap_or_default();
             let lines = Lines::new(&text, self.encoding);
             let edit = |(range, new_text): (Range<usize>, String)| TextEdit { range: lines.range(range), new_text };
             changes.insert(self.documents.uri(&path), edits.into_iter().map(edit).collect());
@@ -150,34 +147,28 @@ impl Session {
         Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
     }
 
-    /// Runs a case that a lens of this server names; with the text of a message.
-    fn execute(&mut self, id: RequestId, params: Value) -> (Response, Option<String>) {
-        let params: ExecuteCommandParams = match serde_json::from_value(params) {
-            Ok(params) => params,
-            Err(reason) => return (invalid_params(id, &reason), None),
-        };
+    /// Runs a case that a lens of this server names; returns the command line.
+    fn execute(&mut self, params: ExecuteCommandParams) -> Result<String, Failed> {
         let argument = params.arguments.and_then(|arguments| arguments.into_iter().next()).unwrap_or_default();
         let wanted = match serde_json::from_value::<CaseRun>(argument) {
             Ok(wanted) if params.command == case_run::COMMAND => wanted,
-            _ => return (error(id, ErrorCode::InvalidParams, format!("not a command: `{}`", params.command)), None),
+            _ => return Err((ErrorCode::InvalidParams, format!("not a command: `{}`", params.command))),
         };
-        let is_known = self
-            .workspace
-            .suites
-            .iter()
-            .any(|suite| suite.cases().iter().any(|case| case_run::of_case(suite, case).as_ref() == Some(&wanted)));
-        if !is_known {
-            return (error(id, ErrorCode::RequestFailed, "there is no such case"), None);
+        let is_wanted = |suite: &OpenSuite| {
+            suite.cases().iter().any(|case| case_run::of_case(suite, case).as_ref() == Some(&wanted))
+        };
+        if !self.workspace.suites.iter().any(is_wanted) {
+            return Err((ErrorCode::RequestFailed, "there is no such case".to_owned()));
         }
         if self.is_running {
-            return (error(id, ErrorCode::RequestFailed, "another case is running"), None);
+            return Err((ErrorCode::RequestFailed, "another case is running".to_owned()));
         }
         self.is_running = true;
-        let message = format!("cargo {}", wanted.arguments.join(" "));
+        let command = format!("cargo {}", wanted.arguments.join(" "));
         let events = self.events.clone();
         // The server may have ended.
         case_run::start(wanted, move |ended| drop(events.send(Event::CaseEnded(ended))));
-        (Response::new_ok(id, Value::Null), Some(message))
+        Ok(command)
     }
 }
 

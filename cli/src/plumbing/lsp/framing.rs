@@ -13,13 +13,8 @@ const MAX_BYTES: u64 = 64 << 20;
 /// Bytes of one line of a header, at most.
 const MAX_HEADER: u64 = 4096;
 
-/// What the client has sent.
-#[derive(Debug)]
-pub(super) enum Received {
-    Message(Message),
-    /// Something that is not a message of JSON-RPC, with what is wrong with it. The next message can be read.
-    Invalid(String),
-}
+/// What the client has sent; `Err` says what is wrong with something that is not a message of JSON-RPC. The next message can be read.
+pub(super) type Received = Result<Message, String>;
 
 /// Reads the next message; `None` at the end of the input.
 pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Received>> {
@@ -27,15 +22,14 @@ pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Received>> {
     if length > MAX_BYTES {
         let skipped = io::copy(&mut input.take(length), &mut io::sink())?;
         let message = format!("a message of {length} bytes, more than {MAX_BYTES}");
-        return Ok((skipped == length).then_some(Received::Invalid(message)));
+        return Ok((skipped == length).then_some(Err(message)));
     }
     let mut bytes = Vec::new();
     input.take(length).read_to_end(&mut bytes)?;
     if (bytes.len() as u64) < length {
         return Ok(None);
     }
-    let message = serde_json::from_slice(&bytes);
-    Ok(Some(message.map_or_else(|error| Received::Invalid(error.to_string()), Received::Message)))
+    Ok(Some(serde_json::from_slice(&bytes).map_err(|error| error.to_string())))
 }
 
 fn content_length(input: &mut impl BufRead) -> io::Result<Option<u64>> {
@@ -70,9 +64,9 @@ mod tests {
         let mut seen = Vec::new();
         loop {
             match read(&mut input) {
-                Ok(Some(Received::Message(Message::Request(request)))) => seen.push(request.method),
-                Ok(Some(Received::Message(_))) => seen.push("other".to_owned()),
-                Ok(Some(Received::Invalid(_))) => seen.push("invalid".to_owned()),
+                Ok(Some(Ok(Message::Request(request)))) => seen.push(request.method),
+                Ok(Some(Ok(_))) => seen.push("other".to_owned()),
+                Ok(Some(Err(_))) => seen.push("invalid".to_owned()),
                 Ok(None) => return (seen, true),
                 Err(_) => return (seen, false),
             }

@@ -19,7 +19,6 @@ mod lens;
 mod messages;
 mod open_suite;
 mod rename;
-mod rust_functions;
 mod server;
 mod session;
 mod syntax;

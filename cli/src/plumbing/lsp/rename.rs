@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use evalsuite_diagnostics::Code;
 
+use super::documents::Documents;
 use super::file_tree::{FileTree, unquoted};
 use super::open_suite::OpenSuite;
 
@@ -34,7 +34,7 @@ pub(super) fn edits(
     id: &str,
     new: &str,
     suites: &[&OpenSuite],
-    text_of: impl Fn(&Path) -> Option<Arc<str>>,
+    documents: &Documents,
 ) -> Result<Edits, String> {
     if new.trim().is_empty() || new.chars().any(char::is_control) {
         return Err("an id cannot contain control characters".to_owned());
@@ -63,7 +63,7 @@ pub(super) fn edits(
     }
     let mut edits = Edits::new();
     for file in files {
-        let Some(text) = text_of(&file) else { continue };
+        let Some(text) = documents.text(&file) else { continue };
         let Some(tree) = FileTree::read(&file, &text) else { continue };
         let is_json = tree.is_json;
         let of_file: Vec<(Range<usize>, String)> = tree

@@ -2,13 +2,12 @@
 
 use std::io;
 use std::io::BufReader;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use lsp_server::{ErrorCode, Message, Request, Response};
 
 use super::framing;
-use super::framing::Received;
 use super::messages::{Event, Output, error, invalid_params};
 use super::session::Session;
 use crate::platform::cli_error::{CliError, Exit, Result};
@@ -53,12 +52,12 @@ impl Server {
     fn serve(mut self, events: &Receiver<Event>) -> Result<Exit> {
         loop {
             match self.next(events)? {
-                Event::Received(Received::Message(message)) => {
+                Event::Received(Ok(message)) => {
                     if let Some(code) = self.handle(message)? {
                         return Ok(code);
                     }
                 }
-                Event::Received(Received::Invalid(reason)) => {
+                Event::Received(Err(reason)) => {
                     let error = serde_json::json!({ "code": ErrorCode::ParseError as i32, "message": reason });
                     let reply = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
                     self.out.send_text(&reply)?;
@@ -78,10 +77,8 @@ impl Server {
 
     /// The next event. What was typed is checked once there is no other.
     fn next(&mut self, events: &Receiver<Event>) -> io::Result<Event> {
-        match events.try_recv() {
-            Ok(event) => return Ok(event),
-            Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) => return Ok(Event::InputEnded(None)),
+        if let Ok(event) = events.try_recv() {
+            return Ok(event);
         }
         if let State::Open(session) = &mut self.state {
             session.check(&mut self.out)?;

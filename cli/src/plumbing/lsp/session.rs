@@ -9,11 +9,9 @@ use std::time::Instant;
 use evalsuite_diagnostics::counted;
 use evalsuite_discovery::{SuiteFile, skill_directory};
 use gen_lsp_types::{
-    ClientCapabilities, CodeActionKind, CodeActionOptions, CodeLensOptions, CompletionOptions,
-    DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    DidSaveTextDocumentParams, ExecuteCommandOptions, FileChangeType, InitializeParams, InitializeResult,
-    LogTraceParams, RenameOptions, SaveOptions, ServerCapabilities, ServerInfo, TextDocumentContentChangeEvent,
-    TextDocumentSyncKind, TextDocumentSyncOptions, TraceValue, Uri, WorkspaceFolders,
+    ClientCapabilities, CodeActionKind, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams, FileChangeType, InitializeParams,
+    LogTraceParams, TextDocumentContentChangeEvent, TextDocumentSyncKind, TraceValue, Uri, WorkspaceFolders,
 };
 use lsp_server::{Notification, Request};
 use serde::de::DeserializeOwned;
@@ -83,45 +81,29 @@ impl Session {
             traces: params.trace.as_ref().is_some_and(|trace| *trace != TraceValue::Off),
             requests: 0,
         };
-        let result = serde_json::to_value(session.result())?;
+        let result = session.result();
         Ok((session, result))
     }
 
-    fn result(&self) -> InitializeResult {
-        let capabilities = ServerCapabilities {
-            position_encoding: Some(self.encoding.kind()),
-            text_document_sync: Some(
-                TextDocumentSyncOptions {
-                    open_close: Some(true),
-                    change: Some(TextDocumentSyncKind::Full),
-                    save: Some(SaveOptions { include_text: Some(false) }.into()),
-                    ..TextDocumentSyncOptions::default()
-                }
-                .into(),
-            ),
-            completion_provider: Some(CompletionOptions {
-                trigger_characters: Some([" ", "\"", "-"].map(str::to_owned).to_vec()),
-                ..CompletionOptions::default()
-            }),
-            hover_provider: Some(true.into()),
-            definition_provider: Some(true.into()),
-            code_action_provider: Some(
-                CodeActionOptions {
-                    code_action_kinds: Some(vec![CodeActionKind::QuickFix, CodeActionKind::SourceFixAll]),
-                    ..CodeActionOptions::default()
-                }
-                .into(),
-            ),
-            code_lens_provider: Some(CodeLensOptions::default()),
-            rename_provider: Some(RenameOptions { prepare_provider: Some(true), ..RenameOptions::default() }.into()),
-            execute_command_provider: Some(ExecuteCommandOptions {
-                commands: vec![case_run::COMMAND.to_owned()],
-                ..ExecuteCommandOptions::default()
-            }),
-            ..ServerCapabilities::default()
-        };
-        let version = Some(env!("CARGO_PKG_VERSION").to_owned());
-        InitializeResult { capabilities, server_info: Some(ServerInfo { name: "evalsuite".to_owned(), version }) }
+    fn result(&self) -> Value {
+        json!({
+            "capabilities": {
+                "positionEncoding": self.encoding.kind(),
+                "textDocumentSync": {
+                    "openClose": true,
+                    "change": TextDocumentSyncKind::Full,
+                    "save": { "includeText": false },
+                },
+                "completionProvider": { "triggerCharacters": [" ", "\"", "-"] },
+                "hoverProvider": true,
+                "definitionProvider": true,
+                "codeActionProvider": { "codeActionKinds": [CodeActionKind::QuickFix, CodeActionKind::SourceFixAll] },
+                "codeLensProvider": {},
+                "renameProvider": { "prepareProvider": true },
+                "executeCommandProvider": { "commands": [case_run::COMMAND] },
+            },
+            "serverInfo": { "name": "evalsuite", "version": env!("CARGO_PKG_VERSION") },
+        })
     }
 
     /// Answers a request.
