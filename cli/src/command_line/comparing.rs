@@ -1,16 +1,8 @@
 //! The arguments of commands that compare runs and keep their results as baselines.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use super::OutputFormat;
-
-/// Commands that compare runs and keep their results, in the order of `--help`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Comparing {
-    Diff(Diff),
-    Gate(Gate),
-    Accept(Accept),
-}
 
 /// Compare a run with an earlier run or with the baseline
 ///

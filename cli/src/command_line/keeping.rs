@@ -2,17 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::OutputFormat;
-
-/// Commands that finish, merge and remove stored runs, in the order of `--help`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Keeping {
-    Finish(Finish),
-    Merge(Merge),
-    Clean(Clean),
-}
 
 /// Run the pending after_all hooks of a run, and summarize it
 ///

@@ -2,19 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum, value_parser};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 use evalsuite_report::{Destination, FORMATS, Format};
 
 use super::{OutputFormat, positive};
-
-/// Commands that show suites and runs, in the order of `--help`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Looking {
-    List(List),
-    Show(Show),
-    Report(Report),
-    Health(Health),
-}
 
 /// List the cases of suites, or with --runs the stored runs
 ///

@@ -11,15 +11,15 @@ mod writing;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::comparing::{Accept, Comparing, ComparisonArguments, Diff, DiffFormat, Gate};
-pub(crate) use self::keeping::{Clean, Finish, Keeping, Merge};
-pub(crate) use self::looking::{Health, List, Looking, PrintedReport, Report, ReportedCases, Show};
+pub(crate) use self::comparing::{Accept, ComparisonArguments, Diff, DiffFormat, Gate};
+pub(crate) use self::keeping::{Clean, Finish, Merge};
+pub(crate) use self::looking::{Health, List, PrintedReport, Report, ReportedCases, Show};
 pub(crate) use self::new::{
     LayoutName, New, NewAgentCli, NewCalibration, NewCase, NewCi, NewEditor, NewGrader, NewItem, NewSuite,
 };
-pub(crate) use self::plumbing::{Completions, Expand, Man, Plumbing, Schema};
-pub(crate) use self::running::{Build, Calibrate, Probe, Regrade, Run, Running, Watch, WatchFormat};
-pub(crate) use self::writing::{CaseLayout, Check, Convert, Explain, Format, SourceKind, Writing};
+pub(crate) use self::plumbing::{Completions, Expand, Lsp, Man, Schema};
+pub(crate) use self::running::{Build, Calibrate, Probe, Regrade, Run, Watch, WatchFormat};
+pub(crate) use self::writing::{CaseLayout, Check, Convert, Explain, Format, SourceKind};
 
 /// The same for all commands.
 const EXIT_CODES: &str = "Exit status: 0 on success, 1 if problems were found, 2 if the command could not run, 4 if a comparison \
@@ -34,21 +34,33 @@ pub(crate) struct CommandLine {
     pub(crate) command: Command,
 }
 
-/// All commands, in groups.
+/// All commands, in the order of `--help`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    #[command(flatten)]
-    Writing(Writing),
-    #[command(flatten)]
-    Running(Running),
-    #[command(flatten)]
-    Looking(Looking),
-    #[command(flatten)]
-    Comparing(Comparing),
-    #[command(flatten)]
-    Keeping(Keeping),
-    #[command(flatten)]
-    Plumbing(Plumbing),
+    New(New),
+    Check(Check),
+    Explain(Explain),
+    Convert(Convert),
+    Run(Run),
+    Watch(Watch),
+    Regrade(Regrade),
+    Calibrate(Calibrate),
+    Probe(Probe),
+    List(List),
+    Show(Show),
+    Report(Report),
+    Health(Health),
+    Diff(Diff),
+    Gate(Gate),
+    Accept(Accept),
+    Finish(Finish),
+    Merge(Merge),
+    Clean(Clean),
+    Lsp(Lsp),
+    Expand(Expand),
+    Schema(Schema),
+    Completions(Completions),
+    Man(Man),
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

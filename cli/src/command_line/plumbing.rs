@@ -2,19 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::OutputFormat;
-
-/// Commands for editors, shells and other programs, in the order of `--help`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Plumbing {
-    Lsp(Lsp),
-    Expand(Expand),
-    Schema(Schema),
-    Completions(Completions),
-    Man(Man),
-}
 
 /// Run the language server for editors
 ///

@@ -2,19 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use super::{OutputFormat, positive};
-
-/// Commands that run and grade cases, in the order of `--help`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Running {
-    Run(Run),
-    Watch(Watch),
-    Regrade(Regrade),
-    Calibrate(Calibrate),
-    Probe(Probe),
-}
 
 /// Run cases, and summarize and compare their results
 ///

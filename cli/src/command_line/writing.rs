@@ -2,18 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 
-use super::{New, OutputFormat};
-
-/// Commands that write and check suites, in the order of `--help`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Writing {
-    New(New),
-    Check(Check),
-    Explain(Explain),
-    Convert(Convert),
-}
+use super::OutputFormat;
 
 /// Check suites without compiling them
 ///
