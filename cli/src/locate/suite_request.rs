@@ -99,6 +99,11 @@ pub(crate) fn suites_of_case(path: &Path) -> Vec<PathBuf> {
 /// Extensions of files with cases.
 const DATA: [&str; 4] = ["yaml", "yml", "json", "jsonl"];
 
+/// The directory of a suite that is named by its directory or its file.
+pub(crate) fn suite_directory(path: &Path) -> &Path {
+    if path.is_dir() { path } else { path.parent().unwrap_or(path) }
+}
+
 /// The suites of the package or workspace around a directory.
 pub(crate) fn suites_around(directory: &Path) -> Vec<PathBuf> {
     all_below(package_around(directory).unwrap_or(directory))

@@ -25,7 +25,7 @@ use crate::locate::suite_request;
 /// The includes of suites in the sources of packages.
 #[derive(Default)]
 pub(crate) struct Includes {
-    read: Vec<Include>,
+    pub(crate) all: Vec<Include>,
     /// The directories that build scripts track, with their packages.
     pub(crate) tracked: Vec<Tracked>,
     /// Calls that could not be read: where they are, and why.
@@ -81,17 +81,12 @@ impl Includes {
 
     /// The includes of the suite at `path`.
     pub(crate) fn of_suite(&self, path: &Path) -> Vec<&Include> {
-        self.read.iter().filter(|include| is_same_suite(&include.path, path)).collect()
-    }
-
-    /// All of them.
-    pub(crate) fn all(&self) -> &[Include] {
-        &self.read
+        self.all.iter().filter(|include| is_same_suite(&include.path, path)).collect()
     }
 
     /// The paths of the suites that are included.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.read.iter().map(|include| include.path.as_path())
+        self.all.iter().map(|include| include.path.as_path())
     }
 
     fn add_file(&mut self, root: &Path, file: &SourceFile) -> io::Result<()> {
@@ -104,7 +99,7 @@ impl Includes {
         };
         for Call { line, binding } in calls {
             match binding {
-                Ok(binding) => self.read.push(include(root, file, *binding)?),
+                Ok(binding) => self.all.push(include(root, file, *binding)?),
                 Err(reason) => self.unread.push(format!("{}:{line}: {reason}", file.shown)),
             }
         }

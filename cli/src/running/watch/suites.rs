@@ -12,13 +12,12 @@ use evalsuite_loader::source::Texts;
 use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session, Test};
 use evalsuite_schema::{Case, Location, Value};
 
-use crate::locate::includes::Includes;
-use crate::locate::suite_request;
+use crate::locate::includes::{Include, Includes};
+use crate::locate::suite_request::{self, suite_directory};
 use crate::writing::saved_cases;
 
 /// The suites of the package or workspace.
 pub(super) struct Suites {
-    includes: Includes,
     watched: Vec<WatchedSuite>,
 }
 
@@ -26,7 +25,7 @@ pub(super) struct Suites {
 struct WatchedSuite {
     path: PathBuf,
     request: Request,
-    include: Option<usize>,
+    include: Option<Include>,
     session: Session,
     diagnostics: Vec<Diagnostic>,
     /// What probes found in the cases that changed last.
@@ -58,30 +57,25 @@ impl Suites {
         let here = std::env::current_dir()?;
         let includes = Includes::of_packages(&suite_request::packages_around(&[here]))?;
         let mut paths: BTreeSet<PathBuf> = suite_request::suites_here()?.into_iter().collect();
-        paths.retain(|path| includes.paths().all(|included| !crate::locate::includes::is_same_suite(included, path)));
-        let mut watched = Vec::new();
-        for path in paths {
-            watched.push(WatchedSuite::new(path, None, &includes)?);
-        }
-        for (index, include) in includes.all().iter().enumerate() {
-            watched.push(WatchedSuite::new(include.path.clone(), Some(index), &includes)?);
-        }
-        let mut suites = Self { includes, watched };
-        suites.check(|_| true, None);
-        Ok(suites)
+        paths.retain(|path| includes.of_suite(path).is_empty());
+        let alone = paths.into_iter().map(|path| WatchedSuite::new(path, None));
+        let included = includes.all.into_iter().map(|include| WatchedSuite::new(include.path.clone(), Some(include)));
+        let mut watched = alone.chain(included).collect::<io::Result<Vec<_>>>()?;
+        watched.iter_mut().for_each(|suite| suite.check(None));
+        Ok(Self { watched })
     }
 
     /// Directories of the suites, and of the packages around them.
     pub(super) fn directories(&self) -> BTreeSet<PathBuf> {
-        let of_suite = |suite: &WatchedSuite| [suite.directory().to_path_buf(), suite.request.package_root.clone()];
+        let of_suite =
+            |suite: &WatchedSuite| [suite_directory(&suite.path).to_path_buf(), suite.request.package_root.clone()];
         self.watched.iter().flat_map(of_suite).collect()
     }
 
     /// Every problem, once.
     pub(super) fn diagnostics(&self) -> Diagnostics {
-        let of_suite =
-            |suite: &WatchedSuite| suite.diagnostics.iter().chain(&suite.probed).cloned().collect::<Vec<_>>();
-        let mut all: Diagnostics = self.watched.iter().flat_map(of_suite).collect();
+        let of_suites = self.watched.iter().flat_map(|suite| suite.diagnostics.iter().chain(&suite.probed));
+        let mut all: Diagnostics = of_suites.cloned().collect();
         all.sort();
         all
     }
@@ -102,8 +96,7 @@ impl Suites {
     /// The cases of suites that tests are generated of.
     pub(super) fn included(&self) -> BTreeSet<Touched> {
         let has_tests = |suite: &&WatchedSuite| {
-            let include = suite.include.map(|index| &self.includes.all()[index]);
-            include.is_some_and(|include| !matches!(include.binding.agent, Agent::None))
+            suite.include.as_ref().is_some_and(|include| !matches!(include.binding.agent, Agent::None))
         };
         let suites = self.watched.iter().filter(has_tests);
         suites.flat_map(|suite| suite.good.iter().flat_map(all_of)).collect()
@@ -114,7 +107,9 @@ impl Suites {
         let before: Vec<Option<LoadedSuite>> = self.watched.iter().map(|suite| suite.good.clone()).collect();
         // A file that is gone, or one of several, may be a change of the list of cases.
         let changed = files.first().filter(|file| files.len() == 1 && file.is_file());
-        self.check(|suite| suite.may_depend_on(files), changed.map(PathBuf::as_path));
+        for suite in self.watched.iter_mut().filter(|suite| suite.may_depend_on(files)) {
+            suite.check(changed.map(PathBuf::as_path));
+        }
         let pairs = self.watched.iter_mut().zip(&before);
         let touched = pairs.flat_map(|(suite, before)| {
             let touched = suite.touched(before.as_ref(), files);
@@ -159,13 +154,6 @@ impl Suites {
             Some((suite, &good.cases[test.case]))
         })
     }
-
-    /// `changed`: the only file that is not as it was at the last check.
-    fn check(&mut self, is_wanted: impl Fn(&WatchedSuite) -> bool, changed: Option<&Path>) {
-        for suite in self.watched.iter_mut().filter(|suite| is_wanted(suite)) {
-            suite.check(&self.includes, changed);
-        }
-    }
 }
 
 fn all_of(suite: &LoadedSuite) -> impl Iterator<Item = Touched> {
@@ -174,9 +162,9 @@ fn all_of(suite: &LoadedSuite) -> impl Iterator<Item = Touched> {
 }
 
 impl WatchedSuite {
-    fn new(path: PathBuf, include: Option<usize>, includes: &Includes) -> io::Result<Self> {
+    fn new(path: PathBuf, include: Option<Include>) -> io::Result<Self> {
         let request = suite_request::request(&path)?;
-        let session = Session::new(match include.map(|index| &includes.all()[index]) {
+        let session = Session::new(match &include {
             Some(include) => expansion::suite_request(&include.binding, &include.context),
             None => request.clone(),
         });
@@ -192,16 +180,13 @@ impl WatchedSuite {
         })
     }
 
-    fn directory(&self) -> &Path {
-        if self.path.is_dir() { &self.path } else { self.path.parent().unwrap_or(&self.path) }
-    }
-
-    fn check(&mut self, includes: &Includes, changed: Option<&Path>) {
+    /// `changed`: the only file that is not as it was at the last check.
+    fn check(&mut self, changed: Option<&Path>) {
         let loaded = match changed {
             Some(file) => self.session.reload(file, Texts::default()),
             None => self.session.load(Texts::default()),
         };
-        let (found, suite) = match self.include.map(|index| &includes.all()[index]) {
+        let (found, suite) = match &self.include {
             None => (loaded.diagnostics.grouped(), loaded.suite),
             Some(include) => {
                 let (problems, suite) = expansion::check_loaded(include.binding.clone(), &include.context, loaded);
@@ -226,7 +211,8 @@ impl WatchedSuite {
 
     /// Whether a file may be one of the suite: below its directory, or named in it, or in a directory of files that suites share.
     fn may_depend_on(&self, files: &BTreeSet<PathBuf>) -> bool {
-        files.iter().any(|file| file.starts_with(&self.request.package_root) || file.starts_with(self.directory()))
+        let directory = suite_directory(&self.path);
+        files.iter().any(|file| file.starts_with(&self.request.package_root) || file.starts_with(directory))
     }
 
     fn touched(&self, before: Option<&LoadedSuite>, files: &BTreeSet<PathBuf>) -> Vec<Touched> {
@@ -234,7 +220,7 @@ impl WatchedSuite {
         let old: BTreeMap<String, &Arc<Case>> = before.into_iter().flat_map(cases_by_path).collect();
         let targets_file = files.iter().any(|file| is_targets_file(file));
         // Asked of the file system once, not for each case.
-        let directory = self.directory();
+        let directory = suite_directory(&self.path);
         let own = |loaded: &LoadedCase| files.iter().any(|file| is_own(loaded, directory, file));
         let others: Vec<&PathBuf> =
             files.iter().filter(|file| !now.cases.iter().any(|case| is_own(case, directory, file))).collect();
