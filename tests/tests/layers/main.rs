@@ -259,7 +259,6 @@ const LSP: &[&str] = &[
     "syntax",
     "key_docs",
     "key_types",
-    "file_kind",
     "file_tree",
     "documents",
     "open_suite",

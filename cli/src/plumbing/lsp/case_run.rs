@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, thread};
 
-use evalsuite_codegen::binding::Binding;
 use evalsuite_loader::CasePlace;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +43,8 @@ pub(super) struct Ended {
 pub(super) fn of_case(suite: &OpenSuite, case: &CasePlace) -> Option<CaseRun> {
     let include = suite.include.as_ref()?;
     let directory = suite.request.package_root.clone();
-    let module = module(&include.binding, suite);
+    let named = include.binding.name.as_ref().map(ToString::to_string);
+    let module = named.or_else(|| suite.session.module()).unwrap_or_default();
     let test = case.test.join("::");
     let program = program(&include.source, &directory);
     let with_program =
@@ -60,10 +60,6 @@ pub(super) fn of_case(suite: &OpenSuite, case: &CasePlace) -> Option<CaseRun> {
     };
     let build = with_program(&["test", "--no-run"]);
     Some(CaseRun { case: case.id.clone(), directory: directory.to_str()?.to_owned(), arguments, build, test: filter })
-}
-
-fn module(binding: &Binding, suite: &OpenSuite) -> String {
-    binding.name.as_ref().map_or_else(|| suite.module(), ToString::to_string)
 }
 
 /// The option for the test program that a source file belongs to, as far as its place says it.

@@ -83,11 +83,11 @@ impl Items<'_> {
                 self.add(&name, CompletionItemKind::Function, self.quoted(&name), "A grader in Rust.", "0");
             }
         } else if spot.names_case() {
-            for case in suites.iter().flat_map(|suite| suite.cases()) {
+            for case in suites.iter().flat_map(|suite| suite.session.cases()) {
                 self.add_word(&case.id, CompletionItemKind::Reference, "A case of the suite.");
             }
         }
-        let doc = spot.known_key().map(|(key, _)| key_docs::of_key(key)).unwrap_or_default();
+        let doc = spot.known_key().map(key_docs::of_key).unwrap_or_default();
         for expected in &spot.expected {
             match expected {
                 Expected::Type(Type::Choice(words)) => {

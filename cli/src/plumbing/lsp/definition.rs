@@ -58,7 +58,7 @@ pub(super) fn at(
 }
 
 fn case(suite: &OpenSuite, id: &str, documents: &Documents) -> Vec<Target> {
-    let cases = suite.cases().into_iter().filter(|case| case.id == id);
+    let cases = suite.session.cases().into_iter().filter(|case| case.id == id);
     let target = |case: CasePlace| {
         let text = documents.text(&case.file)?;
         let lines = Lines::new(&text, Encoding::Utf8);

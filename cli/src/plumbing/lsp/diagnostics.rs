@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use evalsuite_diagnostics::Position;
 use gen_lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, PublishDiagnosticsParams, Range,
 };
@@ -60,11 +61,7 @@ struct Ranges<'d> {
 }
 
 impl Ranges<'_> {
-    fn of(
-        &mut self,
-        path: &Path,
-        range: Option<(evalsuite_diagnostics::Position, evalsuite_diagnostics::Position)>,
-    ) -> Range {
+    fn of(&mut self, path: &Path, range: Option<(Position, Position)>) -> Range {
         let Some((start, end)) = range else { return Range::default() };
         let documents = self.documents;
         let text =

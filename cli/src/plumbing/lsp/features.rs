@@ -155,7 +155,7 @@ impl Session {
             _ => return Err((ErrorCode::InvalidParams, format!("not a command: `{}`", params.command))),
         };
         let is_wanted = |suite: &OpenSuite| {
-            suite.cases().iter().any(|case| case_run::of_case(suite, case).as_ref() == Some(&wanted))
+            suite.session.cases().iter().any(|case| case_run::of_case(suite, case).as_ref() == Some(&wanted))
         };
         if !self.workspace.suites.iter().any(is_wanted) {
             return Err((ErrorCode::RequestFailed, "there is no such case".to_owned()));

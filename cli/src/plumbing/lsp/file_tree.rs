@@ -3,12 +3,11 @@
 use std::ops::Range;
 use std::path::Path;
 
-use evalsuite_loader::keys::Type;
+use evalsuite_discovery::SKILL_FILE;
+use evalsuite_loader::keys::{FILES, Type};
 
-use super::file_kind::{FileKind, Form};
 use super::key_types::{Spot, spot};
-use super::syntax::Node;
-use super::{file_kind, syntax};
+use super::syntax::{self, Data, Node};
 
 /// The line before and after front matter.
 const FENCE: &str = "---";
@@ -23,13 +22,18 @@ pub(super) struct FileTree {
 impl FileTree {
     /// `None` for a file that is not one of a suite's.
     pub(super) fn read(path: &Path, text: &str) -> Option<Self> {
-        let FileKind { root: kind, form } = file_kind::of(path, text)?;
-        let root = match form {
-            Form::Lines => syntax::read_lines(text),
-            Form::FrontMatter => syntax::read(&front_matter(text)?),
-            Form::Yaml | Form::Json => syntax::read(text),
+        let name = path.file_name()?.to_str()?;
+        let lower = name.to_ascii_lowercase();
+        let (stem, ending) = lower.rsplit_once('.')?;
+        let kind = if name == SKILL_FILE { "skill" } else { kind(path, stem, ending, text)? };
+        let kind = FILES.iter().find(|(known, _)| *known == kind).map(|(_, root)| root)?;
+        let root = match ending {
+            // Every line is a value of its own.
+            "jsonl" => syntax::read_lines(text),
+            _ if name == SKILL_FILE => syntax::read(&front_matter(text)?),
+            _ => syntax::read(text),
         };
-        Some(Self { root, kind, is_json: matches!(form, Form::Json | Form::Lines) })
+        Some(Self { root, kind, is_json: matches!(ending, "json" | "jsonl") })
     }
 
     /// What is at a byte.
@@ -50,6 +54,41 @@ impl FileTree {
             !spot.is_key && (spot.names_case() || spot.is_case_id())
         });
         found
+    }
+}
+
+/// What the root of a file is, by its name and its place, else by its content.
+fn kind(path: &Path, stem: &str, ending: &str, text: &str) -> Option<&'static str> {
+    let is_in = |directory: &str| {
+        path.parent().is_some_and(|parent| parent.components().any(|part| part.as_os_str() == directory))
+    };
+    Some(match (stem, ending) {
+        (_, "jsonl") if stem.contains("calibration") => "samples",
+        (_, "jsonl") => "cases",
+        ("suite", "json") => "suite",
+        ("evals", "json") if is_in("evals") => "evals",
+        (_, "json") if is_in("tasks") => "task",
+        _ if !matches!(ending, "yaml" | "yml") => return None,
+        ("case", _) => "case",
+        ("targets", _) => "targets",
+        ("eval", _) => "eval",
+        _ if stem.ends_with(".eval") => "eval",
+        _ if stem == "calibration" || stem.ends_with(".calibration") => "calibration",
+        _ if is_in("templates") => "template",
+        _ => by_content(&syntax::read(text))?,
+    })
+}
+
+/// A file that another one names: a list of cases or samples, or a template.
+fn by_content(root: &Node) -> Option<&'static str> {
+    let has = |node: &Node, key: &str| node.get(key).is_some();
+    match &root.data {
+        Data::Sequence(items) if items.iter().any(|item| has(item, "human_score")) => Some("samples"),
+        Data::Sequence(items) if items.iter().any(|item| has(item, "input") || has(item, "id")) => Some("cases"),
+        Data::Mapping(_) if has(root, "tests") => Some("eval"),
+        Data::Mapping(_) if has(root, "assertions") => Some("template"),
+        Data::Mapping(_) if has(root, "template") || has(root, "repos") => Some("workspace"),
+        _ => None,
     }
 }
 

@@ -10,15 +10,11 @@ use super::key_types::grader;
 pub(super) fn at(tree: &FileTree, offset: usize) -> Option<(String, Range<usize>)> {
     let spot = tree.at(offset);
     let entry = spot.entry?;
+    let of_key = || spot.known_key().map(key_docs::of_key);
     if spot.is_key {
-        let (key, _) = spot.known_key()?;
-        return Some((key_docs::of_key(key), entry.key_range.clone()));
+        return Some((of_key()?, entry.key_range.clone()));
     }
     let text = spot.node.scalar().filter(|text| !text.is_empty())?;
-    let range = spot.node.range.clone();
-    if spot.is_grader_name() {
-        return Some((key_docs::of_grader(grader(text)?), range));
-    }
-    let (key, _) = spot.known_key()?;
-    Some((key_docs::of_key(key), range))
+    let doc = if spot.is_grader_name() { key_docs::of_grader(grader(text)?) } else { of_key()? };
+    Some((doc, spot.node.range.clone()))
 }

@@ -127,11 +127,10 @@ fn value_types(expected: &[Expected], shapes: &[Shape], entries: &[MappingEntry]
             _ => types.extend(flat(&known.value).map(Expected::Type)),
         }
     }
-    for of in expected.iter().filter_map(|expected| match expected {
-        Expected::Type(Type::Map(of)) => Some(of),
-        _ => None,
-    }) {
-        types.extend(flat(of).map(Expected::Type));
+    for expected in expected {
+        if let Expected::Type(Type::Map(of)) = expected {
+            types.extend(flat(of).map(Expected::Type));
+        }
     }
     types
 }
@@ -157,7 +156,7 @@ impl Spot<'_> {
     /// Whether the value is the id of a case: an element of `depends_on`, or the case of a sample.
     pub(super) fn names_case(&self) -> bool {
         match self.keys.as_slice() {
-            [.., "depends_on"] => self.has_key("depends_on"),
+            [.., "depends_on"] => self.shapes.iter().any(|shape| shape.key("depends_on").is_some()),
             [.., "case"] => self.shapes.iter().any(|shape| shape.table.id == "sample"),
             _ => false,
         }
@@ -169,13 +168,9 @@ impl Spot<'_> {
             && self.shapes.iter().any(|shape| ["case", "case-file", "task"].contains(&shape.table.id))
     }
 
-    fn has_key(&self, name: &str) -> bool {
-        self.shapes.iter().any(|shape| shape.key(name).is_some())
-    }
-
     /// The key of the tables that the entry has.
-    pub(super) fn known_key(&self) -> Option<(&'static Key, Shape)> {
+    pub(super) fn known_key(&self) -> Option<&'static Key> {
         let name = &self.entry?.key;
-        self.shapes.iter().find_map(|shape| Some((shape.key(name)?, *shape)))
+        self.shapes.iter().find_map(|shape| shape.key(name))
     }
 }

@@ -13,7 +13,7 @@ use super::text_lines::Lines;
 pub(super) fn of_file(path: &Path, lines: &Lines<'_>, suites: &[&OpenSuite], runs: &mut LastRuns) -> Vec<CodeLens> {
     let mut lenses = Vec::new();
     for suite in suites {
-        for case in suite.cases().into_iter().filter(|case| case.file == path) {
+        for case in suite.session.cases().into_iter().filter(|case| case.file == path) {
             let start = lines.loader_offset(case.start);
             let lens =
                 |command: Command| CodeLens { range: lines.range(start..start), command: Some(command), data: None };
@@ -21,12 +21,8 @@ pub(super) fn of_file(path: &Path, lines: &Lines<'_>, suites: &[&OpenSuite], run
                 let title = "\u{25b6} run case".to_owned();
                 let arguments = serde_json::to_value(&run).ok().map(|run| vec![run]);
                 let command = case_run::COMMAND.to_owned();
-                lenses.push(lens(Command {
-                    title,
-                    command,
-                    arguments,
-                    tooltip: Some(format!("cargo {}", run.arguments.join(" "))),
-                }));
+                let tooltip = Some(format!("cargo {}", run.arguments.join(" ")));
+                lenses.push(lens(Command { title, command, arguments, tooltip }));
             }
             let request = &suite.request;
             let shown = path.strip_prefix(&request.workspace_root).unwrap_or(path).to_string_lossy().replace('\\', "/");

@@ -17,22 +17,18 @@ pub(super) enum Event {
 }
 
 /// Messages to the client.
-pub(super) struct Output(io::Stdout);
+pub(super) struct Output;
 
 impl Output {
-    pub(super) fn new() -> Self {
-        Self(io::stdout())
-    }
-
     /// Sends a message that is JSON already.
     pub(super) fn send_text(&mut self, message: &str) -> io::Result<()> {
-        let mut out = self.0.lock();
+        let mut out = io::stdout().lock();
         write!(out, "Content-Length: {}\r\n\r\n{message}", message.len())?;
         out.flush()
     }
 
     pub(super) fn send(&mut self, message: impl Into<Message>) -> io::Result<()> {
-        let mut out = self.0.lock();
+        let mut out = io::stdout().lock();
         message.into().write(&mut out)?;
         out.flush()
     }

@@ -7,7 +7,6 @@ mod definition;
 mod diagnostics;
 mod documents;
 mod features;
-mod file_kind;
 mod file_tree;
 mod file_uri;
 mod framing;

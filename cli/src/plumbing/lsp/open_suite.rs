@@ -7,10 +7,11 @@ use evalsuite_codegen::expansion;
 use evalsuite_diagnostics::{Diagnostic, Diagnostics, Position, SourceRange};
 use evalsuite_discovery::SKILL_EVALS;
 use evalsuite_loader::source::Texts;
-use evalsuite_loader::{CasePlace, Loaded, LoadedSuite, Request, Session, load_targets};
+use evalsuite_loader::{Loaded, LoadedSuite, Request, Session, load_targets};
 use evalsuite_schema::Case;
 
 use crate::locate::includes::Include;
+use crate::locate::suite_request::suite_directory;
 use crate::writing::{check, saved_cases};
 
 /// A problem with a suite.
@@ -30,7 +31,7 @@ pub(super) struct OpenSuite {
     pub(super) path: PathBuf,
     pub(super) include: Option<Include>,
     pub(super) request: Request,
-    session: Session,
+    pub(super) session: Session,
     /// What the last load has looked at.
     files: HashSet<PathBuf>,
     pub(super) targets_file: Option<PathBuf>,
@@ -62,11 +63,6 @@ impl OpenSuite {
         }
     }
 
-    /// The directory of the suite.
-    pub(super) fn directory(&self) -> &Path {
-        if self.path.is_dir() { &self.path } else { self.path.parent().unwrap_or(&self.path) }
-    }
-
     /// Whether the suite depends on the content of a file.
     pub(super) fn reads(&self, path: &Path) -> bool {
         self.files.contains(path) || self.targets_file.as_deref() == Some(path)
@@ -75,7 +71,7 @@ impl OpenSuite {
     /// Whether a file may become a part of the suite, or was one.
     pub(super) fn may_read(&self, path: &Path) -> bool {
         self.reads(path)
-            || path.starts_with(self.directory())
+            || path.starts_with(suite_directory(&self.path))
             || path.starts_with(self.request.package_root.join(".evalsuite"))
     }
 
@@ -93,20 +89,6 @@ impl OpenSuite {
         };
         let loaded = loaded.unwrap_or_else(|| self.session.load(texts.clone()));
         self.take(loaded, texts);
-    }
-
-    /// Number of files that the last check has read.
-    pub(super) fn files_read(&self) -> usize {
-        self.session.files_read()
-    }
-
-    /// The module of its tests, if the include does not name another one.
-    pub(super) fn module(&self) -> String {
-        self.session.module().unwrap_or_default()
-    }
-
-    pub(super) fn cases(&self) -> Vec<CasePlace> {
-        self.session.cases()
     }
 
     /// Calibrations and their samples among the files of the suite.

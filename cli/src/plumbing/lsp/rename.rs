@@ -30,12 +30,7 @@ fn inner(text: &str, range: Range<usize>) -> Range<usize> {
 }
 
 /// What has to be changed to call the case `id` of these suites `new`.
-pub(super) fn edits(
-    id: &str,
-    new: &str,
-    suites: &[&OpenSuite],
-    documents: &Documents,
-) -> Result<Edits, String> {
+pub(super) fn edits(id: &str, new: &str, suites: &[&OpenSuite], documents: &Documents) -> Result<Edits, String> {
     if new.trim().is_empty() || new.chars().any(char::is_control) {
         return Err("an id cannot contain control characters".to_owned());
     }
@@ -45,15 +40,13 @@ pub(super) fn edits(
         if let Some(found) = suite.found.iter().find(|found| is_syntax(found.diagnostic.code)) {
             return Err(format!("{} has a syntax error and may refer to the case", found.file.display()));
         }
-        for case in suite.cases() {
+        for case in suite.session.cases() {
             if case.id == new {
                 return Err(format!("the suite already has a case `{new}`"));
             }
             if case.id == id && case.id_range.is_none() {
-                return Err(format!(
-                    "the id is the name of the directory of {}: rename it, or add an `id`",
-                    case.file.display()
-                ));
+                let file = case.file.display();
+                return Err(format!("the id is the name of the directory of {file}: rename it, or add an `id`"));
             }
             if case.id == id || case.dependencies.iter().any(|(dependency, _)| dependency == id) {
                 files.insert(case.file);

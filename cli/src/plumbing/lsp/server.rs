@@ -17,7 +17,7 @@ pub(crate) fn run() -> Result<Exit> {
     let (sender, receiver) = channel();
     let of_input = sender.clone();
     thread::spawn(move || read_input(&of_input));
-    Server { out: Output::new(), state: State::New, sender }.serve(&receiver)
+    Server { out: Output, state: State::New, sender }.serve(&receiver)
 }
 
 fn read_input(events: &Sender<Event>) {

@@ -233,7 +233,7 @@ impl Session {
             }
         }
         if self.traces {
-            let read: usize = self.workspace.suites.iter().map(|suite| suite.files_read()).sum();
+            let read: usize = self.workspace.suites.iter().map(|suite| suite.session.files_read()).sum();
             let suites = counted(self.workspace.suites.len(), "suite");
             let message = format!("checked {suites}, {} read", counted(read, "file"));
             let verbose = Some(format!("{:.1} ms", start.elapsed().as_secs_f64() * 1000.0));

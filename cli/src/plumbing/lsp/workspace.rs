@@ -7,6 +7,7 @@ use evalsuite_loader::Request;
 use evalsuite_loader::source::Texts;
 
 use super::open_suite::OpenSuite;
+use crate::locate::suite_request::suite_directory;
 use crate::writing::check;
 
 /// Directories of files that programs write.
@@ -88,8 +89,8 @@ impl Workspace {
         if !reading.is_empty() {
             return reading;
         }
-        let around = self.suites.iter().filter(|suite| path.starts_with(suite.directory()));
-        let deepest = around.clone().map(|suite| suite.directory().components().count()).max();
-        around.filter(|suite| Some(suite.directory().components().count()) == deepest).collect()
+        let around = self.suites.iter().filter(|suite| path.starts_with(suite_directory(&suite.path)));
+        let deepest = around.clone().map(|suite| suite_directory(&suite.path).components().count()).max();
+        around.filter(|suite| Some(suite_directory(&suite.path).components().count()) == deepest).collect()
     }
 }
