@@ -82,35 +82,10 @@ impl EndedSuite {
     }
 }
 
-impl EndedRun {
-    /// Finishes a run.
-    pub(crate) fn of(run: &Path) -> Result<(Self, RunEnd)> {
-        let finished = finish(run)?;
-        warn_of_skips(&finished.summary);
-        let end = run_end(&finished);
-        let ended = Self {
-            schema: "evalsuite.finish/1",
-            run_id: finished.summary.run_id,
-            path: run.display().to_string(),
-            summary: finished.file.display().to_string(),
-            hooks: finished.hooks,
-            problems: finished.problems,
-            suites: finished.summary.suites.into_iter().map(EndedSuite::new).collect(),
-        };
-        Ok((ended, end))
-    }
-}
-
 pub(crate) fn run(command: &Finish) -> Result<Exit> {
     let run = stored_runs::find(&command.run)?;
-    let end = match command.format {
-        OutputFormat::Human => finish_and_summarize(run.path(), true)?,
-        OutputFormat::Json => {
-            let (ended, end) = EndedRun::of(run.path())?;
-            print_json(&mut stdout(), &ended)?;
-            end
-        }
-    };
+    let (ended, end) = finish(run.path(), command.format, true)?;
+    ended.iter().try_for_each(|ended| print_json(&mut stdout(), ended))?;
     Ok(match end {
         RunEnd::Complete => Exit::Good,
         RunEnd::Broken => Exit::Problems,
@@ -132,10 +107,33 @@ pub(crate) enum RunEnd {
 /// Most tests that are listed.
 const SHOWN: usize = 10;
 
-/// Finishes a run and prints its summary. `is_asked`: the user asked for it, and not for a run; prints that no hooks were left, and the
-/// tests that were not started, too.
-pub(crate) fn finish_and_summarize(run: &Path, is_asked: bool) -> Result<RunEnd> {
-    let finished = finish(run)?;
+/// Finishes a run. Prints its summary; for JSON, returns it instead. `is_asked`: the user asked for it, and not for a run; prints that no
+/// hooks were left, and the tests that were not started, too.
+pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result<(Option<EndedRun>, RunEnd)> {
+    let progress = Progress::start("finishing the run");
+    let finished = finish_run(run)?;
+    drop(progress);
+    let end = run_end(&finished);
+    if format == OutputFormat::Human {
+        print_summary(run, &finished, is_asked)?;
+        warn_of_skips(&finished.summary);
+        CliError::of_all(Exit::Problems, finished.problems).print();
+        return Ok((None, end));
+    }
+    warn_of_skips(&finished.summary);
+    let ended = EndedRun {
+        schema: "evalsuite.finish/1",
+        run_id: finished.summary.run_id,
+        path: run.display().to_string(),
+        summary: finished.file.display().to_string(),
+        hooks: finished.hooks,
+        problems: finished.problems,
+        suites: finished.summary.suites.into_iter().map(EndedSuite::new).collect(),
+    };
+    Ok((Some(ended), end))
+}
+
+fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<()> {
     let mut out = stdout();
     match finished.hooks {
         0 if is_asked => writeln!(out, "no hooks were left to run")?,
@@ -164,15 +162,7 @@ pub(crate) fn finish_and_summarize(run: &Path, is_asked: bool) -> Result<RunEnd>
     if data.suites.iter().any(|suite| suite.calibration.is_some()) {
         report::print_judged_rates(&mut out, &RunData::read(run)?)?;
     }
-    warn_of_skips(&finished.summary);
-    let end = run_end(&finished);
-    CliError::of_all(Exit::Problems, finished.problems).print();
-    Ok(end)
-}
-
-fn finish(run: &Path) -> Result<FinishedRun> {
-    let _progress = Progress::start("finishing the run");
-    Ok(finish_run(run)?)
+    Ok(())
 }
 
 fn run_end(finished: &FinishedRun) -> RunEnd {

@@ -1,12 +1,11 @@
 //! `cargo evalsuite calibrate`.
 
-use std::io;
 use std::io::Write;
 use std::path::Path;
 
 use evalsuite::RunOptions;
 use evalsuite::tooling::RatedSamples;
-use evalsuite_diagnostics::{Code, Diagnostics, render};
+use evalsuite_diagnostics::{Code, render};
 use evalsuite_loader::{load, load_calibration};
 use evalsuite_schema::{Calibration, Kind, Layout, Suite};
 
@@ -62,7 +61,7 @@ fn samples(path: &Path) -> Result<RatedSamples> {
             .map(|calibration| (suite_of(&file, &request.package_root, &calibration), Some(calibration)));
         (found, loaded.diagnostics)
     };
-    print(&diagnostics)?;
+    diagnostics.iter().for_each(|problem| say!("{}\n", render::text(problem, render::Style::Colored)));
     let Some((suite, calibration)) = found else {
         if diagnostics.iter().any(|problem| problem.code == Code::UnknownSampleCase) && !path.is_dir() {
             say!("help: the samples refer to cases: name the directory of their suite");
@@ -74,14 +73,6 @@ fn samples(path: &Path) -> Result<RatedSamples> {
     };
     let repeat = format!("cargo evalsuite calibrate {}", path.display());
     Ok(RatedSamples::new(suite, calibration, request.package_root, repeat))
-}
-
-fn print(diagnostics: &Diagnostics) -> Result<()> {
-    let mut out = anstream::AutoStream::auto(io::stderr().lock());
-    for diagnostic in diagnostics {
-        writeln!(out, "{}\n", render::text(diagnostic, render::Style::Colored))?;
-    }
-    Ok(out.flush()?)
 }
 
 /// The suite for samples of a file, which belong to no suite.

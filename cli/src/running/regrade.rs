@@ -72,15 +72,10 @@ pub(crate) fn run(command: &Regrade) -> Result<Exit> {
         return Err(CliError::printed());
     }
     let new = OutputDirectory::new(output).run_directory(&id);
-    let recorded = new.is_dir();
-    match command.format {
-        OutputFormat::Human if recorded => drop(finish::finish_and_summarize(&new, false)?),
-        OutputFormat::Human => {}
-        OutputFormat::Json => {
-            let run = if recorded { Some(EndedRun::of(&new)?.0) } else { None };
-            let result = RegradedRun { schema: "evalsuite.regrade/1", regraded, tests_passed: status.success(), run };
-            print_json(&mut stdout(), &result)?;
-        }
+    let run = if new.is_dir() { finish::finish(&new, command.format, false)?.0 } else { None };
+    if command.format == OutputFormat::Json {
+        let result = RegradedRun { schema: "evalsuite.regrade/1", regraded, tests_passed: status.success(), run };
+        print_json(&mut stdout(), &result)?;
     }
     Ok(exit(status))
 }

@@ -15,12 +15,12 @@ use evalsuite::tooling::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest
 use evalsuite_records::record::{ProbeRecord, SuiteId};
 use serde::Serialize;
 
-use crate::command_line::{OutputFormat, Probe, Run};
+use crate::command_line::{OutputFormat, Probe};
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{AtPath, CliError, Exit, Result};
+use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print_json, say, stdout};
 use crate::platform::progress::Progress;
-use crate::running::run::suite_descriptions::{build_and_find_checks, failed, run_checks};
+use crate::running::run::suite_descriptions::{build_and_find_checks, failed, read_files, run_checks};
 use crate::running::run::tested_packages::evalsuite_feature;
 
 /// Time between two looks at the progress.
@@ -34,9 +34,9 @@ struct ProbedSuites<'r> {
 }
 
 pub(crate) fn run(command: &Probe) -> Result<Exit> {
-    let mut tests = Run { build: command.build.clone(), ..Run::default() };
-    tests.build.features.extend(evalsuite_feature(&command.build, "probe")?);
-    let checks = build_and_find_checks(&tests)?;
+    let mut build = command.build.clone();
+    build.features.extend(evalsuite_feature(&command.build, "probe")?);
+    let checks = build_and_find_checks(&build)?;
     if checks.is_empty() {
         let help =
             "include a suite with `include_eval_suite!`; `-p`, `--workspace` and `--features` choose what is built";
@@ -50,7 +50,7 @@ pub(crate) fn run(command: &Probe) -> Result<Exit> {
         tags: command.tags.clone(),
         judges: command.judge,
     };
-    let mut programs = run_checks(&tests, &checks);
+    let mut programs = run_checks(&build, &checks);
     programs
         .env(PROBE_REQUEST, serde_json::to_string(&request)?)
         .env("EVALSUITE_OUTPUT", stored_runs::output_path()?)
@@ -58,10 +58,10 @@ pub(crate) fn run(command: &Probe) -> Result<Exit> {
         .stderr(std::process::Stdio::piped());
     let output = wait_with_progress(programs.spawn()?, &directory.path().join(PROBE_PROGRESS))?;
     if !output.status.success() {
-        std::io::stderr().write_all(&output.stderr)?;
         return Err(failed(&output)?);
     }
-    let replies = replies(directory.path())?;
+    let mut replies: Vec<ProbeReply> = read_files(directory.path())?;
+    replies.sort_by(|one, other| one.suite.cmp(&other.suite));
     report(command, &replies)
 }
 
@@ -87,20 +87,6 @@ fn wait_with_progress(child: Child, file: &Path) -> Result<Output> {
         Ok(output) => Ok(output?),
         Err(_) => Err(CliError::new("the output of the test programs cannot be read")),
     }
-}
-
-/// The replies of the test programs, in the order of suites.
-fn replies(directory: &Path) -> Result<Vec<ProbeReply>> {
-    let mut replies = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let file = entry?.path();
-        if file.extension().is_some_and(|extension| extension == "json") {
-            let reply: serde_json::Result<ProbeReply> = evalsuite_schema::json::from_slice(&fs::read(&file)?);
-            replies.push(reply.at(&file)?);
-        }
-    }
-    replies.sort_by(|one, other| one.suite.cmp(&other.suite));
-    Ok(replies)
 }
 
 fn report(command: &Probe, replies: &[ProbeReply]) -> Result<Exit> {

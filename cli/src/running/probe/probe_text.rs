@@ -16,7 +16,7 @@ const SHOWN: usize = 5;
 
 /// Writes the findings of each suite, then a summary of each.
 pub(super) fn write(out: &mut impl Write, records: &[(&ProbeRecord, &str)]) -> io::Result<()> {
-    let mut sources = SourceLines::of_workspace(&workspace_around(&env::current_dir()?));
+    let mut sources = SourceLines { root: workspace_around(&env::current_dir()?), texts: BTreeMap::new() };
     for (record, _) in records {
         for finding in record.findings() {
             writeln!(out, "{}\n", render::text(&sources.show(finding), render::Style::Colored))?;
@@ -38,11 +38,8 @@ fn write_summary(out: &mut impl Write, record: &ProbeRecord, label: &str) -> io:
     let floor = record.floor.map(|floor| (floor.share, format!("cases pass for `{}`", floor.probe.word())));
     let (share, what) = floor.map_or((None, String::new()), |(share, what)| (Some(share), what));
     writeln!(out, "  floor    {}", line(share, &what, "no probe was decided"))?;
-    writeln!(
-        out,
-        "  ceiling  {}",
-        line(record.ceiling, "references pass", "no case has a reference that was decided")
-    )?;
+    let ceiling = line(record.ceiling, "references pass", "no case has a reference that was decided");
+    writeln!(out, "  ceiling  {ceiling}")?;
     writeln!(out, "  mutants  {}", line(record.mutants, "broken references fail", "no reference could be broken"))?;
     for (reason, cases) in not_probed(record) {
         let shown: Vec<&str> = cases.iter().take(SHOWN).map(String::as_str).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use evalsuite_diagnostics::{Diagnostic, Excerpt, Position, SourceRange, terminal};
 
@@ -11,15 +11,11 @@ const LONG: usize = 160;
 
 /// The files of a workspace, by their displayed paths.
 pub(super) struct SourceLines {
-    root: PathBuf,
-    texts: BTreeMap<String, Vec<String>>,
+    pub(super) root: PathBuf,
+    pub(super) texts: BTreeMap<String, Vec<String>>,
 }
 
 impl SourceLines {
-    pub(super) fn of_workspace(root: &Path) -> Self {
-        Self { root: root.to_owned(), texts: BTreeMap::new() }
-    }
-
     /// The finding with the lines at its places.
     pub(super) fn show(&mut self, finding: &Diagnostic) -> Diagnostic {
         finding.clone().map_places(|place| self.with_line(place))

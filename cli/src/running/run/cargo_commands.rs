@@ -4,14 +4,14 @@ use std::env;
 use std::process::Command;
 
 use crate::command_line::{Build, Run};
-use crate::platform::cargo_process::cargo;
+use crate::platform::cargo_process;
 
 /// `cargo test` with the options of the build, without arguments for test programs.
-pub(crate) fn cargo_test(command: &Run) -> Command {
-    let mut cargo = cargo();
+pub(crate) fn cargo_test(build: &Build) -> Command {
+    let mut cargo = cargo_process::cargo();
     cargo.arg("test");
-    add_build_options(&mut cargo, &command.build, "--profile");
-    if command.build.tests.is_empty() && !command.build.lib {
+    add_build_options(&mut cargo, build, "--profile");
+    if build.tests.is_empty() && !build.lib {
         // All tests except those in documentation, which contain no cases.
         cargo.arg("--tests");
     }
@@ -37,34 +37,30 @@ pub(super) fn run_tests(command: &Run, tests: &[String], colors: Colors) -> Comm
         ["--no-fail-fast", "--fail-fast", "--ff"].contains(&argument.as_str()) || argument.starts_with("--max-fail")
     };
     let more = if own.iter().any(goes_on) { None } else { Some("--no-fail-fast") };
-    if !command.nextest {
-        let mut cargo = cargo_test(command);
+    let mut cargo;
+    if command.nextest {
+        cargo = cargo_process::cargo();
+        cargo.args(["nextest", "run"]);
+        add_build_options(&mut cargo, &command.build, "--cargo-profile");
+        cargo.args(more).args(own);
+        for test in tests {
+            cargo.args(["-E", &format!("test(={test})")]);
+        }
+        if !of_programs.is_empty() {
+            cargo.arg("--").args(of_programs);
+        }
+    } else {
+        cargo = cargo_test(&command.build);
         cargo.args(more).args(own).args(["--", "--exact"]).args(of_programs);
         if colors.stdout && !of_programs.iter().any(|argument| argument.starts_with("--color")) {
             cargo.arg("--color=always");
         }
         cargo.args(tests);
-        show_colors(&mut cargo, colors);
-        return cargo;
     }
-    let mut cargo = cargo();
-    cargo.args(["nextest", "run"]);
-    add_build_options(&mut cargo, &command.build, "--cargo-profile");
-    cargo.args(more).args(own);
-    for test in tests {
-        cargo.args(["-E", &format!("test(={test})")]);
-    }
-    if !of_programs.is_empty() {
-        cargo.arg("--").args(of_programs);
-    }
-    show_colors(&mut cargo, colors);
-    cargo
-}
-
-fn show_colors(cargo: &mut Command, colors: Colors) {
     if colors.stderr && env::var_os("CARGO_TERM_COLOR").is_none() {
         cargo.env("CARGO_TERM_COLOR", "always");
     }
+    cargo
 }
 
 fn add_build_options(cargo: &mut Command, build: &Build, profile: &str) {
@@ -113,7 +109,7 @@ mod tests {
             line(&run_tests(&command, &chosen, Colors::default())),
             format!("test {built} --profile fast --no-fail-fast -j 2 -- --exact --nocapture x::a x::suite_check")
         );
-        assert_eq!(line(&cargo_test(&command)), format!("test {built} --profile fast"));
+        assert_eq!(line(&cargo_test(&command.build)), format!("test {built} --profile fast"));
         let colors = Colors { stdout: true, stderr: true };
         assert!(
             line(&run_tests(&command, &chosen, colors)).ends_with("--nocapture --color=always x::a x::suite_check")
@@ -134,6 +130,6 @@ mod tests {
             line(&run_tests(&command, &chosen[..1], Colors::default())),
             "nextest run --workspace --all-features --release --max-fail=3 -E test(=x::a)"
         );
-        assert_eq!(line(&cargo_test(&command)), "test --workspace --all-features --release --tests");
+        assert_eq!(line(&cargo_test(&command.build)), "test --workspace --all-features --release --tests");
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     if has_endless_links()? {
         return Err(CliError::printed());
     }
-    let suites = suite_descriptions::describe_suites(command)?;
+    let suites = suite_descriptions::describe_suites(&command.build)?;
     let output = stored_runs::output_path()?;
     let chosen = choose_tests(command, &chosen_by_results(command, &output, &suites)?).map_err(|message| {
         CliError::new(match (command.failed, command.flaky) {
@@ -84,18 +84,22 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     if command.changed {
         tests.env("EVALSUITE_ONLY_CHANGED", "1");
     }
-    let complete = if is_part(command) { BTreeSet::new() } else { complete_suites(&suites, &chosen.paths()) };
+    // With a partition, other machines run the other tests.
+    let is_partition = |argument: &String| argument == "--partition" || argument.starts_with("--partition=");
+    let is_part = command.arguments.iter().any(is_partition);
+    let complete = if is_part { BTreeSet::new() } else { complete_suites(&suites, &chosen.paths()) };
     let status = progress::run(tests, chosen.cases, command.format)?;
     let run = OutputDirectory::new(output).run_directory(&id);
     let (mut ended, mut comparison, mut gates) = (None, None, GatesAfterRun::default());
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
-        match command.format {
-            OutputFormat::Human => drop(finish::finish_and_summarize(&run, false)?),
-            OutputFormat::Json => ended = Some(EndedRun::of(&run)?.0),
-        }
+        ended = finish::finish(&run, command.format, false)?.0;
         if let Some(run) = StoredRun::open(&run) {
-            comparison = compare(&run);
+            // The exit status is that of the tests all the same.
+            comparison = diff::after_run(&run).unwrap_or_else(|error| {
+                say!("warning: the run could not be compared: {error}");
+                None
+            });
             gates = gate::after_run(&run, &suite_descriptions::names(&suites), |suite| complete.contains(suite))?;
         }
     }
@@ -142,23 +146,10 @@ fn agent_digest(command: &Run, suites: &[SuiteDescription], output: &Path) -> Re
     }
 }
 
-/// Whether other machines run the other tests.
-fn is_part(command: &Run) -> bool {
-    command.arguments.iter().any(|argument| argument == "--partition" || argument.starts_with("--partition="))
-}
-
 /// Names of the suites all of whose tests were chosen.
 fn complete_suites<'s>(suites: &'s [SuiteDescription], chosen: &BTreeSet<String>) -> BTreeSet<&'s str> {
     let is_complete = |suite: &&SuiteDescription| suite.tests.iter().all(|test| chosen.contains(&test.test));
     let (complete, partial): (Vec<_>, Vec<_>) = suites.iter().partition(is_complete);
     let partial: BTreeSet<&str> = partial.into_iter().map(|suite| suite.suite.as_str()).collect();
     complete.into_iter().map(|suite| suite.suite.as_str()).filter(|name| !partial.contains(name)).collect()
-}
-
-/// What changed since the results were accepted, or since the run before. The exit status is that of the tests all the same.
-fn compare(run: &StoredRun) -> Option<Comparison> {
-    diff::after_run(run).unwrap_or_else(|error| {
-        say!("warning: the run could not be compared: {error}");
-        None
-    })
 }

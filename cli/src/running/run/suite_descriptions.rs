@@ -8,49 +8,54 @@ use std::{fs, io};
 
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
 use evalsuite_records::record::SuiteId;
+use serde::de::DeserializeOwned;
 
 use super::cargo_commands::cargo_test;
-use crate::command_line::Run;
+use crate::command_line::Build;
 use crate::platform::cli_error::{AtPath, CliError, OfProgram, Result};
 
 /// Name of a test that every suite has.
 const CHECK: &str = "suite_check";
 
 /// Builds the tests and finds the tests `suite_check` of every suite in them.
-pub(crate) fn build_and_find_checks(command: &Run) -> Result<Vec<String>> {
+pub(crate) fn build_and_find_checks(build: &Build) -> Result<Vec<String>> {
     // The output of the build is shown while it runs.
-    let mut list = cargo_test(command);
+    let mut list = cargo_test(build);
     list.args(["--", "--list", "--format", "terse"]).stdin(Stdio::null()).stderr(Stdio::inherit());
     let listed = list.output().of(&list)?;
     if !listed.status.success() {
         return Err(failed(&listed)?);
     }
-    let text = String::from_utf8_lossy(&listed.stdout);
+    Ok(listed_checks(&listed))
+}
+
+/// The tests `suite_check` in a list that test programs have printed.
+pub(crate) fn listed_checks(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout);
     let tests = text.lines().filter_map(|line| line.strip_suffix(": test"));
-    Ok(tests.filter(|test| test.rsplit("::").next() == Some(CHECK)).map(str::to_owned).collect())
+    tests.filter(|test| test.rsplit("::").next() == Some(CHECK)).map(str::to_owned).collect()
 }
 
 /// `cargo test` of the tests `suite_check`.
-pub(crate) fn run_checks(command: &Run, checks: &[String]) -> Command {
-    let mut tests = cargo_test(command);
+pub(crate) fn run_checks(build: &Build, checks: &[String]) -> Command {
+    let mut tests = cargo_test(build);
     tests.args(["--no-fail-fast", "--", "--exact"]).args(checks).stdin(Stdio::null());
     tests
 }
 
 /// Builds the tests and gets the description of every suite in them.
-pub(super) fn describe_suites(command: &Run) -> Result<Vec<SuiteDescription>> {
-    let checks = build_and_find_checks(command)?;
+pub(super) fn describe_suites(build: &Build) -> Result<Vec<SuiteDescription>> {
+    let checks = build_and_find_checks(build)?;
     if checks.is_empty() {
         return Ok(Vec::new());
     }
     let directory = tempfile::tempdir()?;
-    let mut checks = run_checks(command, &checks);
+    let mut checks = run_checks(build, &checks);
     let output = checks.env(DESCRIBE_VARIABLE, directory.path()).output().of(&checks)?;
     if !output.status.success() {
-        io::stderr().write_all(&output.stderr)?;
         return Err(failed(&output)?);
     }
-    let mut suites = described_in(directory.path())?;
+    let mut suites: Vec<SuiteDescription> = read_files(directory.path())?;
     suites.sort_by(|left, right| (&left.check, &left.id).cmp(&(&right.check, &right.id)));
     let ids: Vec<SuiteId> = suites.iter().map(|suite| suite.id.clone()).collect();
     for (suite, label) in suites.iter_mut().zip(SuiteId::labels(&ids)) {
@@ -64,19 +69,21 @@ pub(crate) fn names(suites: &[SuiteDescription]) -> Vec<(SuiteId, String)> {
     suites.iter().map(|suite| (suite.id.clone(), suite.suite.clone())).collect()
 }
 
-/// The suites that test programs have described in a directory of ours.
-pub(crate) fn described_in(directory: &Path) -> Result<Vec<SuiteDescription>> {
-    let mut suites = Vec::new();
+/// The JSON files that test programs have written to a directory of ours.
+pub(crate) fn read_files<T: DeserializeOwned>(directory: &Path) -> Result<Vec<T>> {
+    let mut read = Vec::new();
     for entry in fs::read_dir(directory)? {
         let file = entry?.path();
-        let suite = evalsuite_schema::json::from_slice(&fs::read(&file)?);
-        suites.push(suite.at(&file)?);
+        if file.extension().is_some_and(|extension| extension == "json") {
+            read.push(evalsuite_schema::json::from_slice(&fs::read(&file)?).at(&file)?);
+        }
     }
-    Ok(suites)
+    Ok(read)
 }
 
 /// Prints the output of a failed call of cargo.
 pub(crate) fn failed(output: &Output) -> Result<CliError> {
+    io::stderr().write_all(&output.stderr)?;
     io::stderr().write_all(&output.stdout)?;
     Ok(CliError::printed())
 }

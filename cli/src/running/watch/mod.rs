@@ -17,7 +17,7 @@ use std::io;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::mpsc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use evalsuite_records::run_directory::OutputDirectory;
@@ -25,7 +25,7 @@ use evalsuite_records::run_directory::OutputDirectory;
 use self::changes::FileWatcher;
 use self::event::Event;
 use self::programs::TestBuild;
-use self::screen::{Screen, Wish};
+use self::screen::Screen;
 use self::state::State;
 use self::suites::Suites;
 use crate::command_line::{Watch, WatchFormat};
@@ -51,7 +51,8 @@ pub(crate) fn run(command: &Watch) -> Result<Exit> {
     if suites.is_empty() {
         return Err(suite_request::no_suite_here()?);
     }
-    let features = evalsuite_feature(&command.build, "reload")?;
+    let mut options = command.build.clone();
+    options.features.extend(evalsuite_feature(&command.build, "reload")?);
     let output = stored_runs::output_path()?;
     // Not among the other runs: those of single cases are not what `report` and `gate` are asked about.
     let runs = output.join(WATCH_OUTPUT);
@@ -63,7 +64,7 @@ pub(crate) fn run(command: &Watch) -> Result<Exit> {
         Some(format) => format == WatchFormat::Screen,
         None => io::stdout().is_terminal() && io::stdin().is_terminal(),
     };
-    let build = TestBuild::new(command.build.clone(), features, runs);
+    let build = TestBuild::new(options, runs);
     let mut state = State::new(suites, build, command.filters.clone(), sender);
     let mut screen = if on_screen { Some(Screen::open()?) } else { None };
     let watched = watch(&mut state, &mut files, &events, screen.as_mut());
@@ -99,14 +100,16 @@ fn watch(
                 }
             }
         }
-        let Some(event) = next(events, screen.is_some().then_some(KEYS))? else {
-            if let Some(screen) = &mut screen
-                && screen.keys(state)? == Wish::Quit
-            {
-                return Ok(());
-            }
-            continue;
+        // There is always a sender: that of the state.
+        let event = match &mut screen {
+            None => events.recv().ok(),
+            Some(screen) => match events.recv_timeout(KEYS) {
+                Ok(event) => Some(event),
+                Err(_) if screen.keys(state)?.is_break() => return Ok(()),
+                Err(_) => None,
+            },
         };
+        let Some(event) = event else { continue };
         let changed = handle(event, events, state)?;
         if state.end_signal.is_some() {
             return Ok(());
@@ -121,19 +124,6 @@ fn watch(
             is_told = false;
         }
         state.change(&changed)?;
-    }
-}
-
-/// The next event; `None` if there is none for `limit`.
-fn next(events: &Receiver<Event>, limit: Option<Duration>) -> Result<Option<Event>> {
-    let ended = || CliError::new("the file watcher has stopped");
-    match limit {
-        None => events.recv().map(Some).map_err(|_| ended()),
-        Some(limit) => match events.recv_timeout(limit) {
-            Ok(event) => Ok(Some(event)),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(ended()),
-        },
     }
 }
 

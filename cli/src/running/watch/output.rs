@@ -13,7 +13,9 @@ const BEGIN: &str = "evalsuite: begin";
 const END: &str = "evalsuite: end";
 
 pub(super) fn begin() -> io::Result<()> {
-    line(BEGIN)
+    let mut out = io::stdout().lock();
+    writeln!(out, "{BEGIN}")?;
+    out.flush()
 }
 
 /// Prints a line per problem that there is now, also of suites that did not change: a matcher forgets those of the change before.
@@ -44,10 +46,4 @@ fn failure(test: &str, text: &str, place: Option<super::suites::CasePlace>) -> S
     );
     let reason = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("failed");
     format!("{file}:{line}:{column}: error[failed]: {test}: {reason}")
-}
-
-fn line(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{text}")?;
-    out.flush()
 }

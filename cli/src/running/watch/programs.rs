@@ -8,15 +8,15 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 use std::{env, fs};
 
-use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
+use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
 use evalsuite_schema::Value;
 
 use super::running_cargo::RunningCargo;
 use super::suites::Touched;
-use crate::command_line::{Build, Run};
+use crate::command_line::Build;
 use crate::platform::cli_error::{CliError, OfProgram, Result};
 use crate::running::run::cargo_commands::cargo_test;
-use crate::running::run::suite_descriptions::described_in;
+use crate::running::run::suite_descriptions::{listed_checks, read_files};
 
 /// A test program with suites.
 #[derive(Debug, Clone)]
@@ -52,11 +52,9 @@ pub(super) struct BuildProblems {
 /// How the test programs are built.
 #[derive(Debug, Clone)]
 pub(super) struct TestBuild {
-    pub(super) options: Build,
-    /// Features besides those of the options.
-    pub(super) features: Vec<String>,
+    options: Build,
     /// Where records go.
-    pub(super) output: PathBuf,
+    output: PathBuf,
     /// The cargo that builds.
     cargo: RunningCargo,
     /// The directory of the toolchain, once it is known.
@@ -64,8 +62,8 @@ pub(super) struct TestBuild {
 }
 
 impl TestBuild {
-    pub(super) fn new(options: Build, features: Vec<String>, output: PathBuf) -> Self {
-        Self { options, features, output, cargo: RunningCargo::default(), sysroot: Arc::default() }
+    pub(super) fn new(options: Build, output: PathBuf) -> Self {
+        Self { options, output, cargo: RunningCargo::default(), sysroot: Arc::default() }
     }
 
     /// Ends the build, if there is one, with all compilers.
@@ -75,9 +73,7 @@ impl TestBuild {
 
     /// Builds the tests, and asks those that are not among `known` for their suites.
     pub(super) fn run(&self, known: &[Program]) -> Result<Result<Vec<Program>, BuildProblems>> {
-        let mut run = Run { build: self.options.clone(), ..Run::default() };
-        run.build.features.extend(self.features.iter().cloned());
-        let mut built = cargo_test(&run);
+        let mut built = cargo_test(&self.options);
         built.args(["--no-run", "--message-format=json"]).stdin(Stdio::null());
         let built = self.cargo.output(built)?;
         let text = String::from_utf8_lossy(&built.stdout);
@@ -95,7 +91,7 @@ impl TestBuild {
                 let package_root = manifest.parent().unwrap_or(&manifest).to_path_buf();
                 let libraries = libraries(&executable, sysroot)?;
                 let mut program = Program {
-                    built: built_at(&executable),
+                    built: fs::metadata(&executable).and_then(|metadata| metadata.modified()).ok(),
                     executable,
                     package_root,
                     output: self.output.clone(),
@@ -171,10 +167,6 @@ const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
     "LD_LIBRARY_PATH"
 };
 
-fn built_at(executable: &Path) -> Option<SystemTime> {
-    fs::metadata(executable).and_then(|metadata| metadata.modified()).ok()
-}
-
 impl Program {
     /// Whether a build left the program as it was.
     pub(super) fn is_same_build(&self, other: &Self) -> bool {
@@ -198,10 +190,7 @@ impl Program {
     }
 
     fn describe(&self) -> Result<Vec<SuiteDescription>> {
-        let listed = self.command(["--list", "--format", "terse"]).output()?;
-        let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
-        let tests = listed.lines().filter_map(|line| line.strip_suffix(": test"));
-        let checks: Vec<&str> = tests.filter(|test| test.rsplit("::").next() == Some("suite_check")).collect();
+        let checks = listed_checks(&self.command(["--list", "--format", "terse"]).output()?);
         if checks.is_empty() {
             return Ok(Vec::new());
         }
@@ -211,25 +200,17 @@ impl Program {
             let error = String::from_utf8_lossy(&described.stdout).into_owned();
             return Err(CliError::new(format!("{} does not describe its suites: {error}", self.executable.display())));
         }
-        described_in(directory.path())
+        read_files(directory.path())
     }
 
     /// The tests of this program that are of these cases and whose name or case contains one of the texts, if there are any.
     pub(super) fn tests(&self, touched: &BTreeSet<Touched>, filters: &[String]) -> Vec<(String, Touched)> {
-        let mut tests = Vec::new();
-        for suite in &self.suites {
-            let prefix = suite.check.strip_suffix("suite_check").unwrap_or_default();
-            for test in &suite.tests {
-                let path = test.test.strip_prefix(prefix).unwrap_or(&test.test).to_owned();
-                let of_suite = Touched { suite: suite.file.clone(), path };
-                let is_named =
-                    |text: &String| test.test.contains(text.as_str()) || test.case_id.contains(text.as_str());
-                if touched.contains(&of_suite) && (filters.is_empty() || filters.iter().any(is_named)) {
-                    tests.push((test.test.clone(), of_suite));
-                }
-            }
-        }
-        tests
+        let is_named = |test: &TestDescription| {
+            let contains = |text: &String| test.test.contains(text.as_str()) || test.case_id.contains(text.as_str());
+            filters.is_empty() || filters.iter().any(contains)
+        };
+        let tests = self.tests_of_cases().filter(|(test, case)| touched.contains(case) && is_named(test));
+        tests.map(|(test, case)| (test.test.clone(), case)).collect()
     }
 
     /// The tests that this program has after a build, of cases that it does not have yet; with the tests that run them.
@@ -237,7 +218,7 @@ impl Program {
         let built: BTreeSet<Touched> = self.cases().collect();
         let mut new = NewTests::default();
         for suite in &self.suites {
-            let prefix = suite.check.strip_suffix("suite_check").unwrap_or_default();
+            let prefix = module_prefix(suite);
             let of_suite = touched.iter().filter(|case| case.suite == suite.file && !built.contains(case));
             let tests: Vec<_> = of_suite.map(|case| (format!("{prefix}{}", case.path), case.clone())).collect();
             if !tests.is_empty() {
@@ -250,10 +231,21 @@ impl Program {
 
     /// The cases that it has tests of.
     pub(super) fn cases(&self) -> impl Iterator<Item = Touched> {
+        self.tests_of_cases().map(|(_, case)| case)
+    }
+
+    fn tests_of_cases(&self) -> impl Iterator<Item = (&TestDescription, Touched)> {
         self.suites.iter().flat_map(|suite| {
-            let prefix = suite.check.strip_suffix("suite_check").unwrap_or_default();
-            let path = move |test: &str| test.strip_prefix(prefix).unwrap_or(test).to_owned();
-            suite.tests.iter().map(move |test| Touched { suite: suite.file.clone(), path: path(&test.test) })
+            let prefix = module_prefix(suite);
+            suite.tests.iter().map(move |test| {
+                let path = test.test.strip_prefix(prefix).unwrap_or(&test.test).to_owned();
+                (test, Touched { suite: suite.file.clone(), path })
+            })
         })
     }
+}
+
+/// What the paths of a suite's tests begin with.
+fn module_prefix(suite: &SuiteDescription) -> &str {
+    suite.check.strip_suffix("suite_check").unwrap_or_default()
 }

@@ -7,9 +7,7 @@ use crate::platform::cli_error::{CliError, OfProgram, Result};
 
 /// A build that can be ended from another thread. Cargo and its compilers are a process group.
 #[derive(Debug, Clone, Default)]
-pub(super) struct RunningCargo {
-    state: Arc<Mutex<BuildState>>,
-}
+pub(super) struct RunningCargo(Arc<Mutex<BuildState>>);
 
 #[derive(Debug, Default)]
 struct BuildState {
@@ -60,6 +58,6 @@ impl RunningCargo {
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, BuildState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -33,13 +34,6 @@ pub(super) struct Screen {
     notice: String,
     /// What is on the screen: it is drawn again only if it differs.
     shown: Vec<Line>,
-}
-
-/// What a key asks of the loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wish {
-    GoOn,
-    Quit,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,26 +128,26 @@ impl Screen {
         lines
     }
 
-    /// Acts on the keys that were pressed.
-    pub(super) fn keys(&mut self, state: &mut State) -> io::Result<Wish> {
+    /// Acts on the keys that were pressed; breaks if one of them quits.
+    pub(super) fn keys(&mut self, state: &mut State) -> io::Result<ControlFlow<()>> {
         while event::poll(Duration::ZERO)? {
             match event::read()? {
                 event::Event::Key(key) if key.kind != KeyEventKind::Release => {
                     self.notice.clear();
-                    if self.key(key, state)? == Wish::Quit {
-                        return Ok(Wish::Quit);
+                    if self.key(key, state)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
                     }
                 }
                 event::Event::Resize(..) => self.shown.clear(),
                 _ => {}
             }
         }
-        Ok(Wish::GoOn)
+        Ok(ControlFlow::Continue(()))
     }
 
-    fn key(&mut self, key: KeyEvent, state: &mut State) -> io::Result<Wish> {
+    fn key(&mut self, key: KeyEvent, state: &mut State) -> io::Result<ControlFlow<()>> {
         if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) {
-            return Ok(Wish::Quit);
+            return Ok(ControlFlow::Break(()));
         }
         if let Some(typed) = &mut self.typed {
             match key.code {
@@ -166,10 +160,10 @@ impl Screen {
                 KeyCode::Esc => self.typed = None,
                 _ => {}
             }
-            return Ok(Wish::GoOn);
+            return Ok(ControlFlow::Continue(()));
         }
         match key.code {
-            KeyCode::Char('q') => return Ok(Wish::Quit),
+            KeyCode::Char('q') => return Ok(ControlFlow::Break(())),
             KeyCode::Char('a') => state.want_all(),
             KeyCode::Char('f') => state.want_failures(),
             KeyCode::Char('/') => self.typed = Some(state.filters.join(" ")),
@@ -178,7 +172,7 @@ impl Screen {
             KeyCode::Down => self.chosen += 1,
             _ => {}
         }
-        Ok(Wish::GoOn)
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Opens the chosen case in the editor, which has the terminal until it ends.

@@ -1,6 +1,6 @@
 //! What `watch` knows: suites, programs, results, and what is under way.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::mpsc::Sender;
@@ -43,8 +43,8 @@ pub(super) struct State {
 enum Activity {
     Nothing,
     Build,
-    /// Test processes with their indices.
-    Tests(Vec<(usize, Child)>),
+    /// Test processes by their indices.
+    Tests(BTreeMap<usize, Child>),
 }
 
 impl State {
@@ -153,7 +153,7 @@ impl State {
 
     /// Runs cases in the programs, also those that are new since the build.
     fn run_tests(&mut self, wanted: &BTreeSet<Touched>) -> Result<()> {
-        let mut children = Vec::new();
+        let mut children = BTreeMap::new();
         let included = self.suites.included();
         let is_new = |case: &&Touched| included.contains(*case) && self.suites.is_named(case, &self.filters);
         let wanted_new: BTreeSet<Touched> = wanted.iter().filter(is_new).cloned().collect();
@@ -163,13 +163,13 @@ impl State {
                 let index = children.len();
                 self.verdicts.start(program, &tests);
                 let child = test_process::start(program, index, &tests, self.is_changed, &self.events)?;
-                children.push((index, child));
+                children.insert(index, child);
             }
             let new = program.new_tests(&wanted_new);
             if !new.tests.is_empty() {
                 let index = children.len();
                 self.verdicts.start(program, &new.tests);
-                children.push((index, test_process::start_new(program, index, &new, &self.suites, &self.events)?));
+                children.insert(index, test_process::start_new(program, index, &new, &self.suites, &self.events)?);
             }
         }
         if !children.is_empty() {
@@ -217,8 +217,8 @@ impl State {
 
     pub(super) fn program_ended(&mut self, index: usize) -> Result<()> {
         let Activity::Tests(children) = &mut self.activity else { return Ok(()) };
-        if let Some(at) = children.iter().position(|(known, _)| *known == index) {
-            children.remove(at).1.wait()?;
+        if let Some(mut child) = children.remove(&index) {
+            child.wait()?;
         }
         if children.is_empty() {
             self.activity = Activity::Nothing;
@@ -231,7 +231,7 @@ impl State {
     pub(super) fn stop(&mut self) -> Result<()> {
         self.build.stop();
         if let Activity::Tests(children) = &mut self.activity {
-            for (_, child) in children {
+            for child in children.values_mut() {
                 child.kill()?;
                 child.wait()?;
             }
