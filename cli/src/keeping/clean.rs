@@ -13,7 +13,7 @@ use crate::platform::output::{print_json, stdout};
 use crate::platform::progress::Progress;
 
 /// The runs that `clean` removed, and those that are left.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct CleanedRuns {
     /// Name and version of this format.
     #[schemars(extend("const" = "evalsuite.clean/1"))]
@@ -51,9 +51,7 @@ pub(crate) fn clean(output: &OutputDirectory, keep: usize) -> Result<CleanedRuns
     let mut cleaned = CleanedRuns {
         schema: "evalsuite.clean/1",
         directory: output.runs_directory().display().to_string(),
-        removed: Vec::new(),
-        kept: Vec::new(),
-        problems: Vec::new(),
+        ..CleanedRuns::default()
     };
     let progress = Progress::start("removing runs");
     progress.set_steps("removing runs", runs.len());

@@ -14,7 +14,7 @@ use super::file_tree::has_same_content;
 use super::merged_records::{add_tests, contradictions, merged_run, pending_hooks, test_of};
 
 /// A merge of parts that do not contradict each other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct MergePlan {
     pub(super) run: RunRecord,
     pub(super) cases: usize,
@@ -55,7 +55,7 @@ impl MergePlan {
             return Ok(Err(problems));
         }
         problems.extend(contradictions(&runs, parts));
-        let mut merge = Merge { parts, plan: Self::empty(&runs), cases: BTreeMap::new(), problems };
+        let mut merge = Merge { parts, plan: Self::default(), cases: BTreeMap::new(), problems };
         for index in 0..parts.len() {
             merge.add_part(index)?;
         }
@@ -63,17 +63,6 @@ impl MergePlan {
         plan.run = merged_run(&runs, &plan.suites);
         plan.warnings.extend(pending_hooks(&runs, parts));
         Ok(if problems.is_empty() { Ok(plan) } else { Err(problems) })
-    }
-
-    fn empty(runs: &[RunRecord]) -> Self {
-        Self {
-            run: merged_run(runs, &BTreeMap::new()),
-            cases: 0,
-            warnings: Vec::new(),
-            copies: BTreeMap::new(),
-            suites: BTreeMap::new(),
-            ledger: String::new(),
-        }
     }
 }
 
@@ -92,10 +81,8 @@ impl Merge<'_> {
                 // Locks are those of processes on the machine of the part. The others are written anew.
                 LOCKS | SUMMARY | RUN_RECORD | SHARDS => {}
                 LEDGER => {
-                    let lines = read_run_file(&self.parts[part], Path::new(&name)).unwrap_or_else(|error| {
-                        self.warn(part, Path::new(&name), &error);
-                        Vec::new()
-                    });
+                    let path = Path::new(&name);
+                    let lines = self.or_warn(part, path, read_run_file(&self.parts[part], path));
                     let lines = String::from_utf8_lossy(&lines);
                     self.plan.ledger.extend(lines.split_inclusive('\n').filter(|line| line.ends_with('\n')));
                 }
@@ -112,16 +99,16 @@ impl Merge<'_> {
 
     /// The names of the directories and regular files in a directory of a part.
     fn names(&mut self, part: usize, path: &Path) -> BTreeSet<String> {
-        let (directories, files) = run_directory_entries(&self.parts[part], path).unwrap_or_else(|error| {
-            self.warn(part, path, &error);
-            Default::default()
-        });
+        let (directories, files) = self.or_warn(part, path, run_directory_entries(&self.parts[part], path));
         directories.iter().chain(&files).map(|name| name.to_string_lossy().into_owned()).collect()
     }
 
-    /// What cannot be read of a part is left out.
-    fn warn(&mut self, part: usize, path: &Path, error: &io::Error) {
-        self.plan.warnings.push(format!("{}: {error}", self.parts[part].join(path).display()));
+    /// What was read of a part. What cannot be read is left out, with a warning.
+    fn or_warn<T: Default>(&mut self, part: usize, path: &Path, read: io::Result<T>) -> T {
+        read.unwrap_or_else(|error| {
+            self.plan.warnings.push(format!("{}: {error}", self.parts[part].join(path).display()));
+            T::default()
+        })
     }
 
     fn add_suite(&mut self, part: usize, suite: &Path) -> io::Result<()> {
@@ -132,7 +119,7 @@ impl Merge<'_> {
                 BASE_WORKSPACES => {}
                 // What a session made is undone on the machine of the part.
                 name if is_session_file(name) => {}
-                SUITE_RECORD => self.add_suite_record(part, &path)?,
+                SUITE_RECORD => self.add_suite_record(part, &path),
                 CASES => {
                     for case in self.names(part, &path) {
                         self.add_case(part, &path.join(case))?;
@@ -144,12 +131,9 @@ impl Merge<'_> {
         Ok(())
     }
 
-    fn add_suite_record(&mut self, part: usize, path: &Path) -> io::Result<()> {
-        let suite = read_run_record::<SuiteRecord>(&self.parts[part], path).unwrap_or_else(|error| {
-            self.warn(part, path, &error);
-            None
-        });
-        let Some(suite) = suite else { return Ok(()) };
+    fn add_suite_record(&mut self, part: usize, path: &Path) {
+        let suite: Option<SuiteRecord> = self.or_warn(part, path, read_run_record(&self.parts[part], path));
+        let Some(suite) = suite else { return };
         match self.plan.suites.get_mut(path) {
             None => {
                 self.plan.suites.insert(path.to_owned(), suite);
@@ -161,16 +145,12 @@ impl Merge<'_> {
                 self.parts[part].display()
             )),
         }
-        Ok(())
     }
 
     fn add_case(&mut self, part: usize, path: &Path) -> io::Result<()> {
         let here = self.parts[part].join(path);
         let record = path.join(CASE_RECORD);
-        let case = read_run_record::<CaseRecord>(&self.parts[part], &record).unwrap_or_else(|error| {
-            self.warn(part, &record, &error);
-            None
-        });
+        let case: Option<CaseRecord> = self.or_warn(part, &record, read_run_record(&self.parts[part], &record));
         let is_requested = case.as_ref().is_some_and(|case| case.requested_by.is_some());
         let test = case.as_ref().map(test_of);
         // Where a suite is included several times, the first test of a case gets the directory without a test in its name:

@@ -11,12 +11,8 @@ pub(super) fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<Strin
     let Some(first) = runs.first() else { return problems };
     for (run, part) in runs.iter().zip(parts) {
         if run.run_id != first.run_id {
-            problems.push(format!(
-                "{} is run `{}`, not `{}`: set EVALSUITE_RUN_ID to the same value on all machines",
-                part.display(),
-                run.run_id,
-                first.run_id
-            ));
+            let message = format!("{} is run `{}`, not `{}`", part.display(), run.run_id, first.run_id);
+            problems.push(format!("{message}: set EVALSUITE_RUN_ID to the same value on all machines"));
         }
         if let (Some(here), Some(there)) = (&run.git, &first.git)
             && here.commit != there.commit
@@ -29,20 +25,14 @@ pub(super) fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<Strin
 
 /// Warnings about hooks that parts still have to run.
 pub(super) fn pending_hooks(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
-    let pending = |(run, part): (&RunRecord, &PathBuf)| -> Vec<String> {
-        let suites = run.suites.iter().filter(|suite| suite.after_all == HookState::Pending);
-        suites
-            .map(|suite| {
-                format!(
-                    "the after_all hooks of suite `{}` are pending in {}\n  = help: run `cargo evalsuite \
-                     finish` on its machine, then merge",
-                    suite.name,
-                    part.display()
-                )
-            })
-            .collect()
-    };
-    runs.iter().zip(parts).flat_map(pending).collect()
+    let mut warnings = Vec::new();
+    for (run, part) in runs.iter().zip(parts) {
+        for suite in run.suites.iter().filter(|suite| suite.after_all == HookState::Pending) {
+            let message = format!("the after_all hooks of suite `{}` are pending in {}", suite.name, part.display());
+            warnings.push(format!("{message}\n  = help: run `cargo evalsuite finish` on its machine, then merge"));
+        }
+    }
+    warnings
 }
 
 /// One record for all parts, which contains theirs.

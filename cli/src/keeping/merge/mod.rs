@@ -23,7 +23,7 @@ use crate::platform::output::{print_json, say, stdout};
 use crate::platform::progress::Progress;
 
 /// A run that `merge` made of its parts.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct MergedRun {
     /// Name and version of this format.
     #[schemars(extend("const" = "evalsuite.merge/1"))]
@@ -42,20 +42,6 @@ pub(crate) struct MergedRun {
     problems: Vec<String>,
 }
 
-impl MergedRun {
-    fn of(parts: &[PathBuf]) -> Self {
-        Self {
-            schema: "evalsuite.merge/1",
-            parts: parts.iter().map(|part| part.display().to_string()).collect(),
-            run_id: None,
-            path: None,
-            cases: 0,
-            warnings: Vec::new(),
-            problems: Vec::new(),
-        }
-    }
-}
-
 pub(crate) fn run(command: &Merge) -> Result<Exit> {
     let mut parts: Vec<PathBuf> = Vec::new();
     for path in &command.runs {
@@ -64,7 +50,11 @@ pub(crate) fn run(command: &Merge) -> Result<Exit> {
             None => return Err(CliError::new(format!("`{}` is not a run and contains none", path.display()))),
         }
     }
-    let mut merged = MergedRun::of(&parts);
+    let mut merged = MergedRun {
+        schema: "evalsuite.merge/1",
+        parts: parts.iter().map(|part| part.display().to_string()).collect(),
+        ..MergedRun::default()
+    };
     let progress = Progress::start("reading parts");
     let plan = match MergePlan::new(&parts)? {
         Ok(plan) => plan,
@@ -106,13 +96,8 @@ pub(crate) fn run(command: &Merge) -> Result<Exit> {
     let mut out = stdout();
     match command.format {
         OutputFormat::Human => {
-            writeln!(
-                out,
-                "merged {} from {}: {}",
-                counted(plan.cases, "case"),
-                counted(parts.len(), "part"),
-                target.display()
-            )?;
+            let (cases, parts) = (counted(plan.cases, "case"), counted(parts.len(), "part"));
+            writeln!(out, "merged {cases} from {parts}: {}", target.display())?;
         }
         OutputFormat::Json => {
             merged.run_id = Some(plan.run.run_id);

@@ -35,7 +35,7 @@ pub(crate) struct Listing {
 }
 
 /// A suite.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 struct ListedSuite {
     /// Name of the suite, with its package where several suites have the name; `null` if it cannot be read.
     name: Option<String>,
@@ -138,9 +138,7 @@ fn suites(named: &[PathBuf]) -> Result<Vec<ListedSuite>> {
     let mut suites = Vec::new();
     for path in paths {
         let request = suite_request::request(&path)?;
-        let mut suite = listed_suite(request.entry.clone(), load(&request));
-        suite.package = package_name(&request.package_root);
-        suites.push(suite);
+        suites.push(listed_suite(package_name(&request.package_root), request.entry.clone(), load(&request)));
     }
     label(&mut suites);
     Ok(suites)
@@ -167,18 +165,10 @@ fn label(suites: &mut [ListedSuite]) {
     }
 }
 
-fn listed_suite(path: String, loaded: Loaded) -> ListedSuite {
+fn listed_suite(package: Option<String>, path: String, loaded: Loaded) -> ListedSuite {
     let errors = loaded.diagnostics.iter().filter(|found| found.severity() == Severity::Error).count();
     let Some(loaded) = loaded.suite else {
-        return ListedSuite {
-            name: None,
-            package: None,
-            path,
-            errors,
-            tags: Vec::new(),
-            targets: Vec::new(),
-            cases: Vec::new(),
-        };
+        return ListedSuite { package, path, errors, ..ListedSuite::default() };
     };
     let mut tests: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for test in &loaded.tests {
@@ -194,7 +184,7 @@ fn listed_suite(path: String, loaded: Loaded) -> ListedSuite {
     };
     let cases = loaded.cases.iter().enumerate().map(case).collect();
     let targets = loaded.suite.targets.iter().map(|target| target.name.clone()).collect();
-    ListedSuite { name: Some(loaded.suite.name), package: None, path, errors, tags: loaded.suite.tags, targets, cases }
+    ListedSuite { name: Some(loaded.suite.name), package, path, errors, tags: loaded.suite.tags, targets, cases }
 }
 
 /// The graders of a case and its turns. Without any, a judge grades by the criteria.

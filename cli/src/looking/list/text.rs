@@ -8,7 +8,7 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 
 use evalsuite_diagnostics::counted;
 
-use super::{ListedCase, ListedRun, ListedSuite, Listing, SuiteResults};
+use super::{ListedRun, ListedSuite, Listing, SuiteResults};
 use crate::platform::output;
 
 /// Maximum number of runs that are listed.
@@ -71,13 +71,8 @@ fn run_cells(run: &ListedRun, suite: &SuiteResults) -> [String; 6] {
 
 fn print_suite(out: &mut impl Write, suite: &ListedSuite) -> io::Result<()> {
     let Some(name) = &suite.name else {
-        return writeln!(
-            out,
-            "{}: {}, see `cargo evalsuite check {}`\n",
-            suite.path,
-            counted(suite.errors, "error"),
-            suite.path
-        );
+        let (path, errors) = (&suite.path, counted(suite.errors, "error"));
+        return writeln!(out, "{path}: {errors}, see `cargo evalsuite check {path}`\n");
     };
     write!(out, "{name} ({})", suite.path)?;
     for (what, names) in [("tags", &suite.tags), ("targets", &suite.targets)] {
@@ -87,7 +82,12 @@ fn print_suite(out: &mut impl Write, suite: &ListedSuite) -> io::Result<()> {
     }
     writeln!(out)?;
     let width = output::width();
-    let rows: Vec<CaseRow> = suite.cases.iter().map(CaseRow::new).collect();
+    let rows = suite.cases.iter().map(|case| CaseRow {
+        id: &case.id,
+        place: format!("{}:{}", case.file, case.line),
+        graders: case.graders.iter().map(|grader| grader.name.as_str()).collect(),
+    });
+    let rows: Vec<CaseRow> = rows.collect();
     let widest = |of: for<'c> fn(&'c CaseRow<'c>) -> &'c str| {
         rows.iter().map(|row| of(row).chars().count()).max().unwrap_or_default()
     };
@@ -115,13 +115,6 @@ struct CaseRow<'a> {
     /// File and line.
     place: String,
     graders: Vec<&'a str>,
-}
-
-impl<'a> CaseRow<'a> {
-    fn new(case: &'a ListedCase) -> Self {
-        let graders = case.graders.iter().map(|grader| grader.name.as_str()).collect();
-        Self { id: &case.id, place: format!("{}:{}", case.file, case.line), graders }
-    }
 }
 
 /// Prints names on indented lines that are as long as fits.
