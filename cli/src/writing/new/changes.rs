@@ -47,11 +47,9 @@ impl Changes {
         let is_taken = |change: &&Change| change.edit.is_none() && change.path.symlink_metadata().is_ok();
         let taken: Vec<String> = self.list.iter().filter(is_taken).map(|change| self.shown(change)).collect();
         if !taken.is_empty() && !force {
-            let message = format!(
-                "{} already there; nothing was written\n  = help: `--force` overwrites existing files",
-                are(&taken)
-            );
-            return Err(CliError::new(message));
+            let are = if taken.len() == 1 { "is" } else { "are" };
+            let message = format!("{} {are} already there; nothing was written", taken.join(", "));
+            return Err(CliError::with_help(message, "`--force` overwrites existing files"));
         }
         let mut out = stdout();
         for change in &self.list {
@@ -80,8 +78,4 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         read => read.map(Some).at(path),
     }
-}
-
-fn are(files: &[String]) -> String {
-    format!("{} {}", files.join(", "), if files.len() == 1 { "is" } else { "are" })
 }

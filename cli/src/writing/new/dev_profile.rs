@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use toml_edit::{DocumentMut, Item, TableLike, value};
+use toml_edit::{DocumentMut, Item, value};
 
 use super::changes::Changes;
 use super::manifest::Manifest;
@@ -19,18 +19,19 @@ const WHAT: &str = "dev profile without debug information of dependencies";
 /// A note if the manifest has to be changed by hand.
 pub(super) fn add(package: &mut Manifest, workspace_root: &Path, changes: &mut Changes) -> Result<Option<String>> {
     let path = workspace_root.join("Cargo.toml");
-    let mut workspace = if path == package.path() { None } else { Some(Manifest::read(path)?) };
+    let mut workspace = if path == package.path { None } else { Some(Manifest::read(path)?) };
     let manifest = workspace.as_mut().unwrap_or(package);
-    if has_setting(manifest.document()) || !is_wanted()? {
+    if has_setting(&manifest.document) || !is_wanted()? {
         return Ok(None);
     }
-    let Some(document) = with_setting(manifest.document()) else {
+    let Some(document) = with_setting(&manifest.document) else {
         return Ok(Some(format!(
             "note: {} was not changed: its tables do not allow it\n  = help: for smaller and faster builds, add to it:\n{SETTING}",
-            manifest.path().display()
+            manifest.path.display()
         )));
     };
-    manifest.replace(document, WHAT);
+    manifest.document = document;
+    manifest.added.push(WHAT.to_owned());
     if let Some(workspace) = workspace {
         workspace.write(changes);
     }
@@ -59,7 +60,6 @@ fn with_setting(document: &DocumentMut) -> Option<DocumentMut> {
     let existing =
         changed.get_mut("profile").and_then(|profile| profile.get_mut("dev")?.get_mut("package")?.get_mut("*"));
     if let Some(table) = existing.and_then(Item::as_table_like_mut) {
-        let table: &mut dyn TableLike = table;
         table.insert("debug", value(false));
         return Some(changed);
     }

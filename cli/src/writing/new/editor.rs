@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use evalsuite_loader::keys::json_schema;
+use evalsuite_loader::workspace_root;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstRootNode};
 
@@ -40,7 +41,7 @@ const JSON: &[(&str, &[&str])] = &[
 
 pub(super) fn write(arguments: &NewEditor) -> Result<()> {
     let package = PackageHere::find()?;
-    let root = package.workspace_root();
+    let root = workspace_root(&package.root);
     let mut changes = Changes::new(&package.root);
     let note = add(&mut changes, &root, arguments.force)?;
     if changes.is_empty() && note.is_none() {

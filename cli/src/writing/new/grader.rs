@@ -1,10 +1,9 @@
 //! `cargo evalsuite new grader`: a function, and its name in the call that includes the suite.
 
 use std::io::Write;
-use std::ops::Range;
 use std::path::Path;
 
-use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::LitStr;
 
 use super::changes::Changes;
@@ -71,14 +70,15 @@ fn registered(file: &SourceFile, root: &Path, suite: &Path, name: &str) -> Optio
         }
         _ => None,
     })?;
-    let (at, inserted) = insertion(arguments, name)?;
+    let (at, inserted) = insertion(arguments, name);
     let (before, after) = file.text.split_at(at);
     Some(format!("{before}{inserted}{after}"))
 }
 
 fn names(arguments: &Group, file: &SourceFile, root: &Path, suite: &Path) -> bool {
-    let Some(TokenTree::Literal(path)) = arguments.stream().into_iter().next() else { return false };
-    let Some(path) = text(&path) else { return false };
+    let Some(path) = arguments.stream().into_iter().next() else { return false };
+    let Ok(path) = syn::parse2::<LitStr>(path.into()) else { return false };
+    let path = path.value();
     let path = match path.strip_prefix("./") {
         Some(rest) => file.path.parent().unwrap_or(root).join(rest),
         None => root.join(&path),
@@ -86,13 +86,8 @@ fn names(arguments: &Group, file: &SourceFile, root: &Path, suite: &Path) -> boo
     includes::is_same_suite(&path, suite)
 }
 
-fn text(literal: &Literal) -> Option<String> {
-    let tokens = TokenStream::from(TokenTree::Literal(literal.clone()));
-    syn::parse2::<LitStr>(tokens).ok().map(|literal| literal.value())
-}
-
 /// Where which text is added to the arguments.
-fn insertion(arguments: &Group, name: &str) -> Option<(usize, String)> {
+fn insertion(arguments: &Group, name: &str) -> (usize, String) {
     let tokens: Vec<TokenTree> = arguments.stream().into_iter().collect();
     let list = tokens.windows(3).find_map(|window| match window {
         [TokenTree::Ident(argument), TokenTree::Punct(_), TokenTree::Group(list)]
@@ -103,11 +98,8 @@ fn insertion(arguments: &Group, name: &str) -> Option<(usize, String)> {
         _ => None,
     });
     match list {
-        Some(list) => {
-            let start = list.span_open().byte_range().end;
-            Some(after(list.stream(), start, name))
-        }
-        None => Some(after(arguments.stream(), 0, &format!("graders = [{name}]"))),
+        Some(list) => after(list.stream(), list.span_open().byte_range().end, name),
+        None => after(arguments.stream(), 0, &format!("graders = [{name}]")),
     }
 }
 
@@ -115,15 +107,9 @@ fn insertion(arguments: &Group, name: &str) -> Option<(usize, String)> {
 fn after(list: TokenStream, start: usize, item: &str) -> (usize, String) {
     match list.into_iter().last() {
         None => (start, item.to_owned()),
-        Some(TokenTree::Punct(comma)) if comma.as_char() == ',' => {
-            (end(comma.span().byte_range()), format!(" {item},"))
-        }
-        Some(last) => (end(last.span().byte_range()), format!(", {item}")),
+        Some(TokenTree::Punct(comma)) if comma.as_char() == ',' => (comma.span().byte_range().end, format!(" {item},")),
+        Some(last) => (last.span().byte_range().end, format!(", {item}")),
     }
-}
-
-fn end(range: Range<usize>) -> usize {
-    range.end
 }
 
 #[cfg(test)]

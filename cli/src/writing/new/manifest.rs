@@ -9,9 +9,11 @@ use super::changes::Changes;
 use crate::platform::cli_error::{AtPath, CliError, Result};
 
 pub(super) struct Manifest {
-    path: PathBuf,
-    document: DocumentMut,
-    added: Vec<String>,
+    pub(super) path: PathBuf,
+    /// What the file says, with what was added.
+    pub(super) document: DocumentMut,
+    /// What was added, for the list of changes.
+    pub(super) added: Vec<String>,
 }
 
 /// Where the crates of evalsuite are taken from.
@@ -38,26 +40,6 @@ impl Manifest {
         Ok(Self { path, document, added: Vec::new() })
     }
 
-    /// Where the file is.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// What the file says, with what was added.
-    pub(super) fn document(&self) -> &DocumentMut {
-        &self.document
-    }
-
-    /// Replaces the content by one with an addition.
-    pub(super) fn replace(&mut self, document: DocumentMut, added: &str) {
-        self.document = document;
-        self.added.push(added.to_owned());
-    }
-
-    pub(super) fn has_package(&self) -> bool {
-        self.document.get("package").is_some()
-    }
-
     /// The path of the build script relative to the package.
     pub(super) fn build_script(&self) -> Result<&str> {
         match self.document.get("package").and_then(|package| package.get("build")).map(Item::as_value) {
@@ -74,37 +56,29 @@ impl Manifest {
     pub(super) fn add_evalsuite(&mut self, source: &CrateSource, workspace_root: &Path) -> Result<()> {
         let root = workspace_root.join("Cargo.toml");
         let workspace = if root == self.path { self.document.clone() } else { read(&root).unwrap_or_default() };
-        self.add("dev-dependencies", &["dev-dependencies", "dependencies"], "evalsuite", "runtime", source, &workspace);
-        self.add("build-dependencies", &["build-dependencies"], "evalsuite-build", "build", source, &workspace);
-        Ok(())
-    }
-
-    fn add(
-        &mut self,
-        table: &str,
-        tables: &[&str],
-        name: &str,
-        folder: &str,
-        source: &CrateSource,
-        workspace: &DocumentMut,
-    ) {
-        let is_there = |table: &&str| self.document.get(table).is_some_and(|table| table.get(name).is_some());
-        if tables.iter().any(is_there) {
-            return;
-        }
-        let inherited = workspace.get("workspace").and_then(|table| table.get("dependencies")?.get(name));
-        let value = match source {
-            CrateSource::Published | CrateSource::OwnClone(_) if inherited.is_some() => inline("workspace", true),
-            CrateSource::Clone(directory) | CrateSource::OwnClone(directory) => {
-                inline("path", directory.join(folder).display().to_string())
+        for (table, tables, name, folder) in [
+            ("dev-dependencies", &["dev-dependencies", "dependencies"][..], "evalsuite", "runtime"),
+            ("build-dependencies", &["build-dependencies"], "evalsuite-build", "build"),
+        ] {
+            let is_there = |table: &&str| self.document.get(table).is_some_and(|table| table.get(name).is_some());
+            if tables.iter().any(is_there) {
+                continue;
             }
-            CrateSource::Published => Value::from(env!("CARGO_PKG_VERSION")),
-        };
-        let entry = self.document.entry(table).or_insert_with(|| Item::Table(Table::new()));
-        if let Some(table) = entry.as_table_like_mut() {
-            table.insert(name, Item::Value(value));
+            let inherited = workspace.get("workspace").and_then(|table| table.get("dependencies")?.get(name));
+            let value = match source {
+                CrateSource::Published | CrateSource::OwnClone(_) if inherited.is_some() => inline("workspace", true),
+                CrateSource::Clone(directory) | CrateSource::OwnClone(directory) => {
+                    inline("path", directory.join(folder).display().to_string())
+                }
+                CrateSource::Published => Value::from(env!("CARGO_PKG_VERSION")),
+            };
+            let entry = self.document.entry(table).or_insert_with(|| Item::Table(Table::new()));
+            if let Some(table) = entry.as_table_like_mut() {
+                table.insert(name, Item::Value(value));
+            }
+            self.added.push(format!("{} {name}", table.trim_end_matches("ies").to_owned() + "y"));
         }
-        self.added.push(format!("{} {name}", table.trim_end_matches("ies").to_owned() + "y"));
+        Ok(())
     }
 
     /// Adds a feature to the dependency `evalsuite`, if it is there without the feature.

@@ -8,7 +8,6 @@ mod changes;
 mod ci;
 mod dev_profile;
 mod editor;
-mod first_cases;
 mod git_attributes;
 mod grader;
 mod manifest;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use evalsuite_discovery::{is_skill, suite_files};
-use evalsuite_loader::workspace_root;
 
 use super::manifest::Manifest;
 use super::questions::Question;
@@ -21,15 +20,11 @@ impl PackageHere {
     pub(super) fn find() -> Result<Self> {
         let root = manifest_directory()?;
         let manifest = Manifest::read(root.join("Cargo.toml"))?;
-        if !manifest.has_package() {
+        if manifest.document.get("package").is_none() {
             let message = format!("{} has no package", root.join("Cargo.toml").display());
             return Err(CliError::with_help(message, "change to the directory of one of its members"));
         }
         Ok(Self { root, manifest })
-    }
-
-    pub(super) fn workspace_root(&self) -> PathBuf {
-        workspace_root(&self.root)
     }
 
     /// The suite at a path, or the only one of the package.

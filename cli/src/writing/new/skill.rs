@@ -4,7 +4,6 @@ use std::path::Path;
 
 use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
 
-use super::first_cases::FirstCases;
 use crate::locate::suite_search::SKILL_HOMES;
 use crate::platform::cli_error::{CliError, Result};
 
@@ -13,6 +12,9 @@ const SKILLS: &str = "skills";
 
 /// Longest name of a skill, in characters.
 const LONGEST_NAME: usize = 64;
+
+/// The eval that passes at once, and the one that fails until the agent is called.
+pub(super) const FIRST_CASES: [&str; 2] = ["unrelated", "needed"];
 
 /// The directory of the skill, relative to the package: where it is, or else `skills/NAME`.
 pub(super) fn path(root: &Path, name: &str) -> String {
@@ -36,7 +38,7 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 
 /// The files of the skill.
 pub(super) fn files(name: &str) -> Vec<(&'static str, String)> {
-    let FirstCases { passes, fails } = FirstCases::OF_SKILL;
+    let [passes, fails] = FIRST_CASES;
     let skill = format!(
         "---\nname: {name}\ndescription: What the skill does, and when an agent should use it.\n---\n\nWhat the agent should do, step by step.\n"
     );

@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
+use clap::ValueEnum;
+use evalsuite_loader::workspace_root;
+
 use super::changes::{Changes, read_if_there};
-use super::first_cases::FirstCases;
 use super::manifest::CrateSource;
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
@@ -29,40 +31,27 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
 
     let root = package.root.clone();
     let mut changes = Changes::new(&root);
-    let workspace_root = package.workspace_root();
+    let workspace_root = workspace_root(&root);
     let adds_settings = arguments.nextest || arguments.ci || arguments.editor;
-    let existing = [format!("{SUITES}/{name}"), skill::path(&root, &name)]
-        .into_iter()
-        .find(|path| !suite_search::suites_in(&root.join(path)).is_empty());
+    let [suite_path, skill_path] = &[format!("{SUITES}/{name}"), skill::path(&root, &name)];
+    let existing =
+        [suite_path, skill_path].into_iter().find(|path| !suite_search::suites_in(&root.join(path)).is_empty());
     // To a suite that exists, only the settings are added.
     let is_new = arguments.force || !adds_settings || existing.is_none();
     let test = format!("tests/{}.rs", name.replace('-', "_"));
-    let mut cases = FirstCases::OF_SUITE;
-    let mut note = None;
+    let mut cases = ["greeting", "addition"];
+    let mut notes = Vec::new();
     if is_new {
-        let layout = match arguments.layout {
-            Some(layout) => layout,
-            None => layout_of(&Question {
-                text: "Layout: cases, tasks or skill",
-                argument: "--layout",
-                default: Some("cases"),
-            })?,
-        };
+        let layout = arguments.layout.map_or_else(ask_layout, Ok)?;
         let (path, test_text) = match layout {
             LayoutName::Skill => {
-                cases = FirstCases::OF_SKILL;
+                cases = skill::FIRST_CASES;
                 skill::check_name(&name)?;
-                let path = skill::path(&root, &name);
-                let text = skill::test_file(&path, &name);
-                (path, text)
+                (skill_path, skill::test_file(skill_path, &name))
             }
-            LayoutName::Cases | LayoutName::Tasks => {
-                let path = format!("{SUITES}/{name}");
-                let text = test_file(&path);
-                (path, text)
-            }
+            LayoutName::Cases | LayoutName::Tasks => (suite_path, test_file(suite_path)),
         };
-        let directory = root.join(&path);
+        let directory = root.join(path);
         for (path, text) in files(layout, &name, &test) {
             let path = directory.join(path);
             // A skill that exists gets evals.
@@ -71,13 +60,13 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
             }
         }
         changes.create(root.join(&test), test_text);
-        let tracked = path.rsplit_once('/').map_or(&*path, |(above, _)| above);
+        let tracked = path.rsplit_once('/').map_or(path.as_str(), |(above, _)| above);
         add_build_script(&mut changes, &root.join(package.manifest.build_script()?), tracked)?;
         git_attributes::add(&mut changes, &root, tracked)?;
         let mut manifest = package.manifest;
         manifest.add_evalsuite(&source, &workspace_root)?;
         if !arguments.keep_debug_info {
-            note = dev_profile::add(&mut manifest, &workspace_root, &mut changes)?;
+            notes.extend(dev_profile::add(&mut manifest, &workspace_root, &mut changes)?);
         }
         manifest.write(&mut changes);
     }
@@ -86,19 +75,16 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     } else if arguments.nextest {
         ci::add_nextest_profile(&mut changes, &workspace_root)?;
     }
-    let editor_note = match arguments.editor {
-        true => editor::add(&mut changes, &workspace_root, arguments.force)?,
-        false => None,
-    };
-    changes.write(arguments.force)?;
-    for note in [note, editor_note].into_iter().flatten() {
-        say!("{note}");
+    if arguments.editor {
+        notes.extend(editor::add(&mut changes, &workspace_root, arguments.force)?);
     }
+    changes.write(arguments.force)?;
+    notes.iter().for_each(|note| say!("{note}"));
     if let Some(existing) = existing.filter(|_| !is_new) {
         writeln!(stdout(), "\n{existing} already exists and was not changed.")?;
         return Ok(());
     }
-    let FirstCases { passes, fails } = cases;
+    let [passes, fails] = cases;
     writeln!(
         stdout(),
         "\n`cargo test --test {}` runs two cases. `{passes}` passes; `{fails}` fails until `agent` in {test} calls your agent.",
@@ -107,13 +93,11 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     Ok(())
 }
 
-fn layout_of(question: &Question<'_>) -> Result<LayoutName> {
-    match question.answer(None)?.as_str() {
-        "cases" => Ok(LayoutName::Cases),
-        "tasks" => Ok(LayoutName::Tasks),
-        "skill" => Ok(LayoutName::Skill),
-        other => Err(CliError::new(format!("`{other}` is not a layout: cases, tasks, skill"))),
-    }
+fn ask_layout() -> Result<LayoutName> {
+    let question = Question { text: "Layout: cases, tasks or skill", argument: "--layout", default: Some("cases") };
+    let answer = question.answer(None)?;
+    LayoutName::from_str(&answer, false)
+        .map_err(|_| CliError::new(format!("`{answer}` is not a layout: cases, tasks, skill")))
 }
 
 fn add_build_script(changes: &mut Changes, path: &Path, directory: &str) -> Result<()> {
@@ -162,25 +146,19 @@ fn files(layout: LayoutName, name: &str, test: &str) -> Vec<(&'static str, Strin
             ),
             (
                 "tasks/greeting.json",
-                task("greeting", "The greeting is French.", "Say hello in French, in one word.", "equals", "Bonjour"),
+                task("greeting", "The greeting is French.", "Say hello in French, in one word.", "Bonjour"),
             ),
             (
                 "tasks/addition.json",
-                task(
-                    "addition",
-                    "Two numbers are added.",
-                    "What is 17 + 25? Answer with the number only.",
-                    "equals",
-                    "42",
-                ),
+                task("addition", "Two numbers are added.", "What is 17 + 25? Answer with the number only.", "42"),
             ),
         ],
     }
 }
 
-fn task(id: &str, description: &str, input: &str, grader: &str, value: &str) -> String {
+fn task(id: &str, description: &str, input: &str, answer: &str) -> String {
     format!(
-        "{{\n  \"id\": {id:?},\n  \"description\": {description:?},\n  \"input\": {{ \"prompt\": {input:?} }},\n  \"graders\": [{{ \"name\": {grader:?}, \"config\": {{ \"value\": {value:?} }} }}]\n}}\n"
+        "{{\n  \"id\": {id:?},\n  \"description\": {description:?},\n  \"input\": {{ \"prompt\": {input:?} }},\n  \"graders\": [{{ \"name\": \"equals\", \"config\": {{ \"value\": {answer:?} }} }}]\n}}\n"
     )
 }
 
