@@ -12,7 +12,8 @@ use evalsuite_schema::json;
 
 use crate::command_line::{Check, Format};
 use crate::locate::includes::Includes;
-use crate::locate::{includes, suite_request, suite_search};
+use crate::locate::suite_request::{self, suite_directory};
+use crate::locate::{includes, suite_search};
 use crate::platform::cli_error::{Exit, Result};
 use crate::platform::output::{say, stdout};
 use crate::writing::{explain, fixes};
@@ -39,14 +40,14 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
     if suites.is_empty() {
         return Err(suite_request::no_suite_here()?);
     }
-    let mut checked = check(&chosen)?;
+    let mut found = check(&chosen)?;
     for _ in 0..MOST_FIXES {
-        if !command.fix || fixes::apply(&checked.0.diagnostics.clone().ungrouped(), &checked.1)? == 0 {
+        if !command.fix || fixes::apply(&found.diagnostics.clone().ungrouped(), &found.roots)? == 0 {
             break;
         }
-        checked = check(&chosen)?;
+        found = check(&chosen)?;
     }
-    let (Found { mut diagnostics, tests, is_denied, unchecked, elsewhere, .. }, roots) = checked;
+    let Found { mut diagnostics, tests, is_denied, unchecked, elsewhere, roots, .. } = found;
     // Suites share targets files, and a suite may be included twice: each problem is printed once.
     diagnostics.sort();
     let mut out = stdout();
@@ -77,11 +78,10 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
     Ok(Exit::good_if(!failed))
 }
 
-/// Checks all suites; with what is wrong, the directories that paths are shown relative to.
-fn check(chosen: &Chosen) -> Result<(Found, BTreeSet<PathBuf>)> {
+/// Checks all suites.
+fn check(chosen: &Chosen) -> Result<Found> {
     let Chosen { suites, includes, cases } = chosen;
     let mut found = Found::default();
-    let mut roots = BTreeSet::new();
     for suite in suites {
         let request = suite_request::request(suite)?;
         let root = request.workspace_root.clone();
@@ -90,22 +90,28 @@ fn check(chosen: &Chosen) -> Result<(Found, BTreeSet<PathBuf>)> {
             problems = found.leave_out_other_cases(problems, suite, cases, &root);
         }
         found.diagnostics.append(problems);
-        roots.insert(root);
+        found.roots.insert(root);
     }
-    found.check_targets_files();
+    // Each targets file once, with the problems of the entries that suites name.
+    for (file, used) in &found.targets_files {
+        let problems = load_targets(file, &used.request).problems_of(used.names.iter().map(String::as_str));
+        found.diagnostics.append(problems.grouped());
+    }
     for tracked in &includes.tracked {
         // Those around the suites that are checked: cargo looks for changes in all of them before it builds one.
         if suites.iter().any(|suite| suite.starts_with(&tracked.package)) {
             found.diagnostics.append(tracked.problems());
         }
     }
-    Ok((found, roots))
+    Ok(found)
 }
 
 /// What is wrong with the suites.
 #[derive(Default)]
 struct Found {
     diagnostics: Diagnostics,
+    /// The directories that paths are shown relative to.
+    roots: BTreeSet<PathBuf>,
     /// Number of tests of the suites without errors.
     tests: usize,
     /// Whether the arguments of an include make an error of a warning.
@@ -127,7 +133,7 @@ impl Found {
         cases: &[PathBuf],
         root: &Path,
     ) -> Diagnostics {
-        let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
+        let directory = suite_directory(suite);
         let is_chosen = |file: &Path| {
             let is_of_suite = !file.starts_with(directory) || file.parent() == Some(directory);
             is_of_suite || cases.iter().any(|case| file.starts_with(case))
@@ -176,14 +182,6 @@ impl Found {
         let Some(file) = targets_file(suite, &request) else { return };
         let used = self.targets_files.entry(file).or_insert_with(|| TargetsUse { request, names: BTreeSet::new() });
         used.names.extend(loaded.targets_file_entries().into_iter().map(str::to_owned));
-    }
-
-    /// Reports each targets file once, with the problems of the entries that suites name.
-    fn check_targets_files(&mut self) {
-        for (file, used) in &self.targets_files {
-            let problems = load_targets(file, &used.request).problems_of(used.names.iter().map(String::as_str));
-            self.diagnostics.append(problems.grouped());
-        }
     }
 }
 
@@ -288,8 +286,7 @@ fn with_parents(suites: Vec<PathBuf>, includes: &Includes) -> Vec<PathBuf> {
 
 /// The nearest targets file of a suite.
 pub(crate) fn targets_file(suite: &Path, request: &Request) -> Option<PathBuf> {
-    let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
-    find_targets_file(directory, &request.package_root)
+    find_targets_file(suite_directory(suite), &request.package_root)
 }
 
 /// The problems that are printed: all, or of very many the first errors.

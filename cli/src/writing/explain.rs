@@ -21,9 +21,10 @@ pub(crate) fn run(command: &Explain) -> Result<Exit> {
         }
         return Ok(Exit::Good);
     };
-    match find(asked).and_then(Section::of) {
+    let is_asked = |code: &Code| code.as_str().eq_ignore_ascii_case(asked) || code.name() == asked;
+    match Code::ALL.iter().copied().find(is_asked).and_then(section) {
         Some(section) => {
-            writeln!(out, "{}", section.plain())?;
+            writeln!(out, "{}", plain(section))?;
             Ok(Exit::Good)
         }
         None => {
@@ -34,50 +35,29 @@ pub(crate) fn run(command: &Explain) -> Result<Exit> {
     }
 }
 
-/// A diagnostic by its code, in upper or lower case, or by its name.
-fn find(asked: &str) -> Option<Code> {
-    Code::ALL.iter().copied().find(|code| code.as_str().eq_ignore_ascii_case(asked) || code.name() == asked)
+/// The section of a diagnostic in the catalogue: Markdown, from the code on.
+fn section(code: Code) -> Option<&'static str> {
+    let heading = format!("### {code}\n");
+    let start = CATALOGUE.find(&heading)? + "### ".len();
+    let rest = &CATALOGUE[start..];
+    let end = rest.find("\n### ").or_else(|| rest.find("\n## ")).unwrap_or(rest.len());
+    rest[..end].split("\n## ").next()
 }
 
-/// The section of a diagnostic in the catalogue.
-struct Section {
-    /// Markdown, from the code on.
-    text: &'static str,
-}
-
-impl Section {
-    fn of(code: Code) -> Option<Self> {
-        let heading = format!("### {code}\n");
-        let start = CATALOGUE.find(&heading)? + "### ".len();
-        let rest = &CATALOGUE[start..];
-        let end = rest.find("\n### ").or_else(|| rest.find("\n## ")).unwrap_or(rest.len());
-        Some(Self { text: rest[..end].split("\n## ").next().unwrap_or_default() })
-    }
-
-    /// Without fences, which a terminal does not need.
-    fn plain(&self) -> String {
-        let lines = self.text.lines().filter(|line| !line.starts_with("```"));
-        lines.map(|line| line.replace("**", "")).collect::<Vec<_>>().join("\n").trim_end().to_owned()
-    }
-
-    /// What follows the heading.
-    fn markdown(&self) -> &str {
-        self.text.split_once('\n').map_or("", |(_, rest)| rest).trim()
-    }
-
-    /// What the diagnostic means: the first paragraph, in one line.
-    fn summary(&self) -> String {
-        self.markdown().split("\n\n").next().unwrap_or_default().replace('\n', " ")
-    }
+/// A section without fences, which a terminal does not need.
+fn plain(section: &str) -> String {
+    let lines = section.lines().filter(|line| !line.starts_with("```"));
+    lines.map(|line| line.replace("**", "")).collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 
 /// What the catalogue says about a diagnostic, for a log in SARIF.
 pub(crate) fn sarif_help(code: Code) -> SarifHelp {
-    Section::of(code).map_or_else(SarifHelp::default, |section| SarifHelp {
-        summary: section.summary(),
-        text: section.plain(),
-        markdown: section.markdown().to_owned(),
-    })
+    let Some(section) = section(code) else { return SarifHelp::default() };
+    // What follows the heading.
+    let markdown = section.split_once('\n').map_or("", |(_, rest)| rest).trim();
+    // What the diagnostic means: the first paragraph, in one line.
+    let summary = markdown.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    SarifHelp { summary, text: plain(section), markdown: markdown.to_owned() }
 }
 
 #[cfg(test)]
@@ -95,7 +75,7 @@ mod tests {
     #[test]
     fn every_diagnostic_has_a_section_of_its_own() {
         for code in Code::ALL {
-            let text = Section::of(*code).unwrap_or_else(|| panic!("{code} has no section")).plain();
+            let text = plain(section(*code).unwrap_or_else(|| panic!("{code} has no section")));
             assert_eq!(text.lines().next(), Some(code.to_string().as_str()));
             assert_eq!(text.matches("\nFix: ").count(), 1, "{text}");
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use evalsuite_diagnostics::{Diagnostic, Diagnostics, Fix, Position};
 
@@ -82,11 +82,8 @@ pub(crate) fn apply(diagnostics: &Diagnostics, roots: &BTreeSet<PathBuf>) -> Res
 fn file(shown: &str, roots: &BTreeSet<PathBuf>) -> Option<PathBuf> {
     let mut found = roots.iter().map(|root| root.join(shown)).filter(|path| path.is_file());
     let file = found.next()?;
-    found.all(|other| is_same(&file, &other)).then_some(file)
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    one.canonicalize().ok() == other.canonicalize().ok()
+    let is_same = |other: PathBuf| file.canonicalize().ok() == other.canonicalize().ok();
+    found.all(is_same).then_some(file)
 }
 
 /// The change that mends a problem. `None` if there is none, or the text is not as the loader has read it.

@@ -1,7 +1,5 @@
 //! `cargo evalsuite convert`.
 
-mod source_kind;
-
 use std::io;
 use std::io::Write;
 use std::path::Path;
@@ -12,7 +10,7 @@ use evalsuite_convert::{
 };
 use evalsuite_diagnostics::{Code, Diagnostic, Severity, render};
 use evalsuite_discovery::{SuiteFile, is_case_file, skill_directory};
-use evalsuite_loader::load;
+use evalsuite_loader::{document, load};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -85,10 +83,7 @@ impl ConvertedSuite {
 }
 
 pub(crate) fn run(command: &Convert) -> Result<Exit> {
-    let kind = match command.from {
-        Some(kind) => kind,
-        None => SourceKind::of(&command.source)?,
-    };
+    let kind = command.from.map_or_else(|| SourceKind::of(&command.source), Ok)?;
     let source = Source::new(&command.source).allow_outside(command.allow_outside.iter().cloned());
     let conversion = match (kind, layout(command.layout)) {
         (SourceKind::Suite, _) if command.layout.is_none() => {
@@ -107,10 +102,8 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
     let problems = match (&command.output, kind) {
         (Some(output), SourceKind::Suite) => {
             if output.read_dir().is_ok_and(|mut entries| entries.next().is_some()) && !command.force {
-                return Err(CliError::new(format!(
-                    "{} is not empty: add `--force`, or name another directory",
-                    output.display()
-                )));
+                let message = format!("{} is not empty: add `--force`, or name another directory", output.display());
+                return Err(CliError::new(message));
             }
             let copied = copy_suite(source, output)?;
             conversion.copied_from_outside.extend(copied);
@@ -125,6 +118,42 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
     print(&conversion, command.format, &problems)?;
     let is_lossy = conversion.report.count(Outcome::Dropped) > 0 && !command.lossy;
     Ok(Exit::good_if(!is_lossy && problems.is_empty()))
+}
+
+impl SourceKind {
+    /// What a source is, from its name and its contents.
+    fn of(path: &Path) -> Result<Self> {
+        if path.is_dir() {
+            let has = |name: &str| path.join(name).is_file();
+            if ["promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json"].into_iter().any(has) {
+                return Ok(Self::Promptfoo);
+            }
+            let has_task = |directory: &Path| directory.join("task.toml").is_file();
+            let holds_tasks =
+                path.read_dir().is_ok_and(|mut entries| entries.any(|it| it.is_ok_and(|it| has_task(&it.path()))));
+            return Ok(if has_task(path) || holds_tasks { Self::Harbor } else { Self::Suite });
+        }
+        if !path.is_file() {
+            return Err(CliError::new(format!("{} does not exist", path.display())));
+        }
+        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        if SuiteFile::named(&name).is_some() || skill_directory(path).is_some() {
+            return Ok(Self::Suite);
+        }
+        if name == "task.toml" {
+            return Ok(Self::Harbor);
+        }
+        let root = document::read(path, path.parent().unwrap_or(path)).map(|document| document.root);
+        let is_configuration =
+            root.is_ok_and(|root| ["prompts", "providers", "scenarios"].iter().any(|key| root.get(key).is_some()));
+        match is_configuration || name.starts_with("promptfooconfig") {
+            true => Ok(Self::Promptfoo),
+            false => Err(CliError::with_help(
+                format!("{} is not a suite, a promptfoo configuration or a Harbor task", path.display()),
+                "set its kind with `--from`",
+            )),
+        }
+    }
 }
 
 /// The layout of an eval file; `None` for tasks.
