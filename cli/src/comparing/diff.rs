@@ -37,7 +37,7 @@ pub(crate) fn run(command: &Diff) -> Result<Exit> {
         options = options.with_targets(base, run);
     }
     let comparison = match &command.judge {
-        None => compare_with(&run, standard, &options)?,
+        None => compare(&run, standard, &options)?,
         Some(judge) if command.baseline => {
             let run = RunData::read(run.path())?;
             let baselines = baselines_of(&run)?;
@@ -124,16 +124,15 @@ pub(crate) enum Standard<'a> {
 }
 
 /// The comparison.
-pub(crate) fn compare(run: &StoredRun, standard: Standard<'_>, arguments: &ComparisonArguments) -> Result<Comparison> {
-    compare_with(run, standard, &options(arguments)?)
-}
-
-fn compare_with(run: &StoredRun, standard: Standard<'_>, options: &CompareOptions) -> Result<Comparison> {
+pub(crate) fn compare(run: &StoredRun, standard: Standard<'_>, options: &CompareOptions) -> Result<Comparison> {
     let read = |run: &StoredRun| -> Result<RunData> {
         // Metadata are in the records of trials.
         let needs_trials = options.cluster_by.is_some() || !options.by.is_empty();
         let data = if needs_trials { RunData::read(run.path()) } else { RunData::read_cases(run.path()) }?;
-        warn_of_problems(&data);
+        // The cases of records that cannot be read are missing in the comparison.
+        for problem in &data.problems {
+            say!("warning: {}: {}: {}", data.run_id, problem.file, problem.message);
+        }
         Ok(data)
     };
     if matches!(standard, Standard::Baseline) {
@@ -141,13 +140,6 @@ fn compare_with(run: &StoredRun, standard: Standard<'_>, options: &CompareOption
         return Ok(Comparison::with_baselines(&baselines_of(&run)?, &run, options));
     }
     Ok(Comparison::new(&read(&base_of(run, standard)?)?, &read(run)?, options))
-}
-
-/// Names the records of a run that cannot be read: their cases are missing in a comparison.
-fn warn_of_problems(run: &RunData) {
-    for problem in &run.problems {
-        say!("warning: {}: {}: {}", run.run_id, problem.file, problem.message);
-    }
 }
 
 /// The baselines of a run, at least one.
@@ -176,11 +168,8 @@ fn usual_base(run: &RunData) -> Result<Option<StoredRun>> {
         for base in merge_bases(&git.commit).into_iter().filter(|base| git.dirty || base.commit != git.commit) {
             if let Some(found) = comparable_of_commit(run, &base.commit)? {
                 let commit: String = base.commit.chars().take(10).collect();
-                say!(
-                    "note: compared with run `{}` of commit {commit}, the merge base with `{}`",
-                    found.id(),
-                    base.branch
-                );
+                let (id, branch) = (found.id(), base.branch);
+                say!("note: compared with run `{id}` of commit {commit}, the merge base with `{branch}`");
                 return Ok(Some(found));
             }
         }
@@ -188,7 +177,7 @@ fn usual_base(run: &RunData) -> Result<Option<StoredRun>> {
     Ok(earlier_comparable(run)?)
 }
 
-fn options(arguments: &ComparisonArguments) -> Result<CompareOptions> {
+pub(crate) fn options(arguments: &ComparisonArguments) -> Result<CompareOptions> {
     let mut options = CompareOptions::new();
     options.cluster_by.clone_from(&arguments.cluster_by);
     options.allowed_errors = arguments.allow_errors;

@@ -37,7 +37,8 @@ pub(crate) fn run(command: &Arguments) -> Result<Exit> {
         Some(base) => Some(Standard::Run(base)),
         None => None,
     };
-    let comparison = standard.map(|standard| diff::compare(&stored, standard, &command.comparison)).transpose()?;
+    let compare = |standard| diff::compare(&stored, standard, &diff::options(&command.comparison)?);
+    let comparison = standard.map(compare).transpose()?;
     let mut options = GateOptions::new();
     options.only_selected = command.selected;
     let run = RunData::read(stored.path())?;

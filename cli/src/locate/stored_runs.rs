@@ -25,10 +25,7 @@ pub(crate) fn find(run: &str) -> Result<StoredRun> {
     let path = output_path()?;
     let output = OutputDirectory::new(&path);
     let id = match run {
-        LATEST => match newest(&output)? {
-            Some(id) => id,
-            None => return Err(CliError::new(format!("there are no runs in {}", path.display()))),
-        },
+        LATEST => newest(&output)?.ok_or_else(|| CliError::new(format!("there are no runs in {}", path.display())))?,
         id => id.to_owned(),
     };
     match output.run(&id) {

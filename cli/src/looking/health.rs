@@ -1,7 +1,6 @@
 //! `cargo evalsuite health`.
 
 use std::io::Write;
-use std::path::Path;
 
 use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_records::run_directory::OutputDirectory;
@@ -33,21 +32,15 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
         let message = format!("no run in {} has results of suite `{unknown}`", output.display());
         return Err(CliError::with_suggestion(message, meant));
     }
-    if health.window.is_empty() {
+    let Some(newest) = health.window.first() else {
         return Err(CliError::new(format!("there are no runs with results in {}", output.display())));
-    }
-    let health = with_probes(health, &output)?;
+    };
+    let run = RunData::read(OutputDirectory::new(&output).run_directory(&newest.run))?;
+    let health = health.with_probes(&stored_probes::of_run(&run)?);
     let mut out = stdout();
     match command.format {
         OutputFormat::Human => write!(out, "{health}")?,
         OutputFormat::Json => print_json(&mut out, &health)?,
     }
     Ok(Exit::Good)
-}
-
-/// Adds what the stored probes of the newest run's suites say.
-fn with_probes(health: Report, output: &Path) -> Result<Report> {
-    let Some(newest) = health.window.first() else { return Ok(health) };
-    let run = RunData::read(OutputDirectory::new(output).run_directory(&newest.run))?;
-    Ok(health.with_probes(&stored_probes::of_run(&run)?))
 }

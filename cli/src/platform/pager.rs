@@ -4,6 +4,8 @@ use std::io::{IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
 use std::{env, io};
 
+use evalsuite_diagnostics::terminal;
+
 use crate::platform::cli_error::{Exit, Result};
 use crate::platform::output::{stdout, without_reader};
 
@@ -15,17 +17,14 @@ const LESS: &str = "FRX";
 
 /// Prints lines without what could disturb a terminal, through `PAGER` if the output is a terminal. An empty `PAGER` is none.
 pub(crate) fn print(text: &str) -> Result<Exit> {
-    let lines: Vec<String> =
-        text.lines().map(|line| evalsuite_diagnostics::terminal::lines(line).trim_end().to_owned() + "\n").collect();
+    let text: String = text.lines().map(|line| terminal::lines(line).trim_end().to_owned() + "\n").collect();
     let Some(mut pager) = start() else {
-        let mut out = stdout();
-        lines.iter().try_for_each(|line| out.write_all(line.as_bytes()))?;
+        stdout().write_all(text.as_bytes())?;
         return Ok(Exit::Good);
     };
     if let Some(mut input) = pager.stdin.take() {
         // The reader may leave before the end.
-        let written = lines.iter().try_for_each(|line| input.write_all(line.as_bytes()));
-        written.or_else(|error| without_reader(error, ()))?;
+        input.write_all(text.as_bytes()).or_else(|error| without_reader(error, ()))?;
     }
     pager.wait()?;
     Ok(Exit::Good)

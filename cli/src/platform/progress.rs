@@ -21,9 +21,8 @@ pub(crate) fn is_live() -> bool {
 /// The progress of some work, on standard error until it is dropped.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// Ends the thread when it is dropped.
-    end: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    /// The thread that shows the bar after a delay, and what ends the thread when it is dropped.
+    delayed: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
@@ -32,7 +31,7 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_message(what);
         bar.set_style(style("{spinner} {msg} ({elapsed})"));
         if !is_live() {
-            return Self { bar, end: None, thread: None };
+            return Self { bar, delayed: None };
         }
         let (end, ended) = channel();
         let shown = bar.clone();
@@ -42,7 +41,7 @@ impl Progress {
                 shown.enable_steady_tick(TICK);
             }
         });
-        Self { bar, end: Some(end), thread: Some(thread) }
+        Self { bar, delayed: Some((end, thread)) }
     }
 
     /// Begins a part of the work that takes this number of steps.
@@ -60,8 +59,8 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        drop(self.end.take());
-        if let Some(thread) = self.thread.take() {
+        if let Some((end, thread)) = self.delayed.take() {
+            drop(end);
             // A thread that panicked shows nothing.
             let _ = thread.join();
         }

@@ -24,14 +24,16 @@ use crate::command_line::Schema as Arguments;
 
 /// What is printed by one command only: the name of the command, and what makes the schema.
 const PRINTED: &[(&str, MakeSchema)] = &[
-    ("check", check_schema),
+    // The loader writes the lines of `check`.
+    ("check", || serde_json::from_str(include_str!("../../schemas/check.schema.json"))),
     ("clean", schema::<CleanedRuns>),
     ("convert", schema::<ConvertedSuite>),
     ("expand", schema::<ExpandedSuite>),
     ("finish", schema::<EndedRun>),
     ("list", schema::<Listing>),
     ("merge", schema::<MergedRun>),
-    ("probe", probe_schema),
+    // The test programs write the records of `probe`.
+    ("probe", || serde_json::from_str(include_str!("../../schemas/probe.schema.json"))),
     ("regrade", schema::<RegradedRun>),
     ("run", schema::<RunResult>),
 ];
@@ -85,16 +87,6 @@ fn text(schema: &impl Serialize) -> serde_json::Result<String> {
 
 fn schema<T: JsonSchema>() -> serde_json::Result<Schema> {
     Ok(SchemaSettings::draft07().for_serialize().into_generator().into_root_schema_for::<T>())
-}
-
-/// The lines of `check`, which the loader writes.
-fn check_schema() -> serde_json::Result<Schema> {
-    serde_json::from_str(include_str!("../../schemas/check.schema.json"))
-}
-
-/// The output of `probe`, whose records the test programs write.
-fn probe_schema() -> serde_json::Result<Schema> {
-    serde_json::from_str(include_str!("../../schemas/probe.schema.json"))
 }
 
 /// A report about gates, beside which `gate` prints a comparison.
