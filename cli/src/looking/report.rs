@@ -12,7 +12,7 @@ use evalsuite_report::{
 
 use crate::command_line::{PrintedReport, Report, ReportedCases};
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{AtPath, Exit, Result};
+use crate::platform::cli_error::{ErrorContext, Exit, Result};
 use crate::platform::output::{self, say, stdout};
 
 /// The most problems that are printed.

@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use evalsuite_schema::Value;
 
-use crate::platform::cli_error::{CliError, Exit, OfProgram, Result};
+use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
 
 /// The cargo that runs this program.
 pub(crate) fn cargo() -> Command {

@@ -98,23 +98,20 @@ impl<E: Error + 'static> From<E> for CliError {
     }
 }
 
-/// Names the path that an error is about.
-pub(crate) trait AtPath<T> {
+/// Names what an error is about.
+pub(crate) trait ErrorContext<T> {
+    /// A file or directory.
     fn at(self, path: &Path) -> Result<T>;
-}
 
-impl<T, E: Error> AtPath<T> for std::result::Result<T, E> {
-    fn at(self, path: &Path) -> Result<T> {
-        self.map_err(|error| CliError::new(format!("{}: {}", path.display(), with_causes(&error))))
-    }
-}
-
-/// Names the program that could not be run.
-pub(crate) trait OfProgram<T> {
+    /// A program that could not be run.
     fn of(self, command: &Command) -> Result<T>;
 }
 
-impl<T> OfProgram<T> for io::Result<T> {
+impl<T, E: Error> ErrorContext<T> for std::result::Result<T, E> {
+    fn at(self, path: &Path) -> Result<T> {
+        self.map_err(|error| CliError::new(format!("{}: {}", path.display(), with_causes(&error))))
+    }
+
     fn of(self, command: &Command) -> Result<T> {
         self.map_err(|error| CliError::new(format!("cannot run `{}`: {error}", command.get_program().display())))
     }

@@ -14,7 +14,7 @@ use crate::keeping::finish;
 use crate::keeping::finish::EndedRun;
 use crate::locate::stored_runs;
 use crate::platform::cargo_process::{CARGO_FAILED, cargo, exit};
-use crate::platform::cli_error::{CliError, Exit, OfProgram, Result};
+use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
 use crate::platform::output::{print_json, stdout};
 
 /// Evidence of an earlier run that was graded again.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use evalsuite_diagnostics::{Diagnostic, Diagnostics, Fix, Position};
 
-use crate::platform::cli_error::{AtPath, Result};
+use crate::platform::cli_error::{ErrorContext, Result};
 use crate::platform::output::say;
 
 /// The changes that mend one problem.

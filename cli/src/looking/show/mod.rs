@@ -14,7 +14,7 @@ use evalsuite_schema::Value;
 
 use crate::command_line::Show;
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{AtPath, CliError, Exit, Result};
+use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
 use crate::platform::output::stdout;
 use crate::platform::pager;
 

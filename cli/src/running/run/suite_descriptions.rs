@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::cargo_commands::cargo_test;
 use crate::command_line::Build;
-use crate::platform::cli_error::{AtPath, CliError, OfProgram, Result};
+use crate::platform::cli_error::{CliError, ErrorContext, Result};
 
 /// Name of a test that every suite has.
 const CHECK: &str = "suite_check";

@@ -14,7 +14,7 @@ use evalsuite_schema::Value;
 use super::running_cargo::RunningCargo;
 use super::suites::Touched;
 use crate::command_line::Build;
-use crate::platform::cli_error::{CliError, OfProgram, Result};
+use crate::platform::cli_error::{CliError, ErrorContext, Result};
 use crate::running::run::cargo_commands::cargo_test;
 use crate::running::run::suite_descriptions::{listed_checks, read_files};
 

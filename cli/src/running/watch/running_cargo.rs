@@ -3,7 +3,7 @@
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::platform::cli_error::{CliError, OfProgram, Result};
+use crate::platform::cli_error::{CliError, ErrorContext, Result};
 
 /// A build that can be ended from another thread. Cargo and its compilers are a process group.
 #[derive(Debug, Clone, Default)]

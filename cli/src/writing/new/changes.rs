@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use evalsuite_discovery::with_slashes;
 
-use crate::platform::cli_error::{AtPath, CliError, Result};
+use crate::platform::cli_error::{CliError, ErrorContext, Result};
 use crate::platform::output::stdout;
 
 /// What is going to be written below a directory.

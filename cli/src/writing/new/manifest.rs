@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 use super::changes::Changes;
-use crate::platform::cli_error::{AtPath, CliError, Result};
+use crate::platform::cli_error::{CliError, ErrorContext, Result};
 
 pub(super) struct Manifest {
     pub(super) path: PathBuf,

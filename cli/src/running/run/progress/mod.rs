@@ -19,7 +19,7 @@ use self::progress_file::ProgressFile;
 use self::run_state::RunState;
 pub(super) use self::run_state::TestKey;
 use crate::command_line::OutputFormat;
-use crate::platform::cli_error::{OfProgram, Result};
+use crate::platform::cli_error::{ErrorContext, Result};
 use crate::platform::output::say;
 use crate::platform::progress::is_live;
 use crate::running::run::cargo_commands::Colors;
