@@ -147,15 +147,10 @@ pub(crate) fn has_case_file(directory: &Path) -> bool {
 
 /// Names and kinds of the files, directories and links, sorted.
 fn entries(directory: &Path) -> Vec<(String, FileType)> {
-    let Ok(read) = fs::read_dir(directory) else { return Vec::new() };
-    let mut entries: Vec<(String, FileType)> = read
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let kind = entry.file_type().ok()?;
-            let name = entry.file_name().into_string().ok()?;
-            (kind.is_dir() || kind.is_file() || kind.is_symlink()).then_some((name, kind))
-        })
-        .collect();
+    let read = fs::read_dir(directory).into_iter().flatten().flatten();
+    let named = read.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.file_type().ok()?)));
+    let is_listed = |kind: FileType| kind.is_dir() || kind.is_file() || kind.is_symlink();
+    let mut entries: Vec<(String, FileType)> = named.filter(|(_, kind)| is_listed(*kind)).collect();
     entries.sort_by(|one, other| one.0.cmp(&other.0));
     entries
 }

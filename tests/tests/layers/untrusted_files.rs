@@ -59,7 +59,7 @@ pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[("formats/mod.rs", "the
 /// Files of the command line that read what is not in a run directory, and what that is.
 pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
     ("keeping/merge/file_tree.rs", "directories of a part, walked without links"),
-    ("locate/includes/source_files.rs", "Rust sources"),
+    ("locate/includes/mod.rs", "Rust sources"),
     ("locate/suite_search.rs", "directories of packages"),
     ("looking/list/mod.rs", "`Cargo.toml`"),
     ("plumbing/lsp/definition.rs", "directories of suites"),
