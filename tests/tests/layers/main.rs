@@ -237,19 +237,8 @@ const LOOKING: &[&str] = &["list", "show", "health", "report"];
 const COMPARING: &[&str] = &["accept", "diff", "gate"];
 
 /// From programs and verdicts to what is shown.
-const WATCH: &[&str] = &[
-    "running_cargo",
-    "suites",
-    "programs",
-    "verdicts",
-    "event",
-    "end_signals",
-    "changes",
-    "test_process",
-    "state",
-    "output",
-    "screen",
-];
+const WATCH: &[&str] =
+    &["suites", "programs", "verdicts", "event", "end_signals", "changes", "test_process", "state", "output", "screen"];
 
 /// From texts and positions to features, then the session and the server.
 const LSP: &[&str] = &[
@@ -264,7 +253,6 @@ const LSP: &[&str] = &[
     "open_suite",
     "workspace",
     "diagnostics",
-    "last_run",
     "actions",
     "completion",
     "definition",

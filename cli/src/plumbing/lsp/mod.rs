@@ -13,7 +13,6 @@ mod framing;
 mod hover;
 mod key_docs;
 mod key_types;
-mod last_run;
 mod lens;
 mod messages;
 mod open_suite;

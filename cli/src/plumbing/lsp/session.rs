@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::case_run::Ended;
 use super::diagnostics::Published;
 use super::documents::Documents;
-use super::last_run::LastRuns;
+use super::lens::LastRuns;
 use super::messages::{Event, Output};
 use super::text_lines::{Encoding, Lines};
 use super::workspace::Workspace;

@@ -2,7 +2,6 @@
 
 pub(crate) mod cargo_commands;
 mod chosen_tests;
-mod earlier_results;
 mod progress;
 mod source_digest;
 pub(crate) mod suite_descriptions;
@@ -21,8 +20,7 @@ use evalsuite_report::{Comparison, GateReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::chosen_tests::choose_tests;
-use self::earlier_results::chosen_by_results;
+use self::chosen_tests::{choose_tests, chosen_by_results};
 use self::source_digest::source_digest;
 use crate::command_line::{OutputFormat, Run};
 use crate::comparing::gate::GatesAfterRun;

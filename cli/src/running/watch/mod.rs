@@ -5,7 +5,6 @@ mod end_signals;
 mod event;
 mod output;
 mod programs;
-mod running_cargo;
 mod screen;
 mod state;
 mod suites;

@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::{Arc, OnceLock};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 use std::{env, fs};
 
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
 use evalsuite_schema::Value;
 
-use super::running_cargo::RunningCargo;
 use super::suites::Touched;
 use crate::command_line::Build;
 use crate::platform::cli_error::{CliError, ErrorContext, Result};
@@ -55,27 +54,73 @@ pub(super) struct TestBuild {
     options: Build,
     /// Where records go.
     output: PathBuf,
-    /// The cargo that builds.
-    cargo: RunningCargo,
+    cargo: Arc<Mutex<RunningCargo>>,
     /// The directory of the toolchain, once it is known.
     sysroot: Arc<OnceLock<PathBuf>>,
 }
 
+/// The cargo that builds. It and its compilers are a process group, which another thread can end.
+#[derive(Debug, Default)]
+struct RunningCargo {
+    /// Its process id while it runs.
+    process: Option<u32>,
+    is_stopped: bool,
+}
+
 impl TestBuild {
     pub(super) fn new(options: Build, output: PathBuf) -> Self {
-        Self { options, output, cargo: RunningCargo::default(), sysroot: Arc::default() }
+        Self { options, output, cargo: Arc::default(), sysroot: Arc::default() }
     }
 
-    /// Ends the build, if there is one, with all compilers.
+    /// Ends the build that runs, with all compilers, and starts no other one.
     pub(super) fn stop(&self) {
-        self.cargo.stop();
+        let mut cargo = self.running_cargo();
+        cargo.is_stopped = true;
+        #[cfg(unix)]
+        if let Some(group) =
+            cargo.process.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw)
+        {
+            // It may have ended.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
+        }
+        // Cargo runs, so it is the root of the tree of its processes.
+        #[cfg(windows)]
+        if let Some(id) = cargo.process {
+            let mut end = Command::new("taskkill");
+            end.args(["/T", "/F", "/PID", &id.to_string()]);
+            // It may have ended.
+            let _ = end.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        }
+    }
+
+    fn running_cargo(&self) -> MutexGuard<'_, RunningCargo> {
+        self.cargo.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs cargo to its end.
+    fn output_of(&self, mut cargo: Command) -> Result<Output> {
+        cargo.stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut cargo, 0);
+        let child = {
+            let mut running = self.running_cargo();
+            if running.is_stopped {
+                return Err(CliError::new("`watch` is ending"));
+            }
+            let child = cargo.spawn().of(&cargo)?;
+            running.process = Some(child.id());
+            child
+        };
+        let output = child.wait_with_output();
+        self.running_cargo().process = None;
+        Ok(output?)
     }
 
     /// Builds the tests, and asks those that are not among `known` for their suites.
     pub(super) fn run(&self, known: &[Program]) -> Result<Result<Vec<Program>, BuildProblems>> {
         let mut built = cargo_test(&self.options);
         built.args(["--no-run", "--message-format=json"]).stdin(Stdio::null());
-        let built = self.cargo.output(built)?;
+        let built = self.output_of(built)?;
         let text = String::from_utf8_lossy(&built.stdout);
         let messages: Vec<Value> =
             text.lines().filter_map(|line| evalsuite_schema::json::from_str(line).ok()).collect();

@@ -121,37 +121,31 @@ impl Suites {
 
     /// Whether the path of a case's test or its id contains one of the texts, if there are any.
     pub(super) fn is_named(&self, touched: &Touched, texts: &[String]) -> bool {
-        let in_case = |suite: &LoadedSuite, text: &str| {
-            let test = suite.tests.iter().find(|test| test.path.join("::") == touched.path);
-            test.is_some_and(|test| {
-                let id = &suite.cases[test.case].case.id;
-                id.contains(text) || format!("{}::{}", suite.module, touched.path).contains(text)
-            })
+        let is_named = |(_, loaded, case): (_, &LoadedSuite, &LoadedCase)| {
+            let path = format!("{}::{}", loaded.module, touched.path);
+            texts.iter().any(|text| case.case.id.contains(text.as_str()) || path.contains(text.as_str()))
         };
-        let suites = || self.watched.iter().filter_map(|suite| suite.good.as_ref());
-        texts.is_empty()
-            || suites()
-                .filter(|suite| suite.suite.location.file == touched.suite)
-                .any(|suite| texts.iter().any(|text| in_case(suite, text)))
+        texts.is_empty() || self.cases_of(touched).any(is_named)
     }
 
     /// Where the case of a test is written.
     pub(super) fn place(&self, touched: &Touched) -> Option<CasePlace> {
-        let (suite, loaded) = self.find_case(touched)?;
+        let (suite, _, loaded) = self.cases_of(touched).next()?;
         let location = loaded.case.location.clone();
         Some(CasePlace { file: suite.request.workspace_root.join(&location.file), location })
     }
 
     /// The case of a test.
     pub(super) fn case(&self, touched: &Touched) -> Option<&LoadedCase> {
-        self.find_case(touched).map(|(_, case)| case)
+        self.cases_of(touched).next().map(|(_, _, case)| case)
     }
 
-    fn find_case(&self, touched: &Touched) -> Option<(&WatchedSuite, &LoadedCase)> {
-        self.watched.iter().find_map(|suite| {
+    /// The case of a test in each include of its suite.
+    fn cases_of(&self, touched: &Touched) -> impl Iterator<Item = (&WatchedSuite, &LoadedSuite, &LoadedCase)> {
+        self.watched.iter().filter_map(|suite| {
             let good = suite.good.as_ref().filter(|good| good.suite.location.file == touched.suite)?;
             let test = good.tests.iter().find(|test| test.path.join("::") == touched.path)?;
-            Some((suite, &good.cases[test.case]))
+            Some((suite, good, &good.cases[test.case]))
         })
     }
 }

@@ -23,10 +23,6 @@ impl TestKey {
     pub(crate) fn new(suite: &SuiteId, test: &str) -> Self {
         Self { test: test.to_owned(), package: suite.package.clone(), module: suite.module.clone() }
     }
-
-    fn of_event(event: &ProgressEvent) -> Self {
-        Self { test: event.test_name.clone(), package: event.package.clone(), module: event.module.clone() }
-    }
 }
 
 /// The cases of a run: those that have ended, and those that are running. It is displayed in several lines.
@@ -48,7 +44,8 @@ impl RunState {
 
     /// Adds a step; returns the line about a case that has ended.
     pub(super) fn add(&mut self, event: &ProgressEvent) -> Option<String> {
-        let test = &TestKey::of_event(event);
+        let ProgressEvent { test_name, package, module, .. } = event;
+        let test = &TestKey { test: test_name.clone(), package: package.clone(), module: module.clone() };
         // Dependencies of chosen cases run, too.
         self.tests.insert(test.clone());
         if let ProgressStep::TrialFinished { cost_usd: Some(cost), .. }
