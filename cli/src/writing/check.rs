@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_codegen::expansion;
 use evalsuite_diagnostics::{Diagnostic, Diagnostics, Severity, counted, render};
-use evalsuite_loader::{Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, registered_graders};
+use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets, registered_graders};
 use evalsuite_schema::json;
 
 use crate::command_line::{Check, Format};
@@ -161,7 +161,11 @@ impl Found {
             all.append(diagnostics.grouped());
             if let Some(loaded) = &loaded {
                 self.tests += loaded.tests.len();
-                self.use_targets_file(suite, request, loaded);
+                if let Some(file) = targets_file(suite, &request) {
+                    let names = loaded.targets_file_entries().into_iter().map(str::to_owned);
+                    let unused = || TargetsUse { request, names: BTreeSet::new() };
+                    self.targets_files.entry(file).or_insert_with(unused).names.extend(names);
+                }
             }
             drop_beside((loaded, files));
         }
@@ -176,12 +180,6 @@ impl Found {
             }
         }
         all
-    }
-
-    fn use_targets_file(&mut self, suite: &Path, request: Request, loaded: &LoadedSuite) {
-        let Some(file) = targets_file(suite, &request) else { return };
-        let used = self.targets_files.entry(file).or_insert_with(|| TargetsUse { request, names: BTreeSet::new() });
-        used.names.extend(loaded.targets_file_entries().into_iter().map(str::to_owned));
     }
 }
 

@@ -158,18 +158,15 @@ impl State {
         let is_new = |case: &&Touched| included.contains(*case) && self.suites.is_named(case, &self.filters);
         let wanted_new: BTreeSet<Touched> = wanted.iter().filter(is_new).cloned().collect();
         for program in &self.programs {
-            let tests = program.tests(wanted, &self.filters);
-            if !tests.is_empty() {
+            let (tests, new) = (program.tests(wanted, &self.filters), program.new_tests(&wanted_new));
+            let commands = [
+                (&tests, test_process::existing_tests(program, &tests, self.is_changed)),
+                (&new.tests, test_process::new_tests(program, &new, &self.suites)),
+            ];
+            for (tests, command) in commands.into_iter().filter(|(tests, _)| !tests.is_empty()) {
                 let index = children.len();
-                self.verdicts.start(program, &tests);
-                let child = test_process::start(program, index, &tests, self.is_changed, &self.events)?;
-                children.insert(index, child);
-            }
-            let new = program.new_tests(&wanted_new);
-            if !new.tests.is_empty() {
-                let index = children.len();
-                self.verdicts.start(program, &new.tests);
-                children.insert(index, test_process::start_new(program, index, &new, &self.suites, &self.events)?);
+                self.verdicts.start(program, tests);
+                children.insert(index, test_process::start(command, program, index, &self.events)?);
             }
         }
         if !children.is_empty() {

@@ -14,15 +14,8 @@ use super::programs::{NewTests, Program};
 use super::suites::{Suites, Touched};
 use super::verdicts::{TestId, Verdict};
 
-/// Starts tests; what happens to them is sent as events. `index` is that of the process. `is_changed`: files of suites are not as the
-/// program was built.
-pub(super) fn start(
-    program: &Program,
-    index: usize,
-    tests: &[(String, Touched)],
-    is_changed: bool,
-    events: &Sender<Event>,
-) -> io::Result<Child> {
+/// The command for tests that a program has. `is_changed`: files of suites are not as the program was built.
+pub(super) fn existing_tests(program: &Program, tests: &[(String, Touched)], is_changed: bool) -> Command {
     let names = tests.iter().map(|(test, _)| test.as_str());
     let mut command = program.command(["--exact"].into_iter().chain(names));
     if is_changed {
@@ -30,17 +23,11 @@ pub(super) fn start(
     } else {
         command.env_remove("EVALSUITE_RELOAD");
     }
-    start_command(command, program, index, events)
+    command
 }
 
-/// Starts tests that the program does not have; the tests `suite_check` of their suites run them.
-pub(super) fn start_new(
-    program: &Program,
-    index: usize,
-    new: &NewTests,
-    suites: &Suites,
-    events: &Sender<Event>,
-) -> io::Result<Child> {
+/// The command for tests that a program does not have; the tests `suite_check` of their suites run them.
+pub(super) fn new_tests(program: &Program, new: &NewTests, suites: &Suites) -> Command {
     let arguments = ["--exact", "--nocapture"].into_iter().chain(new.checks.iter().map(String::as_str));
     let mut command = program.command(arguments);
     let line = |(test, touched): &(String, Touched)| {
@@ -48,10 +35,16 @@ pub(super) fn start_new(
         Some(format!("{test}\t{}\t{}", case.case.id, case.source))
     };
     command.env(NEW_CASES, new.tests.iter().filter_map(line).collect::<Vec<_>>().join("\n"));
-    start_command(command, program, index, events)
+    command
 }
 
-fn start_command(mut command: Command, program: &Program, index: usize, events: &Sender<Event>) -> io::Result<Child> {
+/// Starts tests of a program; what happens to them is sent as events. `index` is that of the process.
+pub(super) fn start(
+    mut command: Command,
+    program: &Program,
+    index: usize,
+    events: &Sender<Event>,
+) -> io::Result<Child> {
     command
         .env("EVALSUITE_RUN_ID", run_id_or_new(None))
         .env("EVALSUITE_OUTPUT", &program.output)
