@@ -85,13 +85,11 @@ pub use evalsuite_macros::include_eval_suite;
 #[doc(hidden)]
 pub mod tooling {
     pub use crate::entry::answer_pairs::AnswerPairs;
+    pub use crate::entry::calibrate::RatedSamples;
     pub use crate::entry::finish_run::{FinishedRun, finish_run};
     pub use crate::entry::long_cases::LongCases;
     #[cfg(feature = "probe")]
-    pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
-    #[cfg(feature = "probe")]
-    pub use crate::entry::probe_loaded::probe_loaded_suite;
-    pub use crate::entry::rated_samples::RatedSamples;
+    pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest, probe_loaded_suite};
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
     pub use crate::record::run_directory::run_id::run_id_or_new;
 }

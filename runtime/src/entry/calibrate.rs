@@ -1,14 +1,17 @@
-//! [`Evals::calibrate`]: measures the judges of a suite outside of tests.
+//! Measures judges outside of tests: those of a suite, and, for `cargo evalsuite calibrate`, the judge in the environment.
 
-use std::thread;
+use std::path::PathBuf;
 
+use evalsuite_schema::{Calibration, Suite};
 use tokio::sync::oneshot;
 
+use crate::entry::evals_run::start_thread;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
 use crate::judge::calibration::CalibrationReport;
 use crate::model::evals::Evals;
-use crate::run::calibration::{begin, repeat};
+use crate::model::loaded_suite::loaded_suite;
+use crate::run::calibration::{Measured, measured_alone, repeat};
 use crate::run::settings::Settings;
 
 impl Evals {
@@ -25,22 +28,61 @@ impl Evals {
     pub async fn calibrate(&self, options: &RunOptions) -> Result<CalibrationReport, RunError> {
         let settings = options.apply(Settings::from_environment()?)?;
         let evals = self.clone();
-        let name = self.suite().name();
         let (sender, receiver) = oneshot::channel();
-        let work = move || {
+        start_thread(move || {
             // The receiver may have been dropped.
-            let _ = sender.send(begin(&evals, &settings, &repeat(&evals)));
-        };
-        thread::Builder::new()
-            .name("evalsuite".to_owned())
-            .spawn(work)
-            .map_err(|error| RunError::new(RunErrorKind::Thread, "cannot start a thread").with_source(error))?;
+            let _ = sender.send(measured_alone(&evals, &settings, &repeat(&evals)));
+        })?;
         let panicked = |_| RunError::new(RunErrorKind::Thread, "the thread that measures the judges panicked");
-        let nothing = |message| Err(RunError::new(RunErrorKind::NothingToMeasure, message));
-        match receiver.await.map_err(panicked)?? {
-            None => nothing(format!("suite `{name}` has no calibration.yaml")),
-            Some(Err(reason)) => nothing(format!("suite `{name}` {}", reason.message)),
-            Some(Ok(report)) => Ok(report),
-        }
+        let suite = format!("suite `{}` ", self.suite().name());
+        report(receiver.await.map_err(panicked)??, &suite, "has no calibration.yaml")
     }
+}
+
+/// Rated answers that were loaded from files, not compiled into a test program. They measure the judge that the environment
+/// configures.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RatedSamples {
+    /// The suite of the samples.
+    pub suite: Suite,
+    /// The samples.
+    pub calibration: Calibration,
+    /// Root of the package that the paths of suite and samples are relative to.
+    pub package_root: PathBuf,
+    /// The command that measures again, for the report.
+    pub repeat: String,
+}
+
+impl RatedSamples {
+    /// Samples of a suite in a package, and the command that measures them again.
+    pub fn new(suite: Suite, calibration: Calibration, package_root: PathBuf, repeat: impl Into<String>) -> Self {
+        Self { suite, calibration, package_root, repeat: repeat.into() }
+    }
+
+    /// Measures how well the judge configured in the environment agrees with the ratings.
+    ///
+    /// Each call keeps its samples in memory until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// If there is no judge, if an option or variable is invalid, or if the record cannot be written.
+    pub fn measure(self, options: &RunOptions) -> Result<CalibrationReport, RunError> {
+        let settings = options.apply(Settings::from_environment()?)?;
+        let undecodable =
+            |error| RunError::new(RunErrorKind::Suite, "the samples cannot be written as JSON").with_source(error);
+        let suite =
+            loaded_suite(self.suite, Vec::new(), Some(&self.calibration), &self.package_root).map_err(undecodable)?;
+        let evals = Evals::new(suite);
+        #[cfg(feature = "cli-agents")]
+        let evals = evals.with_agent(crate::agents::command::CliAgents);
+        report(measured_alone(&evals, &settings, &self.repeat)?, "", "there are no samples")
+    }
+}
+
+/// The report of a measurement. `suite` precedes the reason why nothing was measured; `no_samples` is that of a suite without calibration.
+fn report(measured: Option<Measured>, suite: &str, no_samples: &str) -> Result<CalibrationReport, RunError> {
+    let measured = measured.map(|measured| measured.map_err(|reason| reason.message));
+    let measured = measured.unwrap_or_else(|| Err(no_samples.to_owned()));
+    measured.map_err(|reason| RunError::new(RunErrorKind::NothingToMeasure, format!("{suite}{reason}")))
 }

@@ -14,11 +14,9 @@ use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
 use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
-use crate::model::suite_location::SuiteLocation;
 use crate::platform::isolated_call::panic_message;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
-use crate::record::run_directory::run_id::{new_run_id, run_id};
 use crate::run::case::run_case;
 use crate::run::case_report::CaseReport;
 use crate::run::session::Session;
@@ -55,7 +53,6 @@ impl Evals {
 /// A run of cases of a suite.
 pub(crate) struct RunCases {
     settings: Settings,
-    id: String,
     directory: RunDirectory,
     concurrency: Option<NonZeroUsize>,
 }
@@ -64,19 +61,13 @@ impl RunCases {
     /// Begins a run.
     pub(crate) fn new(evals: &Evals, options: &RunOptions) -> Result<Self, RunError> {
         let settings = options.apply(Settings::from_environment()?)?;
-        let id = match &settings.run_id {
-            Some(_) => run_id(settings.run_id()),
-            None => new_run_id(),
-        };
-        let location = SuiteLocation::of(evals.suite());
-        let directory = RunDirectory::new(settings.output.as_deref(), &location, id.clone())?;
-        Ok(Self { settings, id, directory, concurrency: options.concurrency })
+        let directory = settings.own_run(evals.suite())?;
+        Ok(Self { settings, directory, concurrency: options.concurrency })
     }
 
     /// Runs these cases of the suite to their end.
     pub(crate) async fn finish(self, evals: Evals, cases: Vec<&'static EvalCase>) -> Result<Report, RunError> {
-        let Self { settings, id, directory: run, concurrency } = self;
-        let suite = evals.suite();
+        let Self { settings, directory: run, concurrency } = self;
         let threads =
             concurrency.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get).min(cases.len());
         let queue = Arc::new(CaseQueue {
@@ -96,14 +87,11 @@ impl RunCases {
         for _ in 0..threads {
             let (sender, receiver) = oneshot::channel::<()>();
             let worker = Worker::new(&queue);
-            thread::Builder::new()
-                .name("evalsuite".to_owned())
-                .spawn(move || {
-                    worker.0.run();
-                    drop(worker);
-                    drop(sender);
-                })
-                .map_err(|error| RunError::new(RunErrorKind::Thread, "cannot start a thread").with_source(error))?;
+            start_thread(move || {
+                worker.0.run();
+                drop(worker);
+                drop(sender);
+            })?;
             finished.push(receiver);
         }
         drop(starting);
@@ -121,8 +109,15 @@ impl RunCases {
                 None => problems.push("a case was not run".to_owned()),
             }
         }
-        Ok(Report::new(suite, id, reports, problems))
+        let (suite, run_id) = (queue.evals.suite(), queue.run.run_id.clone());
+        Ok(Report { suite, run_id, cases: reports, problems })
     }
+}
+
+/// Starts a thread that is not waited for.
+pub(crate) fn start_thread(work: impl FnOnce() + Send + 'static) -> Result<(), RunError> {
+    let started = thread::Builder::new().name("evalsuite".to_owned()).spawn(work);
+    started.map(drop).map_err(|error| RunError::new(RunErrorKind::Thread, "cannot start a thread").with_source(error))
 }
 
 /// The cases of a run, and their results.

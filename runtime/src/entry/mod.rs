@@ -9,18 +9,33 @@ pub(crate) mod grader_examples;
 pub(crate) mod long_cases;
 mod missing_features;
 pub(crate) mod new_cases;
+pub(crate) mod notices;
 #[cfg(feature = "probe")]
 pub(crate) mod probe;
-#[cfg(feature = "probe")]
-pub(crate) mod probe_loaded;
-pub(crate) mod probe_of_check;
-pub(crate) mod rated_samples;
 pub(crate) mod reload;
-pub(crate) mod replay_notice;
 pub(crate) mod report;
 pub(crate) mod run_error;
 pub(crate) mod run_options;
-pub(crate) mod skip_notice;
 pub(crate) mod suite_check;
 pub(crate) mod suite_description;
 pub(crate) mod test_entry;
+
+#[cfg(not(feature = "probe"))]
+mod probe {
+    //! Without the feature there are no probes.
+
+    use evalsuite_diagnostics::Diagnostic;
+
+    use super::run_error::RunError;
+    use crate::model::evals::Evals;
+
+    /// `cargo evalsuite probe`, which asks for a reply, enables the feature.
+    pub(super) fn reply_if_asked(_: &Evals) -> Result<bool, RunError> {
+        Ok(false)
+    }
+
+    pub(super) fn findings(_: &Evals) -> Result<(Vec<Diagnostic>, Vec<String>), RunError> {
+        let message = "EVALSUITE_PROBE needs the feature `probe` of evalsuite: `cargo test --features evalsuite/probe`";
+        Err(RunError::setting(message))
+    }
+}

@@ -36,8 +36,7 @@ pub(crate) fn wanted() -> Option<Vec<NewCase>> {
 
 /// Runs the wanted cases of a suite, and prints how they end.
 pub(crate) fn run(evals: Evals, wanted: &[NewCase]) {
-    let module = evals.suite().module_path.split_once("::").map(|(_crate_name, module)| format!("{module}::"));
-    let module = module.unwrap_or_default();
+    let module = evals.suite().path_of_test("");
     let of_suite = |case: &NewCase| Some(NewCase { path: case.path.strip_prefix(&module)?.to_owned(), ..case.clone() });
     let wanted: Vec<NewCase> = wanted.iter().filter_map(of_suite).collect();
     let (report, problems) = match report(evals, &wanted) {

@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 use evalsuite_diagnostics::Diagnostic;
 use evalsuite_records::probe::{read_probe, write_probe};
 use evalsuite_records::record::{ProbeRecord, SuiteId};
+use evalsuite_schema::{Case, Suite};
 use serde::{Deserialize, Serialize};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::entry::suite_description::write_about;
 use crate::model::evals::Evals;
+use crate::model::loaded_suite::loaded_suite;
 use crate::model::suite::EvalCase;
-use crate::model::suite_location::{SuiteLocation, package_directory, program};
-use crate::platform::digest::sha256;
-use crate::platform::files::replace_json;
+use crate::model::suite_location::{SuiteLocation, package_directory};
 use crate::platform::redaction::{all_secrets, without_secrets};
 use crate::record::run_directory::OutputDirectory;
 use crate::record::run_record::package_in_workspace;
@@ -65,15 +66,12 @@ pub struct ProbeReply {
     pub tags: Vec<String>,
 }
 
-/// The request, if there is one.
-pub(crate) fn request() -> Result<Option<ProbeRequest>, RunError> {
-    let Some(text) = std::env::var(PROBE_REQUEST).ok().filter(|text| !text.is_empty()) else { return Ok(None) };
-    let request = evalsuite_schema::json::from_str(&text);
-    request.map(Some).map_err(|error| RunError::setting(format!("{PROBE_REQUEST} is not valid")).with_source(error))
-}
-
-/// Probes a suite if the request asks for it, stores the result, and replies.
-pub(crate) fn reply(evals: &Evals, request: &ProbeRequest) -> Result<(), RunError> {
+/// If there is a request, probes the suite if it asks for that, stores the result, and replies. Returns whether there is one: then the test
+/// does nothing else.
+pub(crate) fn reply_if_asked(evals: &Evals) -> Result<bool, RunError> {
+    let Some(text) = std::env::var(PROBE_REQUEST).ok().filter(|text| !text.is_empty()) else { return Ok(false) };
+    let request: ProbeRequest = evalsuite_schema::json::from_str(&text)
+        .map_err(|error| RunError::setting(format!("{PROBE_REQUEST} is not valid")).with_source(error))?;
     let suite = evals.suite();
     let mut reply = ProbeReply { suite: suite.id(), ..ProbeReply::default() };
     reply.suite.package_directory = package_in_workspace(suite);
@@ -87,7 +85,9 @@ pub(crate) fn reply(evals: &Evals, request: &ProbeRequest) -> Result<(), RunErro
     let count = suite.cases.iter().filter(|case| is_chosen(case)).count();
     if is_asked_for && count > 0 {
         let progress = request.directory.join(PROBE_PROGRESS);
-        append(&progress, &format!("+{count}\n")).map_err(|error| unwritable(&progress, error))?;
+        append(&progress, &format!("+{count}\n")).map_err(|error| {
+            RunError::records(format!("{} cannot be written", progress.display())).with_source(error)
+        })?;
         // Progress that is not shown is no problem of the suite.
         let on_case = || drop(append(&progress, ".\n"));
         match probe(evals, request.judges, &is_chosen, &on_case) {
@@ -103,9 +103,8 @@ pub(crate) fn reply(evals: &Evals, request: &ProbeRequest) -> Result<(), RunErro
             Err(error) => reply.error = Some(error.to_string()),
         }
     }
-    let inclusion = sha256(format!("{}\0{}", program(), suite.module_path));
-    let file = request.directory.join(format!("{}-{}.json", suite.key(), &inclusion[..16]));
-    replace_json(&file, &reply, &all_secrets()).map_err(|error| unwritable(&file, error))
+    write_about(suite, &request.directory, &reply, &all_secrets())?;
+    Ok(true)
 }
 
 /// The findings about a whole suite, and problems of hooks and files.
@@ -113,6 +112,38 @@ pub(crate) fn findings(evals: &Evals) -> Result<(Vec<Diagnostic>, Vec<String>), 
     let probed = probe(evals, false, &|_| true, &|| ())?;
     let findings = probed.record.cases.into_iter().flat_map(|case| case.findings).collect();
     Ok((findings, probed.problems))
+}
+
+/// Probes the cases of a suite that was loaded from files, not compiled into a test program, with its built-in graders. Neither commands
+/// nor judges are run, and nothing is stored.
+///
+/// Each call keeps the suite in memory until the process ends.
+///
+/// # Errors
+///
+/// If a variable is invalid, if the suite cannot be written as JSON, or if the temporary directory cannot be made.
+pub fn probe_loaded_suite(suite: Suite, cases: Vec<Case>, package_root: &Path) -> Result<ProbeRecord, RunError> {
+    let of_suite = |error| RunError::new(RunErrorKind::Suite, "the suite cannot be written as JSON").with_source(error);
+    let suite = loaded_suite(suite, cases, None, package_root).map_err(of_suite)?;
+    let settings = Settings::from_environment()?;
+    let made_up = made_up_suite(Evals::new(suite), settings, AllowedGraders { judges: false, commands: false })?;
+    let probe = SuiteProbe { suite: &made_up, chosen: &|_| true, stored: None, output: None, on_case: &|| () };
+    let record = probe.run();
+    let problems = made_up.end();
+    let record = record.map_err(not_probed)?;
+    match problems.first() {
+        Some(problem) => Err(RunError::records(problem.clone())),
+        None => Ok(record),
+    }
+}
+
+fn made_up_suite(evals: Evals, settings: &Settings, allowed: AllowedGraders) -> Result<MadeUpSuite, RunError> {
+    MadeUpSuite::new(evals, settings, allowed)
+        .map_err(|error| RunError::records("the temporary directory of the probe cannot be made").with_source(error))
+}
+
+fn not_probed(error: CaseError) -> RunError {
+    RunError::new(RunErrorKind::Suite, "the suite cannot be probed").with_source(error)
 }
 
 /// A probe that has ended.
@@ -137,13 +168,9 @@ fn probe(
         Ok(stored) => (stored, Vec::new()),
         Err(error) => (None, vec![error.to_string()]),
     };
-    let allowed = AllowedGraders { judges, commands: true };
-    let made_up = MadeUpSuite::new(evals.clone(), settings, allowed)
-        .map_err(|error| RunError::records("the temporary directory of the probe cannot be made").with_source(error))?;
+    let made_up = made_up_suite(evals.clone(), settings, AllowedGraders { judges, commands: true })?;
     let probe = SuiteProbe { suite: &made_up, chosen, stored: stored.as_ref(), output: Some(output.path()), on_case };
-    let record = probe.run().map_err(|error: CaseError| {
-        RunError::new(RunErrorKind::Suite, "the suite cannot be probed").with_source(error)
-    })?;
+    let record = probe.run().map_err(not_probed)?;
     problems.extend(made_up.end());
     Ok(EndedProbe { record, stored, problems })
 }
@@ -175,10 +202,6 @@ fn is_named(suite: &SuiteId, text: &str) -> bool {
 
 fn append(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
-}
-
-fn unwritable(path: &Path, error: io::Error) -> RunError {
-    RunError::records(format!("{} cannot be written", path.display())).with_source(error)
 }
 
 #[cfg(test)]

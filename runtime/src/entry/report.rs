@@ -30,22 +30,13 @@ use crate::run::case_report::CaseReport;
 /// ```
 #[derive(Debug)]
 pub struct Report {
-    suite: &'static EvalSuite,
-    run_id: String,
-    cases: Vec<CaseReport>,
-    problems: Vec<String>,
+    pub(crate) suite: &'static EvalSuite,
+    pub(crate) run_id: String,
+    pub(crate) cases: Vec<CaseReport>,
+    pub(crate) problems: Vec<String>,
 }
 
 impl Report {
-    pub(crate) fn new(
-        suite: &'static EvalSuite,
-        run_id: String,
-        cases: Vec<CaseReport>,
-        problems: Vec<String>,
-    ) -> Self {
-        Self { suite, run_id, cases, problems }
-    }
-
     /// Number of cases with this outcome.
     pub fn count(&self, outcome: Status) -> usize {
         self.cases.iter().filter(|case| case.status() == outcome).count()

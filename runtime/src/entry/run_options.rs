@@ -1,5 +1,6 @@
 //! The options of a run.
 
+use std::fmt::Display;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -103,40 +104,18 @@ impl RunOptions {
     /// The settings of the environment, overridden by these options.
     pub(crate) fn apply(&self, settings: &Settings) -> Result<Settings, RunError> {
         let mut settings = settings.clone();
-        if let Some(trials) = self.trials {
-            let count = u32::try_from(trials.get()).ok().filter(|count| *count <= 1000);
-            settings.trials =
-                Some(count.ok_or_else(|| RunError::setting(format!("{trials} trials are more than 1000")))?);
+        settings.trials = at_most(1000, self.trials.map(NonZeroUsize::get), "trials")?.or(settings.trials);
+        if let Some(threshold) = self.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
+            return Err(RunError::setting(format!("the threshold {threshold} is not a number from 0 to 1")));
         }
-        if let Some(threshold) = self.threshold {
-            if !(0.0..=1.0).contains(&threshold) {
-                return Err(RunError::setting(format!("the threshold {threshold} is not a number from 0 to 1")));
-            }
-            settings.threshold = Some(threshold);
+        settings.threshold = self.threshold.or(settings.threshold);
+        settings.retries = at_most(10, self.retries, "retries")?.unwrap_or(settings.retries);
+        settings.confirm = at_most(100, self.confirm, "trials that repeat a case")?.unwrap_or(settings.confirm);
+        if let Some(budget) = self.budget_usd.filter(|budget| !(*budget > 0.0 && budget.is_finite())) {
+            return Err(RunError::setting(format!("the budget {budget} is not a number above 0")));
         }
-        if let Some(retries) = self.retries {
-            if retries > 10 {
-                return Err(RunError::setting(format!("{retries} retries are more than 10")));
-            }
-            settings.retries = retries;
-        }
-        if let Some(confirm) = self.confirm {
-            if confirm > 100 {
-                return Err(RunError::setting(format!("{confirm} trials that repeat a case are more than 100")));
-            }
-            settings.confirm = confirm;
-        }
-        if let Some(budget) = self.budget_usd {
-            if !(budget > 0.0 && budget.is_finite()) {
-                return Err(RunError::setting(format!("the budget {budget} is not a number above 0")));
-            }
-            settings.budget_usd = Some(budget);
-        }
-        if let Some(workers) = self.workers {
-            let count = u32::try_from(workers.get()).ok().filter(|count| *count <= 1000);
-            settings.workers =
-                Some(count.ok_or_else(|| RunError::setting(format!("{workers} workers are more than 1000")))?);
-        }
+        settings.budget_usd = self.budget_usd.or(settings.budget_usd);
+        settings.workers = at_most(1000, self.workers.map(NonZeroUsize::get), "workers")?.or(settings.workers);
         settings.progress.extend(&self.progress);
         settings.agent_digest = self.agent_digest.clone().or(settings.agent_digest);
         settings.only_changed = self.only_changed.unwrap_or(settings.only_changed);
@@ -163,6 +142,19 @@ impl RunOptions {
         }
         Ok(settings)
     }
+}
+
+/// The number that an option sets, if it is not too large.
+fn at_most<N: Copy + Display + TryInto<u32>>(
+    most: u32,
+    option: Option<N>,
+    what: &str,
+) -> Result<Option<u32>, RunError> {
+    let check = |number: N| match number.try_into() {
+        Ok(count) if count <= most => Ok(count),
+        _ => Err(RunError::setting(format!("{number} {what} are more than {most}"))),
+    };
+    option.map(check).transpose()
 }
 
 setters! {

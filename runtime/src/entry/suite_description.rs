@@ -117,16 +117,24 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
             })
         })
         .collect();
-    let module = suite.module_path.split_once("::").map(|(_crate_name, module)| format!("{module}::"));
-    let check = format!("{}suite_check", module.unwrap_or_default());
-    let mut description = SuiteDescription::new(suite.name, check, tests?);
+    let mut description = SuiteDescription::new(suite.name, suite.path_of_test("suite_check"), tests?);
     description.id = suite.id();
     description.id.package_directory = package_in_workspace(suite);
     description.file = about.location.file.clone();
     (description.files, description.case_directories) = (files, case_directories);
     description.directory = places.suite_dir;
+    write_about(suite, Path::new(&directory), &description, &Redactor::default())
+}
+
+/// Writes a file about this inclusion of the suite into a directory of the command line.
+pub(crate) fn write_about(
+    suite: &EvalSuite,
+    directory: &Path,
+    about: &impl Serialize,
+    redactor: &Redactor,
+) -> Result<(), RunError> {
     let inclusion = sha256(format!("{}\0{}", program(), suite.module_path));
-    let file = Path::new(&directory).join(format!("{}-{}.json", suite.key(), &inclusion[..16]));
-    replace_json(&file, &description, &Redactor::default())
+    let file = directory.join(format!("{}-{}.json", suite.key(), &inclusion[..16]));
+    replace_json(&file, about, redactor)
         .map_err(|error| RunError::records(format!("{} cannot be written", file.display())).with_source(error))
 }

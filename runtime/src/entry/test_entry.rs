@@ -9,15 +9,12 @@ use evalsuite_records::record::{CaseRecord, Expectation, ReasonCode, Status};
 
 use crate::entry::long_cases::LongCases;
 use crate::entry::run_error::{RunError, RunErrorKind};
-use crate::entry::skip_notice::SkippedTest;
-use crate::entry::{grader_examples, new_cases, probe_of_check, reload, replay_notice, suite_check, suite_description};
+use crate::entry::{grader_examples, new_cases, notices, probe, reload, suite_check, suite_description};
 use crate::model::evals::Evals;
-use crate::model::suite_location::SuiteLocation;
+use crate::platform::error_chain::chain;
 use crate::platform::notice;
 use crate::platform::process::test_runner;
 use crate::platform::redaction::without_secrets;
-use crate::record::run_directory::RunDirectory;
-use crate::record::run_directory::run_id::run_id;
 use crate::run::calibration;
 use crate::run::case::run_case;
 use crate::run::case_report::CaseReport;
@@ -52,14 +49,16 @@ pub fn case(evals: fn() -> Evals, index: usize) {
 
 fn run(evals: Evals, index: usize) -> Result<CaseReport, RunError> {
     let settings = Settings::from_environment()?;
-    end_with_runner(settings);
+    // Nextest starts a process per test.
+    if settings.is_nextest() {
+        test_runner::end_with_parent();
+    }
     let settings = &with_lines_of_long_cases(settings);
     let Some(case) = evals.suite().cases.get(index) else {
         fail(evaluation_error("select/unsupported", format!("the suite has no case {index}")));
     };
-    let location = SuiteLocation::of(evals.suite());
-    let run = RunDirectory::new(settings.output.as_deref(), &location, run_id(settings.run_id()))?;
-    replay_notice::show(settings, &run);
+    let run = settings.run_of_tests(evals.suite())?;
+    notices::show_replay(settings, &run);
     let evals = reload::for_case(evals, case, settings, &run)?;
     let case = &evals.suite().cases[index];
     let test = SessionTest::begin(&evals, case, settings, &run)?;
@@ -69,7 +68,7 @@ fn run(evals: Evals, index: usize) -> Result<CaseReport, RunError> {
     }
     let record = report.record();
     if let Some(reason) = record.reason.as_ref().filter(|_| record.outcome == Status::Skipped) {
-        SkippedTest { suite: evals.suite(), name: &record.test_name, reason }.show(settings, &run);
+        notices::show_skip(&record.test_name, reason, evals.suite(), settings, &run);
     }
     Ok(report)
 }
@@ -87,13 +86,11 @@ pub fn calibration(evals: fn() -> Evals) {
     let name = evals.suite().name;
     let measure = || -> Result<_, RunError> {
         let settings = Settings::from_environment()?;
-        let location = SuiteLocation::of(evals.suite());
-        let run = RunDirectory::new(settings.output.as_deref(), &location, run_id(settings.run_id()))?;
+        let run = settings.run_of_tests(evals.suite())?;
         let evals = reload::whole_suite(evals.clone(), settings)?;
-        let measured = calibration::measured(&evals, settings, &run)?;
+        let measured = calibration::measured(&evals, settings, &run, &calibration::repeat(&evals))?;
         if let (Some(Err(reason)), false) = (&measured, settings.require) {
-            SkippedTest { suite: evals.suite(), name: &format!("judge calibration of {name}"), reason }
-                .show(settings, &run);
+            notices::show_skip(&format!("judge calibration of {name}"), reason, evals.suite(), settings, &run);
         }
         Ok((measured, settings.require))
     };
@@ -158,12 +155,12 @@ pub fn check(evals: fn() -> Evals) {
     if let Some(wanted) = new_cases::wanted() {
         return new_cases::run(evals, &wanted);
     }
-    if probe_of_check::reply_if_asked(&evals).unwrap_or_else(|error| fail(with_sources(&error))) {
+    if probe::reply_if_asked(&evals).unwrap_or_else(|error| fail(with_sources(&error))) {
         return;
     }
     let evals = Settings::from_environment()
         .map_err(RunError::from)
-        .and_then(|settings| Ok(reload::whole_suite(evals, settings)?))
+        .and_then(|settings| reload::whole_suite(evals, settings))
         .unwrap_or_else(|error| fail(setup_error(&error)));
     let mut outcome = suite_check::run(&evals);
     for reason in &outcome.skipped {
@@ -181,7 +178,7 @@ fn findings_of_probe(evals: &Evals) -> Vec<String> {
     if settings.probe == ProbeFindings::Off {
         return Vec::new();
     }
-    let (findings, problems) = probe_of_check::findings(evals).unwrap_or_else(|error| fail(setup_error(&error)));
+    let (findings, problems) = probe::findings(evals).unwrap_or_else(|error| fail(setup_error(&error)));
     let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
     problems.iter().for_each(|problem| notice::say(problem));
     if settings.probe == ProbeFindings::Deny {
@@ -189,13 +186,6 @@ fn findings_of_probe(evals: &Evals) -> Vec<String> {
     }
     findings.iter().for_each(|finding| notice::say(finding));
     Vec::new()
-}
-
-/// Under nextest, which starts a process per test, makes this process end when nextest is killed.
-fn end_with_runner(settings: &Settings) {
-    if settings.runner.run_id.is_some() {
-        test_runner::end_with_parent();
-    }
 }
 
 /// Settings with which a case that takes long shows its trials on the terminal. Where the steps go to a file, its reader shows
@@ -267,11 +257,8 @@ fn passed_line(report: &CaseReport) -> String {
 }
 
 /// An error with its sources on one line.
-fn with_sources(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        None => error.to_string(),
-        Some(source) => format!("{error}: {}", with_sources(source)),
-    }
+fn with_sources(error: &RunError) -> String {
+    chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 fn setup_error(error: &RunError) -> String {

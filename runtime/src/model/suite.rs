@@ -101,9 +101,14 @@ impl EvalSuite {
 
     /// Path of a case's test as `cargo test` lists it.
     pub fn test_path(&self, case: &EvalCase) -> String {
-        match self.module_path.split_once(':') {
-            Some((_crate_name, module)) => format!("{}::{}", module.trim_start_matches(':'), case.test_name),
-            None => case.test_name.to_owned(),
+        self.path_of_test(case.test_name)
+    }
+
+    /// Path of the test with this name, without the crate.
+    pub(crate) fn path_of_test(&self, name: &str) -> String {
+        match self.module_path.split_once("::") {
+            Some((_crate_name, module)) => format!("{module}::{name}"),
+            None => name.to_owned(),
         }
     }
 

@@ -23,31 +23,15 @@ use crate::platform::redaction::Redactor;
 /// ```
 #[derive(Debug, Clone)]
 pub struct CaseReport {
-    suite: &'static EvalSuite,
-    case: &'static EvalCase,
-    record: CaseRecord,
-    trials: Vec<TrialRecord>,
-    directory: PathBuf,
-    redactor: Redactor,
+    pub(crate) suite: &'static EvalSuite,
+    pub(crate) case: &'static EvalCase,
+    pub(crate) record: CaseRecord,
+    pub(crate) trials: Vec<TrialRecord>,
+    pub(crate) directory: PathBuf,
+    pub(crate) redactor: Redactor,
 }
 
 impl CaseReport {
-    pub(crate) fn new(
-        suite: &'static EvalSuite,
-        case: &'static EvalCase,
-        record: CaseRecord,
-        trials: Vec<TrialRecord>,
-        directory: PathBuf,
-        redactor: Redactor,
-    ) -> Self {
-        Self { suite, case, record, trials, directory, redactor }
-    }
-
-    /// Its records alone.
-    pub(crate) fn into_records(self) -> (CaseRecord, Vec<TrialRecord>) {
-        (self.record, self.trials)
-    }
-
     /// Whether its test fails: see [`CaseRecord::fails_test`].
     pub fn fails_test(&self) -> bool {
         self.record.fails_test()
@@ -88,7 +72,5 @@ getters! {
 
         /// Directory with the records and other files of the trials.
         pub fn directory(self) -> &Path { &self.directory }
-
-        pub(crate) fn suite(self) -> &'static EvalSuite { self.suite }
     }
 }

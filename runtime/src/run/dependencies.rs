@@ -23,17 +23,14 @@ use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
 use crate::run::settings::{Runner, Settings};
 
-/// How a case ends whose dependencies did not pass.
-pub(crate) struct Unmet {
-    pub(crate) outcome: Status,
-    pub(crate) reason: Reason,
-}
-
 /// Runs a case whose lock is held.
 type RunLocked = fn(Plan<'_>) -> Result<CaseReport, CaseError>;
 
 /// Runs the dependencies of a case that have no record in this run. Returns how the case ends if it must not run.
-pub(crate) fn run_dependencies(plan: &mut Plan<'_>, run_locked: RunLocked) -> Result<Option<Unmet>, CaseError> {
+pub(crate) fn run_dependencies(
+    plan: &mut Plan<'_>,
+    run_locked: RunLocked,
+) -> Result<Option<(Status, Reason)>, CaseError> {
     if plan.source.case.depends_on.is_empty() {
         return Ok(None);
     }
@@ -60,8 +57,8 @@ pub(crate) fn run_dependencies(plan: &mut Plan<'_>, run_locked: RunLocked) -> Re
     });
     plan.dependencies.results = Arc::new(found.into_iter().collect());
     Ok(unmet.and_then(|reason| match plan.source.case.on_dependency_failure {
-        OnDependencyFailure::Skip => Some(Unmet { outcome: Status::Skipped, reason }),
-        OnDependencyFailure::Fail => Some(Unmet { outcome: Status::Failed, reason }),
+        OnDependencyFailure::Skip => Some((Status::Skipped, reason)),
+        OnDependencyFailure::Fail => Some((Status::Failed, reason)),
         OnDependencyFailure::Run => None,
     }))
 }
@@ -151,7 +148,7 @@ fn result_of<'a>(
         }
     }
     plan.dependencies.requested_by = Some(requested_by);
-    run_locked(plan).map(CaseReport::into_records)
+    run_locked(plan).map(|report| (report.record, report.trials))
 }
 
 /// The records of a case that ended.

@@ -13,9 +13,14 @@ use crate::run::plan::Plan;
 /// count: the cost of trials that would not have run yet if trials ran one after another.
 pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32, not_counted: f64) -> io::Result<Option<Reason>> {
     if (trial, attempt, plan.settings.runner.attempt) == (0, 0, 1)
-        && let Some(reason) = FirstError::of(plan).reason()?
+        && plan.source.data.fail_on_error
+        && let Some(first) = read_text(&first_error_file(plan))?
+        // The test itself may run again, in a second run with the same id.
+        && first != plan.source.test_name()
     {
-        return Ok(Some(reason));
+        let message =
+            format!("test `{first}` ended in an error, and `execution.fail_on_error` prevents all further cases");
+        return Ok(Some(Reason::new(Stage::Budget, ReasonCode::ErrorThresholdExceeded, message)));
     }
     let budgets =
         [(plan.settings.budget_usd, "EVALSUITE_BUDGET_USD"), (plan.source.data.budget_usd, "`execution.budget_usd`")];
@@ -50,12 +55,6 @@ pub(crate) fn without_effect(plan: &Plan<'_>) -> impl Iterator<Item = Note> {
     })
 }
 
-/// The first test of a suite with `fail_on_error` that ended in an error.
-struct FirstError<'a> {
-    plan: &'a Plan<'a>,
-    file: PathBuf,
-}
-
 /// Records for the other cases of a suite with `fail_on_error` whether this one ended in an error.
 pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: Status, reason: Option<&Reason>) -> io::Result<()> {
     // An attempt that the test runner will repeat is not final, and a case that was prevented is not the first.
@@ -64,43 +63,15 @@ pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: Status, reason: Optio
     if !plan.source.data.fail_on_error || was_prevented || !is_last {
         return Ok(());
     }
-    let first = FirstError::of(plan);
-    if outcome == Status::Error { first.write() } else { first.remove() }
+    let (file, test) = (first_error_file(plan), plan.source.test_name());
+    match read_text(&file)? {
+        None if outcome == Status::Error => replace_file(&file, test.as_bytes()),
+        Some(first) if outcome != Status::Error && first == test => remove_if_exists(&file),
+        _ => Ok(()),
+    }
 }
 
-impl<'a> FirstError<'a> {
-    fn of(plan: &'a Plan<'a>) -> Self {
-        Self { plan, file: plan.run.locks().join(format!("first-error-{}", plan.source.suite.key())) }
-    }
-
-    fn reason(&self) -> io::Result<Option<Reason>> {
-        if !self.plan.source.data.fail_on_error {
-            return Ok(None);
-        }
-        let Some(first) = self.read()? else { return Ok(None) };
-        let message =
-            format!("test `{first}` ended in an error, and `execution.fail_on_error` prevents all further cases");
-        // The test itself may run again, in a second run with the same id.
-        let is_own = first == self.test();
-        Ok((!is_own).then(|| Reason::new(Stage::Budget, ReasonCode::ErrorThresholdExceeded, message)))
-    }
-
-    fn test(&self) -> String {
-        self.plan.source.suite.test_path(self.plan.source.entry)
-    }
-
-    fn read(&self) -> io::Result<Option<String>> {
-        read_text(&self.file)
-    }
-
-    fn write(&self) -> io::Result<()> {
-        match self.read()? {
-            Some(_) => Ok(()),
-            None => replace_file(&self.file, self.test().as_bytes()),
-        }
-    }
-
-    fn remove(&self) -> io::Result<()> {
-        if self.read()?.is_some_and(|first| first == self.test()) { remove_if_exists(&self.file) } else { Ok(()) }
-    }
+/// Names the first test of a suite with `fail_on_error` that ended in an error.
+fn first_error_file(plan: &Plan<'_>) -> PathBuf {
+    plan.run.locks().join(format!("first-error-{}", plan.source.suite.key()))
 }

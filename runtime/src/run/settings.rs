@@ -11,10 +11,14 @@ use evalsuite_schema::variable;
 use crate::judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions};
 use crate::model::judge::MOST_CONFIRM;
 use crate::model::progress::ProgressListeners;
+use crate::model::suite::EvalSuite;
+use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
 use crate::platform::setting_error::SettingError;
 use crate::record::confirming::DEFAULT_CONFIRMING;
+use crate::record::run_directory::RunDirectory;
+use crate::record::run_directory::run_id::{new_run_id, run_id};
 
 /// The settings of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -103,6 +107,17 @@ impl Settings {
         self.run_id.as_deref().or(self.runner.run_id.as_deref())
     }
 
+    /// The directory of the run that the tests of this process belong to.
+    pub(crate) fn run_of_tests(&self, suite: &EvalSuite) -> Result<RunDirectory, SettingError> {
+        RunDirectory::new(self.output.as_deref(), &SuiteLocation::of(suite), run_id(self.run_id()))
+    }
+
+    /// The directory of a new run, unless the user sets the id of the run.
+    pub(crate) fn own_run(&self, suite: &EvalSuite) -> Result<RunDirectory, SettingError> {
+        let id = if self.run_id.is_some() { run_id(self.run_id()) } else { new_run_id() };
+        RunDirectory::new(self.output.as_deref(), &SuiteLocation::of(suite), id)
+    }
+
     /// The mode in which judges are asked where no agent is called: regrading applies to agents.
     pub(crate) fn judge_mode(&self) -> Mode {
         match self.mode {
@@ -151,7 +166,11 @@ impl Settings {
             reload: source.flag("EVALSUITE_RELOAD"),
             mode: source.mode(),
             regrade: source.text("EVALSUITE_REGRADE"),
-            probe: source.probe(),
+            probe: source.word(
+                "EVALSUITE_PROBE",
+                "off, warn or deny",
+                &[("off", ProbeFindings::Off), ("warn", ProbeFindings::Warn), ("deny", ProbeFindings::Deny)],
+            ),
             cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),
             targets_file: source.value("EVALSUITE_TARGETS").map(PathBuf::from),
             judge: source.judge(),
@@ -200,14 +219,7 @@ impl<L: Fn(&str) -> Option<OsString>> VariableReader<L> {
     }
 
     fn flag(&mut self, name: &str) -> bool {
-        match self.text(name).as_deref() {
-            None | Some("0" | "false") => false,
-            Some("1" | "true") => true,
-            Some(other) => {
-                self.problems.push(format!("{name} is `{other}`, not 1, true, 0 or false"));
-                false
-            }
-        }
+        self.word(name, "1, true, 0 or false", &[("0", false), ("false", false), ("1", true), ("true", true)])
     }
 
     fn number<T: std::str::FromStr>(&mut self, name: &str, wanted: &str, fits: impl Fn(&T) -> bool) -> Option<T> {
@@ -228,27 +240,18 @@ impl<L: Fn(&str) -> Option<OsString>> VariableReader<L> {
             }
             return Mode::Regrade;
         }
-        match mode.as_deref() {
-            None | Some("live") => Mode::Live,
-            Some("record") => Mode::Record,
-            Some("replay") => Mode::Replay,
-            Some(other) => {
-                self.problems.push(format!("EVALSUITE_MODE is `{other}`, not live, record or replay"));
-                Mode::Live
-            }
-        }
+        let modes = [("live", Mode::Live), ("record", Mode::Record), ("replay", Mode::Replay)];
+        self.word("EVALSUITE_MODE", "live, record or replay", &modes)
     }
 
-    fn probe(&mut self) -> ProbeFindings {
-        match self.text("EVALSUITE_PROBE").as_deref() {
-            None | Some("off") => ProbeFindings::Off,
-            Some("warn") => ProbeFindings::Warn,
-            Some("deny") => ProbeFindings::Deny,
-            Some(other) => {
-                self.problems.push(format!("EVALSUITE_PROBE is `{other}`, not off, warn or deny"));
-                ProbeFindings::Off
-            }
+    /// The value of one of the words; without the variable, that of the first.
+    fn word<T: Copy>(&mut self, name: &str, wanted: &str, words: &[(&str, T)]) -> T {
+        let text = self.text(name).unwrap_or_else(|| words[0].0.to_owned());
+        let found = words.iter().find(|(word, _)| *word == text);
+        if found.is_none() {
+            self.problems.push(format!("{name} is `{text}`, not {wanted}"));
         }
+        found.unwrap_or(&words[0]).1
     }
 
     fn judge(&mut self) -> JudgeOptions {

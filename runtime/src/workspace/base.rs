@@ -1,6 +1,6 @@
 //! Base workspaces, which are copied for trials.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_records::record::Reason;
@@ -27,29 +27,38 @@ pub(crate) struct BaseRepo {
     pub(crate) commit: String,
 }
 
+/// The source of a trial's workspace.
+#[derive(Debug, Clone)]
+pub(crate) enum WorkspaceBase {
+    /// A copy of the template; without a template, the workspace is empty.
+    Template,
+    /// A copy of a base.
+    Copied { directory: PathBuf, facts: BaseFacts },
+    /// The base itself, which all trials use. `pristine` is a copy for resets.
+    Shared { directory: PathBuf, pristine: PathBuf, facts: BaseFacts },
+}
+
 /// Makes a base workspace from nothing: copies of the template, then the repositories.
 pub(crate) fn build(
-    workspace: Option<&Workspace>,
+    workspace: &Workspace,
     directory: &Path,
     location: &SuiteLocation,
     echo: Echo,
 ) -> Result<(), Reason> {
     remove_directory(directory).map_err(|error| workspace_error(&error_at(directory, &error)))?;
-    materialise(workspace, directory, location).map_err(|error| workspace_error(&error))?;
-    let repos = workspace.map_or(&[][..], |workspace| &workspace.repos);
-    repos.iter().try_for_each(|repo| repos::clone(repo, directory, location, echo))
+    materialise(Some(workspace), directory, location).map_err(|error| workspace_error(&error))?;
+    workspace.repos.iter().try_for_each(|repo| repos::clone(repo, directory, location, echo))
 }
 
 impl BaseFacts {
     /// The state of a finished base workspace, after its hook.
-    pub(crate) fn of(workspace: Option<&Workspace>, directory: &Path, echo: Echo) -> Self {
-        let repos = workspace.map_or(&[][..], |workspace| &workspace.repos).iter();
+    pub(crate) fn of(workspace: &Workspace, directory: &Path, echo: Echo) -> Self {
         // A repository that the hook removed cannot be reset.
         let fact = |path: &String| {
             let commit = repos::head(&directory.join(repos::relative(path)), echo).ok()?;
             Some(BaseRepo { path: path.clone(), commit })
         };
-        Self { repos: repos.filter_map(|repo| fact(&repo.path)).collect() }
+        Self { repos: workspace.repos.iter().filter_map(|repo| fact(&repo.path)).collect() }
     }
 }
 

@@ -18,11 +18,11 @@ pub(crate) mod workspace_diff;
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 
 pub(crate) use crate::platform::untrusted::{remove_directory, remove_directory_within};
-pub(crate) use crate::workspace::base::{BaseFacts, build, copy_to_trial};
+pub(crate) use crate::workspace::base::{BaseFacts, WorkspaceBase, build, copy_to_trial};
 pub(crate) use crate::workspace::reset::{git_reset, restore};
 pub(crate) use crate::workspace::template::materialise;
 
 /// The reason of a case whose workspace cannot be made.
-fn workspace_error(error: &std::io::Error) -> Reason {
+pub(crate) fn workspace_error(error: &std::io::Error) -> Reason {
     Reason::new(Stage::Workspace, ReasonCode::WorkspaceError, error.to_string())
 }

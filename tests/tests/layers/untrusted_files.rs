@@ -24,13 +24,12 @@ const READING: [&str; 7] = ["read", "read_to_string", "read_dir", "copy", "open"
 /// runs in it: the programs of the trial before have ended, and those of the next one have not begun.
 pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("entry/probe.rs", "the file by which the command line follows a probe"),
-    ("entry/replay_notice.rs", "a mark of the run, which is made only where nothing has its name"),
-    ("entry/skip_notice.rs", "a mark of the run, which is made only where nothing has its name"),
     ("model/answer_files.rs", "files of the input, which belong to the suite"),
     ("model/messages.rs", "files of the input, which belong to the suite"),
     ("record/cassette/recorded_input.rs", "files of the input, which belong to the suite"),
     ("record/embedded_files.rs", "files of the suite, extracted to the run directory"),
     ("record/run_directory/digest_key.rs", "the key of the output directory"),
+    ("record/run_directory/mod.rs", "a mark of the run, which is made only where nothing has its name"),
     ("run/calibration/measurement.rs", "an empty workspace, made before a grader runs"),
     ("run/case_setup/case_base.rs", "directories of bases, removed if they are empty"),
     ("run/case/earlier_records.rs", "directories of cases, moved as a whole"),
@@ -39,7 +38,6 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("run/plan/progress.rs", "the file by which the command line follows a run"),
     ("run/plan/regrade.rs", "listings of earlier runs"),
     ("run/session/session_end.rs", "directories of bases, removed if they are empty"),
-    ("run/session/session_test.rs", "the list of tests of a session that have ended"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),
     ("workspace/copy.rs", "templates and bases, copied before the agent starts"),
     ("workspace/remove_entry.rs", "what is in the way of a copy; no link is followed"),

@@ -1,11 +1,10 @@
 //! The text of a failing test: everything needed to fix the case without opening another file.
 
 mod grader_text;
-mod shown_paths;
 
 use std::fmt;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::{
     BaselineResult, CaseRecord, Expectation, GraderRecord, ReasonCode, Rule, Status, TrialRecord, TurnRecord,
@@ -13,7 +12,6 @@ use evalsuite_records::record::{
 use evalsuite_schema::Location;
 
 use self::grader_text::Answer;
-use self::shown_paths::ShownPaths;
 use crate::platform::excerpt::{escaped, first_chars};
 use crate::record::run_directory::layout::{CASE_RECORD, TRIAL_RECORD, trial_directory_name};
 use crate::run::case_report::CaseReport;
@@ -26,15 +24,10 @@ const TURN: usize = 80;
 
 impl fmt::Display for CaseReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.redacted(&describe(self)))
+        let mut text = String::new();
+        write(&mut text, self)?;
+        f.write_str(&self.redacted(&text))
     }
-}
-
-pub(crate) fn describe(report: &CaseReport) -> String {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = write(&mut text, report);
-    text
 }
 
 fn write(out: &mut String, report: &CaseReport) -> std::fmt::Result {
@@ -67,17 +60,30 @@ fn write(out: &mut String, report: &CaseReport) -> std::fmt::Result {
         Some(trial) => report.directory().join(trial_directory_name(trial.trial, trial.attempt)).join(TRIAL_RECORD),
         None => report.directory().join(CASE_RECORD),
     };
-    let paths = ShownPaths::of(report);
-    writeln!(out, "  record: {}", paths.show(&file))?;
+    let base = base_of_places(report);
+    let shown = |path: &Path| {
+        let below = base.as_deref().and_then(|base| path.strip_prefix(base).ok());
+        below.unwrap_or(path).display().to_string()
+    };
+    writeln!(out, "  record: {}", shown(&file))?;
     // One without changes has nothing to see.
     let changed = decisive.and_then(|trial| trial.workspace.as_ref()).filter(|workspace| {
         let changes = [&workspace.created, &workspace.modified, &workspace.deleted];
         workspace.kept && changes.iter().any(|files| !files.is_empty())
     });
     if let Some(workspace) = changed {
-        writeln!(out, "  workspace: {}", paths.show(Path::new(&workspace.path)))?;
+        writeln!(out, "  workspace: {}", shown(Path::new(&workspace.path)))?;
     }
-    writeln!(out, "  repeat: {}", rerun::command(report.suite().package, &report.record().test_name))
+    writeln!(out, "  repeat: {}", rerun::command(report.suite.package, &report.record().test_name))
+}
+
+/// The directory that the places in a suite's files are relative to: the root of the package, or of the workspace it belongs to. Paths
+/// relative to it are found from where cargo is run.
+fn base_of_places(report: &CaseReport) -> Option<PathBuf> {
+    let package = report.suite.package_root();
+    let has_case = |directory: &&Path| directory.join(&report.record().location.file).is_file();
+    let base = package.ancestors().find(has_case).map(Path::to_owned);
+    base.or_else(|| std::env::current_dir().ok())
 }
 
 fn headline(out: &mut String, record: &CaseRecord) -> std::fmt::Result {

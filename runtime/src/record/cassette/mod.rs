@@ -10,7 +10,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use evalsuite_records::record::{Mode, ReasonCode};
+use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage};
 
 use crate::model::cassette::{Cassette, CassetteError};
 use crate::platform::clock::timestamp;
@@ -65,13 +65,6 @@ struct RecordedSoFar {
     lost_workspace: Option<String>,
 }
 
-/// Why a recording cannot be replayed.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ReplayError {
-    pub(crate) code: ReasonCode,
-    pub(crate) message: String,
-}
-
 /// How the cassette of a trial is opened.
 #[derive(Debug)]
 pub(crate) struct CassetteOptions {
@@ -105,8 +98,9 @@ impl TrialCassette {
         }))
     }
 
-    /// Opens the cassette of a trial.
-    pub(crate) fn open(options: CassetteOptions) -> Result<Self, ReplayError> {
+    /// Opens the cassette of a trial. The error is why the recording cannot be replayed.
+    pub(crate) fn open(options: CassetteOptions) -> Result<Self, Reason> {
+        let unusable = |code, message: String| Reason::new(Stage::Setup, code, message);
         let CassetteOptions { mode, path, placeholders, about, hint, has_agent } = options;
         let earlier = match path.as_ref().map_or(Ok(None), |path| CassetteFile::read(path, &placeholders)) {
             Ok(earlier) => earlier,
@@ -115,7 +109,7 @@ impl TrialCassette {
             Err(error) => {
                 let is_invalid = error.kind() == io::ErrorKind::InvalidData;
                 let message = if is_invalid { format!("{error}; {hint}") } else { error.to_string() };
-                return Err(ReplayError { code: ReasonCode::RecordingMissing, message });
+                return Err(unusable(ReasonCode::RecordingMissing, message));
             }
         };
         let earlier = match mode {
@@ -126,7 +120,7 @@ impl TrialCassette {
                 let shown = path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
                 let Some(earlier) = earlier.filter(|earlier| !has_agent || !earlier.file.calls.is_empty()) else {
                     let message = format!("there is no recording of this trial at {shown}; {hint}");
-                    return Err(ReplayError { code: ReasonCode::RecordingMissing, message });
+                    return Err(unusable(ReasonCode::RecordingMissing, message));
                 };
                 let file = &earlier.file;
                 let is_same = file.input_digest == about.input_digest
@@ -134,7 +128,7 @@ impl TrialCassette {
                 if !is_same {
                     let difference = file.seen.difference(&about.seen);
                     let message = format!("the recording {shown} is of different input; {hint}{difference}");
-                    return Err(ReplayError { code: ReasonCode::RecordingStale, message });
+                    return Err(unusable(ReasonCode::RecordingStale, message));
                 }
                 Some(earlier)
             }
@@ -142,8 +136,7 @@ impl TrialCassette {
         };
         let path = path.filter(|_| mode == Mode::Record);
         if let Some(path) = &path {
-            remove_abandoned(path)
-                .map_err(|error| ReplayError { code: ReasonCode::RecordingMissing, message: error.to_string() })?;
+            remove_abandoned(path).map_err(|error| unusable(ReasonCode::RecordingMissing, error.to_string()))?;
         }
         let shared =
             SharedCassette { mode, path, placeholders, about: Some(about), hint, earlier, recorded: Mutex::default() };

@@ -5,9 +5,10 @@ pub(crate) mod digest_key;
 pub(crate) mod run_id;
 
 use std::collections::BTreeSet;
-use std::io;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::{fs, io};
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::setting_error::SettingError;
@@ -68,6 +69,12 @@ impl RunDirectory {
     /// Directory of lock files and of the results of work done once per run.
     pub(crate) fn locks(&self) -> PathBuf {
         self.path.join(LOCKS)
+    }
+
+    /// Makes a mark in the run; returns whether no other test has made it.
+    pub(crate) fn mark(&self, name: &str) -> bool {
+        let locks = self.locks();
+        fs::create_dir_all(&locks).and_then(|()| File::create_new(locks.join(name))).is_ok()
     }
 
     /// Makes this run the newest one of its output directory.

@@ -6,7 +6,7 @@ use evalsuite_schema::grader::built_in_kind;
 
 use crate::model::evals::Evals;
 use crate::record::run_directory::RunDirectory;
-use crate::run::calibration::measured::measured;
+use crate::run::calibration::measured::{measured, repeat};
 use crate::run::settings::Settings;
 
 /// Whether a judge took part in the result of a grader.
@@ -58,7 +58,7 @@ fn shortfall(evals: &Evals, settings: &Settings, run: &RunDirectory) -> Option<S
         return None;
     }
     let unmeasured = |problem: &str| format!("the judge cannot be measured: {problem}");
-    match measured(evals, settings, run) {
+    match measured(evals, settings, run, &repeat(evals)) {
         Ok(None) => None,
         Ok(Some(Ok(report))) if report.is_trusted() => None,
         Ok(Some(Ok(report))) => Some(match report.failed_call() {

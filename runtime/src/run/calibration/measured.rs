@@ -1,94 +1,63 @@
 //! Measures the judges of a suite once in a run, and records the result.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::{fmt, io};
+use std::io;
 
 use evalsuite_records::record::{CalibrationRecord, Mode, Reason};
 
 use crate::judge::calibration::CalibrationReport;
 use crate::model::evals::Evals;
-use crate::model::suite_location::{SuiteLocation, program};
+use crate::model::suite_location::program;
 use crate::platform::digest::sha256;
 use crate::platform::files::write_json;
 use crate::platform::redaction::Redactor;
 use crate::record::coordination::{Ledger, Spend, run_once};
 use crate::record::run_directory::RunDirectory;
-use crate::record::run_directory::run_id::{new_run_id, run_id};
 use crate::record::run_record::SuiteOfRun;
 use crate::record::{embedded_files, run_record};
-use crate::run::calibration::calibration_test::repeat;
 use crate::run::calibration::measurement;
-use crate::run::calibration::measurement::JudgeMeasurement;
+use crate::run::calibration::measurement::{JudgeMeasurement, test_name};
+use crate::run::case_error::CaseError;
+use crate::run::selection::rerun;
 use crate::run::settings::Settings;
 
 /// The report of a measurement; the error is why the measurement was skipped.
 pub(crate) type Measured = Result<CalibrationReport, Reason>;
 
-/// Why the judges of a suite cannot be measured.
-#[derive(Debug)]
-pub(crate) enum CalibrationError {
-    Undecodable {
-        suite: &'static str,
-        error: serde_json::Error,
-    },
-    /// The suite's files or the run directory cannot be used.
-    Files(String),
-    NotRecorded {
-        directory: PathBuf,
-        error: io::Error,
-    },
-}
-
-impl fmt::Display for CalibrationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Undecodable { suite, error } => {
-                write!(f, "the calibration of suite `{suite}` cannot be decoded: {error}")
-            }
-            Self::Files(problem) => f.write_str(problem),
-            Self::NotRecorded { directory, error } => {
-                write!(f, "the calibration cannot be recorded in {}: {error}", directory.display())
-            }
-        }
-    }
+/// The command that runs the generated test, which measures the judges of a suite.
+pub(crate) fn repeat(evals: &Evals) -> String {
+    rerun::command(evals.suite().package, &test_name(evals))
 }
 
 /// Measures the judges in a run of its own, unless the settings name a run.
-pub(crate) fn begin(evals: &Evals, settings: &Settings, repeat: &str) -> Result<Option<Measured>, CalibrationError> {
-    let id = if settings.run_id.is_some() { run_id(settings.run_id()) } else { new_run_id() };
-    let run = RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), id)
-        .map_err(|error| CalibrationError::Files(error.to_string()))?;
-    measured_as(evals, settings, &run, repeat)
+pub(crate) fn measured_alone(evals: &Evals, settings: &Settings, repeat: &str) -> Result<Option<Measured>, CaseError> {
+    let run = settings.own_run(evals.suite()).map_err(|error| CaseError::Unusable(error.to_string()))?;
+    measured(evals, settings, &run, repeat)
 }
 
-/// Measures the judges of a suite, or reads what was measured in this run before; `None` for a suite without calibration.
+/// Measures the judges of a suite, or reads what was measured in this run before; `None` for a suite without calibration. `repeat` is the
+/// command that measures again.
 pub(crate) fn measured(
     evals: &Evals,
     settings: &Settings,
     run: &RunDirectory,
-) -> Result<Option<Measured>, CalibrationError> {
-    measured_as(evals, settings, run, &repeat(evals))
-}
-
-/// As [`measured`]; `repeat` is the command that measures again.
-fn measured_as(
-    evals: &Evals,
-    settings: &Settings,
-    run: &RunDirectory,
     repeat: &str,
-) -> Result<Option<Measured>, CalibrationError> {
+) -> Result<Option<Measured>, CaseError> {
     let suite = evals.suite();
-    let undecodable = |error| CalibrationError::Undecodable { suite: suite.name, error };
+    let undecodable =
+        |source| CaseError::Undecodable { what: format!("the calibration of suite `{}`", suite.name), source };
     let Some(text) = suite.calibration else { return Ok(None) };
     let Some(calibration) = suite.decode_calibration().map_err(undecodable)? else { return Ok(None) };
     let data = suite.decode().map_err(undecodable)?;
     let places =
-        embedded_files::suite_location(suite, run, "").map_err(|error| CalibrationError::Files(error.to_string()))?;
+        embedded_files::suite_location(suite, run, "").map_err(|error| CaseError::Unusable(error.to_string()))?;
     let secrets: BTreeSet<String> =
         calibration.samples.iter().flat_map(|sample| measurement::secrets(sample, data.layout)).collect();
     let redactor = Redactor::of(secrets.iter().map(String::as_str)).and_values(settings.judge.secrets());
-    let unwritable = |error| CalibrationError::NotRecorded { directory: run.path().to_owned(), error };
+    let unwritable = |source| {
+        let problem = format!("the calibration cannot be recorded in {}", run.path().display());
+        CaseError::Records { problem, source }
+    };
     let of_run = SuiteOfRun { suite, data: &data, location: &places, run, redactor: &redactor, echo: settings.echo };
     let _git = run_record::register(&of_run).map_err(unwritable)?;
     // The suite may be included elsewhere with other judges, and a run can continue after a change.

@@ -6,7 +6,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use evalsuite_records::record::{CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord};
+use evalsuite_records::record::{
+    CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord, Stage,
+};
 use evalsuite_schema::{Calibration, Layout, Message, Role, Sample, Suite};
 
 use crate::grade;
@@ -25,11 +27,9 @@ use crate::platform::digest::file_key;
 use crate::platform::environment;
 use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::redaction::Redactor;
-use crate::platform::setting_error::SettingError;
-use crate::record::cassette::{AgentInput, CassetteOptions, RecordedTrial, ReplayError, TrialCassette, cassette_path};
+use crate::record::cassette::{AgentInput, CassetteOptions, RecordedTrial, TrialCassette, cassette_path};
 use crate::record::embedded_files;
 use crate::record::run_directory::RunDirectory;
-use crate::run::calibration::calibration_test::test_name;
 use crate::run::selection::requirements::Requirement;
 use crate::run::selection::requirements::needs_judge;
 use crate::run::settings::Settings;
@@ -61,7 +61,7 @@ impl JudgeMeasurement<'_> {
         let samples =
             map_on_threads(&self.calibration.samples, workers, |sample| match self.ask(sample, is_recorded) {
                 Ok(record) => judged(sample, record),
-                Err(SampleError { code, message }) => blank(sample, Some((code, message))),
+                Err(Reason { code, message, .. }) => blank(sample, Some(code), Some(message)),
             });
         let mut record = CalibrationRecord::new();
         record.run_id.clone_from(&self.run.run_id);
@@ -73,15 +73,12 @@ impl JudgeMeasurement<'_> {
     }
 
     fn has_judge(&self) -> bool {
-        self.has_default() || self.cases().all(|case| !needs_judge(case, self.evals.registry()))
+        let needs_none = |sample: &Sample| !needs_judge(&sample.case, self.evals.registry());
+        self.has_default() || self.calibration.samples.iter().all(needs_none)
     }
 
     fn has_default(&self) -> bool {
         self.settings.judge.names_one() || self.evals.judges().has_default()
-    }
-
-    fn cases(&self) -> impl Iterator<Item = &evalsuite_schema::Case> {
-        self.calibration.samples.iter().map(|sample| &sample.case)
     }
 
     /// Whether the cassettes replace judges that are absent.
@@ -94,18 +91,18 @@ impl JudgeMeasurement<'_> {
         }
     }
 
-    fn recording(&self, sample: &Sample) -> Result<PathBuf, SettingError> {
+    fn recording(&self, sample: &Sample) -> Result<PathBuf, Reason> {
         let suite = self.evals.suite();
         let key = format!("{DIRECTORY}/{}", file_key(&sample.id));
         cassette_path(suite, &key, 0, self.settings.cassettes.as_deref(), &SuiteLocation::of(suite))
     }
 
     /// Runs the sample's grader on its answer, as if an agent had given it.
-    fn ask(&self, sample: &Sample, is_recorded: bool) -> Result<GraderRecord, SampleError> {
+    fn ask(&self, sample: &Sample, is_recorded: bool) -> Result<GraderRecord, Reason> {
         let (evals, run) = (self.evals, self.run);
-        let broken = |message: String| SampleError { code: ReasonCode::GraderError, message };
+        let broken = |message: String| Reason::new(Stage::Grading, ReasonCode::GraderError, message);
         let case = interpolation::resolve(sample.case.clone(), self.suite.layout, environment::var)
-            .map_err(|unset| SampleError { code: ReasonCode::VariableUnset, message: unset.message })?;
+            .map_err(|unset| Reason::new(Stage::Setup, ReasonCode::VariableUnset, unset.message))?;
         let places =
             embedded_files::suite_location(evals.suite(), run, &case.dir).map_err(|error| broken(error.to_string()))?;
         let directory = run.suite(&evals.suite().key()).join(DIRECTORY).join(file_key(&sample.id));
@@ -180,13 +177,10 @@ impl JudgeMeasurement<'_> {
         is_recorded: bool,
         places: &SuiteLocation,
         placeholders: Placeholders,
-    ) -> Result<TrialCassette, ReplayError> {
+    ) -> Result<TrialCassette, Reason> {
         let mode = self.settings.judge_mode();
         let path = match mode {
-            Mode::Record | Mode::Replay => Some(
-                self.recording(sample)
-                    .map_err(|error| ReplayError { code: ReasonCode::InvalidSetting, message: error.to_string() })?,
-            ),
+            Mode::Record | Mode::Replay => Some(self.recording(sample)?),
             _ if is_recorded => self.recording(sample).ok(),
             _ => None,
         };
@@ -204,16 +198,9 @@ impl JudgeMeasurement<'_> {
     }
 }
 
-/// Why a sample was not judged.
-struct SampleError {
-    code: ReasonCode,
-    message: String,
-}
-
-impl From<ReplayError> for SampleError {
-    fn from(ReplayError { code, message }: ReplayError) -> Self {
-        Self { code, message }
-    }
+/// Path of the generated test.
+pub(crate) fn test_name(evals: &Evals) -> String {
+    evals.suite().path_of_test("judge_calibration")
 }
 
 /// Variables whose values are not written to records and cassettes.
@@ -224,25 +211,21 @@ pub(crate) fn secrets(sample: &Sample, layout: Layout) -> BTreeSet<String> {
 }
 
 fn judged(sample: &Sample, record: GraderRecord) -> SampleRecord {
-    let failure = match record.state {
-        GraderState::Decided => None,
-        GraderState::Undecided => Some((None, record.rationale.clone().unwrap_or_default())),
+    let (code, error) = match record.state {
+        GraderState::Decided => (None, None),
+        GraderState::Undecided => (None, Some(record.rationale.clone().unwrap_or_default())),
         GraderState::Error => {
-            let code = record.code.unwrap_or(ReasonCode::GraderError);
-            Some((Some(code), record.error.clone().unwrap_or_default()))
+            (Some(record.code.unwrap_or(ReasonCode::GraderError)), Some(record.error.clone().unwrap_or_default()))
         }
     };
-    let (code, error) = failure.map_or((None, None), |(code, error)| (code, Some(error)));
-    let mut judged = blank(sample, None);
+    let mut judged = blank(sample, code, error);
     judged.judge_score = record.value;
     judged.difference = record.value.map(|value| value - sample.human_score);
-    (judged.error, judged.code) = (error, code);
     judged.grader = Some(record);
     judged
 }
 
-fn blank(sample: &Sample, failure: Option<(ReasonCode, String)>) -> SampleRecord {
-    let (code, error) = failure.unzip();
+fn blank(sample: &Sample, code: Option<ReasonCode>, error: Option<String>) -> SampleRecord {
     let mut record = SampleRecord::default();
     record.id.clone_from(&sample.id);
     record.location.clone_from(&sample.location);

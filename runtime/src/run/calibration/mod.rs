@@ -1,12 +1,10 @@
 //! The calibration of judges in a run: measures them, and excludes graders whose judges are below the suite's
 //! `minimum`.
 
-pub(crate) mod calibration_test;
 pub(crate) mod judge_bar;
 pub(crate) mod measured;
 pub(crate) mod measurement;
 pub(crate) mod pair_judging;
 
-pub(crate) use self::calibration_test::repeat;
 pub(crate) use self::judge_bar::advise;
-pub(crate) use self::measured::{CalibrationError, begin, measured};
+pub(crate) use self::measured::{Measured, measured, measured_alone, repeat};

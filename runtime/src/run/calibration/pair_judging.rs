@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_records::record::{AnswerPair, Mode, PairRecord, PairReply, ReasonCode, Side};
+use evalsuite_records::record::{AnswerPair, Mode, PairRecord, PairReply, Reason, ReasonCode, Side};
 use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::{Case, Location};
 
@@ -21,9 +21,8 @@ use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::file_key;
 use crate::platform::excerpt::trim;
 use crate::platform::redaction::Redactor;
-use crate::platform::setting_error::SettingError;
 use crate::record::cassette::{
-    AgentInput, CassetteOptions, Placeholders, RecordedTrial, ReplayError, TrialCassette, cassette_directory,
+    AgentInput, CassetteOptions, Placeholders, RecordedTrial, TrialCassette, cassette_directory,
 };
 use crate::record::grader_files::GraderFiles;
 use crate::run::settings::Settings;
@@ -140,13 +139,10 @@ impl PairJudging<'_> {
         })
     }
 
-    fn cassette(&self, pair: &AnswerPair) -> Result<TrialCassette, Missing> {
+    fn cassette(&self, pair: &AnswerPair) -> Result<TrialCassette, Reason> {
         let mode = self.settings.judge_mode();
         let path = match mode {
-            Mode::Record | Mode::Replay => Some(
-                self.recording(pair)
-                    .map_err(|error| Missing { code: Some(ReasonCode::InvalidSetting), message: error.to_string() })?,
-            ),
+            Mode::Record | Mode::Replay => Some(self.recording(pair)?),
             _ => None,
         };
         let seen = AgentInput::new(&case(pair), PAIRWISE, None, self.places);
@@ -161,10 +157,9 @@ impl PairJudging<'_> {
         let (run, hint) = (self.run, format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat));
         let placeholders = Placeholders::of_trial(KEYS, &self.redactor, self.places, run, run);
         TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: false })
-            .map_err(|ReplayError { code, message }| Missing { code: Some(code), message })
     }
 
-    fn recording(&self, pair: &AnswerPair) -> Result<PathBuf, SettingError> {
+    fn recording(&self, pair: &AnswerPair) -> Result<PathBuf, Reason> {
         let root = cassette_directory(&self.places.package_root, self.settings.cassettes.as_deref(), self.places)?;
         Ok(root.join(file_key(&pair.suite)).join(PAIRWISE).join(format!("{}.json", case_key(pair))))
     }
@@ -179,6 +174,12 @@ struct Missing {
 impl Missing {
     fn broken(message: String) -> Self {
         Self { code: Some(ReasonCode::GraderError), message }
+    }
+}
+
+impl From<Reason> for Missing {
+    fn from(Reason { code, message, .. }: Reason) -> Self {
+        Self { code: Some(code), message }
     }
 }
 

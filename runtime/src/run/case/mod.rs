@@ -17,7 +17,6 @@ use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
 use crate::run::case_setup::CaseSetup;
 use crate::run::dependencies;
-use crate::run::dependencies::Unmet;
 use crate::run::plan::Plan;
 use crate::run::selection::requirements;
 use crate::run::settings::Settings;
@@ -45,10 +44,10 @@ pub(crate) fn run_case(
 fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
     let earlier = earlier_records::set_aside(&plan.records.directory).map_err(|error| plan.unwritable(error))?;
     let prevented = match reason_to_skip(&plan) {
-        Some(reason) => Some(Unmet { outcome: Status::Skipped, reason }),
+        Some(reason) => Some((Status::Skipped, reason)),
         None => dependencies::run_dependencies(&mut plan, run_locked_case).unwrap_or_else(|error| {
             let reason = Reason::new(Stage::Dependencies, ReasonCode::DependencyFailed, error.to_string());
-            Some(Unmet { outcome: Status::Error, reason })
+            Some((Status::Error, reason))
         }),
     };
     if prevented.is_none()
@@ -58,7 +57,7 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
         return Ok(report);
     }
     let (trials, end) = match prevented {
-        Some(Unmet { outcome, reason }) => (CaseTrials::none(), CaseEnd::prevented(outcome, reason)),
+        Some((outcome, reason)) => (CaseTrials::none(), CaseEnd::prevented(outcome, reason)),
         None => {
             plan.report_progress(|| ProgressStep::CaseStarted {});
             let mut setup = CaseSetup::begin(&plan).map_err(|error| plan.unwritable(error))?;

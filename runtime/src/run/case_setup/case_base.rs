@@ -9,13 +9,11 @@ use evalsuite_schema::{Hook, Isolation};
 use crate::platform::files::{read_json, remove_if_exists, write_json};
 use crate::platform::process::echo::Echo;
 use crate::platform::redaction::Redactor;
-use crate::record::coordination::run_once;
-use crate::run::case_setup::workspace_base::WorkspaceBase;
-use crate::run::case_setup::{CaseSetup, build, run_hook, workspace_error, written};
+use crate::run::case_setup::{CaseSetup, run_hook, written};
 use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope};
 use crate::run::plan::Plan;
 use crate::workspace;
-use crate::workspace::BaseFacts;
+use crate::workspace::WorkspaceBase;
 
 /// File next to the workspace of a case's own base, with the hook that still has to run.
 const PENDING: &str = "after_all.json";
@@ -27,8 +25,6 @@ impl CaseSetup<'_> {
         let Some(workspace) = &plan.source.case.workspace else { return Ok(Ok(WorkspaceBase::Template)) };
         let name = own_base_name(plan);
         let base = plan.run.suite(&plan.source.suite.key()).join("base").join(&name);
-        let directory = base.join("workspace");
-        let pristine = base.join("pristine");
         let call = |hook_name: &str, hook: &Hook| HookCall {
             name: hook_name.to_owned(),
             scope: Scope::Case,
@@ -36,37 +32,23 @@ impl CaseSetup<'_> {
             facts: HookFacts {
                 target: Some(plan.tested.target.clone()),
                 case: Some(CaseFacts::of(&plan.source.case, &plan.source.places)),
-                ..plan.hook_facts(&directory, &plan.source.case.id)
+                ..plan.hook_facts(&base.join("workspace"), &plan.source.case.id)
             },
             log: plan.records.directory.join("hooks").join(format!("{hook_name}.log")),
             location: plan.source.case.location.clone(),
         };
-        let own_hook = |own: bool, hook: &Option<Hook>| hook.clone().filter(|_| own);
-        let after_all = own_hook(self.needs.own_after_all, &workspace.hooks.after_all);
-        let before_all = own_hook(self.needs.own_before_all, &workspace.hooks.before_all);
+        let needs = self.needs;
         self.own_base = Some(base.clone());
-        let is_shared = isolation == Isolation::Shared;
-        let built = run_once(&plan.run.locks(), &once_name(&name), &plan.redactor, || {
-            build(workspace, &directory, plan)?;
-            if let Some(hook) = &after_all {
+        self.make_base(&once_name(&name), &base, workspace, isolation == Isolation::Shared, || {
+            if let Some(hook) = workspace.hooks.after_all.as_ref().filter(|_| needs.own_after_all) {
                 // If the process dies, `cargo evalsuite finish` finds the file.
                 written(write_json(&base.join(PENDING), &call("after_all", hook), &Redactor::default()))?;
             }
-            if let Some(hook) = &before_all {
-                run_hook(&call("before_all", hook), plan)?;
+            match workspace.hooks.before_all.as_ref().filter(|_| needs.own_before_all) {
+                Some(hook) => run_hook(&call("before_all", hook), plan),
+                None => Ok(()),
             }
-            if is_shared {
-                workspace::copy_to_trial(&directory, &pristine).map_err(|error| workspace_error(error.to_string()))?;
-            }
-            Ok(BaseFacts::of(Some(workspace), &directory, plan.settings.echo))
-        })?;
-        Ok(built.map(|facts| {
-            if is_shared {
-                WorkspaceBase::Shared { directory, pristine, facts }
-            } else {
-                WorkspaceBase::Copied { directory, facts }
-            }
-        }))
+        })
     }
 
     /// Runs the case's own hook after its trials and removes its base, unless the case is run again.

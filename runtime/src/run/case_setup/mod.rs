@@ -2,7 +2,6 @@
 
 pub(crate) mod case_base;
 pub(crate) mod suite_base;
-pub(crate) mod workspace_base;
 pub(crate) mod workspace_needs;
 
 use std::io;
@@ -11,14 +10,15 @@ use std::path::{Path, PathBuf};
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hooks, Isolation, Workspace};
 
-use self::workspace_base::WorkspaceBase;
 use self::workspace_needs::{WorkspaceNeeds, WorkspaceSource};
 use crate::model::interpolation;
 use crate::platform::file_lock::FileLock;
-use crate::run::hooks::{HookCall, HookFailure};
+use crate::record::coordination::run_once;
+use crate::run::hooks::HookCall;
 use crate::run::plan::Plan;
 use crate::run::session::{EnteredSession, Session};
 use crate::workspace;
+use crate::workspace::{BaseFacts, WorkspaceBase, workspace_error};
 
 /// What the trials of one case need, made when the first of them is about to start.
 pub(crate) struct CaseSetup<'a> {
@@ -59,28 +59,46 @@ impl<'a> CaseSetup<'a> {
     /// The base of the trials' workspaces, made by the first trial; what another test of the run has made is used.
     pub(crate) fn base(&mut self) -> io::Result<Result<&WorkspaceBase, Reason>> {
         let base = match self.base.take() {
-            Some(base) => base,
-            None => match self.make()? {
-                Ok(base) => base,
-                Err(reason) => return Ok(Err(reason)),
-            },
+            Some(base) => Ok(base),
+            None => self.make()?,
         };
-        Ok(Ok(self.base.insert(base)))
+        Ok(base.map(|base| &*self.base.insert(base)))
     }
 
     fn make(&mut self) -> io::Result<Result<WorkspaceBase, Reason>> {
-        let mut base = WorkspaceBase::Template;
-        if self.needs.suite_base {
-            match self.suite_base()? {
-                Err(reason) => return Ok(Err(reason)),
-                Ok(of_suite) if self.needs.source != WorkspaceSource::Template => base = of_suite,
-                Ok(_) => {}
-            }
-        }
+        let of_suite = if self.needs.suite_base { self.suite_base()? } else { Ok(WorkspaceBase::Template) };
         match self.needs.source {
+            _ if of_suite.is_err() => Ok(of_suite),
+            WorkspaceSource::Template => Ok(Ok(WorkspaceBase::Template)),
+            WorkspaceSource::Suite(_) => Ok(of_suite),
             WorkspaceSource::Case(isolation) => self.case_base(isolation),
-            WorkspaceSource::Template | WorkspaceSource::Suite(_) => Ok(Ok(base)),
         }
+    }
+
+    /// Makes a base in `workspace` of a directory, once per run under this name: its files, then what its hooks do. A shared one gets a
+    /// copy for resets.
+    fn make_base(
+        &self,
+        name: &str,
+        directory: &Path,
+        wanted: &Workspace,
+        is_shared: bool,
+        run_hooks: impl FnOnce() -> Result<(), Reason>,
+    ) -> io::Result<Result<WorkspaceBase, Reason>> {
+        let plan = self.plan;
+        let (directory, pristine) = (directory.join("workspace"), directory.join("pristine"));
+        let built = run_once(&plan.run.locks(), name, &plan.redactor, || {
+            build(wanted, &directory, plan)?;
+            run_hooks()?;
+            if is_shared {
+                workspace::copy_to_trial(&directory, &pristine).map_err(|error| workspace_error(&error))?;
+            }
+            Ok(BaseFacts::of(wanted, &directory, plan.settings.echo))
+        })?;
+        Ok(built.map(|facts| match is_shared {
+            true => WorkspaceBase::Shared { directory, pristine, facts },
+            false => WorkspaceBase::Copied { directory, facts },
+        }))
     }
 }
 
@@ -93,12 +111,11 @@ fn build(written: &Workspace, directory: &Path, plan: &Plan<'_>) -> Result<(), R
     let resolved = resolved.map_err(|unresolved| {
         Reason::new(Stage::Workspace, ReasonCode::VariableUnset, unresolved.message).with_location(unresolved.location)
     })?;
-    workspace::build(Some(&resolved), directory, &plan.source.places, plan.settings.echo)
+    workspace::build(&resolved, directory, &plan.source.places, plan.settings.echo)
 }
 
 fn run_hook(call: &HookCall, plan: &Plan<'_>) -> Result<(), Reason> {
-    let (_, result) = call.resolve_and_run(&plan.redactor, plan.settings.echo);
-    result.map_err(HookFailure::into_reason)
+    call.resolve_and_run(&plan.redactor, plan.settings.echo).1
 }
 
 /// A hook runs only if the session knows how to undo it.
@@ -107,8 +124,4 @@ fn written(result: io::Result<()>) -> Result<(), Reason> {
         let message = format!("the state of the suite's hooks cannot be written: {error}");
         Reason::new(Stage::BeforeHooks, ReasonCode::HookFailed, message)
     })
-}
-
-fn workspace_error(message: String) -> Reason {
-    Reason::new(Stage::Workspace, ReasonCode::WorkspaceError, message)
 }

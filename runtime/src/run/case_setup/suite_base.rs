@@ -4,17 +4,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::Reason;
-use evalsuite_schema::{Hook, Isolation, Workspace};
+use evalsuite_schema::{Hook, Hooks, Isolation};
 
 use crate::platform::digest::file_key;
 use crate::record::coordination::run_once;
-use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::case_setup::workspace_needs::WorkspaceSource;
-use crate::run::case_setup::{CaseSetup, build, run_hook, workspace_error, written};
+use crate::run::case_setup::{CaseSetup, run_hook, written};
 use crate::run::hooks::{HookCall, HookFacts, Scope};
+use crate::run::plan::Plan;
 use crate::run::session::Session;
 use crate::workspace;
-use crate::workspace::BaseFacts;
+use crate::workspace::{WorkspaceBase, workspace_error};
 
 impl CaseSetup<'_> {
     /// The base of the suite, or that of the target where the target has a hook that changes it.
@@ -23,46 +23,31 @@ impl CaseSetup<'_> {
         let session = Session::of(plan.source.suite, plan.settings, plan.run);
         let entered = session
             .enter(plan.settings.keep_workspaces && self.needs.source == WorkspaceSource::Suite(Isolation::Shared))?;
-        let epoch = entered.epoch;
-        let (session, _) = self.session.insert((session, entered));
-        let empty = Workspace::default();
-        let workspace = plan.source.data.workspace.as_ref().unwrap_or(&empty);
-        let is_shared = workspace.isolation == Isolation::Shared;
-        let directory = session.base().join("workspace");
-        let pristine = session.base().join("pristine");
-        let name = format!("base-{}.{epoch}", session.key());
-        let call = |name: &str, hook: &Hook, test_id: &str| HookCall {
+        let name = format!("base-{}.{}", session.key(), entered.epoch);
+        let base = session.base();
+        self.session = Some((session.clone(), entered));
+        let wanted = plan.source.data.workspace.clone().unwrap_or_default();
+        let is_shared = wanted.isolation == Isolation::Shared;
+        let directory = base.join("workspace");
+        let call = |name: &str, hook: &Hook| HookCall {
             name: name.to_owned(),
             scope: Scope::Suite,
             hook: hook.clone(),
-            facts: plan.hook_facts(&directory, test_id),
+            facts: plan.hook_facts(&directory, &format!("__{name}__")),
             log: session.log(name),
             location: plan.source.data.location.clone(),
         };
-        let built = run_once(&plan.run.locks(), &name, &plan.redactor, || {
-            build(workspace, &directory, plan)?;
-            let after_all = workspace.hooks.after_all.as_ref().map(|hook| call("after_all", hook, "__after_all__"));
-            written(session.note_pending(after_all))?;
-            if let Some(hook) = &workspace.hooks.before_all {
-                let result = run_hook(&call("before_all", hook, "__before_all__"), plan);
-                written(session.before_all_ended(result.is_ok()))?;
-                result?;
-            }
-            let facts = BaseFacts::of(Some(workspace), &directory, plan.settings.echo);
-            if is_shared {
-                workspace::copy_to_trial(&directory, &pristine).map_err(|error| workspace_error(error.to_string()))?;
-            }
-            Ok(facts)
-        })?;
-        let facts = match built {
-            Ok(facts) => facts,
+        let of_suite =
+            self.make_base(&name, &base, &wanted, is_shared, || run_before_all(plan, &session, &wanted.hooks, call))?;
+        let of_suite = match of_suite {
+            Ok(base) => base,
             Err(reason) => return Ok(Err(reason)),
         };
-        match self.target_base(&directory, is_shared)? {
-            Err(reason) => Ok(Err(reason)),
-            Ok(_) if is_shared => Ok(Ok(WorkspaceBase::Shared { directory, pristine, facts })),
-            Ok(own) => Ok(Ok(WorkspaceBase::Copied { directory: own.unwrap_or(directory), facts })),
-        }
+        let of_target = self.target_base(&directory, is_shared)?;
+        Ok(of_target.map(|own| match (of_suite, own) {
+            (WorkspaceBase::Copied { facts, .. }, Some(directory)) => WorkspaceBase::Copied { directory, facts },
+            (of_suite, _) => of_suite,
+        }))
     }
 
     /// A copy of the base in which the target's hook runs, so that only the target's trials see its changes. Of a shared
@@ -75,27 +60,38 @@ impl CaseSetup<'_> {
         };
         let key = file_key(&plan.tested.target);
         let own = (!is_shared && hooks.before_all.is_some()).then(|| session.base().join("targets").join(&key));
-        let directory = own.as_deref().unwrap_or(base);
-        let call = |name: &str, hook: &Hook, test_id: &str| HookCall {
+        let call = |name: &str, hook: &Hook| HookCall {
             name: name.to_owned(),
             scope: Scope::Target,
             hook: hook.clone(),
-            facts: HookFacts { target: Some(plan.tested.target.clone()), ..plan.hook_facts(directory, test_id) },
+            facts: HookFacts {
+                target: Some(plan.tested.target.clone()),
+                ..plan.hook_facts(own.as_deref().unwrap_or(base), &format!("__target_{name}__"))
+            },
             log: session.log(&format!("target.{key}.{name}")),
             location: plan.source.data.location.clone(),
         };
         let name = format!("target-{}-{key}.{}", session.key(), entered.epoch);
         let made = run_once(&plan.run.locks(), &name, &plan.redactor, || {
             if let Some(own) = &own {
-                workspace::copy_to_trial(base, own).map_err(|error| workspace_error(error.to_string()))?;
+                workspace::copy_to_trial(base, own).map_err(|error| workspace_error(&error))?;
             }
-            let after_all = hooks.after_all.as_ref().map(|hook| call("after_all", hook, "__target_after_all__"));
-            written(session.note_pending(after_all))?;
-            let Some(hook) = &hooks.before_all else { return Ok(()) };
-            let result = run_hook(&call("before_all", hook, "__target_before_all__"), plan);
-            written(session.before_all_ended(result.is_ok()))?;
-            result
+            run_before_all(plan, session, hooks, call)
         })?;
         Ok(made.map(|()| own))
     }
+}
+
+/// Runs the hook before all tests. The session knows by then which hook undoes it.
+fn run_before_all(
+    plan: &Plan<'_>,
+    session: &Session,
+    hooks: &Hooks,
+    call: impl Fn(&str, &Hook) -> HookCall,
+) -> Result<(), Reason> {
+    written(session.note_pending(hooks.after_all.as_ref().map(|hook| call("after_all", hook))))?;
+    let Some(hook) = &hooks.before_all else { return Ok(()) };
+    let result = run_hook(&call("before_all", hook), plan);
+    written(session.before_all_ended(result.is_ok()))?;
+    result
 }

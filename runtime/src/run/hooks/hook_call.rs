@@ -55,33 +55,10 @@ pub(crate) struct HookCall {
     pub(crate) location: Location,
 }
 
-/// Why a hook failed, or could not run.
-#[derive(Debug, Clone)]
-pub(crate) struct HookFailure {
-    pub(crate) message: String,
-    /// Where the hook uses a variable that is not set.
-    location: Option<Location>,
-}
-
-impl HookFailure {
-    /// The reason why a trial or a case ends.
-    pub(crate) fn into_reason(self) -> Reason {
-        match self.location {
-            None => Reason::new(Stage::BeforeHooks, ReasonCode::HookFailed, self.message),
-            Some(place) => {
-                Reason::new(Stage::BeforeHooks, ReasonCode::VariableUnset, self.message).with_location(place)
-            }
-        }
-    }
-}
-
 impl HookCall {
-    /// Fills in the variables of the command and runs it. Their values are removed from everything that is written.
-    pub(crate) fn resolve_and_run(
-        &self,
-        redactor: &Redactor,
-        echo: Echo,
-    ) -> (Option<HookRecord>, Result<(), HookFailure>) {
+    /// Fills in the variables of the command and runs it. Their values are removed from everything that is written. The error is the
+    /// reason why a trial or a case ends.
+    pub(crate) fn resolve_and_run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), Reason>) {
         let mut workspace = Workspace::default();
         workspace.hooks.before_all = Some(self.hook.clone());
         let names = interpolation::workspace_variables(&workspace, &self.location);
@@ -93,13 +70,14 @@ impl HookCall {
             }
             Err(unresolved) => {
                 let message = format!("hook {}: {}", self.shown(), unresolved.message);
-                (None, Err(HookFailure { message, location: Some(unresolved.location) }))
+                let reason = Reason::new(Stage::BeforeHooks, ReasonCode::VariableUnset, message);
+                (None, Err(reason.with_location(unresolved.location)))
             }
         }
     }
 
     /// Runs the command. There is no record if there is no command, or it could not be started.
-    fn run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), HookFailure>) {
+    fn run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), Reason>) {
         let Some(command) = &self.hook.command else { return (None, Ok(())) };
         if let Some(name) = FilledCommand::unquotable(command, &self.facts) {
             let how = format_args!(
@@ -134,11 +112,11 @@ impl HookCall {
         }
     }
 
-    fn failed(&self, how: impl fmt::Display) -> HookFailure {
-        HookFailure { message: format!("hook {} {how}", self.shown()), location: None }
+    fn failed(&self, how: impl fmt::Display) -> Reason {
+        Reason::new(Stage::BeforeHooks, ReasonCode::HookFailed, format!("hook {} {how}", self.shown()))
     }
 
-    fn start(&self, command: &FilledCommand, echo: Echo) -> Result<Finished, HookFailure> {
+    fn start(&self, command: &FilledCommand, echo: Echo) -> Result<Finished, Reason> {
         let Some(mut command) = command.program() else { return Err(self.failed("has an empty command")) };
         let places = self.facts.places();
         let cwd = self.hook.cwd.as_ref().map_or_else(|| self.facts.suite_dir.clone(), |cwd| places.resolve(cwd));
@@ -155,7 +133,7 @@ impl HookCall {
             .map_err(|error| self.failed(format_args!("cannot run `{program}`: {error}")))
     }
 
-    fn failure(&self, finished: &Finished, redactor: &Redactor) -> Option<HookFailure> {
+    fn failure(&self, finished: &Finished, redactor: &Redactor) -> Option<Reason> {
         let how = match finished.status.code() {
             _ if finished.timed_out => format!("did not end within {} ms", self.hook.timeout_ms),
             Some(0) => return None,
@@ -179,7 +157,7 @@ impl HookCall {
         with_slashes(self.log.strip_prefix(trial).unwrap_or(&self.log))
     }
 
-    fn write_log(&self, command: &FilledCommand, finished: &Finished, redactor: &Redactor) -> Result<(), HookFailure> {
+    fn write_log(&self, command: &FilledCommand, finished: &Finished, redactor: &Redactor) -> Result<(), Reason> {
         let mut text = format!("$ {command}\n");
         for (name, output) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
             if !output.bytes.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage};
+use evalsuite_records::record::{Mode, Reason};
 
 use crate::model::answer_files::AnswerFiles;
 use crate::platform::digest::file_key;
@@ -30,14 +30,13 @@ impl JudgeReplies {
         if suite.allowed.judges {
             return Ok(Self { cassette: TrialCassette::none(), are_asked: true, is_recorded: false });
         }
-        let recording = plan.recording(0).map_err(|reason| CaseError::Unusable(reason.message))?;
-        Self::recorded(recording, Mode::Live, plan, files)
+        Self::recorded(plan.recording(0)?, Mode::Live, plan, files)
     }
 
     /// As [`of_trials`](Self::of_trials), with the recording of the case's examples: that is made or replayed if the settings say so, and
     /// replayed where there is no judge.
     pub(super) fn of_examples(suite: &MadeUpSuite, plan: &Plan<'_>, files: &AnswerFiles) -> Result<Self, CaseError> {
-        let recording = recording_of_examples(plan).map_err(|reason| CaseError::Unusable(reason.message))?;
+        let recording = recording_of_examples(plan)?;
         let mode = suite.mode_of_examples;
         let is_asked = suite.allowed.judges && (has_default_judge(suite) || !recording.is_file());
         match mode {
@@ -67,7 +66,6 @@ fn recording_of_examples(plan: &Plan<'_>) -> Result<PathBuf, Reason> {
     let key = format!("{EXAMPLES}/{}", file_key(&plan.records.case_key));
     let settings = plan.settings.cassettes.as_deref();
     cassette_path(plan.source.suite, &key, 0, settings, &plan.source.places)
-        .map_err(|error| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()))
 }
 
 fn open(path: PathBuf, mode: Mode, plan: &Plan<'_>, files: &AnswerFiles) -> Result<TrialCassette, CaseError> {
@@ -84,5 +82,5 @@ fn open(path: PathBuf, mode: Mode, plan: &Plan<'_>, files: &AnswerFiles) -> Resu
     };
     let hint = plan.how_to_record();
     let options = CassetteOptions { mode, path: Some(path), placeholders, about, hint, has_agent: false };
-    TrialCassette::open(options).map_err(|error| CaseError::Unusable(error.message))
+    Ok(TrialCassette::open(options)?)
 }

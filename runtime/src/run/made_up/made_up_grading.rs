@@ -70,7 +70,7 @@ impl<'a> MadeUpGrading<'a> {
     pub(super) fn new(suite: &'a MadeUpSuite, entry: &'static EvalCase) -> Result<Self, CaseError> {
         let plan = Plan::new(&suite.evals, entry, &suite.settings, &suite.run)?;
         let resolved = match plan.variables.of_case {
-            true => Some(resolve_case(&plan).map_err(|end| CaseError::Unusable(end.reason.message))?.into_owned()),
+            true => Some(resolve_case(&plan).map_err(|end| end.reason)?.into_owned()),
             false => None,
         };
         let directory = plan.records.directory.join("made-up");

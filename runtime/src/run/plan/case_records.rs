@@ -41,7 +41,7 @@ impl CaseRecords {
         let owner = format!("{}\0{}\0{}", program(), suite.module_path, entry.test_name);
         let place = run
             .claim_case(&suite.key(), &case_key, &owner, runner.stress.as_deref())
-            .map_err(|source| CaseError::unwritable_case(entry, run.path(), source))?;
+            .map_err(|source| CaseError::unwritable(&format!("case `{}`", entry.id), run.path(), source))?;
         let directory = place.attempt(runner.attempt);
         let CaseDigests { case, graders } = entry.json.digests().unwrap_or_else(|| CaseDigests::of(case));
         Ok(Self { case_key, place, directory, digests: Digests { case, input: seen.digest(), graders } })

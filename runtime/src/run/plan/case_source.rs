@@ -11,7 +11,7 @@ use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::SuiteLocation;
 use crate::record::embedded_files;
 use crate::record::run_directory::RunDirectory;
-use crate::run::case_error::CaseError;
+use crate::run::case_error::{CaseError, decode_case, decode_suite};
 use crate::run::selection::selected_targets;
 use crate::run::settings::Settings;
 
@@ -32,8 +32,8 @@ impl CaseSource {
         run: &RunDirectory,
     ) -> Result<Self, CaseError> {
         let suite = evals.suite();
-        let data = suite.data().map_err(|source| CaseError::undecodable_suite(suite, source))?;
-        let case = entry.decode().map_err(|source| CaseError::undecodable_case(entry, source))?;
+        let data = decode_suite(suite)?;
+        let case = decode_case(entry)?;
         if let Some(selected) = &settings.targets {
             selected_targets::check(selected, evals, &data)?;
         }

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evalsuite_records::record::{CaseRecord, Mode, Reason, ReasonCode, Stage, TrialRecord};
+use evalsuite_records::record::{CaseRecord, Mode, Reason, TrialRecord};
 use evalsuite_schema::{Hooks, Location};
 
 use crate::grade::scoring::CaseStandard;
@@ -22,7 +22,7 @@ use crate::model::suite::EvalCase;
 use crate::model::suite_location::package_directory;
 use crate::platform::redaction::Redactor;
 use crate::record::baseline::{accepted_answer, accepted_answers_file};
-use crate::record::cassette::{AgentInput, ReplayError, cassette_path};
+use crate::record::cassette::{AgentInput, cassette_path};
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record::SuiteOfRun;
 use crate::run::case_error::CaseError;
@@ -54,7 +54,7 @@ pub(crate) struct Plan<'a> {
     /// What the agent sees of the case.
     pub(crate) seen: AgentInput,
     /// The earlier trials that are graded again, or why there are none.
-    pub(crate) regraded: Option<Result<EarlierTrials, ReplayError>>,
+    pub(crate) regraded: Option<Result<EarlierTrials, Reason>>,
 }
 
 /// Results of the cases that a case depends on.
@@ -116,19 +116,19 @@ impl<'a> Plan<'a> {
 
     /// The report of the case.
     pub(crate) fn report(&self, record: CaseRecord, trials: Vec<TrialRecord>) -> CaseReport {
-        CaseReport::new(
-            self.source.suite,
-            self.source.entry,
+        CaseReport {
+            suite: self.source.suite,
+            case: self.source.entry,
             record,
             trials,
-            self.records.directory.clone(),
-            self.redactor.clone(),
-        )
+            directory: self.records.directory.clone(),
+            redactor: self.redactor.clone(),
+        }
     }
 
     /// The error that the case's records cannot be written or read.
     pub(crate) fn unwritable(&self, error: io::Error) -> CaseError {
-        CaseError::unwritable_case(self.source.entry, &self.records.directory, error)
+        CaseError::unwritable(&format!("case `{}`", self.source.entry.id), &self.records.directory, error)
     }
 
     /// Where the case's judges come from.
@@ -173,7 +173,6 @@ impl<'a> Plan<'a> {
             self.settings.cassettes.as_deref(),
             &self.source.places,
         )
-        .map_err(|error| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()))
     }
 
     /// The accepted answer to the case, of its target.

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
-use evalsuite_records::record::{ReasonCode, TrialRecord};
+use evalsuite_records::record::{Reason, ReasonCode, Stage, TrialRecord};
 use serde::Deserialize;
 
 use crate::model::suite::EvalSuite;
 use crate::platform::digest::file_key;
 use crate::platform::files::read_json;
-use crate::record::cassette::ReplayError;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::layout::{
     CASE_RECORD, CASES, CaseDirectoryName, EVIDENCE, LATEST, SUITES, TRIAL_RECORD, TRIAL_STARTED, trial_directory_name,
@@ -78,8 +77,8 @@ pub(crate) fn find_trials(
     suite: &EvalSuite,
     case_key: &str,
     test: &str,
-) -> Result<EarlierTrials, ReplayError> {
-    let missing = |message| ReplayError { code: ReasonCode::RecordingMissing, message };
+) -> Result<EarlierTrials, Reason> {
+    let missing = |message: String| Reason::new(Stage::Setup, ReasonCode::RecordingMissing, message);
     let Some(runs) = run.path().parent() else {
         return Err(missing("there are no earlier runs".to_owned()));
     };
@@ -93,7 +92,7 @@ pub(crate) fn find_trials(
         let directory = runs.join(wanted);
         if !is_name(wanted) || !directory.is_dir() {
             let message = format!("EVALSUITE_REGRADE is `{wanted}`, but there is no such run in {}", runs.display());
-            return Err(ReplayError { code: ReasonCode::InvalidSetting, message });
+            return Err(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message));
         }
         return match of(&directory) {
             Some(case) => Ok(EarlierTrials::of(wanted.to_owned(), case)),

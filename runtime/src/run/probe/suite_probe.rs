@@ -11,7 +11,7 @@ use evalsuite_schema::{Argument, Case, Command, GraderConfig};
 use crate::model::suite::EvalCase;
 use crate::platform::digest::{case_key, sha256};
 use crate::platform::map_on_threads::map_on_threads;
-use crate::run::case_error::CaseError;
+use crate::run::case_error::{CaseError, decode_case, decode_suite};
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::probe::case_probe::probe_case;
 use crate::run::probe::grader_paths::graders_by_path;
@@ -48,13 +48,13 @@ impl SuiteProbe<'_> {
         let mut tools = SuiteTools::default();
         let mut chosen = Vec::new();
         for entry in suite.cases {
-            let case = entry.decode().map_err(|source| CaseError::undecodable_case(entry, source))?;
+            let case = decode_case(entry)?;
             tools.add(&case);
             if (self.chosen)(entry) {
                 chosen.push(ChosenCase { entry, case });
             }
         }
-        let data = suite.data().map_err(|source| CaseError::undecodable_suite(suite, source))?;
+        let data = decode_suite(suite)?;
         let of_suite = json!([
             VERSION,
             env!("CARGO_PKG_VERSION"),

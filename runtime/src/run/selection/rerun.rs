@@ -14,6 +14,5 @@ pub(crate) fn command(package: &str, test: &str) -> String {
 /// The command that runs all tests of a suite again, with the test runner of this process.
 pub(crate) fn suite_command(suite: &EvalSuite) -> String {
     let runner = if std::env::var_os("NEXTEST").is_some() { "nextest run" } else { "test" };
-    let module = suite.module_path.split_once("::").map(|(_crate_name, module)| format!(" {module}::"));
-    format!("cargo {runner} -p {}{}", suite.package, module.unwrap_or_default())
+    format!("cargo {runner} -p {} {}", suite.package, suite.path_of_test("")).trim_end().to_owned()
 }

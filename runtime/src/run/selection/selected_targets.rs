@@ -7,7 +7,7 @@ use evalsuite_schema::Suite;
 
 use crate::model::agent::Bound;
 use crate::model::evals::Evals;
-use crate::run::case_error::CaseError;
+use crate::run::case_error::{CaseError, decode_case};
 
 /// Name of the target of cases that name none.
 pub(crate) const DEFAULT_TARGET: &str = "default";
@@ -29,8 +29,7 @@ pub(crate) fn check(selected: &[String], evals: &Evals, suite: &Suite) -> Result
         // Only a name that is nowhere else is worth reading all cases.
         if unknown(&known).is_some() {
             for entry in evals.suite().cases {
-                let case = entry.decode().map_err(|source| CaseError::undecodable_case(entry, source))?;
-                known.extend(case.target);
+                known.extend(decode_case(entry)?.target);
             }
         }
     }

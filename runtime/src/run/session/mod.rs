@@ -20,7 +20,7 @@ use self::session_state::SessionState;
 use crate::model::suite::EvalSuite;
 use crate::platform::digest::safe;
 use crate::platform::file_lock::FileLock;
-use crate::platform::files::{sorted_directories, sorted_entries};
+use crate::platform::files::{read_json, sorted_directories, sorted_entries, write_json};
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record;
@@ -113,10 +113,10 @@ impl Session {
     /// Enters the session; one that was ended begins again.
     pub(crate) fn enter(&self, keep: bool) -> io::Result<EnteredSession> {
         let _lock = self.lock()?;
-        let mut state = SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
+        let mut state = self.state()?;
         if !state.open {
             state.begin(keep);
-            state.write(&self.file())?;
+            self.store(&state)?;
         }
         // The lock on the session is held: a test that ends it waits, and finds it in use.
         Ok(EnteredSession { epoch: state.epoch, _in_use: FileLock::share(&self.in_use())? })
@@ -136,16 +136,24 @@ impl Session {
         })
     }
 
+    fn state(&self) -> io::Result<SessionState> {
+        Ok(read_json(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label)))
+    }
+
+    fn store(&self, state: &SessionState) -> io::Result<()> {
+        write_json(&self.file(), state, &Redactor::default())
+    }
+
     fn change(&self, change: impl FnOnce(&mut SessionState)) -> io::Result<()> {
         let _lock = self.lock()?;
-        let mut state = SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
+        let mut state = self.state()?;
         change(&mut state);
         self.write(&state)
     }
 
     /// Writes the state, and the state of the hooks to `run.json`.
     fn write(&self, state: &SessionState) -> io::Result<()> {
-        state.write(&self.file())?;
+        self.store(state)?;
         let updated = run_record::update(&self.run, &self.suite, &Redactor::default(), |entry| {
             entry.before_all = state.before_all;
             entry.after_all = state.after_all;
@@ -166,7 +174,7 @@ impl Session {
                 if !(name.starts_with("session") && name.ends_with(".json")) {
                     continue;
                 }
-                match SessionState::read(&file) {
+                match read_json::<SessionState>(&file) {
                     Ok(Some(state)) => {
                         let suite = suite.file_name().unwrap_or_default().to_string_lossy().into_owned();
                         sessions.push(Self { run: run.clone(), name: state.suite, suite, label: state.label });

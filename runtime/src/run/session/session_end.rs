@@ -11,7 +11,6 @@ use crate::platform::process::echo::Echo;
 use crate::platform::redaction::Redactor;
 use crate::run::hooks::Scope;
 use crate::run::session::Session;
-use crate::run::session::session_state::SessionState;
 use crate::run::session::test_filter::TestFilter;
 use crate::run::settings::Settings;
 use crate::workspace;
@@ -69,7 +68,10 @@ impl Session {
 
     pub(crate) fn end_locked(&self, echo: Echo) -> io::Result<EndedSession> {
         let mut ended = EndedSession::default();
-        let Some(mut state) = SessionState::read(&self.file())?.filter(|state| state.open) else { return Ok(ended) };
+        let mut state = self.state()?;
+        if !state.open {
+            return Ok(ended);
+        }
         let Some(_unused) = FileLock::try_acquire(&self.in_use())? else {
             ended.problems.push(format!("tests of suite `{}` are still running", self.name));
             return Ok(ended);

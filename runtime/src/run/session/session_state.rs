@@ -1,18 +1,14 @@
 //! `session.json`: the state of a session between its tests.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
 
 use evalsuite_records::record::HookState;
 use serde::{Deserialize, Serialize};
 
-use crate::platform::files::{read_json, write_json};
-use crate::platform::redaction::Redactor;
 use crate::run::hooks::HookCall;
 
 /// The state of a session.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SessionState {
     /// [`SessionState::SCHEMA`].
     schema: String,
@@ -42,19 +38,8 @@ impl SessionState {
     const SCHEMA: &'static str = "evalsuite.session/1";
 
     pub(crate) fn new(suite: &str, label: &str) -> Self {
-        Self {
-            schema: Self::SCHEMA.to_owned(),
-            suite: suite.to_owned(),
-            label: label.to_owned(),
-            epoch: 0,
-            ended: 0,
-            inclusions: BTreeMap::new(),
-            open: false,
-            keep: false,
-            before_all: HookState::None,
-            after_all: HookState::None,
-            pending: Vec::new(),
-        }
+        let (suite, label) = (suite.to_owned(), label.to_owned());
+        Self { schema: Self::SCHEMA.to_owned(), suite, label, ..Self::default() }
     }
 
     pub(crate) fn begin(&mut self, keep: bool) {
@@ -79,13 +64,5 @@ impl SessionState {
             self.pending.push(call);
         }
         self.after_all = HookState::Pending;
-    }
-
-    pub(crate) fn read(path: &Path) -> io::Result<Option<Self>> {
-        read_json(path)
-    }
-
-    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
-        write_json(path, self, &Redactor::default())
     }
 }

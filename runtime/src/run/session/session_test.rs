@@ -1,7 +1,6 @@
 //! A test as part of the session of its suite.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io;
 use std::io::Write;
 
@@ -14,10 +13,9 @@ use crate::platform::notice;
 use crate::platform::process::echo::Echo;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::RunDirectory;
-use crate::run::case_error::CaseError;
+use crate::run::case_error::{CaseError, decode_suite};
 use crate::run::session::Session;
 use crate::run::session::session_end::{EndedSession, SessionEnd};
-use crate::run::session::session_state::SessionState;
 use crate::run::settings::Settings;
 
 /// A test in the session of its suite. The last test ends the session, whatever its outcome.
@@ -45,27 +43,26 @@ impl SessionTest {
         run: &RunDirectory,
     ) -> Result<Self, CaseError> {
         let suite = evals.suite();
-        let data = suite.data().map_err(|source| CaseError::undecodable_suite(suite, source))?;
-        let echo = settings.echo;
-        let may_be_repeated = !settings.runner.is_last_attempt();
-        if !Session::is_needed(&data) {
-            let (inclusion, test) = (String::new(), String::new());
-            let (session, session_end, announces_pending) = (None, SessionEnd::Later, false);
-            return Ok(Self { session, inclusion, test, session_end, may_be_repeated, announces_pending, echo });
+        let data = decode_suite(suite)?;
+        let mut test = Self {
+            session: Session::is_needed(&data).then(|| Session::of(suite, settings, run)),
+            inclusion: format!("{} {}", program(), suite.module_path),
+            test: suite.test_path(case),
+            session_end: SessionEnd::Later,
+            may_be_repeated: !settings.runner.is_last_attempt(),
+            announces_pending: false,
+            echo: settings.echo,
+        };
+        if let Some(session) = &test.session {
+            session
+                .join(&test.inclusion)
+                .map_err(|source| CaseError::unwritable(&format!("suite `{}`", suite.name), run.path(), source))?;
+            test.session_end = SessionEnd::of(suite, settings);
+            // Whoever follows the progress, as `cargo evalsuite run` does, ends the run. One process knows its last test.
+            test.announces_pending =
+                settings.progress_file.is_none() && (settings.is_nextest() || test.session_end == SessionEnd::Later);
         }
-        let inclusion = format!("{} {}", program(), suite.module_path);
-        let session = Session::of(suite, settings, run);
-        session.join(&inclusion).map_err(|source| CaseError::Records {
-            owner: format!("suite `{}`", suite.name),
-            directory: run.path().to_owned(),
-            source,
-        })?;
-        let session_end = SessionEnd::of(suite, settings);
-        // Whoever follows the progress, as `cargo evalsuite run` does, ends the run. One process knows its last test.
-        let announces_pending =
-            settings.progress_file.is_none() && (settings.is_nextest() || session_end == SessionEnd::Later);
-        let (session, test) = (Some(session), suite.test_path(case));
-        Ok(Self { session, inclusion, test, session_end, may_be_repeated, announces_pending, echo })
+        Ok(test)
     }
 
     /// Ends the test; returns the problems at the end of the session.
@@ -102,8 +99,7 @@ impl Drop for SessionTest {
 impl Session {
     /// Says once per run that hooks are pending, and the command that runs them.
     fn announce_pending(&self) {
-        // If the file cannot be made, another test has said it.
-        if File::create_new(self.run.locks().join(format!("after-all-announced-{}", self.key()))).is_ok() {
+        if self.run.mark(&format!("after-all-announced-{}", self.key())) {
             notice::say_on_terminal_too(&format!(
                 "`after_all` of suite {} is pending until the last of its tests has run; after a part of them, \
                  `cargo evalsuite finish {}` runs it",
@@ -115,19 +111,20 @@ impl Session {
     /// Records that tests of an inclusion have begun, so that the last test of another inclusion does not end the session.
     fn join(&self, inclusion: &str) -> io::Result<()> {
         let _lock = self.lock()?;
-        let mut state = SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
-        if state.inclusions.insert(inclusion.to_owned(), false) == Some(false) {
-            return Ok(());
+        let mut state = self.state()?;
+        match state.inclusions.insert(inclusion.to_owned(), false) {
+            Some(false) => Ok(()),
+            _ => self.store(&state),
         }
-        state.write(&self.file())
     }
 
     /// Records that a test is done, and ends the session if it was the last one.
     fn finished(&self, inclusion: &str, test: &str, session_end: &SessionEnd, echo: Echo) -> io::Result<EndedSession> {
         let _lock = self.lock()?;
-        let mut state = SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label));
+        let mut state = self.state()?;
+        let not_yet = EndedSession { is_pending: !state.pending.is_empty(), ..EndedSession::default() };
         if *session_end == SessionEnd::Later {
-            return Ok(EndedSession { is_pending: !state.pending.is_empty(), ..EndedSession::default() });
+            return Ok(not_yet);
         }
         let digest = &sha256(inclusion)[..8];
         let path = self.suite_directory().join(format!("finished{}.{digest}.{}", self.label, state.ended + 1));
@@ -137,10 +134,10 @@ impl Session {
         let text = read_text(&path)?.unwrap_or_default();
         let finished: BTreeSet<String> = text.lines().map(str::to_owned).collect();
         if !session_end.is_complete(&finished) {
-            return Ok(EndedSession { is_pending: !state.pending.is_empty(), ..EndedSession::default() });
+            return Ok(not_yet);
         }
         state.inclusions.insert(inclusion.to_owned(), true);
-        state.write(&self.file())?;
+        self.store(&state)?;
         if state.inclusions.values().all(|done| *done) { self.end_locked(echo) } else { Ok(EndedSession::default()) }
     }
 }

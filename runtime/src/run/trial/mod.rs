@@ -32,8 +32,8 @@ use self::trial_attempt::TrialAttempt;
 use self::trial_end::TrialEnd;
 use self::trial_record::write_record;
 use crate::grade::scoring::TrialScore;
-use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::plan::Plan;
+use crate::workspace::WorkspaceBase;
 
 /// Makes one attempt at a trial and writes its record.
 pub(crate) fn run_trial(plan: &Plan<'_>, base: &WorkspaceBase, index: u32, attempt: u32) -> io::Result<TrialRecord> {

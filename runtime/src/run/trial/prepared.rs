@@ -16,15 +16,15 @@ use crate::model::interpolation;
 use crate::model::messages::file_parts;
 use crate::model::recorder::Recorder;
 use crate::platform::environment;
-use crate::record::cassette::{CassetteOptions, RecordedTrial, ReplayError, TrialCassette};
+use crate::record::cassette::{CassetteOptions, RecordedTrial, TrialCassette};
 use crate::record::run_directory::layout::EVIDENCE;
-use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::plan::Plan;
 use crate::run::selection::chosen_agent::ChosenAgent;
 use crate::run::selection::grader_configs;
 use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::trial_attempt::TrialAttempt;
 use crate::workspace;
+use crate::workspace::WorkspaceBase;
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::value_placeholders::Placeholders;
 
@@ -170,18 +170,14 @@ fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
         _ if plan.judges_are_recorded() => (plan.recording(*index).ok(), plan.how_to_record()),
         _ => (None, String::new()),
     };
-    TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: true }).map_err(unusable)
-}
-
-fn unusable(ReplayError { code, message }: ReplayError) -> EarlyEnd {
-    EarlyEnd::error(Stage::Setup, code, message)
+    Ok(TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: true })?)
 }
 
 /// The file with the evidence of an earlier run, which is graded again.
 fn earlier_evidence(plan: &Plan<'_>, index: u32) -> Result<PathBuf, EarlyEnd> {
     let earlier = match &plan.regraded {
         Some(Ok(earlier)) => earlier,
-        Some(Err(ReplayError { code, message })) => return Err(EarlyEnd::error(Stage::Setup, *code, message.clone())),
+        Some(Err(reason)) => return Err(reason.clone().into()),
         None => return Err(EarlyEnd::error(Stage::Setup, ReasonCode::RecordingMissing, "no earlier run is given")),
     };
     let path = earlier.trial(index).join(EVIDENCE);

@@ -11,10 +11,10 @@ use crate::platform::clock::timestamp;
 use crate::platform::files::RedactedFiles;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{TRIAL_STARTED, trial_directory_name};
-use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::plan::Plan;
 use crate::run::trial::trial_log::TrialLog;
 use crate::workspace;
+use crate::workspace::WorkspaceBase;
 
 /// One attempt at a trial.
 pub(crate) struct TrialAttempt<'a> {

@@ -1,14 +1,14 @@
 //! Hooks around one trial. The hooks of the target run inside those of the case.
 
-use evalsuite_records::record::{ReasonCode, Stage};
+use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hook, Hooks, Reset};
 
 use crate::grade::scoring::TrialScore;
-use crate::run::case_setup::workspace_base::WorkspaceBase;
-use crate::run::hooks::{CaseFacts, HookCall, HookFacts, HookFailure, Scope, TrialResult};
+use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope, TrialResult};
 use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::prepared::Prepared;
 use crate::workspace;
+use crate::workspace::WorkspaceBase;
 
 /// Runs the hooks before the agent.
 pub(crate) fn run_before_each(prepared: &Prepared<'_>) -> Result<(), EarlyEnd> {
@@ -18,7 +18,7 @@ pub(crate) fn run_before_each(prepared: &Prepared<'_>) -> Result<(), EarlyEnd> {
     }
     let target = prepared.trial.plan.target_hooks().and_then(|hooks| hooks.before_each.as_ref());
     for (hook, scope) in own.into_iter().chain(target.map(|hook| (hook, Scope::Target))) {
-        run(prepared, "before_each", hook, scope, None).map_err(|failure| EarlyEnd::from(failure.into_reason()))?;
+        run(prepared, "before_each", hook, scope, None)?;
     }
     Ok(())
 }
@@ -60,7 +60,7 @@ fn run(
     hook: &Hook,
     scope: Scope,
     result: Option<TrialResult>,
-) -> Result<(), HookFailure> {
+) -> Result<(), Reason> {
     let Prepared { trial, case, .. } = prepared;
     let plan = trial.plan;
     let file = if scope == Scope::Target { format!("target.{name}.log") } else { format!("{name}.log") };

@@ -12,7 +12,6 @@ use crate::platform::clock::timestamp;
 use crate::platform::files::RedactedFiles;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::layout::TRIAL_RECORD;
-use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::trial::captured::AgentReport;
 use crate::run::trial::trajectory_file::write_trajectory;
 use crate::run::trial::trial_attempt::TrialAttempt;
@@ -20,6 +19,7 @@ use crate::run::trial::trial_end::TrialEnd;
 use crate::run::trial::trial_log::{LogEntries, whole_millis};
 use crate::run::trial::verbose;
 use crate::workspace;
+use crate::workspace::WorkspaceBase;
 
 /// Time in which the workspace of a trial is removed.
 const REMOVAL_LIMIT: Duration = Duration::from_secs(10);

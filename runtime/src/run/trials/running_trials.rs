@@ -14,13 +14,13 @@ use crate::model::progress::ProgressStep;
 use crate::platform::jitter::with_jitter;
 use crate::record::coordination::{Ledger, Slot, Spend};
 use crate::run::case_setup::CaseSetup;
-use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::limits;
 use crate::run::plan::Plan;
 use crate::run::trial::run_trial;
 use crate::run::trials::attempts::run_attempts;
 use crate::run::trials::case_trials::{CaseTrials, cost, mean_score, results};
 use crate::run::trials::counted_trials::{CountedTrials, EndedTrial, StopRule};
+use crate::workspace::WorkspaceBase;
 
 /// Pause before a trial that is not the next one tries again to get a slot.
 const PAUSE: Duration = Duration::from_millis(20);

@@ -193,7 +193,7 @@ fn a_reset_undoes_commits_branches_and_files() {
     origin.cloned(&repo).unwrap();
     let workspace = origin.root.path().join("workspace");
     let wanted = evalsuite_schema::Workspace { repos: vec![repo], ..evalsuite_schema::Workspace::default() };
-    let facts = BaseFacts::of(Some(&wanted), &workspace, Echo::Off);
+    let facts = BaseFacts::of(&wanted, &workspace, Echo::Off);
     let clone = workspace.join("deep/repo");
     for reset in [Reset::Fast, Reset::Strict] {
         let who = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"];
