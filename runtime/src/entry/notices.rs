@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use evalsuite_records::record::{Mode, Reason, ReasonCode};
 
 use crate::model::suite::EvalSuite;
-use crate::platform::{environment, notice, terminal};
+use crate::platform::{environment, notice};
 use crate::record::run_directory::RunDirectory;
 use crate::run::settings::Settings;
 
@@ -37,7 +37,7 @@ pub(crate) fn show_skip(name: &str, reason: &Reason, suite: &EvalSuite, settings
     let is_captured = settings.is_nextest() && settings.progress_file.is_none() && !io::stderr().is_terminal();
     if is_captured && run.mark(&format!("skips-shown-{}", suite.key())) {
         let help = format!("`cargo evalsuite finish {}` lists all that were skipped", run.run_id);
-        terminal::say(&format!("suite {} has skipped tests: {name}: {}; {help}", suite.name, reason.message));
+        notice::say_on_terminal(&format!("suite {} has skipped tests: {name}: {}; {help}", suite.name, reason.message));
     }
 }
 

@@ -32,13 +32,8 @@ pub(crate) fn names() -> Vec<String> {
 
 /// The variables of the file that the process does not set.
 pub(crate) fn of_file() -> Vec<(&'static str, &'static str)> {
-    let mut unset = Vec::new();
-    for (name, value) in lines().into_iter().flatten() {
-        if std::env::var_os(name).is_none() {
-            unset.push((name.as_str(), value.as_str()));
-        }
-    }
-    unset
+    let variables = lines().into_iter().flatten().map(|(name, value)| (name.as_str(), value.as_str()));
+    variables.filter(|(name, _)| std::env::var_os(name).is_none()).collect()
 }
 
 /// Why the file cannot be read.

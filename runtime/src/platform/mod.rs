@@ -21,7 +21,6 @@ pub(crate) mod redaction;
 pub(crate) mod setting_error;
 pub(crate) mod shell_quoting;
 pub(crate) mod symlinks;
-pub(crate) mod terminal;
 pub(crate) mod text_error;
 pub(crate) mod url;
 

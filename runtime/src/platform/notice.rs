@@ -1,8 +1,6 @@
-//! Messages on standard error outside of failing tests.
+//! Messages on standard error and on the terminal outside of failing tests.
 
 use std::io::{IsTerminal, Write};
-
-use crate::platform::terminal;
 
 use crate::platform::redaction::without_secrets;
 
@@ -17,6 +15,25 @@ pub(crate) fn say(line: &str) {
 pub(crate) fn say_on_terminal_too(line: &str) {
     say(line);
     if !std::io::stderr().is_terminal() {
-        terminal::say(line);
+        say_on_terminal(line);
     }
 }
+
+/// Prints a line on the controlling terminal, if there is one.
+#[cfg(unix)]
+pub(crate) fn say_on_terminal(line: &str) {
+    use std::fs::File;
+
+    use rustix::termios::{LocalModes, tcgetattr};
+
+    let Ok(mut terminal) = File::options().write(true).open("/dev/tty") else { return };
+    // Nextest runs tests as background processes. With this mode, the terminal stops those that write to it.
+    if tcgetattr(&terminal).is_ok_and(|modes| !modes.local_modes.contains(LocalModes::TOSTOP)) {
+        // Clears the line first: a progress bar may be on it, which is drawn again below. A terminal that is gone shows nothing.
+        let _ = terminal.write_all(format!("\r\x1b[Kevalsuite: {line}\r\n").as_bytes());
+    }
+}
+
+/// Prints a line on the controlling terminal, if there is one.
+#[cfg(not(unix))]
+pub(crate) fn say_on_terminal(_line: &str) {}

@@ -1,7 +1,6 @@
 //! The records a run writes.
 
 pub(crate) mod cassette;
-pub(crate) mod confirming;
 pub(crate) mod coordination;
 pub(crate) mod embedded_files;
 pub(crate) mod grader_files;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use evalsuite_records::record::Mode;
+use evalsuite_records::repeated_cases::DEFAULT_CONFIRMING;
 use evalsuite_schema::variable;
 
 use crate::judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions};
@@ -16,7 +17,6 @@ use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
 use crate::platform::setting_error::SettingError;
-use crate::record::confirming::DEFAULT_CONFIRMING;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::run_id::{new_run_id, run_id};
 

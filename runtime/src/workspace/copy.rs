@@ -2,14 +2,12 @@
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::path::Path;
+use std::path::{Component, Path};
 use std::{fs, io};
 
 use crate::platform::files::error_at;
 use crate::platform::symlinks::make_symlink;
-use crate::platform::untrusted::EntryKind;
-use crate::workspace::remove_entry::remove_entry;
-use crate::workspace::template_links::stays_inside;
+use crate::platform::untrusted::{EntryKind, remove_directory};
 use crate::workspace::tree_walk::{TreeEntry, WalkLimits, walk};
 
 /// Which files of a directory are copied, and where its links may lead.
@@ -148,6 +146,32 @@ fn keep_directory(metadata: &Metadata, target: &Path) -> io::Result<()> {
     fs::set_permissions(target, metadata.permissions())
 }
 
+/// Whether the destination of a link in the directory `parent` is below `root`. Does not look at the disk.
+fn stays_inside(root: &Path, parent: &Path, destination: &Path) -> bool {
+    let Ok(parent) = parent.strip_prefix(root) else { return false };
+    let mut depth = parent.components().count();
+    for component in destination.components() {
+        match component {
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::ParentDir if depth > 0 => depth -= 1,
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return false,
+        }
+    }
+    true
+}
+
+/// Removes a file, link or directory if it exists, even if directories in it are read-only.
+pub(crate) fn remove_entry(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => remove_directory(path),
+        // Windows removes a link to a directory as one.
+        Ok(_) => fs::remove_file(path).or_else(|error| if cfg!(windows) { fs::remove_dir(path) } else { Err(error) }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -181,5 +205,23 @@ mod tests {
         assert_eq!(to.join("locked").metadata().unwrap().permissions().mode() & 0o777, 0o555);
         crate::workspace::remove_directory(&to).unwrap();
         crate::workspace::remove_directory(&from).unwrap();
+    }
+
+    #[test]
+    fn a_link_that_leads_out_of_the_root_is_found() {
+        for (parent, destination, inside) in [
+            ("/t", "a/b", true),
+            ("/t/d", "../a", true),
+            ("/t", "../a", false),
+            ("/t/d", "../../a", false),
+            ("/t", "/etc/passwd", false),
+            ("/t", "a/../../t/x", false),
+        ] {
+            assert_eq!(
+                stays_inside(Path::new("/t"), Path::new(parent), Path::new(destination)),
+                inside,
+                "{destination}"
+            );
+        }
     }
 }

@@ -11,8 +11,8 @@ use crate::platform::files::error_at;
 use crate::platform::permissions::set_mode;
 use crate::platform::symlinks::make_symlinks;
 use crate::platform::untrusted::UntrustedDirectory;
-use crate::workspace::remove_entry::remove_entry;
-use crate::workspace::snapshot::{Snapshot, SnapshotEntry};
+use crate::workspace::copy::remove_entry;
+use crate::workspace::snapshot::{Snapshot, SnapshotEntry, text};
 use crate::workspace::value_placeholders::Placeholders;
 
 /// Largest total size of the changed files in one recording, in bytes.
@@ -163,10 +163,9 @@ impl ReplayableChanges {
 }
 
 fn content(bytes: Vec<u8>, path: &str, placeholders: &Placeholders) -> io::Result<Content> {
-    match String::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => Ok(Content::Text(text)),
-        other => {
-            let bytes = other.map_or_else(std::string::FromUtf8Error::into_bytes, String::into_bytes);
+    match text(bytes) {
+        Ok(text) => Ok(Content::Text(text)),
+        Err(bytes) => {
             if let Some(name) = placeholders.secret_in(&bytes) {
                 return Err(io::Error::other(format!(
                     "the agent wrote the value of {name} to the binary file `{path}`, where it cannot be replaced by its name"

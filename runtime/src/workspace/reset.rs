@@ -13,9 +13,8 @@ use crate::platform::files::error_at;
 use crate::platform::process::echo::Echo;
 use crate::platform::symlinks::make_symlink;
 use crate::workspace::base::BaseFacts;
-use crate::workspace::copy::CopyMode;
+use crate::workspace::copy::{CopyMode, remove_entry};
 use crate::workspace::git::git;
-use crate::workspace::remove_entry::remove_entry;
 use crate::workspace::tree_walk::CACHES;
 use crate::workspace::{copy, repos};
 

@@ -289,7 +289,7 @@ impl FileContent {
 }
 
 /// The content of a text file, or the bytes of another one.
-fn text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
+pub(crate) fn text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     if bytes.contains(&0) {
         Err(bytes)
     } else {

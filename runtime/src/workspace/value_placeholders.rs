@@ -52,15 +52,10 @@ impl Placeholders {
         variables: impl IntoIterator<Item = &'a str>,
         directories: impl IntoIterator<Item = (&'a str, &'a Path)>,
     ) -> Self {
-        let mut values = Vec::new();
-        for name in variables {
-            values.extend(environment::var(name).map(|value| (name.to_owned(), value)));
-        }
-        let mut paths = Vec::new();
-        for (name, path) in directories {
-            paths.extend(path.to_str().map(|path| (name.to_owned(), path.to_owned())));
-        }
-        Self::of(values, paths)
+        let variables = variables.into_iter().filter_map(|name| Some((name.to_owned(), environment::var(name)?)));
+        let paths =
+            directories.into_iter().filter_map(|(name, path)| Some((name.to_owned(), path.to_str()?.to_owned())));
+        Self::with_separator(variables.collect(), paths.collect(), MAIN_SEPARATOR)
     }
 
     /// Placeholders of a trial: its variables, the directories that differ between runs and machines, and all else that may
@@ -82,10 +77,6 @@ impl Placeholders {
             ],
         );
         Self { redactor: redactor.clone(), ..placeholders }
-    }
-
-    fn of(variables: Vec<(String, String)>, directories: Vec<(String, String)>) -> Self {
-        Self::with_separator(variables, directories, MAIN_SEPARATOR)
     }
 
     fn with_separator(variables: Vec<(String, String)>, directories: Vec<(String, String)>, separator: char) -> Self {
@@ -169,7 +160,8 @@ impl Placeholders {
         if !String::from_utf8_lossy(hidden).contains("${{") {
             return json::decode(hidden);
         }
-        json::decode_value(&map(json::decode(hidden)?, &|text| self.restore(&text)))
+        let hidden: Value = json::decode(hidden)?;
+        json::decode(json::compact(&hidden, Some(&|text| Cow::Owned(self.restore(text))))?.as_bytes())
     }
 
     /// Name of a variable whose value is in these bytes.
@@ -221,17 +213,6 @@ fn ends_a_path(rest: &str) -> bool {
     !rest.starts_with(|next: char| next.is_alphanumeric() || matches!(next, '.' | '_' | '-'))
         || rest.starts_with(". ")
         || rest == "."
-}
-
-fn map(value: Value, change: &impl Fn(String) -> String) -> Value {
-    match value {
-        Value::String(text) => Value::String(change(text)),
-        Value::Array(items) => Value::Array(items.into_iter().map(|item| map(item, change)).collect()),
-        Value::Object(object) => {
-            Value::Object(object.into_iter().map(|(key, item)| (change(key), map(item, change))).collect())
-        }
-        other => other,
-    }
 }
 
 #[cfg(test)]
@@ -300,7 +281,7 @@ mod tests {
     #[test]
     fn a_secret_with_escapes_is_found_in_json() {
         let secrets = vec![("KEY".to_owned(), r#"pass"word\1"#.to_owned())];
-        let placeholders = Placeholders::of(secrets, Vec::new());
+        let placeholders = Placeholders::with_separator(secrets, Vec::new(), MAIN_SEPARATOR);
         let json = serde_json::to_vec(&json!({"note": r#"it is pass"word\1."#})).unwrap();
         assert_eq!(placeholders.secret_in(&json), Some("KEY"));
         assert_eq!(placeholders.secret_in(br"pass\word"), None);

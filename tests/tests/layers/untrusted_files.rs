@@ -40,7 +40,6 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("run/session/session_end.rs", "directories of bases, removed if they are empty"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),
     ("workspace/copy.rs", "templates and bases, copied before the agent starts"),
-    ("workspace/remove_entry.rs", "what is in the way of a copy; no link is followed"),
     ("workspace/replayable_changes.rs", "the workspace of a replay, in which no agent runs"),
     ("workspace/repos/mod.rs", "the directories of repositories, made before the agent starts"),
     ("workspace/reset.rs", "a base, and a workspace between two trials"),

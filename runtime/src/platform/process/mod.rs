@@ -89,27 +89,12 @@ pub(crate) enum Detached {
 
 /// Runs a program with `input` on its standard input. Its processes are ended when it ends, and after `limit`.
 pub(crate) fn run(command: Command, input: Vec<u8>, limit: Duration, echo: Echo) -> io::Result<Finished> {
-    run_as(command, input, limit, echo, Some(Detached::End))
+    run_watched(command, input, limit, echo, Some(Detached::End))
 }
 
-/// Runs a program that changes nothing and ends by itself, as [`run`]. If this process dies, it continues to run.
-pub(crate) fn run_unwatched(command: Command, limit: Duration, echo: Echo) -> io::Result<Finished> {
-    run_as(command, Vec::new(), limit, echo, None)
-}
-
-/// As [`run`], where the program may leave detached processes behind.
-pub(crate) fn run_with(
-    command: Command,
-    input: Vec<u8>,
-    limit: Duration,
-    echo: Echo,
-    detached: Detached,
-) -> io::Result<Finished> {
-    run_as(command, input, limit, echo, Some(detached))
-}
-
-/// Runs a program; `None`: unwatched.
-fn run_as(
+/// As [`run`], with what becomes of detached processes. A program that is not watched continues to run if this process dies: it changes
+/// nothing and ends by itself.
+pub(crate) fn run_watched(
     mut command: Command,
     input: Vec<u8>,
     limit: Duration,

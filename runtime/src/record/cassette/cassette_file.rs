@@ -37,7 +37,7 @@ pub(crate) struct CassetteFile {
     pub(crate) seen: AgentInput,
     /// The agent's calls in order: one, or one per turn of a conversation.
     pub(crate) calls: Vec<AgentCall>,
-    /// Replies by [`request_key`](crate::record::cassette::request_key::request_key) of the request.
+    /// Replies by [`request_key`](crate::record::cassette::recorded_replies::request_key) of the request.
     #[serde(default)]
     pub(crate) entries: BTreeMap<String, RequestReplies>,
 }
@@ -57,7 +57,8 @@ pub(crate) struct AgentCall {
     /// Measured duration.
     pub(crate) took_ms: u64,
     /// What the agent returned.
-    pub(crate) returned: Returned,
+    #[serde(with = "Returned")]
+    pub(crate) returned: Outcome,
     /// What the agent reported while it ran.
     pub(crate) reported: Reported,
     /// The agent's changes to its workspace.
@@ -65,9 +66,9 @@ pub(crate) struct AgentCall {
 }
 
 /// An [`Outcome`] in a cassette.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Returned {
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Outcome", default = "Outcome::default")]
+struct Returned {
     text: Option<String>,
     messages: Option<Vec<Message>>,
     state: Object,
@@ -150,11 +151,6 @@ impl CassetteFile {
         }
         write_bytes(path, &json)
     }
-
-    /// Its JSON without line breaks, for a file next to the record.
-    pub(crate) fn to_bytes(&self, placeholders: &Placeholders) -> io::Result<Vec<u8>> {
-        Ok(placeholders.hide_in(self)?.into_bytes())
-    }
 }
 
 impl AgentCall {
@@ -165,8 +161,7 @@ impl AgentCall {
         (started_at, ended_at): (String, String),
         workspace: ReplayableChanges,
     ) -> Self {
-        let Outcome { text, messages, state, usage, cost_usd, duration_ms, model, metadata } = outcome.clone();
-        let returned = Returned { text, messages, state, usage, cost_usd, duration_ms, model, metadata };
+        let returned = outcome.clone();
         let recording = recording.clone();
         let reported = Reported {
             messages: recording.messages,
@@ -180,9 +175,7 @@ impl AgentCall {
     }
 
     pub(crate) fn outcome(&self) -> Outcome {
-        let Returned { text, messages, state, usage, cost_usd, duration_ms, model, metadata } = self.returned.clone();
-        let usage = usage.or(self.reported.usage);
-        Outcome { text, messages, state, usage, cost_usd, duration_ms, model, metadata }
+        Outcome { usage: self.returned.usage.or(self.reported.usage), ..self.returned.clone() }
     }
 
     pub(crate) fn recording(&self) -> Recording {

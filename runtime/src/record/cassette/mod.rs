@@ -4,7 +4,6 @@ pub(crate) mod cassette_file;
 pub(crate) mod cassette_path;
 pub(crate) mod recorded_input;
 pub(crate) mod recorded_replies;
-pub(crate) mod request_key;
 
 use std::io;
 use std::path::PathBuf;
@@ -184,7 +183,7 @@ impl TrialCassette {
 
     /// Whether a model was asked through this cassette.
     pub(crate) fn has_replies(&self) -> bool {
-        !self.0.recorded().replies.is_empty()
+        !self.0.recorded().replies.by_key.is_empty()
     }
 
     /// Everything recorded so far, in the format of a cassette; `None` without a trial.
@@ -193,7 +192,7 @@ impl TrialCassette {
         if let Some(unchanged) = self.0.earlier_evidence(&recorded) {
             return Ok(Some(unchanged.to_vec()));
         }
-        self.0.file(&recorded).map(|file| file.to_bytes(&self.0.placeholders)).transpose()
+        self.0.file(&recorded).map(|file| Ok(self.0.placeholders.hide_in(&file)?.into_bytes())).transpose()
     }
 }
 
@@ -202,7 +201,8 @@ impl SharedCassette {
     fn earlier_evidence(&self, recorded: &RecordedSoFar) -> Option<&[u8]> {
         let StoredCassette { file, bytes } = self.earlier.as_ref().filter(|_| self.mode == Mode::Regrade)?;
         let is_same_input = self.about.as_ref()?.input_digest == file.input_digest;
-        let is_all = recorded.replayed == file.calls.len() && file.entries.is_empty() && recorded.replies.is_empty();
+        let is_all =
+            recorded.replayed == file.calls.len() && file.entries.is_empty() && recorded.replies.by_key.is_empty();
         (is_same_input && is_all && self.placeholders.secret_in(bytes).is_none()).then_some(bytes)
     }
 
@@ -219,7 +219,7 @@ impl SharedCassette {
             input_digest,
             seen,
             calls: replayed.chain(&recorded.calls).cloned().collect(),
-            entries: recorded.replies.to_map(),
+            entries: recorded.replies.by_key.clone(),
         })
     }
 

@@ -66,10 +66,8 @@ impl AgentInput {
             Input::Data(_) => &[],
         };
         let said = case.conversation.iter().flat_map(|conversation| &conversation.turns).map(|turn| &turn.input);
-        let mut files = BTreeMap::new();
-        for file in file_parts(messages.iter().chain(said)) {
-            files.insert(file.written.clone(), digest_of(&location.resolve(file)));
-        }
+        let files = file_parts(messages.iter().chain(said)).into_iter();
+        let files = files.map(|file| (file.written.clone(), digest_of(&location.resolve(file)))).collect();
         let mut workspace = BTreeMap::new();
         let mut repos = Vec::new();
         if let Some(wanted) = &case.workspace {
@@ -126,12 +124,8 @@ impl AgentInput {
         if self.turns != now.turns {
             add_line("the turns of the conversation changed".to_owned());
         }
-        for line in changed_files("input file", &self.files, &now.files) {
-            add_line(line);
-        }
-        for line in changed_files("workspace", &self.workspace, &now.workspace) {
-            add_line(line);
-        }
+        changed_files("input file", &self.files, &now.files).into_iter().for_each(&mut add_line);
+        changed_files("workspace", &self.workspace, &now.workspace).into_iter().for_each(&mut add_line);
         if self.repos != now.repos {
             add_line("the workspace's repositories changed".to_owned());
         }

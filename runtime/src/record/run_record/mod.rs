@@ -4,21 +4,19 @@
 //! not depend on the size of suite and run. The first test of the run also asks git for the state of the repository,
 //! while its case runs.
 
-mod git_query;
 pub(crate) mod surroundings;
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
 
 use evalsuite_discovery::workspace_around;
 use evalsuite_records::probe::read_probe;
 use evalsuite_records::record::{ProbeRates, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 use evalsuite_schema::Suite;
 
-use self::git_query::GitQuery;
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, package_directory, program};
 use crate::platform::clock::timestamp;
@@ -26,6 +24,7 @@ use crate::platform::digest::sha256;
 use crate::platform::environment;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{read_json, replace_file, write_json};
+use crate::platform::notice;
 use crate::platform::process::echo::Echo;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::RunDirectory;
@@ -82,6 +81,35 @@ fn lock(run: &RunDirectory) -> io::Result<FileLock> {
     FileLock::acquire(&run.locks().join("run.lock"))
 }
 
+/// Git is asked for the state of the repository, which is added to `run.json`. Dropping this waits for that.
+#[must_use = "dropping it waits for git"]
+pub(crate) struct GitQuery(Option<JoinHandle<io::Result<()>>>);
+
+impl GitQuery {
+    fn start(suite: &SuiteOfRun<'_>) -> Self {
+        let (run, redactor, echo) = (suite.run.clone(), suite.redactor.clone(), suite.echo);
+        let package = suite.location.package_root.clone();
+        let ask = move || match surroundings::git(&package, echo) {
+            Some(state) => update_run(&run, &redactor, |record| record.git = Some(state)),
+            None => Ok(()),
+        };
+        Self(Builder::new().spawn(ask).map_err(|error| report(&error)).ok())
+    }
+}
+
+impl Drop for GitQuery {
+    fn drop(&mut self) {
+        // The panic hook has reported a panic.
+        if let Some(Ok(Err(error))) = self.0.take().map(JoinHandle::join) {
+            report(&error);
+        }
+    }
+}
+
+fn report(error: &io::Error) {
+    notice::say(&format!("the state of the repository is not recorded: {error}"));
+}
+
 impl SuiteOfRun<'_> {
     /// The mark of one inclusion of the suite: one or several test programs can include it several times.
     fn mark(&self) -> PathBuf {
@@ -124,12 +152,8 @@ impl SuiteOfRun<'_> {
         record.package = self.suite.package.to_owned();
         record.package_version = self.suite.package_version.to_owned();
         record.ci = surroundings::ci(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-        let mut variables: Vec<(OsString, OsString)> = Vec::new();
-        for (name, value) in environment::of_file() {
-            variables.push((name.into(), value.into()));
-        }
-        variables.extend(std::env::vars_os());
-        record.env = surroundings::settings(variables);
+        let of_file = environment::of_file().into_iter().map(|(name, value)| (name.into(), value.into()));
+        record.env = surroundings::settings(of_file.chain(std::env::vars_os()).collect());
         record
     }
 

@@ -22,19 +22,8 @@ pub(crate) enum Form {
     Json,
 }
 
-impl Form {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Absent => "absent",
-            Self::Empty => "empty",
-            Self::Json => "json",
-        }
-    }
-
-    pub(crate) fn of(name: &str) -> Option<Self> {
-        [Self::Absent, Self::Empty, Self::Json].into_iter().find(|form| form.as_str() == name)
-    }
-}
+/// The forms and their names in documents.
+pub(crate) const FORMS: [(Form, &str); 3] = [(Form::Absent, "absent"), (Form::Empty, "empty"), (Form::Json, "json")];
 
 /// Content as text or parts, and its form if it is neither.
 pub(crate) fn write(content: &Content, redactor: &Redactor) -> (Value, Option<Form>) {
@@ -104,15 +93,11 @@ fn read_part(node: &Node<'_>) -> Result<Part, TrajectoryError> {
             let file = text.strip_prefix("[file: ").and_then(|rest| rest.strip_suffix(']'));
             Ok(file.map_or_else(|| Part::Text(text.to_owned()), |path| Part::File(PathRef::new(path))))
         }
-        "image" => {
+        media @ ("image" | "audio") => {
             let source = node.required("source")?;
             let media_type = source.required("media_type")?.text()?.to_owned();
-            Ok(Part::Image { file: PathRef::new(source.required("path")?.text()?), media_type })
-        }
-        "audio" => {
-            let source = node.required("source")?;
-            let media_type = source.required("media_type")?.text()?.to_owned();
-            Ok(Part::Audio { file: PathRef::new(source.required("path")?.text()?), media_type })
+            let file = PathRef::new(source.required("path")?.text()?);
+            Ok(if media == "image" { Part::Image { file, media_type } } else { Part::Audio { file, media_type } })
         }
         _ => Err(kind.unexpected("`text`, `image` or `audio`")),
     }

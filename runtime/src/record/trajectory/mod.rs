@@ -69,14 +69,6 @@ impl Outcome {
     ///
     /// If it is not such a document. The error names the invalid value.
     pub fn from_trajectory(json: impl AsRef<[u8]>) -> Result<Self, TrajectoryError> {
-        let read = self::read(json.as_ref())?;
-        Ok(Self {
-            text: read.messages.is_none().then_some(read.answer),
-            messages: read.messages,
-            usage: read.usage,
-            cost_usd: read.cost_usd,
-            model: read.model,
-            ..Self::default()
-        })
+        self::read(json.as_ref())
     }
 }

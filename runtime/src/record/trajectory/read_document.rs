@@ -4,23 +4,14 @@ use evalsuite_records::record::Usage;
 use evalsuite_schema::{Message, Role, Value};
 
 use crate::model::messages::answer;
+use crate::model::outcome::Outcome;
 use crate::record::trajectory::document_node::Node;
 use crate::record::trajectory::read_steps::StepReader;
 use crate::record::trajectory::{TrajectoryError, VERSION, extra};
 
-/// The contents of a trajectory.
-#[derive(Debug, Default)]
-pub(crate) struct ReadTrajectory {
-    /// `None` if the document states that it contains only the answer.
-    pub(crate) messages: Option<Vec<Message>>,
-    pub(crate) answer: String,
-    pub(crate) usage: Option<Usage>,
-    pub(crate) cost_usd: Option<f64>,
-    pub(crate) model: Option<String>,
-}
-
-/// Reads a document of any version up to the one that is written.
-pub(crate) fn read(json: &[u8]) -> Result<ReadTrajectory, TrajectoryError> {
+/// Reads a document of any version up to the one that is written. The outcome has messages, unless the document states that it contains only
+/// the answer.
+pub(crate) fn read(json: &[u8]) -> Result<Outcome, TrajectoryError> {
     let value: Value = evalsuite_schema::json::from_slice(json).map_err(TrajectoryError::json)?;
     let root = Node::root(&value);
     check_version(&root)?;
@@ -38,12 +29,13 @@ pub(crate) fn read(json: &[u8]) -> Result<ReadTrajectory, TrajectoryError> {
         count_calls(&mut messages);
     }
     let (usage, cost_usd) = totals(&root, usage, cost)?;
-    Ok(ReadTrajectory {
+    Ok(Outcome {
         model: model(&root, &messages)?,
-        answer: answer(&messages),
+        text: (!reported).then(|| answer(&messages)),
         messages: reported.then_some(messages),
         usage,
         cost_usd,
+        ..Outcome::default()
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evalsuite_records::record::Usage;
 use evalsuite_schema::{Content, Message, Object, Role, ToolCall, Value};
 
-use crate::record::trajectory::content_parts::Form;
+use crate::record::trajectory::content_parts::{FORMS, Form};
 use crate::record::trajectory::document_node::Node;
 use crate::record::trajectory::read_document::usage;
 use crate::record::trajectory::{TrajectoryError, content_parts, extra};
@@ -59,10 +59,10 @@ impl StepReader {
         if role != Role::Assistant {
             check_agent_keys(node)?;
         }
-        let message = self.message(node, role)?;
+        let (calls, ids) = read_calls(node)?;
+        let message = self.message(node, role, calls)?;
         self.count(node, &message);
         self.calls.clear();
-        let ids: Vec<String> = written_ids(node)?;
         let observed = node.get("observation");
         if self.flag(node, extra::CONTINUES) {
             // An empty transcript has a step that continues no message.
@@ -104,9 +104,9 @@ impl StepReader {
         }
     }
 
-    fn message(&self, node: &Node<'_>, role: Role) -> Result<Message, TrajectoryError> {
+    fn message(&self, node: &Node<'_>, role: Role, calls: Vec<ToolCall>) -> Result<Message, TrajectoryError> {
         let mut message = Message::empty(role);
-        message.tool_calls = read_calls(node)?;
+        message.tool_calls = calls;
         let form = form(node);
         let content = content_parts::read(&node.required("message")?, form)?;
         let is_absent = match form {
@@ -222,9 +222,10 @@ fn check_agent_keys(node: &Node<'_>) -> Result<(), TrajectoryError> {
     }
 }
 
-fn read_calls(node: &Node<'_>) -> Result<Vec<ToolCall>, TrajectoryError> {
-    let Some(list) = node.get("tool_calls") else { return Ok(Vec::new()) };
-    let mut calls = Vec::new();
+/// The calls of a step, and their ids as they are written.
+fn read_calls(node: &Node<'_>) -> Result<(Vec<ToolCall>, Vec<String>), TrajectoryError> {
+    let (mut calls, mut ids) = (Vec::new(), Vec::new());
+    let Some(list) = node.get("tool_calls") else { return Ok((calls, ids)) };
     for item in list.items()? {
         let mut call = ToolCall::new(item.required("function_name")?.text()?);
         let id = item.required("tool_call_id")?.text()?;
@@ -246,13 +247,9 @@ fn read_calls(node: &Node<'_>) -> Result<Vec<ToolCall>, TrajectoryError> {
         call.duration_ms = number(extra, "duration_ms");
         call.is_error = extra.get("is_error") == Some(&Value::Bool(true));
         calls.push(call);
+        ids.push(id.to_owned());
     }
-    Ok(calls)
-}
-
-fn written_ids(node: &Node<'_>) -> Result<Vec<String>, TrajectoryError> {
-    let Some(list) = node.get("tool_calls") else { return Ok(Vec::new()) };
-    list.items()?.map(|item| Ok(item.required("tool_call_id")?.text()?.to_owned())).collect()
+    Ok((calls, ids))
 }
 
 fn text_of(node: &Node<'_>, key: &'static str) -> Result<Option<String>, TrajectoryError> {
@@ -260,7 +257,8 @@ fn text_of(node: &Node<'_>, key: &'static str) -> Result<Option<String>, Traject
 }
 
 fn form(node: &Node<'_>) -> Option<Form> {
-    Form::of(node.value.get("extra")?.get(extra::CONTENT)?.as_str()?)
+    let name = node.value.get("extra")?.get(extra::CONTENT)?.as_str()?;
+    FORMS.into_iter().find(|(_, known)| *known == name).map(|(form, _)| form)
 }
 
 fn string(object: &Object, key: &str) -> Option<String> {

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::record::Usage;
-use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::{Message, Object, Role, ToolCall, rfc3339};
+use evalsuite_schema::{Message, Object, Role, ToolCall, Value, rfc3339};
 
 use crate::platform::redaction::Redactor;
-use crate::record::trajectory::content_parts::Form;
+use crate::record::trajectory::content_parts::{FORMS, Form};
 use crate::record::trajectory::document::{
     Agent, Call, Document, DocumentExtra, FinalMetrics, Observation, Result, Source, Step,
 };
@@ -202,14 +201,9 @@ impl Steps<'_> {
             Some((step, id)) => (Some(step), Some(id)),
             None => (self.done.iter().rposition(|step| step.source == Source::Agent), None),
         };
-        let (content, form) = match &message.content {
-            None => (None, None),
-            Some(content) => {
-                let (content, form) = content_parts::write(content, self.redactor);
-                (Some(content), form)
-            }
-        };
-        let mut extra = form_extra(form);
+        let content = message.content.as_ref().map(|content| content_parts::write(content, self.redactor));
+        let (content, form) = content.unzip();
+        let mut extra = form_extra(form.flatten());
         extra.insert(extra::MESSAGE.to_owned(), true.into());
         keep_common(&mut extra, message, true);
         keep_foreign(&mut extra, message);
@@ -251,28 +245,24 @@ fn speak(step: &mut Step, message: &Message) {
 
 fn metrics(message: &Message) -> Option<Object> {
     let mut metrics = Object::new();
-    if let Some(usage) = message.usage {
-        metrics.insert("prompt_tokens".to_owned(), usage.input.saturating_add(usage.cached).into());
-        metrics.insert("completion_tokens".to_owned(), usage.output.into());
-        metrics.insert("cached_tokens".to_owned(), usage.cached.into());
-    }
-    if let Some(cost) = message.cost_usd {
-        metrics.insert("cost_usd".to_owned(), cost.into());
-    }
-    let more = message.usage.map(reasoning_tokens).unwrap_or_default();
-    if !more.is_empty() {
-        metrics.insert("extra".to_owned(), more.into());
-    }
+    let mut set = |key, value| set(&mut metrics, key, value);
+    set("prompt_tokens", message.usage.map(|usage| usage.input.saturating_add(usage.cached).into()));
+    set("completion_tokens", message.usage.map(|usage| usage.output.into()));
+    set("cached_tokens", message.usage.map(|usage| usage.cached.into()));
+    set("cost_usd", message.cost_usd.map(Value::from));
+    set("extra", message.usage.map(reasoning_tokens).filter(|more| !more.is_empty()).map(Value::from));
     (!metrics.is_empty()).then_some(metrics)
+}
+
+fn set(object: &mut Object, key: &str, value: Option<Value>) {
+    if let Some(value) = value {
+        object.insert(key.to_owned(), value);
+    }
 }
 
 /// Adds to `extra` what has no field in any step.
 fn keep_common(extra: &mut Object, message: &Message, with_start: bool) {
-    let mut set = |key: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            extra.insert(key.to_owned(), value);
-        }
-    };
+    let mut set = |key, value| set(extra, key, value);
     set("name", message.name.as_deref().map(Value::from));
     set("start_time", message.start_time.as_deref().filter(|_| with_start).map(Value::from));
     set("end_time", message.end_time.as_deref().map(Value::from));
@@ -282,11 +272,7 @@ fn keep_common(extra: &mut Object, message: &Message, with_start: bool) {
 
 /// Adds to `extra` what has a field only in an agent's step.
 fn keep_foreign(extra: &mut Object, message: &Message) {
-    let mut set = |key: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            extra.insert(key.to_owned(), value);
-        }
-    };
+    let mut set = |key, value| set(extra, key, value);
     set("reasoning_content", message.reasoning.as_deref().map(Value::from));
     set("model_name", message.model.as_deref().map(Value::from));
     set("llm_call_count", message.llm_call_count.map(Value::from));
@@ -294,22 +280,13 @@ fn keep_foreign(extra: &mut Object, message: &Message) {
 }
 
 fn write_call(call: &ToolCall, id: String) -> Call {
+    let (arguments, form) = match &call.input {
+        None => (Object::new(), Some("absent")),
+        Some(Value::Object(arguments)) => (arguments.clone(), None),
+        Some(other) => (Object::from_iter([("value".to_owned(), other.clone())]), Some("value")),
+    };
     let mut extra = Object::new();
-    let mut set = |key: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            extra.insert(key.to_owned(), value);
-        }
-    };
-    let arguments = match &call.input {
-        None => Object::new(),
-        Some(Value::Object(arguments)) => arguments.clone(),
-        Some(other) => Object::from_iter([("value".to_owned(), other.clone())]),
-    };
-    let form = match &call.input {
-        None => Some("absent"),
-        Some(Value::Object(_)) => None,
-        Some(_) => Some("value"),
-    };
+    let mut set = |key, value| set(&mut extra, key, value);
     set(extra::ARGUMENTS, form.map(Value::from));
     set("given_id", call.id.as_deref().filter(|given| *given != id).map(Value::from));
     set("has_id", call.id.is_none().then(|| false.into()));
@@ -328,5 +305,6 @@ fn output_text(output: &Value, redactor: &Redactor) -> (Value, Option<Form>) {
 }
 
 fn form_extra(form: Option<Form>) -> Object {
-    form.map(|form| (extra::CONTENT.to_owned(), json!(form.as_str()))).into_iter().collect()
+    let name = FORMS.iter().find(|(known, _)| Some(*known) == form).map(|(_, name)| *name);
+    name.map(|name| (extra::CONTENT.to_owned(), Value::from(name))).into_iter().collect()
 }

@@ -129,7 +129,7 @@ impl HookCall {
         let mut input = self.facts.payload().to_string().into_bytes();
         input.push(b'\n');
         // A hook may start a server for all cases.
-        process::run_with(command, input, Duration::from_millis(self.hook.timeout_ms), echo, Detached::Keep)
+        process::run_watched(command, input, Duration::from_millis(self.hook.timeout_ms), echo, Some(Detached::Keep))
             .map_err(|error| self.failed(format_args!("cannot run `{program}`: {error}")))
     }
 

@@ -4,14 +4,16 @@ use evalsuite_records::record::Usage;
 use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Content, Message, Part, Role};
 
+use crate::model::messages::answer;
+use crate::model::outcome::Outcome;
 use crate::record::trajectory::TrajectoryError;
-use crate::record::trajectory::read_document::{ReadTrajectory, read};
+use crate::record::trajectory::read_document::read;
 
-fn steps(steps: Value) -> Result<ReadTrajectory, TrajectoryError> {
+fn steps(steps: Value) -> Result<Outcome, TrajectoryError> {
     document(json!({"schema_version": "ATIF-v1.6", "agent": {"name": "a", "version": "1"}, "steps": steps}))
 }
 
-fn document(value: Value) -> Result<ReadTrajectory, TrajectoryError> {
+fn document(value: Value) -> Result<Outcome, TrajectoryError> {
     read(value.to_string().as_bytes())
 }
 
@@ -92,7 +94,7 @@ fn the_work_of_another_harness_becomes_messages() {
     let counts: Vec<Option<u64>> = messages.iter().map(|message| message.llm_call_count).collect();
     assert_eq!(counts[2], Some(1), "a step that does not count its calls is one");
     assert_eq!(counts[counts.len() - 2], Some(0));
-    assert_eq!((read.answer.as_str(), read.model.as_deref()), ("copied", Some("m-0")));
+    assert_eq!((answer(&messages), read.model.as_deref()), ("copied".to_owned(), Some("m-0")));
     assert_eq!((read.usage, read.cost_usd), (Some(Usage::new(10, 5).with_cached(2)), Some(0.25)));
 }
 
@@ -183,7 +185,7 @@ fn the_last_word_is_the_answer() {
         {"step_id": 3, "source": "user", "message": "thanks"},
     ]))
     .unwrap();
-    assert_eq!(read.answer, "first");
     let messages = read.messages.unwrap();
+    assert_eq!(answer(&messages), "first");
     assert_eq!(texts(&messages)[1], (Role::Assistant.as_str(), None), "a step that only calls says nothing");
 }

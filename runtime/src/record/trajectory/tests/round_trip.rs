@@ -191,5 +191,5 @@ fn an_empty_transcript_and_an_unreported_one_are_told_apart() {
     assert_eq!(unreported["extra"]["transcript_reported"], false);
     assert_eq!(unreported["steps"][0]["message"], "42");
     let read = read(unreported.to_string().as_bytes()).unwrap();
-    assert_eq!((read.messages, read.answer.as_str()), (None, "42"));
+    assert_eq!((read.messages, read.text.as_deref()), (None, Some("42")));
 }
