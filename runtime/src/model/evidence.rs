@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evalsuite_records::record::Usage;
-use evalsuite_schema::{Content, Input, Message, Object, ReferenceSolution, Role, ToolCall, Value};
+use evalsuite_schema::{Case, Content, Input, Message, Object, ReferenceSolution, Role, ToolCall, Value};
 use serde::de::DeserializeOwned;
 
 use crate::model::answer_files::AnswerFiles;
@@ -77,6 +77,23 @@ pub(crate) struct Facts {
     pub(crate) diff: String,
     pub(crate) dependencies: Arc<Dependencies>,
     pub(crate) unknown: UnknownWork,
+}
+
+impl Facts {
+    /// What is known before the agent is called.
+    pub(crate) fn of_case(case: &Case, target: &str) -> Self {
+        Self {
+            case_id: case.id.clone(),
+            description: case.description.clone(),
+            criteria: case.criteria.clone(),
+            input: Some(case.input.clone()),
+            metadata: case.metadata.clone(),
+            target: target.to_owned(),
+            expected_output: case.expected_output.clone(),
+            reference_solution: case.reference_solution.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 /// What is not known of an agent's work, and why.

@@ -292,14 +292,12 @@ const RUN: &[&str] = &[
 /// The phases of a trial: `Prepared`, `Called`, `Captured`, `Graded`, `TrialRecord`.
 const TRIAL: &[&str] = &[
     "trial_log",
-    "verbose",
     "trial_attempt",
     "early_end",
     "prepared",
     "trial_hooks",
     "agent_call",
     "called",
-    "evidence_file",
     "reported_transcript",
     "captured",
     "graded",

@@ -126,20 +126,12 @@ impl JudgeMeasurement<'_> {
         });
         let now = timestamp();
         let evidence = Evidence::new(Facts {
-            case_id: case.id.clone(),
-            description: case.description.clone(),
-            criteria: case.criteria.clone(),
-            input: Some(case.input.clone()),
-            metadata: case.metadata.clone(),
-            target: DIRECTORY.to_owned(),
-            expected_output: case.expected_output.clone(),
-            reference_solution: case.reference_solution.clone(),
             answer: sample.output.clone(),
             transcript: Some(vec![Message::text(Role::Assistant, sample.output.clone())]),
             started_at: now.clone(),
             ended_at: now,
             files: AnswerFiles { workspace: workspace.clone(), ..AnswerFiles::default() },
-            ..Facts::default()
+            ..Facts::of_case(&case, DIRECTORY)
         });
         let notes = RefCell::default();
         let context = GradingContext {

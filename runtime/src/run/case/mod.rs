@@ -57,7 +57,7 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
         return Ok(report);
     }
     let (trials, end) = match prevented {
-        Some((outcome, reason)) => (CaseTrials::none(), CaseEnd::prevented(outcome, reason)),
+        Some((outcome, reason)) => (CaseTrials::default(), CaseEnd::prevented(outcome, reason)),
         None => {
             plan.report_progress(|| ProgressStep::CaseStarted {});
             let mut setup = CaseSetup::begin(&plan).map_err(|error| plan.unwritable(error))?;

@@ -142,7 +142,7 @@ fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(P
         };
         let digests = [&record.case_digest, &record.input_digest, &record.grader_digest];
         let is_same =
-            digests == [&plan.records.digests.case, &plan.records.digests.input, &plan.records.digests.graders];
+            digests == [&plan.records.digests.case, &plan.records.input_digest, &plan.records.digests.graders];
         if !is_same || record.conditions.as_ref() != Some(conditions) {
             continue;
         }

@@ -5,8 +5,9 @@ use evalsuite_schema::{Example, Examples, Grader, GraderConfig, Location, Turn, 
 
 use crate::run::case_error::CaseError;
 use crate::run::made_up::judge_replies::JudgeReplies;
-use crate::run::made_up::made_up_grading::{Graders, MadeUpGrading, turn_folder};
-use crate::run::made_up::{GradedResult, MadeUpFile, MadeUpReply, MadeUpResult};
+use crate::run::made_up::made_up_grading::{Graders, MadeUpGrading};
+use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
+use crate::run::trial::conversation::turn_folder;
 
 /// An example that was graded.
 #[derive(Debug, Clone)]
@@ -39,9 +40,7 @@ impl GradedExample {
         }
         text
     }
-}
 
-impl GradedExample {
     /// Whether all that is missing is a judge, and the line that says why the example is not decided.
     pub(crate) fn undecided(&self, case: &str) -> (bool, String) {
         let not_run = &self.graded.not_run;
@@ -89,12 +88,8 @@ impl MadeUpGrading<'_> {
         let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
         for (index, turn) in (0_u32..).zip(turns) {
             for grader in &turn.graders {
-                self.grade_those_of(
-                    &format!("{}/{}", turn_folder(index), grader.name),
-                    grader,
-                    Some(turn),
-                    &mut graded,
-                );
+                let path = format!("{}/{}", turn_folder(index), grader.name);
+                self.grade_those_of(&path, grader, Some(turn), &mut graded);
             }
         }
         self.replies = of_trials;
@@ -126,11 +121,9 @@ impl MadeUpGrading<'_> {
 
 /// The result that an example describes.
 pub(crate) fn result_of(example: &Example) -> MadeUpResult {
-    let written = example.files.iter().map(|(path, text)| MadeUpFile {
-        path: path.clone(),
-        text: Some(text.as_str().map_or_else(|| Value::to_string(text), str::to_owned)),
-    });
-    let removed = example.removed_files.iter().map(|path| MadeUpFile { path: path.clone(), text: None });
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let written = example.files.iter().map(|(path, value)| (path.clone(), Some(text(value))));
+    let removed = example.removed_files.iter().map(|path| (path.clone(), None));
     MadeUpResult {
         replies: vec![MadeUpReply::new(example.answer.clone(), example.tool_calls.clone())],
         files: written.chain(removed).collect(),

@@ -6,11 +6,10 @@ use evalsuite_records::record::{Mode, Reason};
 
 use crate::model::answer_files::AnswerFiles;
 use crate::platform::digest::file_key;
-use crate::record::cassette::{CassetteOptions, RecordedTrial, TrialCassette, cassette_path};
+use crate::record::cassette::{CassetteOptions, TrialCassette, cassette_path};
 use crate::run::case_error::CaseError;
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::plan::Plan;
-use crate::workspace::value_placeholders::Placeholders;
 
 /// Name of the directory with the recordings of examples, which no case has.
 const EXAMPLES: &str = "examples";
@@ -28,7 +27,7 @@ impl JudgeReplies {
     /// Judges are asked if the suite allows it; otherwise they reply from the recording of the case's first trial, if there is one.
     pub(super) fn of_trials(suite: &MadeUpSuite, plan: &Plan<'_>, files: &AnswerFiles) -> Result<Self, CaseError> {
         if suite.allowed.judges {
-            return Ok(Self { cassette: TrialCassette::none(), are_asked: true, is_recorded: false });
+            return Ok(Self::asked(TrialCassette::none()));
         }
         Self::recorded(plan.recording(0)?, Mode::Live, plan, files)
     }
@@ -37,16 +36,16 @@ impl JudgeReplies {
     /// replayed where there is no judge.
     pub(super) fn of_examples(suite: &MadeUpSuite, plan: &Plan<'_>, files: &AnswerFiles) -> Result<Self, CaseError> {
         let recording = recording_of_examples(plan)?;
-        let mode = suite.mode_of_examples;
         let is_asked = suite.allowed.judges && (has_default_judge(suite) || !recording.is_file());
-        match mode {
-            Mode::Record => {
-                Ok(Self { cassette: open(recording, Mode::Record, plan, files)?, are_asked: true, is_recorded: false })
-            }
-            Mode::Replay => Self::recorded(recording, Mode::Replay, plan, files),
-            _ if is_asked => Ok(Self { cassette: TrialCassette::none(), are_asked: true, is_recorded: false }),
-            _ => Self::recorded(recording, Mode::Live, plan, files),
+        match suite.mode_of_examples {
+            Mode::Record => Ok(Self::asked(open(recording, Mode::Record, plan, files)?)),
+            Mode::Live if is_asked => Ok(Self::asked(TrialCassette::none())),
+            mode => Self::recorded(recording, mode, plan, files),
         }
+    }
+
+    fn asked(cassette: TrialCassette) -> Self {
+        Self { cassette, are_asked: true, is_recorded: false }
     }
 
     fn recorded(recording: PathBuf, mode: Mode, plan: &Plan<'_>, files: &AnswerFiles) -> Result<Self, CaseError> {
@@ -69,18 +68,6 @@ fn recording_of_examples(plan: &Plan<'_>) -> Result<PathBuf, Reason> {
 }
 
 fn open(path: PathBuf, mode: Mode, plan: &Plan<'_>, files: &AnswerFiles) -> Result<TrialCassette, CaseError> {
-    let secrets = plan.variables.secrets.iter().map(String::as_str);
-    let placeholders =
-        Placeholders::of_trial(secrets, &plan.redactor, &plan.source.places, &files.trial, &files.workspace);
-    let about = RecordedTrial {
-        suite: plan.source.suite.name.to_owned(),
-        case_id: plan.source.entry.id.to_owned(),
-        target: plan.tested.target.clone(),
-        trial: 0,
-        seen: plan.seen.clone(),
-        input_digest: plan.records.digests.input.clone(),
-    };
-    let hint = plan.how_to_record();
-    let options = CassetteOptions { mode, path: Some(path), placeholders, about, hint, has_agent: false };
-    Ok(TrialCassette::open(options)?)
+    let options = plan.cassette_options(0, &files.trial, &files.workspace);
+    Ok(TrialCassette::open(CassetteOptions { mode, path: Some(path), has_agent: false, ..options })?)
 }

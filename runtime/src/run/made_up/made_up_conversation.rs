@@ -6,12 +6,12 @@ use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
 use crate::grade::scoring::{TrialScore, score_conversation};
 use crate::model::evidence::Facts;
 use crate::run::made_up::bounded_grading::{Bounded, NotRun, score_bounds};
-use crate::run::made_up::made_up_grading::{MadeUpGrading, ScoredResult, Surroundings, turn_folder};
-use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
+use crate::run::made_up::made_up_grading::{MadeUpGrading, ScoredResult, Surroundings};
+use crate::run::made_up::{MadeUpReply, MadeUpResult};
 use crate::run::selection::turn_graders::turn_graders;
 use crate::run::trial::conversation::conversation_history::ConversationHistory;
 use crate::run::trial::conversation::conversation_totals::ConversationTotals;
-use crate::run::trial::conversation::{shown, turn_not_run};
+use crate::run::trial::conversation::{shown, turn_folder, turn_not_run};
 
 /// The scores of the turns if all graders that were not run fail, or pass.
 #[derive(Default)]
@@ -64,7 +64,7 @@ impl MadeUpGrading<'_> {
         let outcome = totals.outcome(&history);
         let mut facts = self.facts(&MadeUpReply::default(), surroundings);
         facts.answer = outcome.text.unwrap_or_default();
-        facts.input = Some(Input::Messages(history.messages()));
+        facts.input = Some(Input::Messages(history.0));
         facts.is_conversation = true;
         (facts.transcript, facts.turns) = totals.transcript();
         let graders = self.run_graders(&case.graders, None, facts, surroundings, &mut not_run);
@@ -73,11 +73,7 @@ impl MadeUpGrading<'_> {
             score_conversation(conversation.aggregation, &turns.scores, whole, self.plan.standard.threshold)
         };
         let (low, high) = (score(&low, of_low), score(&high, of_high));
-        let passes = (low.outcome == high.outcome).then_some(low.outcome == Status::Passed);
-        let score = low.score.filter(|_| low.score == high.score);
-        let graders = graders.into_iter().map(Bounded::shown).collect();
-        let graded = GradedResult { passes, score, graders, turns: Some(turns), not_run };
-        ScoredResult { graded, outcome: low }
+        ScoredResult::between([low, high], graders, Some(turns), not_run)
     }
 
     /// The scores of the whole. If a trial may have ended earlier, nothing is known of what the graders would have said.

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use evalsuite_records::record::{GraderState, Status, Usage, Verdict};
+use evalsuite_records::record::{GraderState, Status, TurnRecord, Usage, Verdict};
 use evalsuite_schema::{Case, Grader, GraderConfig, Input, Turn};
 
 use crate::grade;
@@ -12,7 +12,7 @@ use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::{TrialScore, score_trial};
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::answer_files::AnswerFiles;
-use crate::model::command::{CommandEnvironment, Site};
+use crate::model::command::CommandEnvironment;
 use crate::model::evidence::{Evidence, Facts};
 use crate::model::suite::EvalCase;
 use crate::platform::clock::timestamp;
@@ -20,10 +20,11 @@ use crate::run::case_error::CaseError;
 use crate::run::made_up::bounded_grading::{AllowedGraders, Bounded, BoundedGrading, NotRun, score_bounds};
 use crate::run::made_up::judge_replies::{JudgeReplies, has_default_judge};
 use crate::run::made_up::made_up_suite::MadeUpSuite;
-use crate::run::made_up::made_up_workspace::{case_needs_workspace, needs_workspace};
+use crate::run::made_up::made_up_workspace::needs_workspace;
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
 use crate::run::plan::Plan;
 use crate::run::trial::conversation::conversation_history::ConversationHistory;
+use crate::run::trial::conversation::turn_folder;
 use crate::run::trial::early_end::{EarlyEnd, guarded};
 use crate::run::trial::prepared::resolve_case;
 use crate::workspace::workspace_diff::WorkspaceDiff;
@@ -57,6 +58,21 @@ pub(super) struct ScoredResult {
     pub(super) outcome: TrialScore,
 }
 
+impl ScoredResult {
+    /// What is known of a result with these worst and best scores.
+    pub(super) fn between(
+        [low, high]: [TrialScore; 2],
+        graders: Vec<Bounded>,
+        turns: Option<Vec<TurnRecord>>,
+        not_run: Vec<NotRun>,
+    ) -> Self {
+        let passes = (low.outcome == high.outcome).then_some(low.outcome == Status::Passed);
+        let score = low.score.filter(|_| low.score == high.score);
+        let graders = graders.into_iter().map(Bounded::shown).collect();
+        Self { graded: GradedResult { passes, score, graders, turns, not_run }, outcome: low }
+    }
+}
+
 /// What grades a result.
 #[derive(Clone, Copy)]
 pub(super) enum Graders<'g> {
@@ -76,20 +92,11 @@ impl<'a> MadeUpGrading<'a> {
         let directory = plan.records.directory.join("made-up");
         let workspace = directory.join("workspace");
         let case = resolved.as_ref().unwrap_or(&plan.source.case);
-        let needs_workspace = case_needs_workspace(case, suite.allowed.commands);
+        let needs_workspace = case.all_graders().any(|grader| needs_workspace(grader, case, suite.allowed.commands));
         if !needs_workspace && has_user_grader(case) {
             std::fs::create_dir_all(&workspace).map_err(|error| plan.unwritable(error))?;
         }
-        let environment = CommandEnvironment::of(&Site {
-            places: &plan.source.places,
-            run_id: &plan.run.run_id,
-            case,
-            target: &plan.tested.target,
-            trial: 0,
-            echo: plan.settings.echo,
-            directory: &directory,
-            workspace: &workspace,
-        });
+        let environment = plan.command_environment(case, 0, &directory, &workspace);
         let files = AnswerFiles { workspace, trial: directory.clone(), input: Vec::new() };
         let replies = JudgeReplies::of_trials(suite, &plan, &files)?;
         let nowhere = Surroundings { directory, environment, files, changes: WorkspaceDiff::default() };
@@ -143,11 +150,8 @@ impl<'a> MadeUpGrading<'a> {
                 let facts = self.facts(reply, surroundings);
                 let graders = self.run_graders(&self.graders(), None, facts, surroundings, &mut not_run);
                 let plan = &self.plan;
-                let [low, high] = score_bounds(plan.source.data.layout, &graders, plan.standard.threshold);
-                let passes = (low.outcome == high.outcome).then_some(low.outcome == Status::Passed);
-                let score = low.score.filter(|_| low.score == high.score);
-                let graders = graders.into_iter().map(Bounded::shown).collect();
-                ScoredResult { graded: GradedResult { passes, score, graders, turns: None, not_run }, outcome: low }
+                let scores = score_bounds(plan.source.data.layout, &graders, plan.standard.threshold);
+                ScoredResult::between(scores, graders, None, not_run)
             }
         }
     }
@@ -239,15 +243,7 @@ impl<'a> MadeUpGrading<'a> {
         let (case, plan) = (self.case(), &self.plan);
         let now = timestamp();
         Facts {
-            case_id: case.id.clone(),
-            description: case.description.clone(),
-            criteria: case.criteria.clone(),
-            input: Some(case.input.clone()),
-            metadata: case.metadata.clone(),
             tags: plan.source.tags(),
-            target: plan.tested.target.clone(),
-            expected_output: case.expected_output.clone(),
-            reference_solution: case.reference_solution.clone(),
             answer: reply.answer.clone(),
             transcript: Some(reply.messages.clone()),
             usage: Some(Usage::default()),
@@ -258,14 +254,9 @@ impl<'a> MadeUpGrading<'a> {
             changes: surroundings.changes.files.clone(),
             diff: surroundings.changes.diff.clone(),
             dependencies: Arc::clone(&plan.dependencies.results),
-            ..Facts::default()
+            ..Facts::of_case(case, &plan.tested.target)
         }
     }
-}
-
-/// Name in paths of the graders of a turn.
-pub(super) fn turn_folder(index: u32) -> String {
-    format!("turn-{index:03}")
 }
 
 fn has_user_grader(case: &Case) -> bool {

@@ -22,11 +22,6 @@ use crate::workspace::snapshot::Snapshot;
 /// The new file of a workspace that is spoiled.
 const SPOILED_FILE: &str = "spoiled.txt";
 
-/// Whether a grader of the case needs the workspace.
-pub(super) fn case_needs_workspace(case: &Case, commands: bool) -> bool {
-    case.all_graders().any(|grader| needs_workspace(grader, case, commands))
-}
-
 /// Whether a grader, or a member of it, needs the workspace: a command, or, where the case defines the workspace, a grader in Rust.
 pub(super) fn needs_workspace(grader: &Grader, case: &Case, commands: bool) -> bool {
     grader.with_members().any(|grader| match &grader.config {
@@ -77,8 +72,7 @@ impl MadeUpGrading<'_> {
         let trial = prepared.trial;
         trial_hooks::run_before_each(prepared)?;
         let before = prepared.snapshot()?;
-        let files = result.files.iter().map(|file| (file.path.clone(), file.text.clone()));
-        ReplayableChanges::of_texts(files).apply(&trial.workspace).map_err(|error| unusable(&error))?;
+        ReplayableChanges::of_texts(result.files.clone()).apply(&trial.workspace).map_err(|error| unusable(&error))?;
         if result.spoils_workspace {
             spoil(&before, &trial.workspace).map_err(|error| unusable(&error))?;
         }

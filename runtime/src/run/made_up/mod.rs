@@ -21,8 +21,8 @@ use self::bounded_grading::NotRun;
 pub(crate) struct MadeUpResult {
     /// A reply for each call of the agent: one, or one per turn of a conversation. A turn without one gets an empty reply.
     pub(crate) replies: Vec<MadeUpReply>,
-    /// The files that it changed in its workspace.
-    pub(crate) files: Vec<MadeUpFile>,
+    /// The files that it changed in its workspace: their paths relative to it, with `/` separators, and new texts; `None`: removed.
+    pub(crate) files: Vec<(String, Option<String>)>,
     /// Whether it also spoiled its workspace: no file in it is as it was, and one is new.
     pub(crate) spoils_workspace: bool,
 }
@@ -45,15 +45,6 @@ pub(crate) struct MadeUpReply {
     pub(crate) answer: String,
     /// The complete transcript of the call: a tool call that is not in it was not made.
     pub(crate) messages: Vec<Message>,
-}
-
-/// A file that the agent changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct MadeUpFile {
-    /// Path relative to the workspace, with `/` separators.
-    pub(crate) path: String,
-    /// The new text; `None`: the file was removed.
-    pub(crate) text: Option<String>,
 }
 
 impl MadeUpReply {

@@ -141,8 +141,6 @@ fn commands_see_the_template_with_the_made_up_files() {
     use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
     use evalsuite_schema::{Command, PathRef, Workspace};
 
-    use super::MadeUpFile;
-
     let package = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(package.path().join("suite-of-test")).unwrap();
     std::fs::create_dir_all(package.path().join("template")).unwrap();
@@ -155,14 +153,14 @@ fn commands_see_the_template_with_the_made_up_files() {
         preprocessors: None,
     };
     let command = Grader::new("files", place(6), GraderConfig::CodeGrader(config));
-    let graded = |files: Vec<MadeUpFile>| {
+    let graded = |files: Vec<(String, Option<String>)>| {
         let mut case = case(vec![command.clone()]);
         case.dir = "suite-of-test".to_owned();
         case.workspace = Some(Workspace { template: Some(PathRef::new("template")), ..Workspace::default() });
         let result = MadeUpResult { files, ..answer("done") };
         grade_in(package.path(), case, |evals| evals, &result)
     };
-    let file = |path: &str, text: Option<&str>| MadeUpFile { path: path.to_owned(), text: text.map(str::to_owned) };
+    let file = |path: &str, text: Option<&str>| (path.to_owned(), text.map(str::to_owned));
     let untouched = graded(Vec::new());
     assert_eq!(untouched.passes, Some(false), "{:?}", untouched.not_run);
     assert_eq!(graded(vec![file("new.txt", Some("-new"))]).passes, Some(true));

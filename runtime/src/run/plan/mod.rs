@@ -1,38 +1,33 @@
 //! The data of a case that all its trials share.
 
-mod case_records;
-mod case_source;
-mod case_variables;
+mod case_parts;
 mod progress;
 pub(crate) mod regrade;
-mod tested_agent;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use evalsuite_records::record::{CaseRecord, Mode, Reason, TrialRecord};
-use evalsuite_schema::{Hooks, Location};
+use evalsuite_schema::{Case, Hooks, Location};
 
 use crate::grade::scoring::CaseStandard;
 use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
+use crate::model::command::{CommandEnvironment, Site};
 use crate::model::dependency::Dependencies;
 use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
 use crate::model::suite_location::package_directory;
 use crate::platform::redaction::Redactor;
 use crate::record::baseline::{accepted_answer, accepted_answers_file};
-use crate::record::cassette::{AgentInput, cassette_path};
+use crate::record::cassette::{AgentInput, CassetteOptions, Placeholders, RecordedTrial, cassette_path};
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record::SuiteOfRun;
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
 use crate::run::hooks::HookFacts;
-use crate::run::plan::case_records::CaseRecords;
-use crate::run::plan::case_source::CaseSource;
-use crate::run::plan::case_variables::CaseVariables;
+use crate::run::plan::case_parts::{CaseRecords, CaseSource, CaseVariables, TestedAgent};
 use crate::run::plan::regrade::EarlierTrials;
-use crate::run::plan::tested_agent::TestedAgent;
 use crate::run::selection::chosen_agent::ChosenAgent;
 use crate::run::selection::{requirements, rerun};
 use crate::run::settings::Settings;
@@ -75,7 +70,12 @@ impl<'a> Plan<'a> {
     ) -> Result<Self, CaseError> {
         let source = CaseSource::decode(evals, entry, settings, run)?;
         let tested = TestedAgent::of(&source, evals, settings)?;
-        let seen = AgentInput::new(&source.case, &tested.target, tested.agent.command(), &source.places);
+        let seen = AgentInput::new(
+            &source.case,
+            &tested.target,
+            tested.agent.command().map(|agent| &agent.target),
+            &source.places,
+        );
         let records = CaseRecords::claim(&source, &tested.target, &seen, &settings.runner, run)?;
         let variables = CaseVariables::of(&source, &tested);
         let regraded = settings.regrade.as_deref().map(|wanted| {
@@ -175,6 +175,46 @@ impl<'a> Plan<'a> {
         )
     }
 
+    /// How the recording of a trial is opened whose files are in these directories; without its file.
+    pub(crate) fn cassette_options(&self, trial: u32, directory: &Path, workspace: &Path) -> CassetteOptions {
+        let secrets = self.variables.secrets.iter().map(String::as_str);
+        CassetteOptions {
+            mode: self.settings.mode,
+            path: None,
+            placeholders: Placeholders::of_trial(secrets, &self.redactor, &self.source.places, directory, workspace),
+            about: RecordedTrial {
+                suite: self.source.suite.name.to_owned(),
+                case_id: self.source.entry.id.to_owned(),
+                target: self.tested.target.clone(),
+                trial,
+                seen: self.seen.clone(),
+                input_digest: self.records.input_digest.clone(),
+            },
+            hint: self.how_to_record(),
+            has_agent: true,
+        }
+    }
+
+    /// The environment of programs that are run for a trial. `case` has the values of its variables.
+    pub(crate) fn command_environment(
+        &self,
+        case: &Case,
+        trial: u32,
+        directory: &Path,
+        workspace: &Path,
+    ) -> CommandEnvironment {
+        CommandEnvironment::of(&Site {
+            places: &self.source.places,
+            run_id: &self.run.run_id,
+            case,
+            target: &self.tested.target,
+            trial,
+            echo: self.settings.echo,
+            directory,
+            workspace,
+        })
+    }
+
     /// The accepted answer to the case, of its target.
     pub(crate) fn accepted_answer(&self) -> io::Result<Option<String>> {
         let file = accepted_answers_file(&package_directory(self.source.suite), &self.source.suite.id());
@@ -193,7 +233,7 @@ impl<'a> Plan<'a> {
         record.case_id = self.source.entry.id.to_owned();
         record.case_key = self.records.case_key.clone();
         record.case_digest = self.records.digests.case.clone();
-        record.input_digest = self.records.digests.input.clone();
+        record.input_digest = self.records.input_digest.clone();
         record.grader_digest = self.records.digests.graders.clone();
         record.test_name = self.source.test_name();
         record.target = self.tested.target.clone();

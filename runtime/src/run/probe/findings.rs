@@ -60,11 +60,9 @@ fn passes_without_work(case: &Case, probed: &ProbedCase, passing: &[EmptyProbe])
         turns => (0..turns).map(|turn| prompt(case, Some(turn))).collect(),
     };
     let known = Passing { probes: passing, prompt: &prompts.join("\n") };
-    let of_turns = case.conversation.iter().flat_map(|conversation| &conversation.turns).flat_map(|turn| &turn.graders);
     // Those that fail some empty probe are what stops an agent that does nothing, the heaviest first.
     let stops = |grader: &Grader| probed.graders.iter().any(|one| one.location == grader.location && one.failed > 0);
-    let mut deciding: Vec<&Grader> =
-        case.graders.iter().chain(of_turns).filter(|grader| class(grader) != GraderClass::Limit).collect();
+    let mut deciding: Vec<&Grader> = case.all_graders().filter(|grader| class(grader) != GraderClass::Limit).collect();
     deciding.sort_by(|one, other| stops(other).cmp(&stops(one)).then_with(|| other.weight.total_cmp(&one.weight)));
     let explained = deciding.iter().find_map(|grader| Some((grader, advice(grader, &known)?)));
     let place = explained.as_ref().map(|(grader, _)| **grader).or_else(|| deciding.first().copied());

@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use evalsuite_records::record::{GraderRecord, GraderState, TurnRecord};
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
+use crate::run::trial::conversation::turn_folder;
+
 /// The graders of a case by their paths.
 pub(super) fn graders_by_path(case: &Case) -> BTreeMap<String, &Grader> {
     let mut found = BTreeMap::new();
     case.graders.iter().for_each(|grader| add(grader.name.clone(), grader, &mut found));
-    for (index, turn) in case.conversation.iter().flat_map(|conversation| &conversation.turns).enumerate() {
+    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
+    for (index, turn) in (0_u32..).zip(turns) {
         for grader in &turn.graders {
-            add(format!("{}/{}", turn_path(index), grader.name), grader, &mut found);
+            add(format!("{}/{}", turn_folder(index), grader.name), grader, &mut found);
         }
     }
     found
@@ -22,10 +25,6 @@ fn add<'g>(path: String, grader: &'g Grader, found: &mut BTreeMap<String, &'g Gr
         config.members.iter().for_each(|member| add(format!("{path}/{}", member.name), member, found));
     }
     found.insert(path, grader);
-}
-
-fn turn_path(index: usize) -> String {
-    format!("turn-{index:03}")
 }
 
 /// A verdict of a grader.
@@ -39,9 +38,9 @@ pub(super) struct PathVerdict<'r> {
 pub(super) fn verdicts<'r>(graders: &'r [GraderRecord], turns: Option<&'r [TurnRecord]>) -> Vec<PathVerdict<'r>> {
     let mut found = Vec::new();
     graders.iter().for_each(|record| add_verdicts(record.name.clone(), record, &mut found));
-    for (index, turn) in turns.unwrap_or_default().iter().enumerate() {
+    for (index, turn) in (0_u32..).zip(turns.unwrap_or_default()) {
         for record in &turn.graders {
-            add_verdicts(format!("{}/{}", turn_path(index), record.name), record, &mut found);
+            add_verdicts(format!("{}/{}", turn_folder(index), record.name), record, &mut found);
         }
     }
     found

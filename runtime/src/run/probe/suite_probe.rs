@@ -6,7 +6,7 @@ use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file};
 use evalsuite_records::record::{ProbeRecord, ProbedCase};
 use evalsuite_schema::digest::{CaseDigests, sha256_of_data};
 use evalsuite_schema::json::json;
-use evalsuite_schema::{Argument, Case, Command, GraderConfig};
+use evalsuite_schema::{Argument, Case, Command, Grader, GraderConfig};
 
 use crate::model::suite::EvalCase;
 use crate::platform::digest::{case_key, sha256};
@@ -16,7 +16,7 @@ use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::probe::case_probe::probe_case;
 use crate::run::probe::grader_paths::graders_by_path;
 use crate::run::probe::recorded_trials::LastRuns;
-use crate::run::probe::tools::{SuiteTools, all_graders};
+use crate::run::probe::tools::SuiteTools;
 use crate::run::probe::{findings, grader_findings};
 
 /// Version of the probes: results of another version are not used again.
@@ -133,8 +133,9 @@ impl SuiteProbe<'_> {
     /// values are known here.
     fn digest(&self, chosen: &ChosenCase, of_suite: &str) -> Option<String> {
         let ChosenCase { entry, case } = chosen;
-        let is_rust = |config: &GraderConfig| matches!(config, GraderConfig::User { .. });
-        if entry.may_have_variables() || all_graders(case).any(|grader| is_rust(&grader.config)) {
+        let graders: Vec<&Grader> = case.all_graders().flat_map(Grader::with_members).collect();
+        let is_rust = |grader: &&Grader| matches!(grader.config, GraderConfig::User { .. });
+        if entry.may_have_variables() || graders.iter().any(is_rust) {
             return None;
         }
         let of_case = match case.has_examples() {
@@ -143,7 +144,7 @@ impl SuiteProbe<'_> {
             false => case_digest(chosen),
         };
         let root = self.suite.evals.suite().package_root();
-        let commands = all_graders(case).filter_map(|grader| match &grader.config {
+        let commands = graders.iter().filter_map(|grader| match &grader.config {
             GraderConfig::CodeGrader(config) => Some(&config.run.command),
             _ => None,
         });

@@ -19,7 +19,7 @@ pub(crate) struct SuiteTools {
 impl SuiteTools {
     /// Adds those of a case.
     pub(crate) fn add(&mut self, case: &Case) {
-        for grader in all_graders(case) {
+        for grader in case.all_graders().flat_map(Grader::with_members) {
             match &grader.config {
                 GraderConfig::ToolTrajectory(config) => {
                     let counted = config.minimums.iter().chain(&config.maximums).map(|(tool, _)| tool);
@@ -42,12 +42,6 @@ impl SuiteTools {
         let tools = self.tools.iter().map(|tool| ToolCall::new(tool).with_input(Value::Object(Object::new())));
         tools.chain(self.skills.iter().map(|skill| skill_call(skill))).collect()
     }
-}
-
-/// All graders of a case and its turns, with the members of composites.
-pub(super) fn all_graders(case: &Case) -> impl Iterator<Item = &Grader> {
-    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns).flat_map(|turn| &turn.graders);
-    case.graders.iter().chain(turns).flat_map(Grader::with_members)
 }
 
 /// A tool that a name with `*` and `?` means.

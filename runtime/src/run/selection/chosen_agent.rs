@@ -1,9 +1,6 @@
 //! Which agent a target has.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
-use evalsuite_schema::{CliTarget, Suite};
+use evalsuite_schema::Suite;
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::model::agent::{Bound, RustAgent};
@@ -48,25 +45,9 @@ impl ChosenAgent {
     }
 
     /// The entry of the targets file, if it is a command.
-    pub(crate) fn command(&self) -> Option<&CliTarget> {
+    pub(crate) fn command(&self) -> Option<&CliAgent> {
         match self {
-            Self::Command(agent) => Some(&agent.target),
-            Self::Rust(_) | Self::Unusable(_) => None,
-        }
-    }
-
-    /// Names of the variables that its entry uses.
-    pub(crate) fn variables(&self) -> BTreeSet<String> {
-        match self {
-            Self::Command(agent) => agent.variables(),
-            Self::Rust(_) | Self::Unusable(_) => BTreeSet::new(),
-        }
-    }
-
-    /// Time limit of a call where neither the run nor the case sets one.
-    pub(crate) fn limit(&self) -> Option<Duration> {
-        match self {
-            Self::Command(agent) => agent.limit(),
+            Self::Command(agent) => Some(agent),
             Self::Rust(_) | Self::Unusable(_) => None,
         }
     }

@@ -7,9 +7,7 @@ use crate::model::evals::Registry;
 
 /// Graders of a case, its turns and its composites that are not registered, or that reject their settings.
 pub(crate) fn problems(case: &Case, registry: &Registry) -> Vec<Diagnostic> {
-    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns).flat_map(|turn| &turn.graders);
-    let graders = case.graders.iter().chain(turns).flat_map(Grader::with_members);
-    graders.filter_map(|grader| problem(grader, registry)).collect()
+    case.all_graders().flat_map(Grader::with_members).filter_map(|grader| problem(grader, registry)).collect()
 }
 
 fn problem(grader: &Grader, registry: &Registry) -> Option<Diagnostic> {

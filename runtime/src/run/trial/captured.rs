@@ -16,7 +16,6 @@ use crate::run::limits;
 use crate::run::selection::chosen_agent::ChosenAgent;
 use crate::run::trial::called::Called;
 use crate::run::trial::early_end::EarlyEnd;
-use crate::run::trial::evidence_file::write_evidence;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::reported_transcript;
 use crate::run::trial::trial_log::whole_millis;
@@ -117,7 +116,7 @@ pub(crate) fn capture(
             return Err(Box::new(Interrupted { end, recording, report, workspace, turns: None }));
         }
     };
-    write_evidence(prepared);
+    prepared.write_evidence();
     outcome.model = outcome.model.or_else(|| recording.captured.model.clone());
     let facts = evidence_facts(prepared, &outcome, &recording, took, span, changes);
     let is_reported = reported_transcript::is_reported(&outcome, &recording);
@@ -200,16 +199,8 @@ pub(crate) fn evidence_facts(
     let plan = trial.plan;
     let (answer, transcript) = reported_transcript::assemble(outcome, recording);
     evidence::Facts {
-        case_id: case.id.clone(),
-        description: case.description.clone(),
-        criteria: case.criteria.clone(),
-        input: Some(case.input.clone()),
-        metadata: case.metadata.clone(),
         tags: plan.source.tags(),
-        target: plan.tested.target.clone(),
         trial: trial.index,
-        expected_output: case.expected_output.clone(),
-        reference_solution: case.reference_solution.clone(),
         answer,
         unknown: reported_transcript::unknown_work(
             outcome,
@@ -219,8 +210,6 @@ pub(crate) fn evidence_facts(
         usage: reported_transcript::usage(outcome, recording, transcript.as_deref()),
         cost_usd: reported_transcript::cost(outcome, recording, transcript.as_deref()),
         transcript,
-        turns: Vec::new(),
-        is_conversation: false,
         duration_ms: outcome.duration_ms.unwrap_or_else(|| as_number(whole_millis(took))),
         started_at,
         ended_at,
@@ -231,6 +220,7 @@ pub(crate) fn evidence_facts(
         changes: changes.files,
         diff: changes.diff,
         dependencies: Arc::clone(&plan.dependencies.results),
+        ..evidence::Facts::of_case(case, &plan.tested.target)
     }
 }
 

@@ -12,7 +12,6 @@ use crate::model::evidence::Evidence;
 use crate::run::calibration;
 use crate::run::trial::captured::Captured;
 use crate::run::trial::early_end::{EarlyEnd, guarded};
-use crate::run::trial::evidence_file::add_judge_replies;
 use crate::run::trial::prepared::Prepared;
 
 /// The results of a trial's graders, and what they decide.
@@ -45,7 +44,7 @@ pub(crate) fn grade(prepared: &Prepared<'_>, captured: &Captured) -> Graded {
         let plan = prepared.trial.plan;
         let mut score = score_trial(plan.source.data.layout, &graders, plan.standard.threshold);
         prepared.trial.log.add_notes(std::mem::take(&mut score.notes));
-        add_judge_replies(prepared);
+        prepared.add_judge_replies();
         Ok(Graded { graders, turns: None, score })
     })
     .unwrap_or_else(|end| Graded::broken(end, None))

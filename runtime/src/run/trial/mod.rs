@@ -5,7 +5,6 @@ pub(crate) mod called;
 pub(crate) mod captured;
 pub(crate) mod conversation;
 pub(crate) mod early_end;
-pub(crate) mod evidence_file;
 pub(crate) mod graded;
 pub(crate) mod prepared;
 pub(crate) mod reported_transcript;
@@ -15,7 +14,6 @@ pub(crate) mod trial_end;
 pub(crate) mod trial_hooks;
 pub(crate) mod trial_log;
 pub(crate) mod trial_record;
-pub(crate) mod verbose;
 
 use std::io;
 
@@ -53,7 +51,8 @@ fn run_phases(trial: &TrialAttempt<'_>) -> (TrialEnd, TrialScore) {
         return TrialEnd::NotCalled(end).scored(settings);
     }
     let (end, score) = call_and_grade(&prepared).unwrap_or_else(TrialEnd::NotCalled).scored(settings);
-    prepared.end_programs();
+    // The programs that the agent left running end before the hooks.
+    drop(prepared.programs.take());
     let hooks_ended = guarded(|| {
         trial.log.timed(|t| &mut t.teardown_ms, || trial_hooks::run_after_each(&prepared, &score, end.answer()));
         Ok(())

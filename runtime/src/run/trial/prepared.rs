@@ -11,12 +11,12 @@ use evalsuite_schema::{Case, Input, Location};
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::agent::RustAgent;
 use crate::model::answer_files::AnswerFiles;
-use crate::model::command::{CommandEnvironment, EndWithTrial, Site};
+use crate::model::command::{CommandEnvironment, EndWithTrial};
 use crate::model::interpolation;
 use crate::model::messages::file_parts;
 use crate::model::recorder::Recorder;
 use crate::platform::environment;
-use crate::record::cassette::{CassetteOptions, RecordedTrial, TrialCassette};
+use crate::record::cassette::TrialCassette;
 use crate::record::run_directory::layout::EVIDENCE;
 use crate::run::plan::Plan;
 use crate::run::selection::chosen_agent::ChosenAgent;
@@ -26,7 +26,6 @@ use crate::run::trial::trial_attempt::TrialAttempt;
 use crate::workspace;
 use crate::workspace::WorkspaceBase;
 use crate::workspace::snapshot::Snapshot;
-use crate::workspace::value_placeholders::Placeholders;
 
 /// An agent with the values of its variables.
 pub(crate) enum Agent<'a> {
@@ -62,16 +61,7 @@ impl<'a> Prepared<'a> {
         let plan = trial.plan;
         let case = resolve_case(plan)?;
         check_graders(&case, plan)?;
-        let environment = CommandEnvironment::of(&Site {
-            places: &plan.source.places,
-            run_id: &plan.run.run_id,
-            case: &case,
-            target: &plan.tested.target,
-            trial: trial.index,
-            echo: plan.settings.echo,
-            directory: &trial.directory,
-            workspace: &trial.workspace,
-        });
+        let environment = plan.command_environment(&case, trial.index, &trial.directory, &trial.workspace);
         let agent = resolve_agent(plan)?;
         let recorder = Recorder::new(&case.id, trial.index);
         Ok(Self { trial, case, agent, environment, cassette, recorder, programs: RefCell::default() })
@@ -143,34 +133,40 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Ends the programs that the agent left running.
-    pub(crate) fn end_programs(&self) {
-        drop(self.programs.take());
+    /// Writes the data to grade the trial again next to the record. This happens before the graders run: they may break or never end.
+    /// Once judges have replied, it is written again.
+    pub(crate) fn write_evidence(&self) {
+        let evidence = self.cassette.evidence().transpose();
+        let written = evidence.map_or(Ok(()), |bytes| self.trial.files().write(EVIDENCE, &bytes?));
+        if let Err(error) = written {
+            let path = self.trial.directory.join(EVIDENCE);
+            self.trial.log.note("output_not_kept", format!("{}: {error}", path.display()));
+        }
+    }
+
+    /// Writes the evidence again with the replies of judges, where there are any.
+    pub(crate) fn add_judge_replies(&self) {
+        if self.cassette.has_replies() {
+            self.write_evidence();
+        }
     }
 }
 
 /// The recording of a trial: to be written, or to be read instead of calling the agent.
 fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
     let TrialAttempt { plan, index, directory, workspace, .. } = trial;
-    let mode = plan.settings.mode;
-    let secrets = plan.variables.secrets.iter().map(String::as_str);
-    let placeholders = Placeholders::of_trial(secrets, &plan.redactor, &plan.source.places, directory, workspace);
-    let about = RecordedTrial {
-        suite: plan.source.suite.name.to_owned(),
-        case_id: plan.source.entry.id.to_owned(),
-        target: plan.tested.target.clone(),
-        trial: *index,
-        seen: plan.seen.clone(),
-        input_digest: plan.records.digests.input.clone(),
-    };
-    let (path, hint) = match mode {
-        Mode::Record | Mode::Replay => (Some(plan.recording(*index)?), plan.how_to_record()),
-        Mode::Regrade => (Some(earlier_evidence(plan, *index)?), format!("to make one: `{}`", plan.rerun())),
+    let mut options = plan.cassette_options(*index, directory, workspace);
+    match options.mode {
+        Mode::Record | Mode::Replay => options.path = Some(plan.recording(*index)?),
+        Mode::Regrade => {
+            options.path = Some(earlier_evidence(plan, *index)?);
+            options.hint = format!("to make one: `{}`", plan.rerun());
+        }
         // Judges that are not configured reply from the recording.
-        _ if plan.judges_are_recorded() => (plan.recording(*index).ok(), plan.how_to_record()),
-        _ => (None, String::new()),
-    };
-    Ok(TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: true })?)
+        _ if plan.judges_are_recorded() => options.path = plan.recording(*index).ok(),
+        _ => {}
+    }
+    Ok(TrialCassette::open(options)?)
 }
 
 /// The file with the evidence of an earlier run, which is graded again.

@@ -55,13 +55,11 @@ fn end_with(transcript: &mut Vec<Message>, text: &str) {
 
 /// Tokens as the agent reported them: as a total, else message by message, else in its spans.
 pub(crate) fn usage(outcome: &Outcome, recording: &Recording, transcript: Option<&[Message]>) -> Option<Usage> {
-    let summed = || {
-        transcript?.iter().filter_map(|message| message.usage).fold(None, |sum: Option<Usage>, usage| {
-            let mut sum = sum.unwrap_or_default();
-            sum += usage;
-            Some(sum)
-        })
+    let add = |mut sum: Usage, usage| {
+        sum += usage;
+        sum
     };
+    let summed = || transcript?.iter().filter_map(|message| message.usage).reduce(add);
     outcome.usage.or_else(summed).or(recording.captured.usage)
 }
 

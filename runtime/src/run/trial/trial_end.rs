@@ -21,7 +21,16 @@ pub(crate) enum TrialEnd {
 impl TrialEnd {
     /// The end, and the score of the trial.
     pub(crate) fn scored(self, settings: &Settings) -> (Self, TrialScore) {
-        let score = self.score(settings);
+        let early = match &self {
+            Self::Graded(_, graded) => {
+                let score = graded.score.clone();
+                return (self, score);
+            }
+            Self::Unprepared(end) | Self::NotCalled(end) => end,
+            Self::NotGraded(interrupted) => &interrupted.end,
+        };
+        let mut score = TrialScore::from(early.clone());
+        requirements::refuse_skip(settings, &mut score.outcome, &mut score.reason);
         (self, score)
     }
 
@@ -33,17 +42,6 @@ impl TrialEnd {
             Self::Unprepared(_) | Self::NotCalled(_) => return None,
         };
         report.answer.as_ref().map(|(answer, _)| answer.as_str())
-    }
-
-    fn score(&self, settings: &Settings) -> TrialScore {
-        let early = match self {
-            Self::Graded(_, graded) => return graded.score.clone(),
-            Self::Unprepared(end) | Self::NotCalled(end) => end,
-            Self::NotGraded(interrupted) => &interrupted.end,
-        };
-        let mut score = TrialScore::from(early.clone());
-        requirements::refuse_skip(settings, &mut score.outcome, &mut score.reason);
-        score
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use evalsuite_records::record::{GraderRecord, Status, TrialRecord, Usage, WorkspaceRecord};
+use evalsuite_records::record::{GraderRecord, Status, Timings, TrialRecord, Usage, WorkspaceRecord};
 use evalsuite_schema::Value;
 
 use crate::grade::scoring::TrialScore;
@@ -17,7 +17,6 @@ use crate::run::trial::trajectory_file::write_trajectory;
 use crate::run::trial::trial_attempt::TrialAttempt;
 use crate::run::trial::trial_end::TrialEnd;
 use crate::run::trial::trial_log::{LogEntries, whole_millis};
-use crate::run::trial::verbose;
 use crate::workspace;
 use crate::workspace::WorkspaceBase;
 
@@ -83,10 +82,22 @@ pub(crate) fn write_record(trial: TrialAttempt<'_>, end: TrialEnd, score: TrialS
     record.failure_bucket = plan.source.case.metadata.get("failure_bucket").and_then(Value::as_str).map(str::to_owned);
     record.versions = plan.source.versions();
 
-    verbose::show_trial(&record, plan.settings.echo);
+    plan.settings.echo.say(|| shown(&record));
     let record = plan.redactor.redacted(record)?;
     files.write_record(TRIAL_RECORD, &record, &Redactor::default())?;
     Ok(record)
+}
+
+/// How a trial ended and how long its steps took, as `EVALSUITE_VERBOSE` shows it.
+fn shown(record: &TrialRecord) -> String {
+    let Timings { setup_ms, agent_ms, capture_ms, grading_ms, teardown_ms, total_ms, .. } = record.timings;
+    format!(
+        "{} trial {}: {}; setup {setup_ms} ms, agent {agent_ms} ms, capture {capture_ms} ms, grading {grading_ms} ms, \
+         teardown {teardown_ms} ms, total {total_ms} ms",
+        record.test_name,
+        record.trial,
+        record.outcome.as_str(),
+    )
 }
 
 /// Tokens and cost of all calls of judges; `None` where no call reported any.

@@ -5,7 +5,8 @@ use evalsuite_records::record::{Reason, TrialRecord};
 use crate::grade::scoring::{TrialPoint, is_completed};
 use crate::record::statistics::Summary;
 
-/// The trials of a case that ran.
+/// The trials of a case that ran; none of a case that must not run.
+#[derive(Default)]
 pub(crate) struct CaseTrials {
     /// The trials that count, in order.
     pub(crate) counted: Vec<TrialRecord>,
@@ -21,17 +22,13 @@ impl CaseTrials {
     pub(crate) fn uncounted(&self) -> impl Iterator<Item = &TrialRecord> {
         self.surplus.iter().chain(&self.confirming)
     }
-
-    /// Of a case that must not run.
-    pub(crate) fn none() -> Self {
-        Self { counted: Vec::new(), surplus: Vec::new(), confirming: Vec::new(), end: TrialsEnd::Decided }
-    }
 }
 
 /// Why no further trial of a case runs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) enum TrialsEnd {
     /// All trials ran, or further ones would not change the result.
+    #[default]
     Decided,
     /// The cost of the trials reached a limit, maybe with the last of them.
     CostLimit,

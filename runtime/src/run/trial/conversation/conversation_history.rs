@@ -2,10 +2,8 @@
 
 use evalsuite_schema::{Case, Input, Message, Role};
 
-use crate::model::messages::role_blocks;
-
 /// The messages of a conversation so far.
-pub(crate) struct ConversationHistory(Vec<Message>);
+pub(crate) struct ConversationHistory(pub(crate) Vec<Message>);
 
 impl ConversationHistory {
     /// The messages of the case before the first turn.
@@ -36,16 +34,6 @@ impl ConversationHistory {
         self.window(now, None)
     }
 
-    /// All messages.
-    pub(crate) fn messages(&self) -> Vec<Message> {
-        self.0.clone()
-    }
-
-    /// All messages as one text.
-    pub(crate) fn text(&self) -> String {
-        role_blocks(&self.0)
-    }
-
     /// Adds what the user said and what the agent answered.
     pub(crate) fn add(&mut self, input: &Message, answer: &str) {
         self.0.extend([input.clone(), Message::text(Role::Assistant, answer)]);
@@ -57,6 +45,7 @@ mod tests {
     use evalsuite_schema::Location;
 
     use super::*;
+    use crate::model::messages::role_blocks;
 
     #[test]
     fn the_window_has_the_system_messages_and_the_last_pairs() {
@@ -76,6 +65,9 @@ mod tests {
             texts(history.with(&user("three"))),
             "system: brief | user: before | user: one | assistant: first | user: two | assistant: second | user: three"
         );
-        assert_eq!(history.text(), texts(history.messages()).replace(" | ", "\n\n"));
+        assert_eq!(
+            texts(history.0),
+            "system: brief | user: before | user: one | assistant: first | user: two | assistant: second"
+        );
     }
 }

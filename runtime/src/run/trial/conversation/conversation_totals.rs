@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use evalsuite_records::record::Usage;
-use evalsuite_schema::{Message, Object, Value};
+use evalsuite_schema::{Message, Object};
 
 use crate::model::captured_spans::Captured;
 use crate::model::evidence::{Facts, UnknownWork};
+use crate::model::messages::role_blocks;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::run::trial::conversation::conversation_history::ConversationHistory;
@@ -16,19 +17,20 @@ use crate::run::trial::trial_log::whole_millis;
 #[derive(Default)]
 pub(crate) struct ConversationTotals {
     /// What finished turns and an interrupted one recorded.
-    recording: Recording,
+    pub(crate) recording: Recording,
     /// Whether a turn did not report its messages; then the transcript is incomplete.
     is_unreported: bool,
     /// What is not known of the first turn of which something is not.
-    unknown: UnknownWork,
+    pub(crate) unknown: UnknownWork,
     transcript: Vec<Message>,
     /// Index of the first message of each turn.
     starts: Vec<usize>,
-    usage: Sum<Usage>,
-    cost_usd: Sum<f64>,
+    pub(crate) usage: Sum<Usage>,
+    pub(crate) cost_usd: Sum<f64>,
     duration_ms: f64,
     took: Duration,
-    span: Option<(String, String)>,
+    /// When the first turn began and the last one ended.
+    pub(crate) span: Option<(String, String)>,
     state: Object,
     metadata: Object,
     model: Option<String>,
@@ -36,8 +38,9 @@ pub(crate) struct ConversationTotals {
 
 /// A sum that is known only if all its summands are.
 #[derive(Default)]
-struct Sum<T> {
-    known: Option<T>,
+pub(crate) struct Sum<T> {
+    /// The sum of the summands that are known.
+    pub(crate) known: Option<T>,
     is_incomplete: bool,
 }
 
@@ -56,11 +59,6 @@ impl<T: Copy + std::ops::AddAssign> Sum<T> {
 }
 
 impl ConversationTotals {
-    /// Adds the log of a turn.
-    pub(crate) fn add_log(&mut self, recording: &Recording) {
-        self.recording.log.push_str(&recording.log);
-    }
-
     /// Adds the data that the agent reported in addition to its reply; a later report of the same key replaces an earlier one.
     pub(crate) fn add_report(&mut self, outcome: Outcome, captured: Captured) {
         self.state.extend(outcome.state);
@@ -69,11 +67,6 @@ impl ConversationTotals {
         if !captured.tools.is_empty() {
             self.recording.captured.tools = captured.tools;
         }
-    }
-
-    /// The tools that were offered to the agent's models.
-    pub(crate) fn tools(&mut self) -> Vec<Value> {
-        std::mem::take(&mut self.recording.captured.tools)
     }
 
     /// Adds a turn to which the agent has replied.
@@ -107,24 +100,6 @@ impl ConversationTotals {
         self.took += took;
     }
 
-    pub(crate) fn recording(&self) -> &Recording {
-        &self.recording
-    }
-
-    pub(crate) fn into_recording(self) -> Recording {
-        self.recording
-    }
-
-    /// Tokens of the turns that reported them.
-    pub(crate) fn known_usage(&self) -> Option<Usage> {
-        self.usage.known
-    }
-
-    /// Cost of the turns that reported it, in US dollars.
-    pub(crate) fn known_cost(&self) -> Option<f64> {
-        self.cost_usd.known
-    }
-
     /// Duration of all turns in milliseconds.
     #[allow(
         clippy::cast_possible_truncation,
@@ -138,7 +113,7 @@ impl ConversationTotals {
     /// The conversation as one outcome.
     pub(crate) fn outcome(&mut self, history: &ConversationHistory) -> Outcome {
         Outcome {
-            text: Some(history.text()),
+            text: Some(role_blocks(&history.0)),
             messages: None,
             state: std::mem::take(&mut self.state),
             usage: self.usage.get(),
@@ -147,16 +122,6 @@ impl ConversationTotals {
             model: self.model.take(),
             metadata: std::mem::take(&mut self.metadata),
         }
-    }
-
-    /// When the first turn began and the last one ended.
-    pub(crate) fn span(&self) -> (String, String) {
-        self.span.clone().unwrap_or_default()
-    }
-
-    /// What is not known of the turns.
-    pub(crate) fn unknown(&mut self) -> UnknownWork {
-        std::mem::take(&mut self.unknown)
     }
 
     /// All messages in order, if every turn reported its own, and the index of the first message of each turn.

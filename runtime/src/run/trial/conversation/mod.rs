@@ -22,7 +22,6 @@ use crate::run::trial::captured::{
     write_agent_log,
 };
 use crate::run::trial::early_end::{EarlyEnd, guarded};
-use crate::run::trial::evidence_file::{add_judge_replies, write_evidence};
 use crate::run::trial::graded::{Graded, run_graders, run_turn_graders};
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_end::TrialEnd;
@@ -40,7 +39,7 @@ pub(crate) fn run_conversation(prepared: &Prepared<'_>, conversation: &Conversat
         turns: Vec::new(),
     };
     let ended = running.run_turns(conversation);
-    write_agent_log(prepared, running.totals.recording());
+    write_agent_log(prepared, &running.totals.recording);
     let log = &prepared.trial.log;
     let (workspace, changes) = log.timed(
         |t| &mut t.capture_ms,
@@ -101,7 +100,7 @@ impl RunningConversation<'_> {
         let before = taken.as_ref().map_or(Ok(self.before), Result::as_ref);
         let called = log.timed(|t| &mut t.agent_ms, || call_agent(prepared, &input, before))?;
         let facts = self.capture_turn(turn, called)?;
-        write_evidence(prepared);
+        prepared.write_evidence();
         Ok(log.timed(|t| &mut t.grading_ms, || self.grade_turn(index, turn, facts)))
     }
 
@@ -110,7 +109,7 @@ impl RunningConversation<'_> {
         let prepared = self.prepared;
         let Called { result, recording, notes, took, span, after } = called;
         prepared.trial.log.add_notes(notes);
-        self.totals.add_log(&recording);
+        self.totals.recording.log.push_str(&recording.log);
         let outcome = match result {
             Ok(outcome) => outcome,
             Err(end) => {
@@ -142,8 +141,7 @@ impl RunningConversation<'_> {
             (record.score, record.outcome) = (Some(1.0), Status::Passed);
             self.scores.push(None);
         } else {
-            let folder = format!("turn-{index:03}");
-            record.graders = run_turn_graders(prepared, &Evidence::new(facts), &graders, &folder);
+            record.graders = run_turn_graders(prepared, &Evidence::new(facts), &graders, &turn_folder(index));
             let plan = prepared.trial.plan;
             let mut score = score_trial(plan.source.data.layout, &record.graders, plan.standard.threshold);
             (record.score, record.outcome) = shown(&score);
@@ -159,12 +157,12 @@ impl RunningConversation<'_> {
     fn conclude(self, conversation: &Conversation, changes: WorkspaceDiff, workspace: WorkspaceRecord) -> TrialEnd {
         let Self { prepared, history, mut totals, scores, turns, .. } = self;
         let outcome = totals.outcome(&history);
-        let mut facts =
-            evidence_facts(prepared, &outcome, &Recording::default(), Duration::ZERO, totals.span(), changes);
-        facts.input = Some(Input::Messages(history.messages()));
+        let span = totals.span.take().unwrap_or_default();
+        let mut facts = evidence_facts(prepared, &outcome, &Recording::default(), Duration::ZERO, span, changes);
+        facts.input = Some(Input::Messages(history.0));
         facts.is_conversation = true;
-        facts.unknown = totals.unknown();
-        let tools = totals.tools();
+        facts.unknown = std::mem::take(&mut totals.unknown);
+        let tools = std::mem::take(&mut totals.recording.captured.tools);
         (facts.transcript, facts.turns) = totals.transcript();
         let captured = captured_outcome(prepared, facts, outcome, tools, workspace);
         let graded = guarded(|| {
@@ -175,7 +173,7 @@ impl RunningConversation<'_> {
             };
             let whole = (!prepared.case.graders.is_empty())
                 .then(|| score_trial(plan.source.data.layout, &graders, plan.standard.threshold));
-            add_judge_replies(prepared);
+            prepared.add_judge_replies();
             let mut score = score_conversation(conversation.aggregation, &scores, whole, plan.standard.threshold);
             prepared.trial.log.add_notes(std::mem::take(&mut score.notes));
             Ok((graders, score))
@@ -194,15 +192,20 @@ impl RunningConversation<'_> {
         let report = AgentReport {
             answer: None,
             duration_ms: Some(totals.known_duration_ms()),
-            usage: totals.known_usage(),
-            cost_usd: totals.known_cost(),
+            usage: totals.usage.known,
+            cost_usd: totals.cost_usd.known,
             model: reported.model,
             state: reported.state,
             metadata: reported.metadata,
         };
-        let recording = totals.into_recording();
-        TrialEnd::NotGraded(Box::new(Interrupted { end, recording, report, workspace, turns: Some(turns) }))
+        let (recording, turns) = (totals.recording, Some(turns));
+        TrialEnd::NotGraded(Box::new(Interrupted { end, recording, report, workspace, turns }))
     }
+}
+
+/// What the paths of the graders and the files of a turn begin with.
+pub(crate) fn turn_folder(index: u32) -> String {
+    format!("turn-{index:03}")
 }
 
 /// The record of a turn to which the agent has not replied.
