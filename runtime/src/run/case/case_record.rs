@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use evalsuite_records::record::{
-    BaselineResult, CaseRecord, Conditions, GraderRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord,
-    TrialSummary, Verdict,
+    CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary, Verdict,
 };
 use evalsuite_schema::Kind;
 
@@ -19,74 +18,47 @@ use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability}
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
 use crate::run::selection::requirements;
-use crate::run::trials::case_trials;
-use crate::run::trials::case_trials::{CaseTrials, TrialsEnd, results};
+use crate::run::trials::case_trials::{self, CaseTrials, TrialsEnd, results};
 use crate::run::{dependencies, limits};
 
-/// How a case ended.
-pub(crate) struct CaseEnd {
-    pub(crate) outcome: Status,
-    pub(crate) reason: Option<Reason>,
-    score: Option<f64>,
-    is_truncated: bool,
-    is_cost_limited: bool,
-    pub(crate) baseline: Option<BaselineResult>,
+/// The record of a case without trials.
+pub(crate) fn prevented(plan: &Plan<'_>, outcome: Status, reason: Reason) -> CaseRecord {
+    let mut record = plan.case_record();
+    (record.outcome, record.reason) = (outcome, Some(reason));
+    record
 }
 
-impl CaseEnd {
-    /// Of a case without trials.
-    pub(crate) fn prevented(outcome: Status, reason: Reason) -> Self {
-        Self { outcome, reason: Some(reason), score: None, is_truncated: false, is_cost_limited: false, baseline: None }
+/// The record of a case whose trials ran: how they decide it, and what its baseline says.
+pub(crate) fn decided(plan: &Plan<'_>, trials: &CaseTrials) -> CaseRecord {
+    let mut record = plan.case_record();
+    add_trials(&mut record, trials);
+    let CaseTrials { counted, end, .. } = trials;
+    record.truncated = counted.len() < plan.planned as usize;
+    record.cost_limited = *end != TrialsEnd::Decided;
+    if let TrialsEnd::Prevented(reason) = end {
+        (record.outcome, record.reason) = (Status::Error, Some(reason.clone()));
+        return record;
     }
+    (record.outcome, record.score) = decide_case(plan.standard, &results(counted));
+    if record.outcome != Status::Passed {
+        record.reason = reason(plan, counted, record.outcome, record.score);
+    }
+    add_baseline(plan, &mut record);
+    record
+}
 
-    /// Of a case whose trials ran.
-    pub(crate) fn of(plan: &Plan<'_>, case_trials: &CaseTrials) -> Self {
-        let CaseTrials { counted: trials, end, .. } = case_trials;
-        let is_cost_limited = *end != TrialsEnd::Decided;
-        let is_truncated = trials.len() < plan.planned as usize;
-        if let TrialsEnd::Prevented(reason) = end {
-            return Self { is_truncated, is_cost_limited, ..Self::prevented(Status::Error, reason.clone()) };
+/// Adds what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
+pub(crate) fn add_baseline(plan: &Plan<'_>, record: &mut CaseRecord) {
+    record.baseline = None;
+    if plan.source.data.kind != Kind::Capability || record.outcome == Status::Error {
+        return;
+    }
+    match result_of(&baseline_file(&package_directory(plan.source.suite), &plan.source.suite.id()), record) {
+        Ok(result) => record.baseline = result,
+        Err(error) => {
+            record.outcome = Status::Error;
+            record.reason = Some(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()));
         }
-        let (outcome, score) = decide_case(plan.standard, &results(trials));
-        let reason = (outcome != Status::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
-        let end = Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None };
-        let mut record = plan.case_record();
-        add_trials(&mut record, case_trials);
-        end.in_view_of_baseline(plan, &record)
-    }
-
-    /// Of a case whose result is that of another run.
-    pub(crate) fn of_record(plan: &Plan<'_>, record: &CaseRecord) -> Self {
-        let (outcome, reason, score) = (record.outcome, record.reason.clone(), record.score);
-        let (is_truncated, is_cost_limited) = (record.truncated, record.cost_limited);
-        Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None }.in_view_of_baseline(plan, record)
-    }
-
-    /// With what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
-    /// `record` has the trials.
-    fn in_view_of_baseline(mut self, plan: &Plan<'_>, trials: &CaseRecord) -> Self {
-        if plan.source.data.kind != Kind::Capability || self.outcome == Status::Error {
-            return self;
-        }
-        let mut record = plan.case_record();
-        record.outcome = self.outcome;
-        (record.passed, record.completed) = (trials.passed, trials.completed);
-        record.confirming.clone_from(&trials.confirming);
-        match result_of(&baseline_file(&package_directory(plan.source.suite), &plan.source.suite.id()), &record) {
-            Ok(result) => self.baseline = result,
-            Err(error) => {
-                self.outcome = Status::Error;
-                self.reason = Some(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()));
-            }
-        }
-        self
-    }
-
-    /// Whether the test runner repeats the test, if it repeats tests.
-    pub(crate) fn fails_test(&self, plan: &Plan<'_>) -> bool {
-        let mut record = plan.case_record();
-        (record.outcome, record.baseline) = (self.outcome, self.baseline);
-        record.fails_test()
     }
 }
 
@@ -104,17 +76,11 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Optio
     trials.iter().find(|trial| trial.outcome == outcome).and_then(|trial| trial.reason.clone())
 }
 
-/// Writes the case's record.
-pub(crate) fn write_record(
-    plan: &Plan<'_>,
-    trials: CaseTrials,
-    mut end: CaseEnd,
-    conditions: Option<Conditions>,
-) -> io::Result<CaseReport> {
-    requirements::refuse_skip(plan.settings, &mut end.outcome, &mut end.reason);
-    limits::record_first_error(plan, end.outcome, end.reason.as_ref())?;
-    let mut record = case_record(plan, &trials, end);
-    record.conditions = conditions;
+/// Completes the case's record and writes it.
+pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut record: CaseRecord) -> io::Result<CaseReport> {
+    requirements::refuse_skip(plan.settings, &mut record.outcome, &mut record.reason);
+    limits::record_first_error(plan, record.outcome, record.reason.as_ref())?;
+    add_statistics(plan, &trials.counted, &mut record);
     let record = plan.redactor.redacted(record)?;
     dependencies::mark_unreported(plan)?;
     write_json(&plan.records.directory.join("case.json"), &record, &Redactor::default())?;
@@ -124,42 +90,36 @@ pub(crate) fn write_record(
 
 /// Adds the trials and how many of them ended how.
 fn add_trials(record: &mut CaseRecord, CaseTrials { counted, surplus, confirming, .. }: &CaseTrials) {
-    let summaries = |trials: &[TrialRecord]| trials.iter().map(summarise).collect();
+    let path = |trial: &TrialRecord| format!("{}/{TRIAL_RECORD}", trial_directory_name(trial.trial, trial.attempt));
+    let summaries = |trials: &[TrialRecord]| trials.iter().map(|trial| TrialSummary::new(trial, path(trial))).collect();
     record.trials = summaries(counted);
     record.surplus = summaries(surplus);
     record.confirming = summaries(confirming);
-    let count = |outcome| number(counted.iter().filter(|trial| trial.outcome == outcome).count());
+    let count = |outcome| counted.iter().map(|trial| u32::from(trial.outcome == outcome)).sum();
     record.passed = count(Status::Passed);
     record.completed = record.passed + count(Status::Failed);
     record.errors = count(Status::Error);
 }
 
-fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> CaseRecord {
-    let trials = &case_trials.counted;
-    let mut record = plan.case_record();
-    add_trials(&mut record, case_trials);
+/// Adds how the case was to be decided, and what its trials say about its score.
+fn add_statistics(plan: &Plan<'_>, trials: &[TrialRecord], record: &mut CaseRecord) {
     let (completed, passed) = (record.completed as usize, record.passed as usize);
     let scores: Vec<f64> = trials
         .iter()
         .filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed))
         .filter_map(|trial| trial.score)
         .collect();
-    let is_complete = !end.is_truncated;
+    let is_complete = !record.truncated;
     let summary = Summary::of(&scores).filter(|_| is_complete);
 
     record.criteria = plan.source.case.criteria.clone().or_else(|| plan.source.case.description.clone());
     record.rule = plan.standard.rule;
     record.program = program();
-    record.outcome = end.outcome;
-    record.reason = end.reason;
-    record.score = end.score;
     record.strategy = plan.source.case.trials.strategy;
     record.planned = plan.planned;
     record.tolerated_errors = plan.source.case.trials.errors;
     record.stops_early =
         plan.planned > 1 && !plan.settings.run_all && matches!(plan.standard.rule, Rule::Any | Rule::Every);
-    record.truncated = end.is_truncated;
-    record.cost_limited = end.is_cost_limited;
     record.pass_at_k = by_k(completed, |k| pass_at_k(completed, passed, k).filter(|_| is_complete));
     record.pass_hat_k = by_k(completed, |k| pass_hat_k(completed, passed, k).filter(|_| is_complete));
     record.mean = summary.map(|summary| summary.mean);
@@ -172,8 +132,6 @@ fn case_record(plan: &Plan<'_>, case_trials: &CaseTrials, end: CaseEnd) -> CaseR
     if record.outcome == Status::Passed {
         record.failed_graders = failed_graders(trials);
     }
-    record.baseline = end.baseline;
-    record
 }
 
 /// The graders that failed in trials that passed.
@@ -186,12 +144,4 @@ fn failed_graders(trials: &[TrialRecord]) -> Vec<String> {
     let counts = |grader: &&GraderRecord| grader.weight > 0.0 && grader.advisory.is_none();
     let failed = graders.filter(counts).filter(|grader| grader.verdict == Some(Verdict::Fail));
     failed.map(|grader| grader.name.clone()).collect::<BTreeSet<String>>().into_iter().collect()
-}
-
-fn summarise(trial: &TrialRecord) -> TrialSummary {
-    TrialSummary::new(trial, format!("{}/{TRIAL_RECORD}", trial_directory_name(trial.trial, trial.attempt)))
-}
-
-fn number(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }

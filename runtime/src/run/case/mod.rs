@@ -12,7 +12,7 @@ use crate::model::suite::EvalCase;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record;
-use crate::run::case::case_record::{CaseEnd, write_record};
+use crate::run::case::case_record::{decided, prevented, write_record};
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
 use crate::run::case_setup::CaseSetup;
@@ -43,36 +43,34 @@ pub(crate) fn run_case(
 /// Runs a case whose lock is held, and before it the cases that it depends on.
 fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
     let earlier = earlier_records::set_aside(&plan.records.directory).map_err(|error| plan.unwritable(error))?;
-    let prevented = match reason_to_skip(&plan) {
+    let unmet = match reason_to_skip(&plan) {
         Some(reason) => Some((Status::Skipped, reason)),
         None => dependencies::run_dependencies(&mut plan, run_locked_case).unwrap_or_else(|error| {
             let reason = Reason::new(Stage::Dependencies, ReasonCode::DependencyFailed, error.to_string());
             Some((Status::Error, reason))
         }),
     };
-    if prevented.is_none()
+    if unmet.is_none()
         && let Some(report) = reuse::take_over(&plan).map_err(|error| plan.unwritable(error))?
     {
         earlier.remove().map_err(|error| plan.unwritable(error))?;
         return Ok(report);
     }
-    let (trials, end) = match prevented {
-        Some((outcome, reason)) => (CaseTrials::default(), CaseEnd::prevented(outcome, reason)),
+    let (trials, mut record) = match unmet {
+        Some((outcome, reason)) => (CaseTrials::default(), prevented(&plan, outcome, reason)),
         None => {
             plan.report_progress(|| ProgressStep::CaseStarted {});
             let mut setup = CaseSetup::begin(&plan).map_err(|error| plan.unwritable(error))?;
             let mut trials = run_trials(&plan, &mut setup).map_err(|error| plan.unwritable(error))?;
             confirm(&plan, &mut setup, &mut trials).map_err(|error| plan.unwritable(error))?;
-            let end = CaseEnd::of(&plan, &trials);
-            let is_last = !end.fails_test(&plan) || plan.settings.runner.is_last_attempt();
-            for problem in setup.end(is_last) {
-                notice::say(&problem);
-            }
-            (trials, end)
+            let record = decided(&plan, &trials);
+            let is_last = !record.fails_test() || plan.settings.runner.is_last_attempt();
+            setup.end(is_last).iter().for_each(|problem| notice::say(problem));
+            (trials, record)
         }
     };
-    let conditions = reuse::conditions(&plan).map_err(|error| plan.unwritable(error))?;
-    let report = write_record(&plan, trials, end, conditions).map_err(|error| plan.unwritable(error))?;
+    record.conditions = reuse::conditions(&plan).map_err(|error| plan.unwritable(error))?;
+    let report = write_record(&plan, trials, record).map_err(|error| plan.unwritable(error))?;
     earlier.remove().map_err(|error| plan.unwritable(error))?;
     Ok(report)
 }

@@ -11,21 +11,18 @@ use evalsuite_schema::json::json;
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, program};
 use crate::platform::digest::{sha256, sha256_of_source};
-use crate::platform::environment;
 use crate::platform::files::{read_json, write_json};
-use crate::platform::notice;
 use crate::platform::redaction::Redactor;
-use crate::platform::untrusted::read_to_limit;
-use crate::platform::untrusted::{EntryKind, OpenError, UntrustedDirectory};
+use crate::platform::untrusted::{EntryKind, OpenError, UntrustedDirectory, read_to_limit};
 use crate::platform::url::without_credentials;
+use crate::platform::{environment, notice};
 use crate::record::run_directory::digest_key::keyed_digest;
 use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
 use crate::record::run_directory::{OutputDirectory, RunDirectory, StoredRun};
-use crate::run::case::case_record::CaseEnd;
+use crate::run::case::case_record::add_baseline;
 use crate::run::case_report::CaseReport;
 use crate::run::dependencies;
-use crate::run::plan::Plan;
-use crate::run::plan::regrade;
+use crate::run::plan::{Plan, regrade};
 use crate::run::selection::requirements;
 use crate::workspace::tree_walk::{is_ignored, walk};
 
@@ -212,8 +209,7 @@ fn own_trials(plan: &Plan<'_>, record: &CaseRecord, run: &str) -> io::Result<Vec
 
 /// A record of another run as one of this run, in view of the baseline now.
 fn own_record(plan: &Plan<'_>, mut record: CaseRecord, run: String) -> CaseRecord {
-    let end = CaseEnd::of_record(plan, &record);
-    (record.outcome, record.reason, record.baseline) = (end.outcome, end.reason, end.baseline);
+    add_baseline(plan, &mut record);
     let own = plan.case_record();
     (record.run_id, record.suite_digest, record.location) = (own.run_id, own.suite_digest, own.location);
     (record.runner_attempt, record.requested_by) = (own.runner_attempt, own.requested_by);
