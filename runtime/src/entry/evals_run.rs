@@ -148,9 +148,8 @@ impl Drop for Worker {
     fn drop(&mut self) {
         let queue = &self.0;
         if queue.running.fetch_sub(1, Ordering::SeqCst) == 1 {
-            for problem in Session::end_of(queue.evals.suite(), &queue.settings, &queue.run) {
-                notice::say(&problem);
-            }
+            let problems = Session::end_of(queue.evals.suite(), &queue.settings, &queue.run);
+            problems.iter().for_each(|problem| notice::say(problem));
         }
     }
 }

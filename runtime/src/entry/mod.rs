@@ -21,7 +21,7 @@ pub(crate) mod suite_description;
 pub(crate) mod test_entry;
 
 #[cfg(not(feature = "probe"))]
-mod probe {
+mod no_probe {
     //! Without the feature there are no probes.
 
     use evalsuite_diagnostics::Diagnostic;

@@ -1,8 +1,7 @@
 //! Notices about tests that test runners count as passed although less ran than it seems: skipped tests, and replays.
 
 use std::collections::BTreeSet;
-use std::io;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 
 use evalsuite_records::record::{Mode, Reason, ReasonCode};

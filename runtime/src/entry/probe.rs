@@ -1,8 +1,7 @@
 //! Probes in the tests `suite_check`: for `cargo evalsuite probe`, which reads their replies, and for `EVALSUITE_PROBE`.
 
 use std::fs::OpenOptions;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use evalsuite_diagnostics::Diagnostic;

@@ -7,9 +7,7 @@ use evalsuite_schema::Object;
 
 use crate::model::suite::EvalSuite;
 use crate::platform::accessors::getters;
-use crate::record::summary;
-use crate::record::summary::SummaryText;
-use crate::record::summary::SummedCase;
+use crate::record::summary::{self, SummaryText, SummedCase};
 use crate::run::case_report::CaseReport;
 
 /// Result of [`Evals::run`](crate::Evals::run): the cases that were run or skipped. Its `Display` form is a summary

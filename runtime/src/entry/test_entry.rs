@@ -1,15 +1,18 @@
 //! The generated tests.
 
-use std::io;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use evalsuite_records::record::{CaseRecord, Expectation, ReasonCode, Status};
 
 use crate::entry::long_cases::LongCases;
+#[cfg(not(feature = "probe"))]
+use crate::entry::no_probe as probe;
+#[cfg(feature = "probe")]
+use crate::entry::probe;
 use crate::entry::run_error::{RunError, RunErrorKind};
-use crate::entry::{grader_examples, new_cases, notices, probe, reload, suite_check, suite_description};
+use crate::entry::{grader_examples, new_cases, notices, reload, suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::platform::error_chain::chain;
 use crate::platform::notice;
@@ -35,9 +38,7 @@ pub fn case(evals: fn() -> Evals, index: usize) {
         Ok(report) if report.fails_test() => fail(report.to_string()),
         Ok(report) => {
             let record = report.record();
-            for line in baseline_line(record).into_iter().chain(lines_of_pass(record)) {
-                notice::say(&line);
-            }
+            baseline_line(record).iter().chain(&lines_of_pass(record)).for_each(|line| notice::say(line));
             match report.status() {
                 Status::Passed => println!("{}", passed_line(&report)),
                 Status::Failed => println!("{report}"),
@@ -63,9 +64,7 @@ fn run(evals: Evals, index: usize) -> Result<CaseReport, RunError> {
     let case = &evals.suite().cases[index];
     let test = SessionTest::begin(&evals, case, settings, &run)?;
     let report = run_case(&evals, case, settings, &run)?;
-    for problem in test.end(!report.fails_test()) {
-        notice::say(&problem);
-    }
+    test.end(!report.fails_test()).iter().for_each(|problem| notice::say(problem));
     let record = report.record();
     if let Some(reason) = record.reason.as_ref().filter(|_| record.outcome == Status::Skipped) {
         notices::show_skip(&record.test_name, reason, evals.suite(), settings, &run);
@@ -160,7 +159,7 @@ pub fn check(evals: fn() -> Evals) {
     }
     let evals = Settings::from_environment()
         .map_err(RunError::from)
-        .and_then(|settings| reload::whole_suite(evals, settings))
+        .and_then(|settings| Ok(reload::whole_suite(evals, settings)?))
         .unwrap_or_else(|error| fail(setup_error(&error)));
     let mut outcome = suite_check::run(&evals);
     for reason in &outcome.skipped {
@@ -174,7 +173,7 @@ pub fn check(evals: fn() -> Evals) {
 
 /// The findings of a probe that fail the test; `EVALSUITE_PROBE=warn` prints them instead.
 fn findings_of_probe(evals: &Evals) -> Vec<String> {
-    let settings = Settings::from_environment().unwrap_or_else(|error| fail(setup_error(&error.clone().into())));
+    let settings = Settings::from_environment().unwrap_or_else(|error| fail(setup_error(&error.into())));
     if settings.probe == ProbeFindings::Off {
         return Vec::new();
     }

@@ -9,8 +9,7 @@ use std::{fmt, io};
 
 use tokio::sync::Notify;
 
-use crate::platform::async_runtime;
-use crate::platform::async_runtime::AsyncRuntime;
+use crate::platform::async_runtime::{self, AsyncRuntime};
 
 /// Requests that work on another thread ends, because its result is no longer needed.
 #[derive(Clone, Default)]

@@ -11,12 +11,7 @@ pub(crate) const JITTER: f64 = 0.5;
 
 /// The wait, lengthened by a random share of it.
 pub(crate) fn with_jitter(wait: Duration) -> Duration {
-    wait.mul_f64(1.0 + JITTER * random_share())
-}
-
-/// A random number from 0 to 1.
-fn random_share() -> f64 {
     // Each `RandomState` has keys of its own.
     let number = u32::try_from(RandomState::new().hash_one(0_u8) >> 32).unwrap_or_default();
-    f64::from(number) / f64::from(u32::MAX)
+    wait.mul_f64(1.0 + JITTER * f64::from(number) / f64::from(u32::MAX))
 }

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite_schema::embedded;
-use evalsuite_schema::embedded::{ARCHIVE, Header, Kind, Pair};
+use evalsuite_schema::embedded::{self, ARCHIVE, Header, Kind, Pair};
 
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::{SuiteLocation, extracted_path};

@@ -13,7 +13,7 @@ use crate::model::suite::{EvalCase, EvalSuite};
 /// Why a case could not run, or its result could not be recorded.
 #[derive(Debug)]
 pub(crate) enum CaseError {
-    /// The compiled suite, case or calibration, which is named, cannot be decoded.
+    /// The compiled suite or case, which is named, cannot be decoded.
     Undecodable { what: String, source: serde_json::Error },
     /// A setting does not fit the suite, or files of the suite are missing.
     Unusable(String),

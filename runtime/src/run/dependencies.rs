@@ -15,8 +15,7 @@ use evalsuite_schema::OnDependencyFailure;
 
 use crate::model::dependency::Dependency;
 use crate::model::suite::EvalCase;
-use crate::platform::files::read_json_below;
-use crate::platform::files::{remove_if_exists, replace_file};
+use crate::platform::files::{read_json_below, remove_if_exists, replace_file};
 use crate::record::run_directory::layout::CASE_RECORD;
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;

@@ -64,10 +64,8 @@ impl TreeCopy<'_> {
                     file(&source, &metadata, &target)?;
                 }
                 EntryKind::Other if self.mode == CopyMode::Template => {
-                    return Err(io::Error::other(format!(
-                        "{} is neither a file, a directory nor a link",
-                        source.display()
-                    )));
+                    let message = format!("{} is neither a file, a directory nor a link", source.display());
+                    return Err(io::Error::other(message));
                 }
                 // Sockets and pipes belong to the process that made them: a copy would lead nowhere.
                 EntryKind::Other => {}
@@ -98,10 +96,8 @@ impl TreeCopy<'_> {
             CopyMode::Template => {
                 let inside = source.parent().is_some_and(|parent| stays_inside(self.from, parent, &destination));
                 if !inside {
-                    return Err(io::Error::other(format!(
-                        "the link {} leads out of the workspace's template",
-                        source.display()
-                    )));
+                    let message = format!("the link {} leads out of the workspace's template", source.display());
+                    return Err(io::Error::other(message));
                 }
             }
             CopyMode::Whole => {

@@ -12,8 +12,7 @@ use evalsuite_discovery::with_slashes;
 use crate::platform::digest::{sha256, sha256_of};
 use crate::platform::files::error_at;
 use crate::platform::permissions::mode;
-use crate::platform::untrusted::read_to_limit;
-use crate::platform::untrusted::{EntryKind, OpenError};
+use crate::platform::untrusted::{EntryKind, OpenError, read_to_limit};
 use crate::workspace::tree_walk::{TreeEntry, WalkLimits, is_ignored, walk_within};
 
 /// Largest file that is compared as text, in bytes.
@@ -39,6 +38,8 @@ struct Budget {
     digested: u64,
     /// When reading stops.
     end: Instant,
+    /// Files whose content is not read, and their size in bytes.
+    unread: (usize, u64),
 }
 
 impl Budget {
@@ -49,6 +50,7 @@ impl Budget {
             // Five seconds in a program that is not optimised.
             digested: 64 << 20,
             end: Instant::now() + Duration::from_secs(10),
+            unread: (0, 0),
         }
     }
 
@@ -156,8 +158,8 @@ impl Snapshot {
         let mut walk = walk_within(directory, is_ignored, budget.walk);
         for found in walk.by_ref() {
             let entry = found.and_then(|found| {
-                let entry = SnapshotEntry::read(&found, earlier, &mut budget, &mut snapshot.left_out)
-                    .map_err(|error| error_at(&found.path, &error))?;
+                let entry =
+                    SnapshotEntry::read(&found, earlier, &mut budget).map_err(|error| error_at(&found.path, &error))?;
                 Ok((found.name(), entry))
             });
             match entry {
@@ -168,23 +170,18 @@ impl Snapshot {
                 Err(error) => return Err(error),
             }
         }
-        snapshot.left_out.is_cut = walk.is_cut();
+        snapshot.left_out = LeftOut { unread: budget.unread, is_cut: walk.is_cut() };
         Ok(snapshot)
     }
 }
 
 impl SnapshotEntry {
     /// `None` for sockets, pipes and devices.
-    fn read(
-        found: &TreeEntry,
-        earlier: Option<&Snapshot>,
-        budget: &mut Budget,
-        left_out: &mut LeftOut,
-    ) -> io::Result<Option<Self>> {
+    fn read(found: &TreeEntry, earlier: Option<&Snapshot>, budget: &mut Budget) -> io::Result<Option<Self>> {
         Ok(match found.kind {
             EntryKind::Directory => Some(Self::Directory),
             EntryKind::Link => Some(Self::Link(with_slashes(&found.destination()?))),
-            EntryKind::File => FileState::read(found, earlier, budget, left_out)?.map(Self::File),
+            EntryKind::File => FileState::read(found, earlier, budget)?.map(Self::File),
             EntryKind::Other => None,
         })
     }
@@ -196,12 +193,7 @@ impl SnapshotEntry {
 
 impl FileState {
     /// `None` for what is not a file any more.
-    fn read(
-        found: &TreeEntry,
-        earlier: Option<&Snapshot>,
-        budget: &mut Budget,
-        left_out: &mut LeftOut,
-    ) -> io::Result<Option<Self>> {
+    fn read(found: &TreeEntry, earlier: Option<&Snapshot>, budget: &mut Budget) -> io::Result<Option<Self>> {
         let file = match found.open() {
             Ok(file) => file,
             Err(OpenError::NotAFile(_)) => return Ok(None),
@@ -232,8 +224,8 @@ impl FileState {
             return Ok(Some(state));
         }
         if state.content == FileContent::Unread {
-            left_out.unread.0 += 1;
-            left_out.unread.1 += state.size;
+            budget.unread.0 += 1;
+            budget.unread.1 += state.size;
         }
         Ok(Some(state))
     }

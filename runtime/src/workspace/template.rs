@@ -7,8 +7,7 @@ use evalsuite_schema::{Workspace, WorkspaceCopy};
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::files::error_at;
-use crate::workspace::copy;
-use crate::workspace::copy::CopyMode;
+use crate::workspace::copy::{self, CopyMode};
 
 /// Makes a directory with copies of a workspace's base fixture, template and other paths, in this order.
 pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, location: &SuiteLocation) -> io::Result<()> {
@@ -17,11 +16,8 @@ pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, location
     for source in [&workspace.base_fixture, &workspace.template].into_iter().flatten() {
         let directory = location.resolve(source);
         if !directory.is_dir() {
-            return Err(io::Error::other(format!(
-                "the directory `{}` does not exist ({})",
-                source.written,
-                directory.display()
-            )));
+            let message = format!("the directory `{}` does not exist ({})", source.written, directory.display());
+            return Err(io::Error::other(message));
         }
         // The suite may name a link to a template that several suites share. Nothing in it is a link out of it.
         let directory = directory.canonicalize().map_err(|error| error_at(&directory, &error))?;

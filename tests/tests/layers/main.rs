@@ -291,7 +291,6 @@ const RUN: &[&str] = &[
 
 /// The phases of a trial: `Prepared`, `Called`, `Captured`, `Graded`, `TrialRecord`.
 const TRIAL: &[&str] = &[
-    "trial_log",
     "trial_attempt",
     "early_end",
     "prepared",
@@ -301,7 +300,6 @@ const TRIAL: &[&str] = &[
     "reported_transcript",
     "captured",
     "graded",
-    "trial_end",
     "conversation",
     "trajectory_file",
     "trial_record",

@@ -1,7 +1,6 @@
 //! A grader that did not pass, in the text of a failing test.
 
-use std::fmt;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
 

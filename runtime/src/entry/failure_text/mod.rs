@@ -2,8 +2,7 @@
 
 mod grader_text;
 
-use std::fmt;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::{

@@ -4,7 +4,7 @@ use evalsuite_diagnostics::{Diagnostic, Diagnostics, Severity, render};
 use evalsuite_loader::{Loaded, LoadedPart, LoadedSuite, Part, Request, registered_graders};
 use evalsuite_schema::Requires;
 
-use crate::entry::run_error::{RunError, RunErrorKind};
+use super::ReloadError;
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalSuite, Origin};
 
@@ -22,7 +22,7 @@ pub(super) struct CheckedPart {
 }
 
 /// The suite as its files are now.
-pub(super) fn whole(evals: &Evals, origin: &Origin) -> Result<CheckedSuite, RunError> {
+pub(super) fn whole(evals: &Evals, origin: &Origin) -> Result<CheckedSuite, ReloadError> {
     let loaded = evalsuite_loader::load(&request(evals.suite(), origin));
     let unused = registered_graders::unused(&evals.registry().names(), &loaded.user_graders, origin.entry);
     let unused = unused.into_iter().filter(|_| origin.lists_graders && loaded.suite.is_some());
@@ -30,7 +30,7 @@ pub(super) fn whole(evals: &Evals, origin: &Origin) -> Result<CheckedSuite, RunE
 }
 
 /// The part of the suite as its files are now.
-pub(super) fn part(evals: &Evals, origin: &Origin, part: Part) -> Result<CheckedPart, RunError> {
+pub(super) fn part(evals: &Evals, origin: &Origin, part: Part) -> Result<CheckedPart, ReloadError> {
     let part = evalsuite_loader::load_part(&request(evals.suite(), origin), part);
     let checked = check(&part.loaded, None, evals, origin)?;
     Ok(CheckedPart { checked, part })
@@ -55,7 +55,7 @@ fn check(
     unused_graders: impl IntoIterator<Item = Diagnostic>,
     evals: &Evals,
     origin: &Origin,
-) -> Result<CheckedSuite, RunError> {
+) -> Result<CheckedSuite, ReloadError> {
     let mut diagnostics = loaded.diagnostics.clone();
     if origin.lists_graders {
         let registered = evals.registry().names();
@@ -76,8 +76,7 @@ fn check(
         _ => {
             let denied = if diagnostics.has_errors() { "" } else { "; `deny_warnings` makes warnings errors" };
             let report = render::report(&diagnostics, render::Style::Plain) + denied;
-            let message = format!("`{}` changed since the build\n\n{report}", origin.entry);
-            Err(RunError::new(RunErrorKind::Suite, message))
+            Err(ReloadError(format!("`{}` changed since the build\n\n{report}", origin.entry)))
         }
     }
 }

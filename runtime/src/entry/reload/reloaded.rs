@@ -9,10 +9,10 @@ use evalsuite_diagnostics::render;
 use evalsuite_loader::{Part, SuiteFiles, suite_digest};
 use evalsuite_schema::digest::parse_hexadecimal;
 
+use super::ReloadError;
 use super::checked_suite::{CheckedPart, CheckedSuite};
 use super::{checked_suite, merged_suite, new_tests};
 use crate::entry::new_cases::NewCase;
-use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalCase, EvalSuite, Origin};
 use crate::model::suite_location::SuiteLocation;
@@ -39,7 +39,7 @@ fn lock() -> MutexGuard<'static, Vec<Progress>> {
 }
 
 /// The suite with a case, and those it depends on, as their files are now.
-pub(super) fn for_case(evals: Evals, case: &'static EvalCase, run: &RunDirectory) -> Result<Evals, RunError> {
+pub(super) fn for_case(evals: Evals, case: &'static EvalCase, run: &RunDirectory) -> Result<Evals, ReloadError> {
     let built = evals.suite();
     let origin = origin(built)?;
     let now = match known_whole(&evals, origin, run)? {
@@ -54,13 +54,13 @@ pub(super) fn for_case(evals: Evals, case: &'static EvalCase, run: &RunDirectory
 }
 
 /// The suite with all cases as their files are now.
-pub(super) fn whole_suite(evals: Evals) -> Result<Evals, RunError> {
+pub(super) fn whole_suite(evals: Evals) -> Result<Evals, ReloadError> {
     let now = merged(&evals, &checked_suite::whole(&evals, origin(evals.suite())?)?)?;
     Ok(bound(evals, now))
 }
 
 /// The suite with cases that the build does not have behind the others. Only their files are read, unless they depend on other cases.
-pub(crate) fn with_new_cases(evals: Evals, new: &[NewCase]) -> Result<Evals, RunError> {
+pub(crate) fn with_new_cases(evals: Evals, new: &[NewCase]) -> Result<Evals, ReloadError> {
     let built = evals.suite();
     let origin = origin(built)?;
     let sources = new.iter().map(|case| case.source.clone()).filter(|source| !source.is_empty()).collect();
@@ -79,13 +79,12 @@ pub(crate) fn with_new_cases(evals: Evals, new: &[NewCase]) -> Result<Evals, Run
     Ok(bound(evals, now))
 }
 
-fn origin(suite: &EvalSuite) -> Result<&'static Origin, RunError> {
+fn origin(suite: &EvalSuite) -> Result<&'static Origin, ReloadError> {
     suite.origin.ok_or_else(|| {
-        let message = format!(
+        ReloadError(format!(
             "the suite `{}` was not built by `include_eval_suite!` or `generate`, so EVALSUITE_RELOAD cannot read it again",
             suite.name
-        );
-        RunError::new(RunErrorKind::Suite, message)
+        ))
     })
 }
 
@@ -97,7 +96,7 @@ fn bound(mut evals: Evals, suite: &'static EvalSuite) -> Evals {
 
 /// The whole suite, if this process has asked for many of its cases. With an error in it each case is loaded by itself: other cases
 /// are not wrong.
-fn known_whole(evals: &Evals, origin: &Origin, run: &RunDirectory) -> Result<Option<&'static EvalSuite>, RunError> {
+fn known_whole(evals: &Evals, origin: &Origin, run: &RunDirectory) -> Result<Option<&'static EvalSuite>, ReloadError> {
     let built = evals.suite();
     let mut all = lock();
     let index = all.iter().position(|known| std::ptr::eq(known.built, built)).unwrap_or_else(|| {
@@ -115,15 +114,15 @@ fn known_whole(evals: &Evals, origin: &Origin, run: &RunDirectory) -> Result<Opt
     Ok(progress.whole)
 }
 
-fn merged(evals: &Evals, checked: &CheckedSuite) -> Result<&'static EvalSuite, RunError> {
+fn merged(evals: &Evals, checked: &CheckedSuite) -> Result<&'static EvalSuite, ReloadError> {
     for warning in &checked.new_warnings {
         notice::say(&render::text(warning, render::Style::Plain));
     }
     merged_suite::merge(evals.suite(), &checked.suite, &checked.new_warnings).map_err(not_json)
 }
 
-fn not_json(error: serde_json::Error) -> RunError {
-    RunError::new(RunErrorKind::Suite, format!("the suite cannot be written as JSON: {error}"))
+fn not_json(error: serde_json::Error) -> ReloadError {
+    ReloadError(format!("the suite cannot be written as JSON: {error}"))
 }
 
 /// A case with those it depends on. What concerns several cases takes the whole suite.
@@ -132,7 +131,7 @@ fn part(
     origin: &Origin,
     case: &'static EvalCase,
     run: &RunDirectory,
-) -> Result<&'static EvalSuite, RunError> {
+) -> Result<&'static EvalSuite, ReloadError> {
     let built = evals.suite();
     let mut wanted = vec![case];
     let mut found = load(evals, origin, &wanted)?;
@@ -149,7 +148,7 @@ fn part(
         if checked.suite.tests.iter().all(|test| test.path.join("::") != case.test_name) {
             let test = built.test_path(case);
             let message = format!("`{}` has no case for the test `{test}` any more\nhelp: build again", built.root);
-            return Err(RunError::new(RunErrorKind::Suite, message));
+            return Err(message.into());
         }
         return merged(evals, &checked);
     }
@@ -158,7 +157,7 @@ fn part(
     merged(evals, &found.checked)
 }
 
-fn load(evals: &Evals, origin: &Origin, wanted: &[&EvalCase]) -> Result<CheckedPart, RunError> {
+fn load(evals: &Evals, origin: &Origin, wanted: &[&EvalCase]) -> Result<CheckedPart, ReloadError> {
     let (alone, shared): (Vec<&EvalCase>, Vec<&EvalCase>) = wanted.iter().partition(|case| !case.source.is_empty());
     // A file that a pattern found may hold several cases.
     let ids = shared.iter().chain(&alone).map(|case| case.id.to_owned()).collect();

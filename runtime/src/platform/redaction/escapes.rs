@@ -46,7 +46,7 @@ fn escaped_ends(text: &str, at: usize, is_wanted: &impl Fn(char) -> bool, found:
     let levels = if can_be_escaped(text.as_bytes(), at, is_wanted) { LEVELS } else { 0 };
     for level in 0..=levels {
         for bytes in [Bytes::Utf8, Bytes::Latin1] {
-            match read(text, at, level, bytes) {
+            match (EscapedText { text, level, bytes }.read(at)) {
                 Some((character, end)) if is_wanted(character) && !found[first..].contains(&end) => found.push(end),
                 _ => {}
             }
@@ -70,35 +70,117 @@ pub(super) fn can_be_escaped(text: &[u8], at: usize, is_wanted: impl Fn(char) ->
     }
 }
 
-/// The character at `at` of a text that is escaped `level` times, and where it ends.
-fn read(text: &str, at: usize, level: u8, bytes: Bytes) -> Option<(char, usize)> {
-    let Some(inner) = level.checked_sub(1) else {
-        let character = text.get(at..)?.chars().next()?;
-        return Some((character, at + character.len_utf8()));
-    };
-    let next = |at| read(text, at, inner, bytes);
-    let (character, end) = next(at)?;
-    let escape = match character {
-        '\\' => backslash(&next, end, bytes),
-        '&' => entity(&next, end),
-        '%' => encoded_bytes(&next, end, bytes, &['%'], 16),
-        _ => None,
-    };
-    escape.or(Some((character, end)))
+/// A text that is escaped `level` times.
+#[derive(Clone, Copy)]
+struct EscapedText<'t> {
+    text: &'t str,
+    level: u8,
+    bytes: Bytes,
 }
 
-/// An escape of JSON or of a literal, after its backslash.
-fn backslash(next: &impl Fn(usize) -> Option<(char, usize)>, at: usize, bytes: Bytes) -> Option<(char, usize)> {
-    let (kind, end) = next(at)?;
-    match kind {
-        'u' => unicode(next, end),
-        'U' => {
-            let (code, end) = number(next, end, 16, 8, 8)?;
-            Some((char::from_u32(code)?, end))
+impl EscapedText<'_> {
+    /// The character at a position, and where it ends.
+    fn read(self, at: usize) -> Option<(char, usize)> {
+        let Some(level) = self.level.checked_sub(1) else {
+            let character = self.text.get(at..)?.chars().next()?;
+            return Some((character, at + character.len_utf8()));
+        };
+        let inner = Self { level, ..self };
+        let (character, end) = inner.read(at)?;
+        let escape = match character {
+            '\\' => inner.backslash(end),
+            '&' => inner.entity(end),
+            '%' => inner.encoded_bytes(end, &['%'], 16),
+            _ => None,
+        };
+        escape.or(Some((character, end)))
+    }
+
+    /// An escape of JSON or of a literal, after its backslash.
+    fn backslash(self, at: usize) -> Option<(char, usize)> {
+        let (kind, end) = self.read(at)?;
+        match kind {
+            'u' => self.unicode(end),
+            'U' => {
+                let (code, end) = self.number(end, 16, 8, 8)?;
+                Some((char::from_u32(code)?, end))
+            }
+            'x' => self.encoded_bytes(end, &['\\', 'x'], 16),
+            '0'..='7' => self.encoded_bytes(at, &['\\'], 8).or((kind == '0').then_some(('\0', end))),
+            _ => Some((short_escape(kind)?, end)),
         }
-        'x' => encoded_bytes(next, end, bytes, &['\\', 'x'], 16),
-        '0'..='7' => encoded_bytes(next, at, bytes, &['\\'], 8).or((kind == '0').then_some(('\0', end))),
-        _ => Some((short_escape(kind)?, end)),
+    }
+
+    /// After `\u`: four digits, twice for a surrogate pair, or digits in braces.
+    fn unicode(self, at: usize) -> Option<(char, usize)> {
+        if let Some(('{', start)) = self.read(at) {
+            let (code, end) = self.number(start, 16, 1, 6)?;
+            let ('}', end) = self.read(end)? else { return None };
+            return Some((char::from_u32(code)?, end));
+        }
+        let (high, end) = self.number(at, 16, 4, 4)?;
+        if let Some(character) = char::from_u32(high) {
+            return Some((character, end));
+        }
+        let end = self.after(end, &['\\', 'u'])?;
+        let (low, end) = self.number(end, 16, 4, 4)?;
+        let code = 0x10000 + (high.checked_sub(0xd800)? << 10) + low.checked_sub(0xdc00)?;
+        Some((char::from_u32(code)?, end))
+    }
+
+    /// The bytes of one character: digits of the first one, then an introduction and digits for each further one.
+    fn encoded_bytes(self, at: usize, introduction: &[char], radix: u32) -> Option<(char, usize)> {
+        let digits = if radix == 16 { 2 } else { 3 };
+        let byte =
+            |at| self.number(at, radix, digits, digits).and_then(|(byte, end)| Some((u8::try_from(byte).ok()?, end)));
+        let (first, mut end) = byte(at)?;
+        if first.is_ascii() || matches!(self.bytes, Bytes::Latin1) {
+            return Some((char::from(first), end));
+        }
+        let mut encoded = vec![first];
+        while encoded.len() < 4 {
+            let (further, after) = byte(self.after(end, introduction)?)?;
+            encoded.push(further);
+            end = after;
+            if let Ok(character) = std::str::from_utf8(&encoded) {
+                return Some((character.chars().next()?, end));
+            }
+        }
+        None
+    }
+
+    /// A reference of HTML after its `&`.
+    fn entity(self, at: usize) -> Option<(char, usize)> {
+        if let Some(('#', start)) = self.read(at) {
+            let (code, end) = match self.read(start)? {
+                ('x' | 'X', start) => self.number(start, 16, 1, 6)?,
+                _ => self.number(start, 10, 1, 7)?,
+            };
+            let (';', end) = self.read(end)? else { return None };
+            return Some((char::from_u32(code)?, end));
+        }
+        let names = [("amp;", '&'), ("lt;", '<'), ("gt;", '>'), ("quot;", '"'), ("apos;", '\'')];
+        names.iter().find_map(|(name, character)| {
+            let end = name.chars().try_fold(at, |at, wanted| self.after(at, &[wanted]))?;
+            Some((*character, end))
+        })
+    }
+
+    fn after(self, at: usize, written: &[char]) -> Option<usize> {
+        written.iter().try_fold(at, |at, wanted| self.read(at).filter(|(found, _)| found == wanted).map(|(_, end)| end))
+    }
+
+    /// A number of at least and at most so many digits.
+    fn number(self, at: usize, radix: u32, least: usize, most: usize) -> Option<(u32, usize)> {
+        let (mut number, mut end, mut digits) = (0, at, 0);
+        while digits < most {
+            let Some((digit, after)) = self.read(end).and_then(|(digit, after)| Some((digit.to_digit(radix)?, after)))
+            else {
+                break;
+            };
+            (number, end, digits) = (number * radix + digit, after, digits + 1);
+        }
+        (digits >= least).then_some((number, end))
     }
 }
 
@@ -116,89 +198,6 @@ fn short_escape(kind: char) -> Option<char> {
         _ if kind.is_ascii_alphanumeric() => return None,
         other => other,
     })
-}
-
-/// After `\u`: four digits, twice for a surrogate pair, or digits in braces.
-fn unicode(next: &impl Fn(usize) -> Option<(char, usize)>, at: usize) -> Option<(char, usize)> {
-    if let Some(('{', start)) = next(at) {
-        let (code, end) = number(next, start, 16, 1, 6)?;
-        let ('}', end) = next(end)? else { return None };
-        return Some((char::from_u32(code)?, end));
-    }
-    let (high, end) = number(next, at, 16, 4, 4)?;
-    if let Some(character) = char::from_u32(high) {
-        return Some((character, end));
-    }
-    let end = after(next, end, &['\\', 'u'])?;
-    let (low, end) = number(next, end, 16, 4, 4)?;
-    let code = 0x10000 + (high.checked_sub(0xd800)? << 10) + low.checked_sub(0xdc00)?;
-    Some((char::from_u32(code)?, end))
-}
-
-/// The bytes of one character: digits of the first one, then an introduction and digits for each further one.
-fn encoded_bytes(
-    next: &impl Fn(usize) -> Option<(char, usize)>,
-    at: usize,
-    bytes: Bytes,
-    introduction: &[char],
-    radix: u32,
-) -> Option<(char, usize)> {
-    let digits = if radix == 16 { 2 } else { 3 };
-    let byte =
-        |at| number(next, at, radix, digits, digits).and_then(|(byte, end)| Some((u8::try_from(byte).ok()?, end)));
-    let (first, mut end) = byte(at)?;
-    if first.is_ascii() || matches!(bytes, Bytes::Latin1) {
-        return Some((char::from(first), end));
-    }
-    let mut encoded = vec![first];
-    while encoded.len() < 4 {
-        let (further, after) = byte(after(next, end, introduction)?)?;
-        encoded.push(further);
-        end = after;
-        if let Ok(character) = std::str::from_utf8(&encoded) {
-            return Some((character.chars().next()?, end));
-        }
-    }
-    None
-}
-
-/// A reference of HTML after its `&`.
-fn entity(next: &impl Fn(usize) -> Option<(char, usize)>, at: usize) -> Option<(char, usize)> {
-    if let Some(('#', start)) = next(at) {
-        let (code, end) = match next(start)? {
-            ('x' | 'X', start) => number(next, start, 16, 1, 6)?,
-            _ => number(next, start, 10, 1, 7)?,
-        };
-        let (';', end) = next(end)? else { return None };
-        return Some((char::from_u32(code)?, end));
-    }
-    let names = [("amp;", '&'), ("lt;", '<'), ("gt;", '>'), ("quot;", '"'), ("apos;", '\'')];
-    names.iter().find_map(|(name, character)| {
-        let end = name.chars().try_fold(at, |at, wanted| after(next, at, &[wanted]))?;
-        Some((*character, end))
-    })
-}
-
-fn after(next: &impl Fn(usize) -> Option<(char, usize)>, at: usize, written: &[char]) -> Option<usize> {
-    written.iter().try_fold(at, |at, wanted| next(at).filter(|(found, _)| found == wanted).map(|(_, end)| end))
-}
-
-/// A number of at least and at most so many digits.
-fn number(
-    next: &impl Fn(usize) -> Option<(char, usize)>,
-    at: usize,
-    radix: u32,
-    least: usize,
-    most: usize,
-) -> Option<(u32, usize)> {
-    let (mut number, mut end, mut digits) = (0, at, 0);
-    while digits < most {
-        let Some((digit, after)) = next(end).and_then(|(digit, after)| Some((digit.to_digit(radix)?, after))) else {
-            break;
-        };
-        (number, end, digits) = (number * radix + digit, after, digits + 1);
-    }
-    (digits >= least).then_some((number, end))
 }
 
 /// Start of an escape that the end of the text cuts, else the end.

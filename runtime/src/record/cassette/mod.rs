@@ -52,6 +52,14 @@ pub(crate) struct RecordedTrial {
     pub(crate) input_digest: String,
 }
 
+impl RecordedTrial {
+    /// The first trial of what is recorded under a case and a target.
+    pub(crate) fn new(suite: &str, case_id: &str, target: &str, seen: AgentInput) -> Self {
+        let (suite, case_id, target) = (suite.to_owned(), case_id.to_owned(), target.to_owned());
+        Self { suite, case_id, target, trial: 0, input_digest: seen.digest(), seen }
+    }
+}
+
 /// The calls and replies of the trial so far.
 #[derive(Debug, Default)]
 struct RecordedSoFar {

@@ -21,12 +21,11 @@ use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, package_directory, program};
 use crate::platform::clock::timestamp;
 use crate::platform::digest::sha256;
-use crate::platform::environment;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{read_json, replace_file, write_json};
-use crate::platform::notice;
 use crate::platform::process::echo::Echo;
 use crate::platform::redaction::Redactor;
+use crate::platform::{environment, notice};
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::layout::SUITE_RECORD;
 

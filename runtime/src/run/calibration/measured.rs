@@ -1,7 +1,7 @@
 //! Measures the judges of a suite once in a run, and records the result.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::{fmt, io};
 
 use evalsuite_records::record::{CalibrationRecord, Mode, Reason};
 
@@ -15,9 +15,7 @@ use crate::record::coordination::{Ledger, Spend, run_once};
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record::SuiteOfRun;
 use crate::record::{embedded_files, run_record};
-use crate::run::calibration::measurement;
-use crate::run::calibration::measurement::{JudgeMeasurement, test_name};
-use crate::run::case_error::CaseError;
+use crate::run::calibration::measurement::{self, JudgeMeasurement, test_name};
 use crate::run::selection::rerun;
 use crate::run::settings::Settings;
 
@@ -29,9 +27,29 @@ pub(crate) fn repeat(evals: &Evals) -> String {
     rerun::command(evals.suite().package, &test_name(evals))
 }
 
+/// Why the judges of a suite cannot be measured.
+#[derive(Debug)]
+pub(crate) enum CalibrationError {
+    /// The suite, its files or the run directory cannot be used.
+    Unusable(String),
+    /// The result cannot be recorded.
+    NotRecorded(String),
+}
+
+impl fmt::Display for CalibrationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Unusable(problem) | Self::NotRecorded(problem)) = self;
+        f.write_str(problem)
+    }
+}
+
 /// Measures the judges in a run of its own, unless the settings name a run.
-pub(crate) fn measured_alone(evals: &Evals, settings: &Settings, repeat: &str) -> Result<Option<Measured>, CaseError> {
-    let run = settings.own_run(evals.suite()).map_err(|error| CaseError::Unusable(error.to_string()))?;
+pub(crate) fn measured_alone(
+    evals: &Evals,
+    settings: &Settings,
+    repeat: &str,
+) -> Result<Option<Measured>, CalibrationError> {
+    let run = settings.own_run(evals.suite()).map_err(|error| CalibrationError::Unusable(error.to_string()))?;
     measured(evals, settings, &run, repeat)
 }
 
@@ -42,21 +60,22 @@ pub(crate) fn measured(
     settings: &Settings,
     run: &RunDirectory,
     repeat: &str,
-) -> Result<Option<Measured>, CaseError> {
+) -> Result<Option<Measured>, CalibrationError> {
     let suite = evals.suite();
-    let undecodable =
-        |source| CaseError::Undecodable { what: format!("the calibration of suite `{}`", suite.name), source };
+    let undecodable = |error: serde_json::Error| {
+        CalibrationError::Unusable(format!("the calibration of suite `{}` cannot be decoded: {error}", suite.name))
+    };
     let Some(text) = suite.calibration else { return Ok(None) };
     let Some(calibration) = suite.decode_calibration().map_err(undecodable)? else { return Ok(None) };
     let data = suite.decode().map_err(undecodable)?;
-    let places =
-        embedded_files::suite_location(suite, run, "").map_err(|error| CaseError::Unusable(error.to_string()))?;
+    let places = embedded_files::suite_location(suite, run, "")
+        .map_err(|error| CalibrationError::Unusable(error.to_string()))?;
     let secrets: BTreeSet<String> =
         calibration.samples.iter().flat_map(|sample| measurement::secrets(sample, data.layout)).collect();
     let redactor = Redactor::of(secrets.iter().map(String::as_str)).and_values(settings.judge.secrets());
-    let unwritable = |source| {
-        let problem = format!("the calibration cannot be recorded in {}", run.path().display());
-        CaseError::Records { problem, source }
+    let unwritable = |error: io::Error| {
+        let directory = run.path().display();
+        CalibrationError::NotRecorded(format!("the calibration cannot be recorded in {directory}: {error}"))
     };
     let of_run = SuiteOfRun { suite, data: &data, location: &places, run, redactor: &redactor, echo: settings.echo };
     let _git = run_record::register(&of_run).map_err(unwritable)?;
@@ -73,7 +92,7 @@ pub(crate) fn measured(
         let record = measurement.measure()?;
         // A record that cannot be read again is redacted when it is written.
         let record = Box::new(redactor.redacted(record.clone()).unwrap_or(record));
-        written = write(&record, &suite.key(), run, settings, &redactor, &place);
+        written = write(&measurement, &record, &redactor, &place);
         Ok(record)
     });
     let result: Result<Box<CalibrationRecord>, Reason> = result.map_err(unwritable)?;
@@ -82,15 +101,10 @@ pub(crate) fn measured(
 }
 
 /// Writes `calibration.json`, and the cost to the ledger.
-fn write(
-    record: &CalibrationRecord,
-    suite: &str,
-    run: &RunDirectory,
-    settings: &Settings,
-    redactor: &Redactor,
-    place: &str,
-) -> io::Result<()> {
-    let directory = run.suite(suite);
+fn write(of: &JudgeMeasurement<'_>, record: &CalibrationRecord, redactor: &Redactor, place: &str) -> io::Result<()> {
+    let JudgeMeasurement { evals, settings, run, .. } = of;
+    let suite = evals.suite().key();
+    let directory = run.suite(&suite);
     let first = directory.join("calibration.json");
     let path = match first.exists() {
         false => first,
@@ -101,7 +115,7 @@ fn write(
         return Ok(());
     }
     Ledger::of(run.path(), &run.locks()).append(&Spend {
-        suite: suite.to_owned(),
+        suite,
         case_key: "calibration".to_owned(),
         trial: 0,
         attempt: 0,

@@ -30,8 +30,7 @@ use crate::platform::redaction::Redactor;
 use crate::record::cassette::{AgentInput, CassetteOptions, RecordedTrial, TrialCassette, cassette_path};
 use crate::record::embedded_files;
 use crate::record::run_directory::RunDirectory;
-use crate::run::selection::requirements::Requirement;
-use crate::run::selection::requirements::needs_judge;
+use crate::run::selection::requirements::{Requirement, needs_judge};
 use crate::run::settings::Settings;
 use crate::workspace::value_placeholders::Placeholders;
 
@@ -177,14 +176,7 @@ impl JudgeMeasurement<'_> {
             _ => None,
         };
         let seen = AgentInput::new(&sample.case, DIRECTORY, None, places);
-        let about = RecordedTrial {
-            suite: self.evals.suite().name.to_owned(),
-            case_id: sample.id.clone(),
-            target: DIRECTORY.to_owned(),
-            trial: 0,
-            input_digest: seen.digest(),
-            seen,
-        };
+        let about = RecordedTrial::new(self.evals.suite().name, &sample.id, DIRECTORY, seen);
         let hint = format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat);
         TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: false })
     }

@@ -7,4 +7,4 @@ pub(crate) mod measurement;
 pub(crate) mod pair_judging;
 
 pub(crate) use self::judge_bar::advise;
-pub(crate) use self::measured::{Measured, measured, measured_alone, repeat};
+pub(crate) use self::measured::{CalibrationError, Measured, measured, measured_alone, repeat};

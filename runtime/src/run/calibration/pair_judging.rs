@@ -11,8 +11,7 @@ use crate::agents::command;
 use crate::judge::asking_grader::AskingGrader;
 use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, JudgeCommands, NoJudge, recorded_judges};
 use crate::judge::judge_options::KEYS;
-use crate::judge::preference;
-use crate::judge::preference::{ComparedTask, OrderedReply, Preference};
+use crate::judge::preference::{self, ComparedTask, OrderedReply, Preference};
 use crate::judge::question::QuestionCalls;
 use crate::judge::shown_answer::ShownAnswer;
 use crate::model::command::{CommandEnvironment, Site};
@@ -146,14 +145,7 @@ impl PairJudging<'_> {
             _ => None,
         };
         let seen = AgentInput::new(&case(pair), PAIRWISE, None, self.places);
-        let about = RecordedTrial {
-            suite: pair.suite.clone(),
-            case_id: pair.case_id.clone(),
-            target: PAIRWISE.to_owned(),
-            trial: 0,
-            input_digest: seen.digest(),
-            seen,
-        };
+        let about = RecordedTrial::new(&pair.suite, &pair.case_id, PAIRWISE, seen);
         let (run, hint) = (self.run, format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat));
         let placeholders = Placeholders::of_trial(KEYS, &self.redactor, self.places, run, run);
         TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: false })

@@ -12,8 +12,7 @@ use crate::platform::redaction::Redactor;
 use crate::run::case_setup::{CaseSetup, run_hook, written};
 use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope};
 use crate::run::plan::Plan;
-use crate::workspace;
-use crate::workspace::WorkspaceBase;
+use crate::workspace::{self, WorkspaceBase};
 
 /// File next to the workspace of a case's own base, with the hook that still has to run.
 const PENDING: &str = "after_all.json";

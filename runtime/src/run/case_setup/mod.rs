@@ -17,8 +17,7 @@ use crate::record::coordination::run_once;
 use crate::run::hooks::HookCall;
 use crate::run::plan::Plan;
 use crate::run::session::{EnteredSession, Session};
-use crate::workspace;
-use crate::workspace::{BaseFacts, WorkspaceBase, workspace_error};
+use crate::workspace::{self, BaseFacts, WorkspaceBase, workspace_error};
 
 /// What the trials of one case need, made when the first of them is about to start.
 pub(crate) struct CaseSetup<'a> {

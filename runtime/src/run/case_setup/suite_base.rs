@@ -13,8 +13,7 @@ use crate::run::case_setup::{CaseSetup, run_hook, written};
 use crate::run::hooks::{HookCall, HookFacts, Scope};
 use crate::run::plan::Plan;
 use crate::run::session::Session;
-use crate::workspace;
-use crate::workspace::{WorkspaceBase, workspace_error};
+use crate::workspace::{self, WorkspaceBase, workspace_error};
 
 impl CaseSetup<'_> {
     /// The base of the suite, or that of the target where the target has a hook that changes it.

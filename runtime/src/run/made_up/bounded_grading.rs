@@ -32,40 +32,24 @@ pub(crate) struct AllowedGraders {
 }
 
 /// The result of a grader as far as it is known.
-pub(crate) enum Bounded {
-    Known(Box<GraderRecord>),
-    /// The worst and the best result that are possible, and what is shown.
-    Open {
-        low: Box<GraderRecord>,
-        high: Box<GraderRecord>,
-        shown: Box<GraderRecord>,
-    },
+pub(crate) struct Bounded {
+    /// The result, or the worst one that is possible.
+    low: GraderRecord,
+    /// Of a result that is not known: the best one that is possible, and what is shown.
+    open: Option<(GraderRecord, GraderRecord)>,
 }
 
 impl Bounded {
     pub(crate) fn low(&self) -> &GraderRecord {
-        match self {
-            Self::Known(record) => record,
-            Self::Open { low, .. } => low,
-        }
+        &self.low
     }
 
     pub(crate) fn high(&self) -> &GraderRecord {
-        match self {
-            Self::Known(record) => record,
-            Self::Open { high, .. } => high,
-        }
+        self.open.as_ref().map_or(&self.low, |(high, _)| high)
     }
 
     pub(crate) fn shown(self) -> GraderRecord {
-        match self {
-            Self::Known(record) => *record,
-            Self::Open { shown, .. } => *shown,
-        }
-    }
-
-    fn is_known(&self) -> bool {
-        matches!(self, Self::Known(_))
+        self.open.map_or(self.low, |(_, shown)| shown)
     }
 }
 
@@ -119,7 +103,7 @@ impl BoundedGrading<'_> {
     fn grade_composite(&mut self, path: &str, grader: &Grader, config: &Composite) -> Bounded {
         let members: Vec<Bounded> =
             config.members.iter().map(|member| self.grade(&format!("{path}/{}", member.name), member)).collect();
-        let are_known = members.iter().all(Bounded::is_known);
+        let are_known = members.iter().all(|member| member.open.is_none());
         let (asks_judge, may_run) = match &config.aggregator {
             Aggregator::CodeGrader(_) => (false, self.allowed.commands),
             Aggregator::LlmGrader { .. } => (true, self.allowed.judges && self.has_default_judge),
@@ -146,7 +130,7 @@ impl BoundedGrading<'_> {
         let high = aggregate(Bounded::high);
         low.members = members.into_iter().map(Bounded::shown).collect();
         if rank(&low) == rank(&high) && low.state == high.state && low.forced_fail == high.forced_fail {
-            return Bounded::Known(Box::new(low));
+            return Bounded { low, open: None };
         }
         let shown = without_result(low.clone(), "depends on members that were not run");
         between(low, high, shown)
@@ -154,7 +138,7 @@ impl BoundedGrading<'_> {
 
     fn known_or_broken(&mut self, path: &str, grader: &Grader, record: GraderRecord) -> Bounded {
         if record.state != GraderState::Error {
-            return Bounded::Known(Box::new(record));
+            return Bounded { low: record, open: None };
         }
         let asks_judge = record.code.is_some() || record.judge.is_some();
         let reason = format!("has no result: {}", record.error.as_deref().unwrap_or_default());
@@ -173,7 +157,7 @@ impl BoundedGrading<'_> {
 /// Negation makes the best result of the worst one.
 fn between(one: GraderRecord, other: GraderRecord, shown: GraderRecord) -> Bounded {
     let (low, high) = if rank(&one) <= rank(&other) { (one, other) } else { (other, one) };
-    Bounded::Open { low: Box::new(low), high: Box::new(high), shown: Box::new(shown) }
+    Bounded { low, open: Some((high, shown)) }
 }
 
 /// How good a result is.

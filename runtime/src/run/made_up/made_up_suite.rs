@@ -65,7 +65,7 @@ impl MadeUpSuite {
     pub(crate) fn end(self) -> Vec<String> {
         let mut problems = self.problems.into_inner().unwrap_or_else(PoisonError::into_inner);
         problems.extend(Session::end_of(self.evals.suite(), &self.settings, &self.run));
-        problems.extend(self.directory.remove().err().map(|error| error.to_string()));
+        problems.extend(workspace::remove_directory(&self.directory.0).err().map(|error| error.to_string()));
         problems
     }
 }
@@ -90,18 +90,12 @@ impl TemporaryDirectory {
             }
         }
     }
-
-    fn remove(mut self) -> io::Result<()> {
-        workspace::remove_directory(&std::mem::take(&mut self.0))
-    }
 }
 
 impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
-        if !self.0.as_os_str().is_empty() {
-            // The owner is dropped early only where its caller reports another error.
-            let _ = workspace::remove_directory(&self.0);
-        }
+        // What its owner has not removed before is left where its caller reports another error.
+        let _ = workspace::remove_directory(&self.0);
     }
 }
 

@@ -22,8 +22,7 @@ use crate::record::embedded_files;
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::run::case_error::{CaseError, decode_case, decode_suite};
 use crate::run::selection::chosen_agent::ChosenAgent;
-use crate::run::selection::selected_targets;
-use crate::run::selection::selected_targets::DEFAULT_TARGET;
+use crate::run::selection::selected_targets::{self, DEFAULT_TARGET};
 use crate::run::settings::{Runner, Settings};
 
 /// What the files of a suite say about a case.

@@ -1,8 +1,7 @@
 //! Reports the steps of a case to the listeners of the run, and to the file of `EVALSUITE_PROGRESS`.
 
 use std::fs::File;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Once;
 

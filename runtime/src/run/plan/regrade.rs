@@ -30,7 +30,7 @@ pub(crate) struct EarlierTrials {
 pub(crate) struct CaseTrials {
     pub(crate) directory: PathBuf,
     /// Directories of the last attempts at its trials that ended, by the index of the trial.
-    last_attempts: BTreeMap<u32, PathBuf>,
+    pub(crate) last_attempts: BTreeMap<u32, PathBuf>,
 }
 
 /// The few fields of a record of a case or trial that are asked for.
@@ -175,12 +175,6 @@ impl CaseTrials {
             }
         }
         Ok(last_attempts.contains_key(&0).then_some(Self { directory, last_attempts }))
-    }
-
-    /// Directories of its trials.
-    #[cfg(feature = "probe")]
-    pub(crate) fn trials(&self) -> impl Iterator<Item = &PathBuf> {
-        self.last_attempts.values()
     }
 
     /// Whether the case was run by this test.

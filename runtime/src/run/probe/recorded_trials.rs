@@ -33,50 +33,31 @@ impl AddAssign for VerdictCounts {
 }
 
 /// The verdicts of recorded trials of a case, by the paths of graders.
-#[derive(Debug, Default)]
-pub(super) struct RecordedVerdicts(pub(super) BTreeMap<String, VerdictCounts>);
+pub(super) type RecordedVerdicts = BTreeMap<String, VerdictCounts>;
 
-impl RecordedVerdicts {
-    pub(super) fn of(&self, path: &str) -> VerdictCounts {
-        self.0.get(path).copied().unwrap_or_default()
-    }
+/// The last runs of an output directory; none if it cannot be read, which its own commands report.
+pub(super) fn last_runs(output: &Path) -> Vec<StoredRun> {
+    let mut runs = OutputDirectory::new(output).runs_newest_first().unwrap_or_default();
+    runs.truncate(LAST_RUNS);
+    runs
+}
 
-    fn add(&mut self, record: &TrialRecord) {
+/// The verdicts on trials of a case in these runs. A damaged record says nothing about a grader.
+pub(super) fn recorded_verdicts(runs: &[StoredRun], suite_key: &str, case_key: &str, test: &str) -> RecordedVerdicts {
+    let mut found = RecordedVerdicts::new();
+    let cases = runs
+        .iter()
+        .filter_map(|run| newest_of_case(&run.path().join(SUITES).join(suite_key).join(CASES), case_key, test));
+    for trial in cases.flat_map(|case| case.last_attempts.into_values()) {
+        let Ok(Some(record)) = read_json::<TrialRecord>(&trial.join(TRIAL_RECORD)) else { continue };
         for verdict in verdicts(&record.graders, record.turns.as_deref()) {
             let passes = verdict.passes;
-            let counts = VerdictCounts {
+            *found.entry(verdict.path).or_default() += VerdictCounts {
                 passed: u32::from(passes),
                 failed: u32::from(!passes),
                 in_failed_trials: u32::from(passes && record.outcome == Status::Failed),
             };
-            *self.0.entry(verdict.path).or_default() += counts;
         }
     }
-}
-
-/// The last runs of an output directory.
-pub(super) struct LastRuns(Vec<StoredRun>);
-
-impl LastRuns {
-    /// The last runs; none if the directory cannot be read, which its own commands report.
-    pub(super) fn of(output: &Path) -> Self {
-        let mut runs = OutputDirectory::new(output).runs_newest_first().unwrap_or_default();
-        runs.truncate(LAST_RUNS);
-        Self(runs)
-    }
-
-    /// The verdicts on trials of a case. A damaged record says nothing about a grader.
-    pub(super) fn verdicts(&self, suite_key: &str, case_key: &str, test: &str) -> RecordedVerdicts {
-        let mut found = RecordedVerdicts::default();
-        for run in &self.0 {
-            let cases = run.path().join(SUITES).join(suite_key).join(CASES);
-            let Some(case) = newest_of_case(&cases, case_key, test) else { continue };
-            for trial in case.trials() {
-                if let Ok(Some(record)) = read_json::<TrialRecord>(&trial.join(TRIAL_RECORD)) {
-                    found.add(&record);
-                }
-            }
-        }
-        found
-    }
+    found
 }

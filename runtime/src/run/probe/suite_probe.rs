@@ -15,7 +15,7 @@ use crate::run::case_error::{CaseError, decode_case, decode_suite};
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::probe::case_probe::probe_case;
 use crate::run::probe::grader_paths::graders_by_path;
-use crate::run::probe::recorded_trials::LastRuns;
+use crate::run::probe::recorded_trials::{last_runs, recorded_verdicts};
 use crate::run::probe::tools::SuiteTools;
 use crate::run::probe::{findings, grader_findings};
 
@@ -75,12 +75,12 @@ impl SuiteProbe<'_> {
             probed
         });
         let cases: Vec<&Case> = chosen.iter().map(|chosen| &chosen.case).collect();
-        let runs = self.output.map(LastRuns::of);
+        let runs = self.output.map(last_runs).unwrap_or_default();
         let recorded = |index: usize| {
             let ChosenCase { entry, case } = &chosen[index];
             let target = entry.target.or(case.target.as_deref()).unwrap_or("default");
             let key = case_key(suite.name, target, entry.id);
-            runs.as_ref().map(|runs| runs.verdicts(&suite.key(), &key, &suite.test_path(entry))).unwrap_or_default()
+            recorded_verdicts(&runs, &suite.key(), &key, &suite.test_path(entry))
         };
         grader_findings::add(&cases, &mut probed, &recorded);
         let mut record = ProbeRecord::new();

@@ -15,37 +15,20 @@ use crate::run::session::test_filter::TestFilter;
 use crate::run::settings::Settings;
 use crate::workspace;
 
-/// When a session ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SessionEnd {
-    /// After these tests, by their names in the test runner, and those of all other inclusions of the suite.
-    After(BTreeSet<String>),
-    /// When the caller of the tests, or `cargo evalsuite finish`, ends it.
-    Later,
-}
-
-impl SessionEnd {
-    /// When the session of tests ends that a test runner started.
-    pub(crate) fn of(suite: &EvalSuite, settings: &Settings) -> Self {
-        // Further tests may join a run whose id is set by the user.
-        if settings.run_id.is_some() {
-            return Self::Later;
-        }
-        let all = suite.cases.iter().map(|case| suite.test_path(case));
-        // Nextest starts a process per test, which does not know which other tests are selected.
-        if std::env::var_os("NEXTEST").is_some() || settings.runner.run_id.is_some() {
-            return Self::After(all.collect());
-        }
-        let filter = TestFilter::of_process();
-        Self::After(all.filter(|test| filter.contains(test)).collect())
+/// The tests after which, with those of all other inclusions of the suite, the session ends that a test runner started, by their names in
+/// the test runner; `None`: when the caller of the tests, or `cargo evalsuite finish`, ends it.
+pub(crate) fn awaited_tests(suite: &EvalSuite, settings: &Settings) -> Option<BTreeSet<String>> {
+    // Further tests may join a run whose id is set by the user.
+    if settings.run_id.is_some() {
+        return None;
     }
-
-    pub(crate) fn is_complete(&self, finished: &BTreeSet<String>) -> bool {
-        match self {
-            Self::After(tests) => tests.is_subset(finished),
-            Self::Later => false,
-        }
+    let all = suite.cases.iter().map(|case| suite.test_path(case));
+    // Nextest starts a process per test, which does not know which other tests are selected.
+    if std::env::var_os("NEXTEST").is_some() || settings.is_nextest() {
+        return Some(all.collect());
     }
+    let filter = TestFilter::of_process();
+    Some(all.filter(|test| filter.contains(test)).collect())
 }
 
 /// What happened at the end of a session.

@@ -1,8 +1,7 @@
 //! A test as part of the session of its suite.
 
 use std::collections::BTreeSet;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
@@ -15,7 +14,7 @@ use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::RunDirectory;
 use crate::run::case_error::{CaseError, decode_suite};
 use crate::run::session::Session;
-use crate::run::session::session_end::{EndedSession, SessionEnd};
+use crate::run::session::session_end::{EndedSession, awaited_tests};
 use crate::run::settings::Settings;
 
 /// A test in the session of its suite. The last test ends the session, whatever its outcome.
@@ -26,7 +25,8 @@ pub(crate) struct SessionTest {
     /// The test program and the module in it, which identify this inclusion of the suite.
     inclusion: String,
     test: String,
-    session_end: SessionEnd,
+    /// The tests after which the session ends; `None`: later.
+    awaited: Option<BTreeSet<String>>,
     /// Whether the test runner repeats it if it fails.
     may_be_repeated: bool,
     /// Whether no other test runs the pending hooks, unless further tests do.
@@ -48,7 +48,7 @@ impl SessionTest {
             session: Session::is_needed(&data).then(|| Session::of(suite, settings, run)),
             inclusion: format!("{} {}", program(), suite.module_path),
             test: suite.test_path(case),
-            session_end: SessionEnd::Later,
+            awaited: None,
             may_be_repeated: !settings.runner.is_last_attempt(),
             announces_pending: false,
             echo: settings.echo,
@@ -57,10 +57,10 @@ impl SessionTest {
             session
                 .join(&test.inclusion)
                 .map_err(|source| CaseError::unwritable(&format!("suite `{}`", suite.name), run.path(), source))?;
-            test.session_end = SessionEnd::of(suite, settings);
+            test.awaited = awaited_tests(suite, settings);
             // Whoever follows the progress, as `cargo evalsuite run` does, ends the run. One process knows its last test.
             test.announces_pending =
-                settings.progress_file.is_none() && (settings.is_nextest() || test.session_end == SessionEnd::Later);
+                settings.progress_file.is_none() && (settings.is_nextest() || test.awaited.is_none());
         }
         Ok(test)
     }
@@ -76,7 +76,7 @@ impl SessionTest {
         if !passed && self.may_be_repeated {
             return Vec::new();
         }
-        match session.finished(&self.inclusion, &self.test, &self.session_end, self.echo) {
+        match session.finished(&self.inclusion, &self.test, self.awaited.as_ref(), self.echo) {
             Ok(ended) => {
                 if ended.is_pending && passed && self.announces_pending {
                     session.announce_pending();
@@ -90,9 +90,7 @@ impl SessionTest {
 
 impl Drop for SessionTest {
     fn drop(&mut self) {
-        for problem in self.finish(false) {
-            notice::say(&problem);
-        }
+        self.finish(false).iter().for_each(|problem| notice::say(problem));
     }
 }
 
@@ -119,13 +117,17 @@ impl Session {
     }
 
     /// Records that a test is done, and ends the session if it was the last one.
-    fn finished(&self, inclusion: &str, test: &str, session_end: &SessionEnd, echo: Echo) -> io::Result<EndedSession> {
+    fn finished(
+        &self,
+        inclusion: &str,
+        test: &str,
+        awaited: Option<&BTreeSet<String>>,
+        echo: Echo,
+    ) -> io::Result<EndedSession> {
         let _lock = self.lock()?;
         let mut state = self.state()?;
         let not_yet = EndedSession { is_pending: !state.pending.is_empty(), ..EndedSession::default() };
-        if *session_end == SessionEnd::Later {
-            return Ok(not_yet);
-        }
+        let Some(awaited) = awaited else { return Ok(not_yet) };
         let digest = &sha256(inclusion)[..8];
         let path = self.suite_directory().join(format!("finished{}.{digest}.{}", self.label, state.ended + 1));
         let name = path.file_name().unwrap_or_default();
@@ -133,7 +135,7 @@ impl Session {
         file.write_all(format!("{test}\n").as_bytes())?;
         let text = read_text(&path)?.unwrap_or_default();
         let finished: BTreeSet<String> = text.lines().map(str::to_owned).collect();
-        if !session_end.is_complete(&finished) {
+        if !awaited.is_subset(&finished) {
             return Ok(not_yet);
         }
         state.inclusions.insert(inclusion.to_owned(), true);

@@ -22,13 +22,6 @@ use crate::platform::untrusted::UntrustedDirectory;
 use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::prepared::{Agent, Prepared};
 
-/// What an agent gets in a call.
-pub(crate) struct CallInput<'a> {
-    pub(crate) input: &'a Input,
-    /// Index of the turn in a conversation.
-    pub(crate) turn: Option<u32>,
-}
-
 /// How a call of an agent ended.
 pub(crate) struct CallResult {
     pub(crate) result: Result<Outcome, EarlyEnd>,
@@ -38,11 +31,11 @@ pub(crate) struct CallResult {
     pub(crate) notes: Vec<Note>,
 }
 
-/// Calls the agent within its limit.
-pub(crate) fn call(prepared: &Prepared<'_>, input: &CallInput<'_>) -> CallResult {
+/// Calls the agent within its limit. `turn` is the index of the turn in a conversation.
+pub(crate) fn call(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>) -> CallResult {
     let mut called = match &prepared.agent {
-        Agent::Rust(agent) => call_function(prepared, input, agent),
-        Agent::Command(command) => call_command(prepared, input, command),
+        Agent::Rust(agent) => call_function(prepared, input, turn, agent),
+        Agent::Command(command) => call_command(prepared, input, turn, command),
         Agent::Recorded => CallResult {
             result: Err(failed("no agent is called in this mode".to_owned())),
             recording: Recording::default(),
@@ -56,7 +49,7 @@ pub(crate) fn call(prepared: &Prepared<'_>, input: &CallInput<'_>) -> CallResult
     called
 }
 
-fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &RustAgent) -> CallResult {
+fn call_function(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>, agent: &RustAgent) -> CallResult {
     let Prepared { trial, case, environment, cassette, .. } = prepared;
     let (plan, index) = (trial.plan, trial.index);
     let now = Instant::now();
@@ -65,10 +58,10 @@ fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &RustAge
         agent_name: plan.source.suite.agent_name.map(str::to_owned),
         target: plan.tested.target.clone(),
         index,
-        turn: input.turn,
-        prompt: prompt(input.input, |file| plan.source.places.resolve(file)),
-        input: input.input.clone(),
-        files: prepared.files(input.input),
+        turn,
+        prompt: prompt(input, |file| plan.source.places.resolve(file)),
+        input: input.clone(),
+        files: prepared.files(input),
         metadata: case.metadata.clone(),
         workspace: trial.workspace.clone(),
         suite_dir: plan.source.places.suite_dir.clone(),
@@ -128,18 +121,23 @@ fn tasks_left_behind(tasks: &TaskCount) -> Option<Note> {
     Some(Note::new("tasks_left_running", message))
 }
 
-fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &ResolvedCommand<'_>) -> CallResult {
+fn call_command(
+    prepared: &Prepared<'_>,
+    input: &Input,
+    turn: Option<u32>,
+    command: &ResolvedCommand<'_>,
+) -> CallResult {
     let Prepared { trial, case, environment, .. } = prepared;
     let plan = trial.plan;
     let directory = UntrustedDirectory::new(&trial.directory).join("agent");
     // For a case without a workspace, the target may say where the command runs.
     let elsewhere = command.own_directory(&plan.source.places).filter(|_| case.workspace.is_none());
     let answer = command.call(&CommandCall {
-        prompt: &prompt(input.input, |file| plan.source.places.resolve(file)),
-        files: &prepared.files(input.input),
+        prompt: &prompt(input, |file| plan.source.places.resolve(file)),
+        files: &prepared.files(input),
         case_id: &case.id,
         trial: trial.index,
-        directory: &match input.turn {
+        directory: &match turn {
             None => directory,
             Some(turn) => directory.join(format!("turn-{turn:03}")),
         },

@@ -4,15 +4,14 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use evalsuite_records::record::{Note, ReasonCode, Stage};
-use evalsuite_schema::Role;
+use evalsuite_schema::{Input, Role};
 
 use crate::model::messages::named_files;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::platform::clock::timestamp;
 use crate::record::cassette::AgentCall;
-use crate::run::trial::agent_call;
-use crate::run::trial::agent_call::{CallInput, CallResult};
+use crate::run::trial::agent_call::{self, CallResult};
 use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::prepared::Prepared;
 use crate::workspace;
@@ -36,14 +35,18 @@ pub(crate) struct Called {
 /// Calls the agent and records what it did, or replays a recorded call. `before` is the workspace before the call.
 pub(crate) fn call_agent(
     prepared: &Prepared<'_>,
-    input: &CallInput<'_>,
+    input: &Input,
+    turn: Option<u32>,
     before: Result<&Snapshot, &io::Error>,
 ) -> Result<Called, EarlyEnd> {
     let cassette = &prepared.cassette;
     if !cassette.is_live() {
         return replay(prepared, before);
     }
-    let mut called = live_call(prepared, input, before);
+    let (clock, started_at) = (Instant::now(), timestamp());
+    let CallResult { result, recording, notes } = agent_call::call(prepared, input, turn);
+    let (took, span) = (clock.elapsed(), (started_at, timestamp()));
+    let mut called = Called { result, recording, notes, took, span, after: snapshot_after(prepared, before) };
     called.result = called.result.and_then(|outcome| with_own_files(prepared, outcome, &called.recording));
     if let Ok(outcome) = &called.result {
         let changes = match (before, &called.after) {
@@ -59,13 +62,6 @@ pub(crate) fn call_agent(
         }
     }
     Ok(called)
-}
-
-fn live_call(prepared: &Prepared<'_>, input: &CallInput<'_>, before: Result<&Snapshot, &io::Error>) -> Called {
-    let (clock, started_at) = (Instant::now(), timestamp());
-    let CallResult { result, recording, notes } = agent_call::call(prepared, input);
-    let (took, span) = (clock.elapsed(), (started_at, timestamp()));
-    Called { result, recording, notes, took, span, after: snapshot_after(prepared, before) }
 }
 
 fn snapshot_after(prepared: &Prepared<'_>, before: Result<&Snapshot, &io::Error>) -> io::Result<Snapshot> {

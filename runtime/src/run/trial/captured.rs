@@ -7,8 +7,7 @@ use std::time::Duration;
 use evalsuite_records::record::{ReasonCode, Stage, TurnRecord, Usage, WorkspaceRecord};
 use evalsuite_schema::{Object, Value};
 
-use crate::model::evidence;
-use crate::model::evidence::Evidence;
+use crate::model::evidence::{self, Evidence};
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::platform::excerpt::first_bytes;
@@ -18,7 +17,7 @@ use crate::run::trial::called::Called;
 use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::reported_transcript;
-use crate::run::trial::trial_log::whole_millis;
+use crate::run::trial::trial_attempt::whole_millis;
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::workspace_diff::WorkspaceDiff;
 

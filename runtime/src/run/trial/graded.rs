@@ -1,4 +1,4 @@
-//! A graded trial: the results of its graders, and its score.
+//! A graded trial: the results of its graders, and its score. And how a trial ended: graded, or early and after which phase.
 
 use std::cell::RefCell;
 
@@ -10,7 +10,9 @@ use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::{TrialScore, score_trial};
 use crate::model::evidence::Evidence;
 use crate::run::calibration;
-use crate::run::trial::captured::Captured;
+use crate::run::selection::requirements;
+use crate::run::settings::Settings;
+use crate::run::trial::captured::{Captured, Interrupted};
 use crate::run::trial::early_end::{EarlyEnd, guarded};
 use crate::run::trial::prepared::Prepared;
 
@@ -40,7 +42,7 @@ pub(crate) fn grade(prepared: &Prepared<'_>, captured: &Captured) -> Graded {
         &case.graders
     };
     guarded(|| {
-        let graders = run_graders(prepared, captured, graders);
+        let graders = run_graders(prepared, &captured.evidence, graders, None);
         let plan = prepared.trial.plan;
         let mut score = score_trial(plan.source.data.layout, &graders, plan.standard.threshold);
         prepared.trial.log.add_notes(std::mem::take(&mut score.notes));
@@ -50,25 +52,10 @@ pub(crate) fn grade(prepared: &Prepared<'_>, captured: &Captured) -> Graded {
     .unwrap_or_else(|end| Graded::broken(end, None))
 }
 
-/// Runs the graders of a whole trial.
-pub(crate) fn run_graders(prepared: &Prepared<'_>, captured: &Captured, graders: &[Grader]) -> Vec<GraderRecord> {
-    run(prepared, &captured.evidence, captured.report.model.as_deref(), graders, None)
-}
-
-/// Runs the graders of one turn; `folder` keeps their files apart from those of other turns.
-pub(crate) fn run_turn_graders(
+/// Runs the graders of a whole trial, or those of one turn; `folder` keeps their files apart from those of other turns.
+pub(crate) fn run_graders(
     prepared: &Prepared<'_>,
     evidence: &Evidence<'_>,
-    graders: &[Grader],
-    folder: &str,
-) -> Vec<GraderRecord> {
-    run(prepared, evidence, None, graders, Some(folder))
-}
-
-fn run(
-    prepared: &Prepared<'_>,
-    evidence: &Evidence<'_>,
-    agent_model: Option<&str>,
     graders: &[Grader],
     folder: Option<&str>,
 ) -> Vec<GraderRecord> {
@@ -99,6 +86,8 @@ fn run(
         record
     };
     let mut graded: Vec<GraderRecord> = graders.iter().map(grade_and_report).collect();
+    // The model is known at the end of a conversation.
+    let agent_model = evidence.facts().model.as_deref().filter(|_| folder.is_none());
     graded.iter().for_each(|grader| note_judge_model(prepared, grader, agent_model));
     trial.log.add_notes(notes.into_inner());
     if let Some(advice) = calibration::advise(&mut graded, plan.evals, plan.settings, plan.run) {
@@ -116,4 +105,48 @@ fn note_judge_model(prepared: &Prepared<'_>, grader: &GraderRecord, agent_model:
         prepared.trial.log.note("judge_is_model_of_agent", message);
     }
     grader.members.iter().for_each(|member| note_judge_model(prepared, member, agent_model));
+}
+
+/// The end of a trial, with what its phases returned.
+pub(crate) enum TrialEnd {
+    /// It ended before it had a workspace.
+    Unprepared(EarlyEnd),
+    /// It ended before its agent was called.
+    NotCalled(EarlyEnd),
+    /// Its agent was called, but left nothing that could be graded.
+    NotGraded(Box<Interrupted>),
+    Graded(Box<Captured>, Graded),
+}
+
+impl TrialEnd {
+    /// The end, and the score of the trial.
+    pub(crate) fn scored(self, settings: &Settings) -> (Self, TrialScore) {
+        let early = match &self {
+            Self::Graded(_, graded) => {
+                let score = graded.score.clone();
+                return (self, score);
+            }
+            Self::Unprepared(end) | Self::NotCalled(end) => end,
+            Self::NotGraded(interrupted) => &interrupted.end,
+        };
+        let mut score = TrialScore::from(early.clone());
+        requirements::refuse_skip(settings, &mut score.outcome, &mut score.reason);
+        (self, score)
+    }
+
+    /// The answer, as far as the record has it.
+    pub(crate) fn answer(&self) -> Option<&str> {
+        let report = match self {
+            Self::Graded(captured, _) => &captured.report,
+            Self::NotGraded(interrupted) => &interrupted.report,
+            Self::Unprepared(_) | Self::NotCalled(_) => return None,
+        };
+        report.answer.as_ref().map(|(answer, _)| answer.as_str())
+    }
+}
+
+impl From<EarlyEnd> for TrialScore {
+    fn from(end: EarlyEnd) -> Self {
+        Self { outcome: end.outcome, score: None, reason: Some(end.reason), notes: Vec::new() }
+    }
 }

@@ -10,24 +10,20 @@ pub(crate) mod prepared;
 pub(crate) mod reported_transcript;
 pub(crate) mod trajectory_file;
 pub(crate) mod trial_attempt;
-pub(crate) mod trial_end;
 pub(crate) mod trial_hooks;
-pub(crate) mod trial_log;
 pub(crate) mod trial_record;
 
 use std::io;
 
 use evalsuite_records::record::TrialRecord;
 
-use self::agent_call::CallInput;
 use self::called::call_agent;
 use self::captured::capture;
 use self::conversation::run_conversation;
 use self::early_end::{EarlyEnd, guarded};
-use self::graded::grade;
+use self::graded::{TrialEnd, grade};
 use self::prepared::Prepared;
 use self::trial_attempt::TrialAttempt;
-use self::trial_end::TrialEnd;
 use self::trial_record::write_record;
 use crate::grade::scoring::TrialScore;
 use crate::run::plan::Plan;
@@ -66,20 +62,16 @@ fn run_phases(trial: &TrialAttempt<'_>) -> (TrialEnd, TrialScore) {
 /// Everything between the hooks around the trial, and the ones before it.
 fn call_and_grade(prepared: &Prepared<'_>) -> Result<TrialEnd, EarlyEnd> {
     let log = &prepared.trial.log;
-    let before = guarded(|| {
-        log.timed(
-            |t| &mut t.setup_ms,
-            || {
-                trial_hooks::run_before_each(prepared)?;
-                prepared.snapshot()
-            },
-        )
-    })?;
+    let set_up = || {
+        trial_hooks::run_before_each(prepared)?;
+        prepared.snapshot()
+    };
+    let before = guarded(|| log.timed(|t| &mut t.setup_ms, set_up))?;
     if let Some(conversation) = &prepared.case.conversation {
         return Ok(run_conversation(prepared, conversation, &before));
     }
-    let input = CallInput { input: &prepared.case.input, turn: None };
-    let called = guarded(|| log.timed(|t| &mut t.agent_ms, || call_agent(prepared, &input, Ok(&before))))?;
+    let call = || call_agent(prepared, &prepared.case.input, None, Ok(&before));
+    let called = guarded(|| log.timed(|t| &mut t.agent_ms, call))?;
     match guarded(|| Ok(log.timed(|t| &mut t.capture_ms, || capture(prepared, &before, called))))? {
         Ok(captured) => {
             let graded = log.timed(|t| &mut t.grading_ms, || grade(prepared, &captured));

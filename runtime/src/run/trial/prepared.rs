@@ -23,9 +23,8 @@ use crate::run::selection::chosen_agent::ChosenAgent;
 use crate::run::selection::grader_configs;
 use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::trial_attempt::TrialAttempt;
-use crate::workspace;
-use crate::workspace::WorkspaceBase;
 use crate::workspace::snapshot::Snapshot;
+use crate::workspace::{self, WorkspaceBase};
 
 /// An agent with the values of its variables.
 pub(crate) enum Agent<'a> {

@@ -5,10 +5,9 @@ use std::io;
 use crate::grade::scoring::TrialScore;
 use crate::model::messages::answer;
 use crate::platform::files::RedactedFiles;
-use crate::record::trajectory;
-use crate::record::trajectory::{DocumentParts, TrialResult};
+use crate::record::trajectory::{self, DocumentParts, TrialResult};
+use crate::run::trial::graded::TrialEnd;
 use crate::run::trial::trial_attempt::TrialAttempt;
-use crate::run::trial::trial_end::TrialEnd;
 
 /// Name of the file in the trial's directory.
 const FILE: &str = "trajectory.json";

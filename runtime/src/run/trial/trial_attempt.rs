@@ -1,10 +1,11 @@
-//! One attempt at a trial: its identity, its files and its notes.
+//! One attempt at a trial: its identity, its files, and its log with notes, hooks and times.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use evalsuite_records::record::{Started, WorkspaceRecord};
+use evalsuite_records::record::{HookRecord, Note, Started, Timings, WorkspaceRecord};
 
 use crate::model::suite_location::program;
 use crate::platform::clock::timestamp;
@@ -12,9 +13,7 @@ use crate::platform::files::RedactedFiles;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{TRIAL_STARTED, trial_directory_name};
 use crate::run::plan::Plan;
-use crate::run::trial::trial_log::TrialLog;
-use crate::workspace;
-use crate::workspace::WorkspaceBase;
+use crate::workspace::{self, WorkspaceBase};
 
 /// One attempt at a trial.
 pub(crate) struct TrialAttempt<'a> {
@@ -78,4 +77,54 @@ impl<'a> TrialAttempt<'a> {
         }
         written.is_ok()
     }
+}
+
+/// The notes, hooks and timings of a trial. What a phase adds stays, however the phase ends.
+#[derive(Debug, Default)]
+pub(crate) struct TrialLog(RefCell<LogEntries>);
+
+/// Everything in a [`TrialLog`], in order.
+#[derive(Debug, Default)]
+pub(crate) struct LogEntries {
+    pub(crate) notes: Vec<Note>,
+    pub(crate) hooks: Vec<HookRecord>,
+    pub(crate) timings: Timings,
+}
+
+impl TrialLog {
+    pub(crate) fn note(&self, code: &str, message: impl Into<String>) {
+        self.add_notes([Note::new(code, message)]);
+    }
+
+    pub(crate) fn add_notes(&self, notes: impl IntoIterator<Item = Note>) {
+        self.0.borrow_mut().notes.extend(notes);
+    }
+
+    /// Adds a note unless the log has it.
+    pub(crate) fn add_note_once(&self, note: Note) {
+        let mut entries = self.0.borrow_mut();
+        if !entries.notes.contains(&note) {
+            entries.notes.push(note);
+        }
+    }
+
+    pub(crate) fn add_hook(&self, hook: HookRecord) {
+        self.0.borrow_mut().hooks.push(hook);
+    }
+
+    /// Runs a step and adds the time it takes to one of the timings.
+    pub(crate) fn timed<T>(&self, timing: fn(&mut Timings) -> &mut u64, step: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = step();
+        *timing(&mut self.0.borrow_mut().timings) += whole_millis(start.elapsed());
+        result
+    }
+
+    pub(crate) fn into_entries(self) -> LogEntries {
+        self.0.into_inner()
+    }
+}
+
+pub(crate) fn whole_millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

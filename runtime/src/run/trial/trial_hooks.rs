@@ -7,8 +7,7 @@ use crate::grade::scoring::TrialScore;
 use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope, TrialResult};
 use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::prepared::Prepared;
-use crate::workspace;
-use crate::workspace::WorkspaceBase;
+use crate::workspace::{self, WorkspaceBase};
 
 /// Runs the hooks before the agent.
 pub(crate) fn run_before_each(prepared: &Prepared<'_>) -> Result<(), EarlyEnd> {

@@ -13,12 +13,10 @@ use crate::platform::files::RedactedFiles;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::layout::TRIAL_RECORD;
 use crate::run::trial::captured::AgentReport;
+use crate::run::trial::graded::TrialEnd;
 use crate::run::trial::trajectory_file::write_trajectory;
-use crate::run::trial::trial_attempt::TrialAttempt;
-use crate::run::trial::trial_end::TrialEnd;
-use crate::run::trial::trial_log::{LogEntries, whole_millis};
-use crate::workspace;
-use crate::workspace::WorkspaceBase;
+use crate::run::trial::trial_attempt::{LogEntries, TrialAttempt, whole_millis};
+use crate::workspace::{self, WorkspaceBase};
 
 /// Time in which the workspace of a trial is removed.
 const REMOVAL_LIMIT: Duration = Duration::from_secs(10);

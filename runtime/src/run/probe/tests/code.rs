@@ -16,7 +16,7 @@ use crate::model::loaded_suite::loaded_suite;
 use crate::run::made_up::bounded_grading::AllowedGraders;
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::probe::grader_findings;
-use crate::run::probe::recorded_trials::{RecordedVerdicts, VerdictCounts};
+use crate::run::probe::recorded_trials::VerdictCounts;
 use crate::run::probe::suite_probe::SuiteProbe;
 use crate::run::settings::Settings;
 
@@ -66,7 +66,7 @@ fn in_nowhere(case: &Case) -> ProbedCase {
 fn findings(case: &Case, probed: &ProbedCase, trials: VerdictCounts) -> Vec<&'static str> {
     let mut probed = [probed.clone()];
     let verdicts = || case.graders.iter().map(|grader| (grader.name.clone(), trials)).collect();
-    let recorded = |_| RecordedVerdicts(verdicts());
+    let recorded = |_| verdicts();
     grader_findings::add(&[case], &mut probed, &recorded);
     codes(&probed[0])
 }

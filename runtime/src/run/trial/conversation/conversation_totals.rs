@@ -11,7 +11,7 @@ use crate::model::messages::role_blocks;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::run::trial::conversation::conversation_history::ConversationHistory;
-use crate::run::trial::trial_log::whole_millis;
+use crate::run::trial::trial_attempt::whole_millis;
 
 /// The turns of a conversation together.
 #[derive(Default)]

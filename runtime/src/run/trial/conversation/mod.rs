@@ -15,16 +15,14 @@ use crate::model::evidence::{Evidence, Facts};
 use crate::model::messages::content_text;
 use crate::model::recording::Recording;
 use crate::run::selection::turn_graders::turn_graders;
-use crate::run::trial::agent_call::CallInput;
 use crate::run::trial::called::{Called, call_agent};
 use crate::run::trial::captured::{
     AgentReport, Interrupted, captured_outcome, captured_workspace, changes_between, evidence_facts, first_of_answer,
     write_agent_log,
 };
 use crate::run::trial::early_end::{EarlyEnd, guarded};
-use crate::run::trial::graded::{Graded, run_graders, run_turn_graders};
+use crate::run::trial::graded::{Graded, TrialEnd, run_graders};
 use crate::run::trial::prepared::Prepared;
-use crate::run::trial::trial_end::TrialEnd;
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::workspace_diff::WorkspaceDiff;
 
@@ -41,10 +39,8 @@ pub(crate) fn run_conversation(prepared: &Prepared<'_>, conversation: &Conversat
     let ended = running.run_turns(conversation);
     write_agent_log(prepared, &running.totals.recording);
     let log = &prepared.trial.log;
-    let (workspace, changes) = log.timed(
-        |t| &mut t.capture_ms,
-        || captured_workspace(prepared, before, &before.take_later(&prepared.trial.workspace)),
-    );
+    let capture = || captured_workspace(prepared, before, &before.take_later(&prepared.trial.workspace));
+    let (workspace, changes) = log.timed(|t| &mut t.capture_ms, capture);
     match ended.and(changes) {
         Ok(changes) => log.timed(|t| &mut t.grading_ms, || running.conclude(conversation, changes, workspace)),
         Err(end) => running.interrupt(end, workspace),
@@ -94,11 +90,10 @@ impl RunningConversation<'_> {
         let prepared = self.prepared;
         let log = &prepared.trial.log;
         let input = Input::Messages(self.history.window(&turn.input, window));
-        let input = CallInput { input: &input, turn: Some(index) };
         // Graders of the turn before may have changed the workspace.
         let taken = (index > 0).then(|| Snapshot::take(&prepared.trial.workspace));
         let before = taken.as_ref().map_or(Ok(self.before), Result::as_ref);
-        let called = log.timed(|t| &mut t.agent_ms, || call_agent(prepared, &input, before))?;
+        let called = log.timed(|t| &mut t.agent_ms, || call_agent(prepared, &input, Some(index), before))?;
         let facts = self.capture_turn(turn, called)?;
         prepared.write_evidence();
         Ok(log.timed(|t| &mut t.grading_ms, || self.grade_turn(index, turn, facts)))
@@ -141,7 +136,7 @@ impl RunningConversation<'_> {
             (record.score, record.outcome) = (Some(1.0), Status::Passed);
             self.scores.push(None);
         } else {
-            record.graders = run_turn_graders(prepared, &Evidence::new(facts), &graders, &turn_folder(index));
+            record.graders = run_graders(prepared, &Evidence::new(facts), &graders, Some(&turn_folder(index)));
             let plan = prepared.trial.plan;
             let mut score = score_trial(plan.source.data.layout, &record.graders, plan.standard.threshold);
             (record.score, record.outcome) = shown(&score);
@@ -169,7 +164,7 @@ impl RunningConversation<'_> {
             let plan = prepared.trial.plan;
             let graders = match prepared.case.graders.as_slice() {
                 [] => Vec::new(),
-                graders => run_graders(prepared, &captured, graders),
+                graders => run_graders(prepared, &captured.evidence, graders, None),
             };
             let whole = (!prepared.case.graders.is_empty())
                 .then(|| score_trial(plan.source.data.layout, &graders, plan.standard.threshold));
