@@ -100,24 +100,21 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
     let mut files = BTreeSet::from([about.location.file.clone()]);
     let mut case_directories = BTreeSet::new();
     let shared = shared_directories(suite);
-    let tests: Result<Vec<TestDescription>, RunError> = suite
-        .cases
-        .iter()
-        .map(|entry| {
-            let case = entry.decode().map_err(undecodable(&format!("case `{}`", entry.id)))?;
-            files.insert(entry.file.to_owned());
-            let is_shared = shared.contains(directory_of_file(entry));
-            case_directories.extend(own_directory(is_shared, &case.dir, &places));
-            Ok(TestDescription {
-                test: suite.test_path(entry),
-                case_id: entry.id.to_owned(),
-                tags: entry.tags.iter().map(|tag| (*tag).to_owned()).collect(),
-                bucket: case.metadata.get("failure_bucket").and_then(|bucket| bucket.as_str()).map(str::to_owned),
-                target: entry.target.map(str::to_owned),
-            })
-        })
-        .collect();
-    let mut description = SuiteDescription::new(suite.name, suite.path_of_test("suite_check"), tests?);
+    let mut tests = Vec::new();
+    for entry in suite.cases {
+        let case = entry.decode().map_err(undecodable(&format!("case `{}`", entry.id)))?;
+        files.insert(entry.file.to_owned());
+        let is_shared = shared.contains(directory_of_file(entry));
+        case_directories.extend(own_directory(is_shared, &case.dir, &places));
+        tests.push(TestDescription {
+            test: suite.test_path(entry),
+            case_id: entry.id.to_owned(),
+            tags: entry.tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            bucket: case.metadata.get("failure_bucket").and_then(|bucket| bucket.as_str()).map(str::to_owned),
+            target: entry.target.map(str::to_owned),
+        });
+    }
+    let mut description = SuiteDescription::new(suite.name, suite.path_of_test("suite_check"), tests);
     description.id = suite.id();
     description.id.package_directory = package_in_workspace(suite);
     description.file = about.location.file.clone();

@@ -81,6 +81,10 @@ pub(crate) enum ProbeFindings {
     Deny,
 }
 
+impl ProbeFindings {
+    const WORDS: [(&str, Self); 3] = [("off", Self::Off), ("warn", Self::Warn), ("deny", Self::Deny)];
+}
+
 /// What the test runner passes to a test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Runner {
@@ -166,11 +170,7 @@ impl Settings {
             reload: source.flag("EVALSUITE_RELOAD"),
             mode: source.mode(),
             regrade: source.text("EVALSUITE_REGRADE"),
-            probe: source.word(
-                "EVALSUITE_PROBE",
-                "off, warn or deny",
-                &[("off", ProbeFindings::Off), ("warn", ProbeFindings::Warn), ("deny", ProbeFindings::Deny)],
-            ),
+            probe: source.word("EVALSUITE_PROBE", "off, warn or deny", &ProbeFindings::WORDS),
             cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),
             targets_file: source.value("EVALSUITE_TARGETS").map(PathBuf::from),
             judge: source.judge(),

@@ -1,17 +1,16 @@
-//! Base workspaces, which are copied for trials.
+//! Workspaces made from templates and copies, and base workspaces, which are copied for trials.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_records::record::Reason;
-use evalsuite_schema::Workspace;
+use evalsuite_schema::{Workspace, WorkspaceCopy};
 use serde::{Deserialize, Serialize};
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::files::error_at;
 use crate::platform::process::echo::Echo;
-use crate::workspace::copy::CopyMode;
-use crate::workspace::template::materialise;
+use crate::workspace::copy::{self, CopyMode};
 use crate::workspace::{remove_directory, repos, workspace_error};
 
 /// The state of a base workspace that a reset returns to.
@@ -67,4 +66,135 @@ pub(crate) fn copy_to_trial(base: &Path, target: &Path) -> io::Result<()> {
     remove_directory(target).map_err(|error| error_at(target, &error))?;
     fs::create_dir_all(target).map_err(|error| error_at(target, &error))?;
     CopyMode::Whole.run(base, target)
+}
+
+/// Makes a directory with copies of a workspace's base fixture, template and other paths, in this order.
+pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, location: &SuiteLocation) -> io::Result<()> {
+    fs::create_dir_all(target).map_err(|error| error_at(target, &error))?;
+    let Some(workspace) = workspace else { return Ok(()) };
+    for source in [&workspace.base_fixture, &workspace.template].into_iter().flatten() {
+        let directory = location.resolve(source);
+        if !directory.is_dir() {
+            let message = format!("the directory `{}` does not exist ({})", source.written, directory.display());
+            return Err(io::Error::other(message));
+        }
+        // The suite may name a link to a template that several suites share. Nothing in it is a link out of it.
+        let directory = directory.canonicalize().map_err(|error| error_at(&directory, &error))?;
+        CopyMode::Template.run(&directory, target)?;
+    }
+    workspace.copies.iter().try_for_each(|copy| self::copy(copy, target, location))
+}
+
+/// Copies a file or directory to its place in the workspace.
+fn copy(copy: &WorkspaceCopy, workspace: &Path, location: &SuiteLocation) -> io::Result<()> {
+    let source = location.resolve(&copy.from);
+    let source = source.canonicalize().map_err(|error| error_at(&source, &error))?;
+    let target = workspace.join(&copy.to);
+    let directory = if source.is_dir() { Some(target.as_path()) } else { target.parent() };
+    if let Some(directory) = directory {
+        fs::create_dir_all(directory).map_err(|error| error_at(directory, &error))?;
+    }
+    if source.is_dir() {
+        return CopyMode::Template.run_without(&copy.without, &source, &target);
+    }
+    let metadata = source.metadata().map_err(|error| error_at(&source, &error))?;
+    copy::file(&source, &metadata, &target)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use evalsuite_schema::PathRef;
+
+    use super::*;
+    use crate::workspace::remove_directory;
+
+    fn places(root: &Path) -> SuiteLocation {
+        SuiteLocation { package_root: root.to_owned(), suite_dir: root.to_owned() }
+    }
+
+    fn reference(path: &str) -> Option<PathRef> {
+        Some(PathRef::new(path))
+    }
+
+    #[test]
+    fn the_template_is_copied_over_the_base_fixture_without_git() {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in
+            [("base/a", "base"), ("base/b", "base"), ("over/b", "over"), ("over/d/c", "x"), ("over/.git/HEAD", "x")]
+        {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        fs::set_permissions(root.path().join("over/b"), fs::Permissions::from_mode(0o555)).unwrap();
+        symlink("d/c", root.path().join("over/link")).unwrap();
+        let workspace =
+            Workspace { base_fixture: reference("base"), template: reference("over"), ..Workspace::default() };
+        let target = root.path().join("copy");
+        materialise(Some(&workspace), &target, &places(root.path())).unwrap();
+        let read = |path: &str| fs::read_to_string(target.join(path)).unwrap();
+        assert_eq!((read("a"), read("b"), read("link")), ("base".into(), "over".into(), "x".into()));
+        assert_eq!(target.join("b").metadata().unwrap().permissions().mode() & 0o777, 0o555);
+        assert!(!target.join(".git").exists());
+        let time = |path: &Path| path.metadata().unwrap().modified().unwrap();
+        assert_eq!(time(&target.join("a")), time(&root.path().join("base/a")));
+        remove_directory(&target).unwrap();
+        assert!(!target.exists());
+    }
+
+    #[test]
+    fn a_link_that_leads_out_of_the_template_is_an_error() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("over")).unwrap();
+        symlink("/etc", root.path().join("over/etc")).unwrap();
+        let workspace = Workspace { template: reference("over"), ..Workspace::default() };
+        let error = materialise(Some(&workspace), &root.path().join("copy"), &places(root.path())).unwrap_err();
+        assert!(error.to_string().contains("leads out"), "{error}");
+    }
+
+    #[test]
+    fn a_template_may_be_a_link_to_a_shared_one() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("shared/d")).unwrap();
+        fs::write(root.path().join("shared/d/a"), "x").unwrap();
+        symlink("shared", root.path().join("over")).unwrap();
+        let workspace = Workspace { template: reference("over"), ..Workspace::default() };
+        let target = root.path().join("copy");
+        materialise(Some(&workspace), &target, &places(root.path())).unwrap();
+        assert_eq!(fs::read_to_string(target.join("d/a")).unwrap(), "x");
+    }
+
+    #[test]
+    fn copies_are_made_under_their_path_without_what_is_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        for path in ["skill/SKILL.md", "skill/references/evals/a.md", "skill/evals/evals.json", "skill/evals/in.csv"] {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        let copy = |from: &str, to: &str, without: &[&str]| WorkspaceCopy {
+            from: PathRef::new(from),
+            to: to.to_owned(),
+            without: without.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let copies =
+            vec![copy("skill", ".agents/skills/skill", &["evals"]), copy("skill/evals/in.csv", "evals/in.csv", &[])];
+        let workspace = Workspace { copies, ..Workspace::default() };
+        let target = root.path().join("copy");
+        materialise(Some(&workspace), &target, &places(root.path())).unwrap();
+        let skill = target.join(".agents/skills/skill");
+        assert!(skill.join("SKILL.md").is_file() && skill.join("references/evals/a.md").is_file());
+        assert!(!skill.join("evals").exists());
+        assert!(target.join("evals/in.csv").is_file());
+    }
+
+    #[test]
+    fn a_missing_directory_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        let workspace = Workspace { template: reference("gone"), ..Workspace::default() };
+        let error = materialise(Some(&workspace), &root.path().join("copy"), &places(root.path())).unwrap_err();
+        assert!(error.to_string().contains("`gone`"), "{error}");
+    }
 }

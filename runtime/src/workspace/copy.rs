@@ -52,10 +52,7 @@ impl TreeCopy<'_> {
             match kind {
                 EntryKind::Link => self.link(&source, &target)?,
                 EntryKind::Directory => {
-                    if fs::symlink_metadata(&target).is_ok_and(|there| !there.is_dir()) {
-                        remove_entry(&target).map_err(|error| error_at(&target, &error))?;
-                    }
-                    fs::create_dir_all(&target).map_err(|error| error_at(&target, &error))?;
+                    make_directory(&target)?;
                     directories.push((source, target));
                 }
                 EntryKind::File if source.file_name().is_some_and(|name| self.leaves_out(name)) => {}
@@ -155,6 +152,14 @@ fn stays_inside(root: &Path, parent: &Path, destination: &Path) -> bool {
         }
     }
     true
+}
+
+/// Makes a directory, in place of whatever else has its name.
+pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_ok_and(|there| !there.is_dir()) {
+        remove_entry(path).map_err(|error| error_at(path, &error))?;
+    }
+    fs::create_dir_all(path).map_err(|error| error_at(path, &error))
 }
 
 /// Removes a file, link or directory if it exists, even if directories in it are read-only.

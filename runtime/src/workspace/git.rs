@@ -30,10 +30,8 @@ pub(crate) fn git<S: AsRef<OsStr>>(
     let finished = process::run(command, Vec::new(), LIMIT, echo)
         .map_err(|error| io::Error::new(error.kind(), format!("cannot run `{shown}`: {error}")))?;
     if finished.timed_out {
-        return Err(io::Error::new(
-            io::ErrorKind::TimedOut,
-            format!("`{shown}` did not end within {} s", LIMIT.as_secs()),
-        ));
+        let message = format!("`{shown}` did not end within {} s", LIMIT.as_secs());
+        return Err(io::Error::new(io::ErrorKind::TimedOut, message));
     }
     if finished.status.success() {
         return Ok(finished.stdout.text().trim().to_owned());
@@ -44,11 +42,8 @@ pub(crate) fn git<S: AsRef<OsStr>>(
         Some(code) => format!("ended with exit code {code}"),
         None => "was ended by a signal".to_owned(),
     };
-    Err(io::Error::other(if message.is_empty() {
-        format!("`{shown}` {ending}")
-    } else {
-        format!("`{shown}` {ending}: {message}")
-    }))
+    let message = if message.is_empty() { message } else { format!(": {message}") };
+    Err(io::Error::other(format!("`{shown}` {ending}{message}")))
 }
 
 /// Removes variables that would make git work on the repository of a git hook that runs the tests, and turns off prompts.

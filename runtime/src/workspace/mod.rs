@@ -8,7 +8,6 @@ pub(crate) mod replayable_changes;
 pub(crate) mod repos;
 pub(crate) mod reset;
 pub(crate) mod snapshot;
-pub(crate) mod template;
 pub(crate) mod tree_walk;
 pub(crate) mod value_placeholders;
 pub(crate) mod workspace_diff;
@@ -16,9 +15,8 @@ pub(crate) mod workspace_diff;
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 
 pub(crate) use crate::platform::untrusted::{remove_directory, remove_directory_within};
-pub(crate) use crate::workspace::base::{BaseFacts, WorkspaceBase, build, copy_to_trial};
+pub(crate) use crate::workspace::base::{BaseFacts, WorkspaceBase, build, copy_to_trial, materialise};
 pub(crate) use crate::workspace::reset::{git_reset, restore};
-pub(crate) use crate::workspace::template::materialise;
 
 /// The reason of a case whose workspace cannot be made.
 pub(crate) fn workspace_error(error: &std::io::Error) -> Reason {

@@ -84,11 +84,8 @@ impl ReplayableChanges {
                         Some(text) => Content::Text(text.to_string()),
                         None => {
                             let bytes = UntrustedDirectory::new(directory).read(path, LIMIT);
-                            content(
-                                bytes.map_err(|error| error_at(Path::new(path), &error.into()))?,
-                                path,
-                                placeholders,
-                            )?
+                            let bytes = bytes.map_err(|error| error_at(Path::new(path), &error.into()))?;
+                            content(bytes, path, placeholders)?
                         }
                     };
                     (file.mode.map(|mode| format!("{mode:o}")), content)

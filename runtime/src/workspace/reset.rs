@@ -13,7 +13,7 @@ use crate::platform::files::error_at;
 use crate::platform::process::echo::Echo;
 use crate::platform::symlinks::make_symlink;
 use crate::workspace::base::BaseFacts;
-use crate::workspace::copy::{CopyMode, remove_entry};
+use crate::workspace::copy::{CopyMode, make_directory, remove_entry};
 use crate::workspace::git::git;
 use crate::workspace::tree_walk::CACHES;
 use crate::workspace::{copy, repos};
@@ -115,10 +115,7 @@ impl Restoration<'_> {
             let metadata = fs::symlink_metadata(&source).map_err(|error| error_at(&source, &error))?;
             let there = fs::symlink_metadata(&target).ok();
             if metadata.is_dir() {
-                if !there.is_some_and(|there| there.is_dir()) {
-                    remove_entry(&target).map_err(|error| error_at(&target, &error))?;
-                    fs::create_dir_all(&target).map_err(|error| error_at(&target, &error))?;
-                }
+                make_directory(&target)?;
                 permissions.push((target.clone(), metadata.permissions()));
                 let in_cache = *in_cache || CACHES.iter().any(|cache| name == cache);
                 directories.push(DirectoryPair { from: source, to: target, in_cache });

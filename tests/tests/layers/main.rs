@@ -301,11 +301,10 @@ const TRIAL: &[&str] = &[
     "captured",
     "graded",
     "conversation",
-    "trajectory_file",
     "trial_record",
 ];
 
-const TRIALS: &[&str] = &["attempts", "case_trials", "counted_trials", "running_trials", "confirming"];
+const TRIALS: &[&str] = &["attempts", "counted_trials", "running_trials", "confirming"];
 
 #[test]
 fn no_module_imports_from_a_higher_layer() {

@@ -31,20 +31,19 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("record/run_directory/digest_key.rs", "the key of the output directory"),
     ("record/run_directory/mod.rs", "a mark of the run, which is made only where nothing has its name"),
     ("run/calibration/measurement.rs", "an empty workspace, made before a grader runs"),
-    ("run/case_setup/case_base.rs", "directories of bases, removed if they are empty"),
+    ("run/case_setup/bases.rs", "directories of bases, removed if they are empty"),
     ("run/case/earlier_records.rs", "directories of cases, moved as a whole"),
     ("run/made_up/made_up_grading.rs", "an empty workspace, made before a grader runs"),
     ("run/made_up/made_up_suite.rs", "a temporary directory of its own, which no agent knows"),
     ("run/plan/progress.rs", "the file by which the command line follows a run"),
     ("run/plan/regrade.rs", "listings of earlier runs"),
-    ("run/session/session_end.rs", "directories of bases, removed if they are empty"),
+    ("run/session/mod.rs", "directories of bases, removed if they are empty"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),
     ("workspace/copy.rs", "templates and bases, copied before the agent starts"),
     ("workspace/replayable_changes.rs", "the workspace of a replay, in which no agent runs"),
     ("workspace/repos/mod.rs", "the directories of repositories, made before the agent starts"),
     ("workspace/reset.rs", "a base, and a workspace between two trials"),
     ("workspace/snapshot.rs", "the workspace itself, which must be a directory and not a link"),
-    ("workspace/template.rs", "the directory of a workspace, made before its agent starts"),
 ];
 
 /// Files of the crate of records that open files by their path.

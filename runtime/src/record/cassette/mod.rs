@@ -26,7 +26,7 @@ pub(crate) use crate::workspace::value_placeholders::Placeholders;
 #[derive(Debug, Clone)]
 pub(crate) struct TrialCassette(Arc<SharedCassette>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SharedCassette {
     mode: Mode,
     /// The file that is written while the trial runs; `None` unless the mode is record.
@@ -94,15 +94,7 @@ impl TrialCassette {
 
     /// A cassette that neither has a recording nor makes one.
     pub(crate) fn none() -> Self {
-        Self(Arc::new(SharedCassette {
-            mode: Mode::Live,
-            path: None,
-            placeholders: Placeholders::default(),
-            about: None,
-            hint: String::new(),
-            earlier: None,
-            recorded: Mutex::default(),
-        }))
+        Self(Arc::default())
     }
 
     /// Opens the cassette of a trial. The error is why the recording cannot be replayed.
@@ -120,7 +112,6 @@ impl TrialCassette {
             }
         };
         let earlier = match mode {
-            Mode::Live => earlier,
             // A recording of different input is replaced.
             Mode::Record => earlier.filter(|earlier| earlier.file.input_digest == about.input_digest),
             Mode::Replay | Mode::Regrade => {

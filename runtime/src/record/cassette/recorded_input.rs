@@ -220,12 +220,8 @@ fn add_copy(copy: &WorkspaceCopy, location: &SuiteLocation, files: &mut BTreeMap
     let mut found = BTreeMap::new();
     add_digests(&source, &mut found);
     let is_copied = |name: &str| !copy.without.iter().any(|without| Path::new(name).starts_with(without));
-    files.extend(
-        found
-            .into_iter()
-            .filter(|(name, _)| is_copied(name))
-            .map(|(name, digest)| (format!("{}/{name}", copy.to), digest)),
-    );
+    let copied = found.into_iter().filter(|(name, _)| is_copied(name));
+    files.extend(copied.map(|(name, digest)| (format!("{}/{name}", copy.to), digest)));
 }
 
 fn digest_of(file: &Path) -> String {

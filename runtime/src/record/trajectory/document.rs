@@ -38,15 +38,16 @@ pub(crate) struct Agent {
     pub(crate) tool_definitions: Vec<Value>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Source {
     System,
     User,
+    #[default]
     Agent,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Step {
     pub(crate) step_id: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,24 +68,6 @@ pub(crate) struct Step {
     pub(crate) llm_call_count: Option<u64>,
     #[serde(skip_serializing_if = "Object::is_empty")]
     pub(crate) extra: Object,
-}
-
-impl Step {
-    pub(crate) fn new(step_id: usize, source: Source, message: Value) -> Self {
-        Self {
-            step_id,
-            timestamp: None,
-            source,
-            model_name: None,
-            message,
-            reasoning_content: None,
-            tool_calls: Vec::new(),
-            observation: None,
-            metrics: None,
-            llm_call_count: None,
-            extra: Object::new(),
-        }
-    }
 }
 
 #[derive(Debug, Serialize)]

@@ -111,27 +111,20 @@ struct Steps<'r> {
 
 impl Steps<'_> {
     fn push(&mut self, source: Source, message: Value) -> &mut Step {
-        let id = self.done.len() + 1;
-        self.done.push(Step::new(id, source, message));
-        let last = self.done.len() - 1;
+        let last = self.done.len();
+        self.done.push(Step { step_id: last + 1, source, message, ..Step::default() });
         &mut self.done[last]
     }
 
     fn message(&mut self, message: &Message) {
         match message.role {
             Role::Assistant => {
-                let (text, form) = self.text(message);
-                let step = self.push(Source::Agent, text);
-                describe(step, message, form);
-                speak(step, message);
+                speak(self.step(Source::Agent, message), message);
                 self.calls(&message.tool_calls);
             }
             Role::System | Role::User => {
                 let source = if message.role == Role::System { Source::System } else { Source::User };
-                let (text, form) = self.text(message);
-                let step = self.push(source, text);
-                describe(step, message, form);
-                keep_foreign(&mut step.extra, message);
+                keep_foreign(&mut self.step(source, message).extra, message);
                 self.continuation(&message.tool_calls);
             }
             Role::Tool => {
@@ -139,6 +132,17 @@ impl Steps<'_> {
                 self.continuation(&message.tool_calls);
             }
         }
+    }
+
+    /// Adds a step with the fields that all steps have.
+    fn step(&mut self, source: Source, message: &Message) -> &mut Step {
+        let (text, form) = self.text(message);
+        let step = self.push(source, text);
+        step.timestamp = message.start_time.clone().filter(|time| rfc3339::parse(time).is_some());
+        step.extra = form_extra(form);
+        keep_common(&mut step.extra, message, step.timestamp.is_none());
+        set(&mut step.extra, "tool_call_id", message.tool_call_id.as_deref().map(Value::from));
+        step
     }
 
     /// The text of a step, and its form where a reader could not tell it.
@@ -216,16 +220,6 @@ impl Steps<'_> {
             None => self.push(Source::System, "".into()),
         };
         step.observation.get_or_insert_with(Observation::default).results.push(result);
-    }
-}
-
-/// Sets the fields that all steps have.
-fn describe(step: &mut Step, message: &Message, form: Option<Form>) {
-    step.timestamp = message.start_time.clone().filter(|time| rfc3339::parse(time).is_some());
-    step.extra = form_extra(form);
-    keep_common(&mut step.extra, message, step.timestamp.is_none());
-    if let Some(id) = &message.tool_call_id {
-        step.extra.insert("tool_call_id".to_owned(), id.as_str().into());
     }
 }
 

@@ -18,7 +18,7 @@ use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability}
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
 use crate::run::selection::requirements;
-use crate::run::trials::case_trials::{self, CaseTrials, TrialsEnd, results};
+use crate::run::trials::counted_trials::{self, CaseTrials, TrialsEnd, results};
 use crate::run::{dependencies, limits};
 
 /// The record of a case without trials.
@@ -84,7 +84,7 @@ pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut record: Case
     let record = plan.redactor.redacted(record)?;
     dependencies::mark_unreported(plan)?;
     write_json(&plan.records.directory.join("case.json"), &record, &Redactor::default())?;
-    plan.report_case_end(&record, case_trials::cost(trials.counted.iter().chain(trials.uncounted())));
+    plan.report_case_end(&record, counted_trials::cost(trials.counted.iter().chain(trials.uncounted())));
     Ok(plan.report(record, trials.counted))
 }
 

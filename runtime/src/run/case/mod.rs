@@ -20,8 +20,8 @@ use crate::run::dependencies;
 use crate::run::plan::Plan;
 use crate::run::selection::requirements;
 use crate::run::settings::Settings;
-use crate::run::trials::case_trials::CaseTrials;
 use crate::run::trials::confirming::confirm;
+use crate::run::trials::counted_trials::CaseTrials;
 use crate::run::trials::run_trials;
 
 /// Runs a case with all its trials and writes its records.

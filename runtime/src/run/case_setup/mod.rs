@@ -1,7 +1,6 @@
 //! The common setup of a case's trials, before the first one: base workspaces, and hooks that run once.
 
-pub(crate) mod case_base;
-pub(crate) mod suite_base;
+pub(crate) mod bases;
 pub(crate) mod workspace_needs;
 
 use std::io;
@@ -33,11 +32,8 @@ pub(crate) struct CaseSetup<'a> {
 impl<'a> CaseSetup<'a> {
     /// Waits for a shared workspace. Nothing is made yet.
     pub(crate) fn begin(plan: &'a Plan<'a>) -> io::Result<Self> {
-        let needs = WorkspaceNeeds::of(
-            plan.source.data.workspace.as_ref(),
-            plan.source.case.workspace.as_ref(),
-            plan.target_hooks(),
-        );
+        let (of_suite, of_case) = (&plan.source.data.workspace, &plan.source.case.workspace);
+        let needs = WorkspaceNeeds::of(of_suite.as_ref(), of_case.as_ref(), plan.target_hooks());
         let mut shared = None;
         if needs.source == WorkspaceSource::Suite(Isolation::Shared) {
             // For all trials of the case, and before a slot is taken: a test with a slot must not wait for one that needs it.

@@ -70,12 +70,8 @@ impl<'a> Plan<'a> {
     ) -> Result<Self, CaseError> {
         let source = CaseSource::decode(evals, entry, settings, run)?;
         let tested = TestedAgent::of(&source, evals, settings)?;
-        let seen = AgentInput::new(
-            &source.case,
-            &tested.target,
-            tested.agent.command().map(|agent| &agent.target),
-            &source.places,
-        );
+        let command = tested.agent.command().map(|agent| &agent.target);
+        let seen = AgentInput::new(&source.case, &tested.target, command, &source.places);
         let records = CaseRecords::claim(&source, &tested.target, &seen, &settings.runner, run)?;
         let variables = CaseVariables::of(&source, &tested);
         let regraded = settings.regrade.as_deref().map(|wanted| {
@@ -166,13 +162,8 @@ impl<'a> Plan<'a> {
 
     /// The file of a trial's recording.
     pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, Reason> {
-        cassette_path(
-            self.source.suite,
-            &self.records.case_key,
-            trial,
-            self.settings.cassettes.as_deref(),
-            &self.source.places,
-        )
+        let CaseSource { suite, places, .. } = &self.source;
+        cassette_path(suite, &self.records.case_key, trial, self.settings.cassettes.as_deref(), places)
     }
 
     /// How the recording of a trial is opened whose files are in these directories; without its file.
@@ -263,10 +254,7 @@ impl<'a> Plan<'a> {
             suite_dir: self.source.places.suite_dir.clone(),
             workspace: workspace.to_owned(),
             test_id: test_id.to_owned(),
-            target: None,
-            case: None,
-            trial: None,
-            result: None,
+            ..HookFacts::default()
         }
     }
 

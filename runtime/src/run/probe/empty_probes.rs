@@ -1,7 +1,7 @@
 //! The empty probes: results of an agent that did no work.
 
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig, Input, Message, Role, ToolCall};
+use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig, Input, Message, Role, ToolCall, Turn};
 
 use crate::model::messages::content_text;
 use crate::run::made_up::{MadeUpReply, MadeUpResult};
@@ -54,20 +54,19 @@ pub(super) fn flood(case: &Case, tools: &SuiteTools) -> MadeUpResult {
 }
 
 /// The calls of the agent: `None` for that of a case without turns.
-fn turns(case: &Case) -> Box<dyn Iterator<Item = Option<usize>> + '_> {
+pub(super) fn turns(case: &Case) -> Box<dyn Iterator<Item = Option<&Turn>> + '_> {
     match &case.conversation {
-        Some(conversation) => Box::new((0..conversation.turns.len()).map(Some)),
+        Some(conversation) => Box::new(conversation.turns.iter().map(Some)),
         None => Box::new(std::iter::once(None)),
     }
 }
 
-fn in_each_turn(case: &Case, reply: impl Fn(Option<usize>) -> MadeUpReply) -> MadeUpResult {
+fn in_each_turn(case: &Case, reply: impl Fn(Option<&Turn>) -> MadeUpReply) -> MadeUpResult {
     MadeUpResult::new(turns(case).map(reply).collect())
 }
 
 /// What the user says, without the texts of the suite.
-pub(super) fn prompt(case: &Case, turn: Option<usize>) -> String {
-    let turn = turn.and_then(|turn| case.conversation.as_ref()?.turns.get(turn));
+pub(super) fn prompt(case: &Case, turn: Option<&Turn>) -> String {
     match (turn, &case.input) {
         (Some(turn), _) => turn.input.content.as_ref().map(content_text).unwrap_or_default(),
         (None, Input::Messages(messages)) => {
@@ -94,21 +93,17 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
 }
 
 /// The graders of a reply: those of the case, and of the turn.
-fn graders(case: &Case, turn: Option<usize>) -> impl Iterator<Item = &Grader> {
-    let turn = turn.and_then(|turn| case.conversation.as_ref()?.turns.get(turn));
+fn graders<'c>(case: &'c Case, turn: Option<&'c Turn>) -> impl Iterator<Item = &'c Grader> {
     turn.into_iter().flat_map(|turn| &turn.graders).chain(&case.graders)
 }
 
-fn texts(case: &Case, turn: Option<usize>) -> Vec<String> {
-    let expected = match turn.and_then(|turn| case.conversation.as_ref()?.turns.get(turn)) {
-        Some(turn) => &turn.expected_output,
-        None => &case.expected_output,
-    };
+fn texts(case: &Case, turn: Option<&Turn>) -> Vec<String> {
+    let expected = turn.map_or(&case.expected_output, |turn| &turn.expected_output);
     ExpectedTexts::of(graders(case, turn), of_reference(expected).as_deref()).lines()
 }
 
 /// A document that says nothing, with the expected texts where there is room for them; `None` if no grader wants a document.
-fn documents(case: &Case, turn: Option<usize>) -> Option<Value> {
+fn documents(case: &Case, turn: Option<&Turn>) -> Option<Value> {
     let mut wants_document = false;
     let mut document = None;
     for grader in graders(case, turn).flat_map(Grader::with_members).filter(|grader| !grader.negate) {

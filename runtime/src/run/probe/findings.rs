@@ -5,7 +5,7 @@ use evalsuite_records::record::{ProbedCase, ProbedGrader, ResultKind};
 use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig, Location};
 
 use crate::run::probe::advice::{Passing, advice, shown};
-use crate::run::probe::empty_probes::prompt;
+use crate::run::probe::empty_probes::{prompt, turns};
 use crate::run::probe::grader_kinds::{GraderClass, class};
 use crate::run::probe::grader_paths::graders_by_path;
 
@@ -54,11 +54,7 @@ fn nothing_fails(case: &Case) -> Diagnostic {
 fn passes_without_work(case: &Case, probed: &ProbedCase, passing: &[EmptyProbe]) -> Diagnostic {
     let list: Vec<String> = passing.iter().map(|probe| format!("`{}` ({})", probe.word(), meaning(*probe))).collect();
     let message = format!("case {} passes without work, for {}", shown(&case.id), list.join(", "));
-    let turns = case.conversation.as_ref().map_or(0, |conversation| conversation.turns.len());
-    let prompts: Vec<String> = match turns {
-        0 => vec![prompt(case, None)],
-        turns => (0..turns).map(|turn| prompt(case, Some(turn))).collect(),
-    };
+    let prompts: Vec<String> = turns(case).map(|turn| prompt(case, turn)).collect();
     let known = Passing { probes: passing, prompt: &prompts.join("\n") };
     // Those that fail some empty probe are what stops an agent that does nothing, the heaviest first.
     let stops = |grader: &Grader| probed.graders.iter().any(|one| one.location == grader.location && one.failed > 0);
@@ -144,11 +140,8 @@ fn broken_references_pass(case: &Case, probed: &ProbedCase) -> Option<Diagnostic
     if mutants.len() < 2 || survivors.len() < mutants.len() {
         return None;
     }
-    let message = format!(
-        "case {} passes for its reference however it is broken: {}",
-        shown(&case.id),
-        counted(mutants.len(), "broken reference")
-    );
+    let (case_id, count) = (shown(&case.id), counted(mutants.len(), "broken reference"));
+    let message = format!("case {case_id} passes for its reference however it is broken: {count}");
     let details: Vec<&str> = survivors.iter().filter_map(|result| result.detail.as_deref()).take(SHOWN).collect();
     let help = format!("it passes although {}: compare more of the answer with the reference", details.join(", or "));
     let place = case.graders.first().map_or(&case.location, |grader| &grader.location);

@@ -5,27 +5,30 @@
 //! no test has ended. A suite can be included several times, in one test program or in several. All inclusions share
 //! one session, because its directories depend only on the suite's files.
 
-pub(crate) mod session_end;
 pub(crate) mod session_state;
 pub(crate) mod session_test;
 pub(crate) mod test_filter;
 
-use std::io;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use evalsuite_records::record::HookState;
 use evalsuite_schema::{Isolation, Suite, Workspace};
 
 use self::session_state::SessionState;
+use self::test_filter::TestFilter;
 use crate::model::suite::EvalSuite;
 use crate::platform::digest::safe;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{read_json, sorted_directories, sorted_entries, write_json};
+use crate::platform::process::echo::Echo;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record;
-use crate::run::hooks::HookCall;
+use crate::run::hooks::{HookCall, Scope};
 use crate::run::settings::Settings;
+use crate::workspace;
 
 pub(crate) use self::session_test::SessionTest;
 
@@ -47,6 +50,17 @@ pub(crate) struct EnteredSession {
     /// Number of times the session was begun, from 1. Bases are made and hooks run once in each of them.
     pub(crate) epoch: u32,
     _in_use: FileLock,
+}
+
+/// What happened at the end of a session.
+#[derive(Debug, Default)]
+pub(crate) struct EndedSession {
+    /// Number of hooks that ran.
+    pub(crate) hooks: u32,
+    /// Whether hooks are left to run, because further tests may follow.
+    pub(crate) is_pending: bool,
+    /// Errors of hooks and files.
+    pub(crate) problems: Vec<String>,
 }
 
 impl Session {
@@ -165,6 +179,50 @@ impl Session {
         }
     }
 
+    /// Runs the pending hooks after all tests and removes the bases. Does nothing if the session has ended before.
+    pub(crate) fn end(&self, echo: Echo) -> io::Result<EndedSession> {
+        let _lock = self.lock()?;
+        self.end_locked(echo)
+    }
+
+    pub(crate) fn end_locked(&self, echo: Echo) -> io::Result<EndedSession> {
+        let mut ended = EndedSession::default();
+        let mut state = self.state()?;
+        if !state.open {
+            return Ok(ended);
+        }
+        let Some(_unused) = FileLock::try_acquire(&self.in_use())? else {
+            ended.problems.push(format!("tests of suite `{}` are still running", self.name));
+            return Ok(ended);
+        };
+        // The hooks of targets run inside those of the suite.
+        state.pending.sort_by_key(|call| call.scope != Scope::Target);
+        for call in std::mem::take(&mut state.pending) {
+            let (_, result) = call.resolve_and_run(&Redactor::default(), echo);
+            ended.hooks += 1;
+            state.after_all = match &result {
+                Ok(()) if state.after_all != HookState::Failed => HookState::Done,
+                _ => HookState::Failed,
+            };
+            if let Err(failure) = result {
+                ended.problems.push(format!("suite `{}`: {}", self.name, failure.message));
+            }
+        }
+        state.end();
+        self.write(&state)?;
+        if !state.keep {
+            let base = self.base();
+            if let Err(error) = workspace::remove_directory(&base) {
+                ended.problems.push(format!("{} cannot be removed: {error}", base.display()));
+            }
+            if let Some(directory) = base.parent() {
+                // It fails while other sessions of the suite have bases in it.
+                let _ = fs::remove_dir(directory);
+            }
+        }
+        Ok(ended)
+    }
+
     /// All sessions of a run, also of processes that have ended, and why others cannot be read.
     pub(crate) fn all(run: &RunDirectory) -> io::Result<(Vec<Self>, Vec<String>)> {
         let (mut sessions, mut problems) = (Vec::new(), Vec::new());
@@ -186,4 +244,20 @@ impl Session {
         }
         Ok((sessions, problems))
     }
+}
+
+/// The tests after which, with those of all other inclusions of the suite, the session ends that a test runner started, by their names in
+/// the test runner; `None`: when the caller of the tests, or `cargo evalsuite finish`, ends it.
+pub(crate) fn awaited_tests(suite: &EvalSuite, settings: &Settings) -> Option<BTreeSet<String>> {
+    // Further tests may join a run whose id is set by the user.
+    if settings.run_id.is_some() {
+        return None;
+    }
+    let all = suite.cases.iter().map(|case| suite.test_path(case));
+    // Nextest starts a process per test, which does not know which other tests are selected.
+    if std::env::var_os("NEXTEST").is_some() || settings.is_nextest() {
+        return Some(all.collect());
+    }
+    let filter = TestFilter::of_process();
+    Some(all.filter(|test| filter.contains(test)).collect())
 }

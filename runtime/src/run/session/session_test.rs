@@ -13,8 +13,7 @@ use crate::platform::process::echo::Echo;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::RunDirectory;
 use crate::run::case_error::{CaseError, decode_suite};
-use crate::run::session::Session;
-use crate::run::session::session_end::{EndedSession, awaited_tests};
+use crate::run::session::{EndedSession, Session, awaited_tests};
 use crate::run::settings::Settings;
 
 /// A test in the session of its suite. The last test ends the session, whatever its outcome.

@@ -197,15 +197,12 @@ pub(crate) fn evidence_facts(
     let Prepared { trial, case, .. } = prepared;
     let plan = trial.plan;
     let (answer, transcript) = reported_transcript::assemble(outcome, recording);
+    let is_rust = matches!(plan.tested.agent, ChosenAgent::Rust(_));
     evidence::Facts {
         tags: plan.source.tags(),
         trial: trial.index,
         answer,
-        unknown: reported_transcript::unknown_work(
-            outcome,
-            recording,
-            matches!(plan.tested.agent, ChosenAgent::Rust(_)),
-        ),
+        unknown: reported_transcript::unknown_work(outcome, recording, is_rust),
         usage: reported_transcript::usage(outcome, recording, transcript.as_deref()),
         cost_usd: reported_transcript::cost(outcome, recording, transcript.as_deref()),
         transcript,

@@ -8,7 +8,6 @@ pub(crate) mod early_end;
 pub(crate) mod graded;
 pub(crate) mod prepared;
 pub(crate) mod reported_transcript;
-pub(crate) mod trajectory_file;
 pub(crate) mod trial_attempt;
 pub(crate) mod trial_hooks;
 pub(crate) mod trial_record;

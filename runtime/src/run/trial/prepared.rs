@@ -82,14 +82,12 @@ impl<'a> Prepared<'a> {
 
     fn check_health(&self) -> Result<(), EarlyEnd> {
         let (plan, Agent::Command(command)) = (self.trial.plan, &self.agent) else { return Ok(()) };
-        let environment = CommandEnvironment::new(
-            vec![
-                ("EVALSUITE_SUITE_DIR", plan.source.places.suite_dir.clone().into()),
-                ("EVALSUITE_RUN_ID", plan.run.run_id.as_str().into()),
-                ("EVALSUITE_TARGET", plan.tested.target.as_str().into()),
-            ],
-            plan.settings.echo,
-        );
+        let variables = vec![
+            ("EVALSUITE_SUITE_DIR", plan.source.places.suite_dir.clone().into()),
+            ("EVALSUITE_RUN_ID", plan.run.run_id.as_str().into()),
+            ("EVALSUITE_TARGET", plan.tested.target.as_str().into()),
+        ];
+        let environment = CommandEnvironment::new(variables, plan.settings.echo);
         command
             .check_health(&plan.run.locks(), &plan.source.places, &environment, &plan.redactor)
             .map_err(|error| EarlyEnd::error(Stage::Setup, ReasonCode::HealthcheckFailed, error.to_string()))

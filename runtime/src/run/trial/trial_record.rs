@@ -8,15 +8,19 @@ use evalsuite_records::record::{GraderRecord, Status, Timings, TrialRecord, Usag
 use evalsuite_schema::Value;
 
 use crate::grade::scoring::TrialScore;
+use crate::model::messages::answer;
 use crate::platform::clock::timestamp;
 use crate::platform::files::RedactedFiles;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::layout::TRIAL_RECORD;
+use crate::record::trajectory::{self, DocumentParts, TrialResult};
 use crate::run::trial::captured::AgentReport;
 use crate::run::trial::graded::TrialEnd;
-use crate::run::trial::trajectory_file::write_trajectory;
 use crate::run::trial::trial_attempt::{LogEntries, TrialAttempt, whole_millis};
 use crate::workspace::{self, WorkspaceBase};
+
+/// Name of the file with the agent's work in the Agent Trajectory Interchange Format.
+const TRAJECTORY: &str = "trajectory.json";
 
 /// Time in which the workspace of a trial is removed.
 const REMOVAL_LIMIT: Duration = Duration::from_secs(10);
@@ -84,6 +88,46 @@ pub(crate) fn write_record(trial: TrialAttempt<'_>, end: TrialEnd, score: TrialS
     let record = plan.redactor.redacted(record)?;
     files.write_record(TRIAL_RECORD, &record, &Redactor::default())?;
     Ok(record)
+}
+
+/// Writes the trajectory of a trial whose agent was called; gives the name of the file.
+fn write_trajectory(trial: &TrialAttempt<'_>, end: &TrialEnd, score: &TrialScore) -> io::Result<Option<String>> {
+    let TrialAttempt { plan, directory, .. } = trial;
+    let (transcript, text, tools, turns, report, graders) = match end {
+        TrialEnd::Unprepared(_) | TrialEnd::NotCalled(_) => return Ok(None),
+        TrialEnd::NotGraded(found) => {
+            let transcript = found.recording.transcript();
+            let reported = found.recording.outcome.text.clone();
+            let text = reported.unwrap_or_else(|| answer(transcript.unwrap_or_default()));
+            (transcript, text, &found.recording.captured.tools, [].as_slice(), &found.report, [].as_slice())
+        }
+        TrialEnd::Graded(found, graded) => {
+            let evidence = &found.evidence;
+            let turns = evidence.facts().turns.as_slice();
+            let text = evidence.answer().to_owned();
+            (evidence.transcript(), text, &found.tools, turns, &found.report, graded.graders.as_slice())
+        }
+    };
+    let trial_name = directory.file_name().unwrap_or_default().to_string_lossy();
+    let document = trajectory::document(
+        &DocumentParts {
+            session: format!("{}/{}", plan.run.run_id, plan.records.case_key),
+            trial: &trial_name,
+            agent: &plan.tested.agent_name,
+            agent_version: plan.source.suite.package_version,
+            model: report.model.as_deref(),
+            tools,
+            transcript,
+            answer: &text,
+            turns,
+            usage: report.usage,
+            cost_usd: report.cost_usd,
+            result: TrialResult { outcome: score.outcome, score: score.score, reason: score.reason.as_ref(), graders },
+        },
+        &plan.redactor,
+    );
+    trial.files().write_json(TRAJECTORY, &document, &plan.redactor)?;
+    Ok(Some(TRAJECTORY.to_owned()))
 }
 
 /// How a trial ended and how long its steps took, as `EVALSUITE_VERBOSE` shows it.

@@ -1,7 +1,6 @@
 //! The trials of a case, until the case is decided or a limit is reached.
 
 pub(crate) mod attempts;
-pub(crate) mod case_trials;
 pub(crate) mod confirming;
 pub(crate) mod counted_trials;
 pub(crate) mod running_trials;
@@ -10,7 +9,7 @@ use std::{io, panic, thread};
 
 use evalsuite_records::record::Mode;
 
-use self::case_trials::CaseTrials;
+use self::counted_trials::CaseTrials;
 use self::counted_trials::StopRule;
 use self::running_trials::RunningTrials;
 use crate::run::case_setup::CaseSetup;

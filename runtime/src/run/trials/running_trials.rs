@@ -18,7 +18,7 @@ use crate::run::limits;
 use crate::run::plan::Plan;
 use crate::run::trial::run_trial;
 use crate::run::trials::attempts::run_attempts;
-use crate::run::trials::case_trials::{CaseTrials, cost, mean_score, results};
+use crate::run::trials::counted_trials::{CaseTrials, cost, mean_score, results};
 use crate::run::trials::counted_trials::{CountedTrials, EndedTrial, StopRule};
 use crate::workspace::WorkspaceBase;
 

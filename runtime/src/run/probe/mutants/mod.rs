@@ -1,7 +1,6 @@
-//! Mutants: the reference of a case with one thing broken, a file for each kind of breakage.
+//! Mutants: the reference of a case with one thing broken, a file for each kind of breakage but the shortest.
 
 mod calls;
-mod cut;
 mod json_fields;
 mod negation;
 mod numbers;
@@ -31,7 +30,7 @@ struct Broken {
 type Breakage = fn(&MadeUpReply) -> Vec<Broken>;
 
 /// The kinds of breakage.
-const KINDS: &[Breakage] = &[numbers::broken, negation::broken, json_fields::broken, calls::broken, cut::broken];
+const KINDS: &[Breakage] = &[numbers::broken, negation::broken, json_fields::broken, calls::broken, cut];
 
 /// The mutants of a reference, several per kind of breakage. Each breaks all turns of a conversation that it can: one wrong turn of many
 /// may be good enough for the case.
@@ -75,6 +74,19 @@ fn with_answer(reply: &MadeUpReply, answer: String, detail: String) -> Broken {
 /// A value as the description of a mutant shows it.
 fn shown(text: &str) -> String {
     format!("`{}`", middle_out(text, SHOWN).replace(['\n', '\r', '`'], " "))
+}
+
+/// Fewest characters of an answer that has a half.
+const FEWEST: usize = 4;
+
+/// The reply without the second half of its answer.
+fn cut(reply: &MadeUpReply) -> Vec<Broken> {
+    let count = reply.answer.chars().count();
+    if count < FEWEST {
+        return Vec::new();
+    }
+    let half: String = reply.answer.chars().take(count / 2).collect();
+    vec![with_answer(reply, half, "the second half was cut".to_owned())]
 }
 
 #[cfg(test)]
