@@ -295,7 +295,6 @@ const TRIAL: &[&str] = &[
     "early_end",
     "prepared",
     "trial_hooks",
-    "agent_call",
     "called",
     "reported_transcript",
     "captured",

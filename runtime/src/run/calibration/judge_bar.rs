@@ -6,7 +6,7 @@ use evalsuite_schema::grader::built_in_kind;
 
 use crate::model::evals::Evals;
 use crate::record::run_directory::RunDirectory;
-use crate::run::calibration::measured::{measured, repeat};
+use crate::run::calibration::measurement::{measured, repeat};
 use crate::run::settings::Settings;
 
 /// Whether a judge took part in the result of a grader.

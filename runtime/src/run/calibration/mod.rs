@@ -2,9 +2,8 @@
 //! `minimum`.
 
 pub(crate) mod judge_bar;
-pub(crate) mod measured;
 pub(crate) mod measurement;
 pub(crate) mod pair_judging;
 
 pub(crate) use self::judge_bar::advise;
-pub(crate) use self::measured::{CalibrationError, Measured, measured, measured_alone, repeat};
+pub(crate) use self::measurement::{CalibrationError, Measured, measured, measured_alone, repeat};

@@ -1,19 +1,29 @@
-//! A trial whose agent was called, or whose agent's call was replayed.
+//! A trial whose agent was called, as a function or a command within its time limit, or whose agent's call was replayed.
 
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use evalsuite_records::record::{Note, ReasonCode, Stage};
+use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::{Input, Role};
 
-use crate::model::messages::named_files;
-use crate::model::outcome::Outcome;
+use crate::agents::command::command_call::{CommandCall, CommandFailure};
+use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::agents::spans::Trace;
+use crate::model::agent::RustAgent;
+use crate::model::command::EndWithTrial;
+use crate::model::messages::{named_files, prompt};
+use crate::model::outcome::{AgentError, Outcome};
 use crate::model::recording::Recording;
+use crate::model::trial as api;
+use crate::platform::async_runtime::TaskCount;
 use crate::platform::clock::timestamp;
+use crate::platform::isolated_call::{Ended, call_within};
+use crate::platform::process::TERMINATION_GRACE;
+use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::cassette::AgentCall;
-use crate::run::trial::agent_call::{self, CallResult};
 use crate::run::trial::early_end::EarlyEnd;
-use crate::run::trial::prepared::Prepared;
+use crate::run::trial::prepared::{Agent, Prepared};
 use crate::workspace;
 use crate::workspace::replayable_changes::ReplayableChanges;
 use crate::workspace::snapshot::Snapshot;
@@ -44,7 +54,7 @@ pub(crate) fn call_agent(
         return replay(prepared, before);
     }
     let (clock, started_at) = (Instant::now(), timestamp());
-    let CallResult { result, recording, notes } = agent_call::call(prepared, input, turn);
+    let CallResult { result, recording, notes } = call(prepared, input, turn);
     let (took, span) = (clock.elapsed(), (started_at, timestamp()));
     let mut called = Called { result, recording, notes, took, span, after: snapshot_after(prepared, before) };
     called.result = called.result.and_then(|outcome| with_own_files(prepared, outcome, &called.recording));
@@ -137,4 +147,153 @@ fn copy_earlier_workspace(prepared: &Prepared<'_>, reason: &str) -> Result<(), E
         return Ok(());
     }
     workspace::copy_to_trial(&earlier, &trial.workspace).map_err(|error| changes_not_replayed(&error.to_string()))
+}
+
+/// How a call of an agent ended.
+struct CallResult {
+    result: Result<Outcome, EarlyEnd>,
+    /// What the agent recorded until then.
+    recording: Recording,
+    /// Warnings about what it reported.
+    notes: Vec<Note>,
+}
+
+/// Calls the agent within its limit. `turn` is the index of the turn in a conversation.
+fn call(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>) -> CallResult {
+    let mut called = match &prepared.agent {
+        Agent::Rust(agent) => call_function(prepared, input, turn, agent),
+        Agent::Command(command) => call_command(prepared, input, turn, command),
+        Agent::Recorded => CallResult {
+            result: Err(failed("no agent is called in this mode".to_owned())),
+            recording: Recording::default(),
+            notes: Vec::new(),
+        },
+    };
+    called.result = called.result.and_then(|outcome| {
+        let outcome = outcome.or_reported(called.recording.outcome.clone());
+        outcome.defect().map_or(Ok(outcome), |defect| Err(failed(defect)))
+    });
+    called
+}
+
+fn call_function(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>, agent: &RustAgent) -> CallResult {
+    let Prepared { trial, case, environment, cassette, .. } = prepared;
+    let (plan, index) = (trial.plan, trial.index);
+    let now = Instant::now();
+    let facts = api::Facts {
+        case_id: case.id.clone(),
+        agent_name: plan.source.suite.agent_name.map(str::to_owned),
+        target: plan.tested.target.clone(),
+        index,
+        turn,
+        prompt: prompt(input, |file| plan.source.places.resolve(file)),
+        input: input.clone(),
+        files: prepared.files(input),
+        metadata: case.metadata.clone(),
+        workspace: trial.workspace.clone(),
+        suite_dir: plan.source.places.suite_dir.clone(),
+        case_dir: plan.source.places.join(&case.dir),
+        // A limit beyond what the clock can hold is no limit.
+        deadline: now.checked_add(plan.tested.limit).unwrap_or_else(|| now + Duration::from_secs(u32::MAX.into())),
+        environment: environment.clone(),
+        cassette: cassette.replies(),
+        dependencies: Arc::clone(&plan.dependencies.results),
+    };
+    let recorder = &prepared.recorder;
+    recorder.open();
+    let tasks = agent.count_tasks();
+    let trace = Trace::new(&case.id, index);
+    let cancel = agent.new_cancel().observed_by(Arc::new(trace.clone()));
+    let inner = cancel.clone();
+    let (mut own, shared) = api::Trial::new(facts, recorder.clone(), cancel.clone());
+    prepared.programs.borrow_mut().push(EndWithTrial(shared.groups.clone()));
+    let function = agent.clone();
+    let inner_trace = trace.clone();
+    let ended = call_within(
+        plan.tested.limit,
+        &cancel,
+        agent.is_cooperative,
+        || shared.groups.end_all(TERMINATION_GRACE),
+        // The `Display` of an agent's error is code of the agent, too.
+        move || inner_trace.within(|| function.run(&mut own, &inner).map_err(|error| agent_error(&error))),
+    );
+    let mut recording = recorder.close();
+    recording.captured = trace.take();
+    let result = match ended {
+        Ok(Ended::Returned(result)) => result,
+        Ok(Ended::Panicked(message)) => {
+            shared.groups.end_all(TERMINATION_GRACE);
+            Err(EarlyEnd::error(Stage::Agent, ReasonCode::AgentPanic, format!("the agent panicked: {message}")))
+        }
+        Ok(Ended::TimedOut) => {
+            let message = format!("the agent did not end within {} s", plan.tested.limit.as_secs_f64());
+            Err(EarlyEnd::error(Stage::Agent, ReasonCode::Timeout, message))
+        }
+        Err(error) => Err(failed(format!("the agent's thread cannot be started: {error}"))),
+    };
+    CallResult { result, recording, notes: tasks.and_then(|tasks| tasks_left_behind(&tasks)).into_iter().collect() }
+}
+
+/// Tasks cannot be ended from outside, and ending those of a shared client would break it.
+fn tasks_left_behind(tasks: &TaskCount) -> Option<Note> {
+    let (tasks, they) = match tasks.left_behind() {
+        0 => return None,
+        1 => ("1 task that the agent spawned was".to_owned(), "it goes"),
+        left => (format!("{left} tasks that the agent spawned were"), "they go"),
+    };
+    let message = format!(
+        "{tasks} still running after its call: connections that a client keeps, or work that nobody waits for; {they} on until the \
+         process ends"
+    );
+    Some(Note::new("tasks_left_running", message))
+}
+
+fn call_command(
+    prepared: &Prepared<'_>,
+    input: &Input,
+    turn: Option<u32>,
+    command: &ResolvedCommand<'_>,
+) -> CallResult {
+    let Prepared { trial, case, environment, .. } = prepared;
+    let plan = trial.plan;
+    let directory = UntrustedDirectory::new(&trial.directory).join("agent");
+    // For a case without a workspace, the target may say where the command runs.
+    let elsewhere = command.own_directory(&plan.source.places).filter(|_| case.workspace.is_none());
+    let answer = command.call(&CommandCall {
+        prompt: &prompt(input, |file| plan.source.places.resolve(file)),
+        files: &prepared.files(input),
+        case_id: &case.id,
+        trial: trial.index,
+        directory: &match turn {
+            None => directory,
+            Some(turn) => directory.join(format!("turn-{turn:03}")),
+        },
+        cwd: elsewhere.as_deref().unwrap_or(&trial.workspace),
+        environment,
+        limit: plan.tested.limit,
+        keep: plan.settings.keep_workspaces,
+        redactor: &plan.redactor,
+    });
+    let mut recording = Recording::default();
+    if let Some(line) = &answer.log {
+        recording.log(line);
+    }
+    let result = answer.result.map_err(|failure| match failure {
+        CommandFailure::Failed(message) => failed(message),
+        CommandFailure::TimedOut(message) => EarlyEnd::error(Stage::Agent, ReasonCode::Timeout, message),
+    });
+    CallResult { result, recording, notes: answer.notes }
+}
+
+fn failed(message: String) -> EarlyEnd {
+    EarlyEnd::error(Stage::Agent, ReasonCode::AgentError, message)
+}
+
+fn agent_error(error: &AgentError) -> EarlyEnd {
+    match error.skip_reason() {
+        Some(reason) => {
+            EarlyEnd { outcome: Status::Skipped, reason: Reason::new(Stage::Agent, ReasonCode::SkipRequested, reason) }
+        }
+        None => failed(error.chain()),
+    }
 }

@@ -1,6 +1,5 @@
 //! One trial as phases, one file each: `Prepared`, `Called`, `Captured`, `Graded`, and at the end its record.
 
-pub(crate) mod agent_call;
 pub(crate) mod called;
 pub(crate) mod captured;
 pub(crate) mod conversation;
