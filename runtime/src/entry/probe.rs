@@ -90,14 +90,14 @@ pub(crate) fn reply_if_asked(evals: &Evals) -> Result<bool, RunError> {
         // Progress that is not shown is no problem of the suite.
         let on_case = || drop(append(&progress, ".\n"));
         match probe(evals, request.judges, &is_chosen, &on_case) {
-            Ok(probed) => {
-                reply.problems = probed.problems;
+            Ok((record, stored, problems)) => {
+                reply.problems = problems;
                 let root = package_directory(suite);
-                let stored = probed.stored.map(|stored| merged(stored, &probed.record, evals));
-                let written = stored.as_ref().unwrap_or(&probed.record);
+                let stored = stored.map(|stored| merged(stored, &record, evals));
+                let written = stored.as_ref().unwrap_or(&record);
                 write_probe(&root, written, Some(&|text| without_secrets(text)))
                     .map_err(|error| RunError::records("the probe cannot be stored").with_source(error))?;
-                reply.record = Some(probed.record);
+                reply.record = Some(record);
             }
             Err(error) => reply.error = Some(error.to_string()),
         }
@@ -108,9 +108,8 @@ pub(crate) fn reply_if_asked(evals: &Evals) -> Result<bool, RunError> {
 
 /// The findings about a whole suite, and problems of hooks and files.
 pub(crate) fn findings(evals: &Evals) -> Result<(Vec<Diagnostic>, Vec<String>), RunError> {
-    let probed = probe(evals, false, &|_| true, &|| ())?;
-    let findings = probed.record.cases.into_iter().flat_map(|case| case.findings).collect();
-    Ok((findings, probed.problems))
+    let (record, _, problems) = probe(evals, false, &|_| true, &|| ())?;
+    Ok((record.cases.into_iter().flat_map(|case| case.findings).collect(), problems))
 }
 
 /// Probes the cases of a suite that was loaded from files, not compiled into a test program, with its built-in graders. Neither commands
@@ -145,19 +144,13 @@ fn not_probed(error: CaseError) -> RunError {
     RunError::new(RunErrorKind::Suite, "the suite cannot be probed").with_source(error)
 }
 
-/// A probe that has ended.
-struct EndedProbe {
-    record: ProbeRecord,
-    stored: Option<ProbeRecord>,
-    problems: Vec<String>,
-}
-
+/// Probes the chosen cases; returns the results, those that were stored before, and problems of hooks and files.
 fn probe(
     evals: &Evals,
     judges: bool,
     chosen: &(dyn Fn(&EvalCase) -> bool + Sync),
     on_case: &(dyn Fn() + Sync),
-) -> Result<EndedProbe, RunError> {
+) -> Result<(ProbeRecord, Option<ProbeRecord>, Vec<String>), RunError> {
     let settings = Settings::from_environment()?;
     let suite = evals.suite();
     let location = SuiteLocation::of(suite);
@@ -171,7 +164,7 @@ fn probe(
     let probe = SuiteProbe { suite: &made_up, chosen, stored: stored.as_ref(), output: Some(output.path()), on_case };
     let record = probe.run().map_err(not_probed)?;
     problems.extend(made_up.end());
-    Ok(EndedProbe { record, stored, problems })
+    Ok((record, stored, problems))
 }
 
 /// The stored results with the new ones in their place, in the order of the suite.

@@ -75,10 +75,7 @@ pub(crate) fn read(node: &Node<'_>, form: Option<Form>) -> Result<Content, Traje
         }
         Value::String(text) => Ok(Content::Text(text.clone())),
         Value::Array(_) => {
-            let mut parts = Vec::new();
-            for item in node.items()? {
-                parts.push(read_part(&item)?);
-            }
+            let parts = node.items()?.map(|item| read_part(&item)).collect::<Result<_, _>>()?;
             Ok(Content::Parts(parts))
         }
         _ => Err(node.unexpected("a string or a list of content parts")),

@@ -12,15 +12,14 @@ pub(crate) mod read_steps;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod trajectory_error;
-pub(crate) mod verdict;
 pub(crate) mod write_document;
 
 use crate::model::outcome::Outcome;
 
 pub use crate::record::trajectory::trajectory_error::TrajectoryError;
 
+pub(crate) use crate::record::trajectory::document::TrialResult;
 pub(crate) use crate::record::trajectory::read_document::read;
-pub(crate) use crate::record::trajectory::verdict::TrialResult;
 pub(crate) use crate::record::trajectory::write_document::{DocumentParts, document};
 
 /// Version of written documents, and the newest version that can be read.

@@ -8,9 +8,8 @@ use evalsuite_schema::{Message, Object, Role, ToolCall, Value, rfc3339};
 use crate::platform::redaction::Redactor;
 use crate::record::trajectory::content_parts::{FORMS, Form};
 use crate::record::trajectory::document::{
-    Agent, Call, Document, DocumentExtra, FinalMetrics, Observation, Result, Source, Step,
+    Agent, Call, Document, DocumentExtra, FinalMetrics, Observation, Result, Source, Step, TrialResult,
 };
-use crate::record::trajectory::verdict::TrialResult;
 use crate::record::trajectory::{VERSION, content_parts, extra};
 
 /// The transcript of a trial, its agent and its result.

@@ -1,6 +1,6 @@
 //! Finds the trials of an earlier run, to grade them again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
@@ -101,22 +101,14 @@ pub(crate) fn find_trials(
             ))),
         };
     }
-    let mut newest: Option<(SystemTime, String, CaseTrials)> = None;
-    for entry in fs::read_dir(runs).into_iter().flatten().flatten() {
-        if entry.file_name() == run.run_id.as_str() {
-            continue;
-        }
-        if let Some(case) = of(&entry.path()).filter(CaseTrials::has_results)
-            && let Some(time) = case.first_ended()
-        {
-            let id = entry.file_name().to_string_lossy().into_owned();
-            if newest.as_ref().is_none_or(|(newest, other, _)| (*newest, other) < (time, &id)) {
-                newest = Some((time, id, case));
-            }
-        }
-    }
-    match newest {
-        Some((_, id, case)) => Ok(EarlierTrials::of(id, case)),
+    let entries = fs::read_dir(runs).into_iter().flatten().flatten();
+    let others = entries.filter(|entry| entry.file_name() != run.run_id.as_str());
+    let ended = others.filter_map(|entry| {
+        let case = of(&entry.path()).filter(CaseTrials::has_results)?;
+        Some(((case.first_ended()?, entry.file_name().to_string_lossy().into_owned()), case))
+    });
+    match ended.max_by(|(one, _), (other, _)| one.cmp(other)) {
+        Some(((_, id), case)) => Ok(EarlierTrials::of(id, case)),
         None => Err(missing(format!(
             "no run in {} has a trial of this case; run the test without EVALSUITE_REGRADE to make one",
             runs.display()
@@ -131,17 +123,10 @@ pub(crate) fn newest_of_case(cases: &Path, case_key: &str, test: &str) -> Option
         return own;
     }
     let of_others = format!("{case_key}.test-");
-    let mut newest: Option<CaseTrials> = None;
-    for entry in fs::read_dir(cases).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(&of_others)
-            && let Ok(Some(case)) = CaseTrials::read(entry.path())
-            && case.is_of(test)
-            && newest.as_ref().is_none_or(|newest| newest.first_ended() <= case.first_ended())
-        {
-            newest = Some(case);
-        }
-    }
-    newest.or(own)
+    let entries = fs::read_dir(cases).into_iter().flatten().flatten();
+    let others = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&of_others));
+    let of_test = others.filter_map(|entry| CaseTrials::read(entry.path()).ok()?).filter(|case| case.is_of(test));
+    of_test.max_by_key(CaseTrials::first_ended).or(own)
 }
 
 /// The last attempt of the test runner whose first trial ended. A process that died may have left no directory of its attempt.
@@ -162,11 +147,9 @@ fn last_runner_attempt(cases: &Path, case_key: &str) -> Option<CaseTrials> {
 impl CaseTrials {
     /// Reads the directory of a case; `None` if its first trial has not ended.
     fn read(directory: PathBuf) -> io::Result<Option<Self>> {
-        let mut attempts = Vec::new();
-        for entry in fs::read_dir(&directory)?.flatten() {
-            attempts.extend(trial_and_attempt(&entry.file_name().to_string_lossy()));
-        }
-        attempts.sort_unstable();
+        let entries = fs::read_dir(&directory)?.flatten();
+        let attempts: BTreeSet<(u32, u32)> =
+            entries.filter_map(|entry| trial_and_attempt(&entry.file_name().to_string_lossy())).collect();
         let mut last_attempts = BTreeMap::new();
         for (trial, attempt) in attempts {
             let path = directory.join(trial_directory_name(trial, attempt));

@@ -105,21 +105,15 @@ fn of_texts(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
 }
 
 fn of_pattern(pattern: &str, passing: &Passing<'_>) -> Option<String> {
+    let pattern = shown(pattern);
     if passing.has(EmptyProbe::Silent) {
-        return Some(format!(
-            "the pattern {} matches the empty text: ask for a character of the answer",
-            shown(pattern)
-        ));
+        return Some(format!("the pattern {pattern} matches the empty text: ask for a character of the answer"));
     }
     if passing.has(EmptyProbe::Refusal) {
-        return Some(format!(
-            "the pattern {} matches a refusal: look for what only a right answer has",
-            shown(pattern)
-        ));
+        return Some(format!("the pattern {pattern} matches a refusal: look for what only a right answer has"));
     }
     if passing.has(EmptyProbe::Echo) {
-        let matches = format!("the prompt itself matches {}", shown(pattern));
-        return Some(format!("{matches}: a `tool-trajectory` or `equals` would distinguish"));
+        return Some(format!("the prompt itself matches {pattern}: a `tool-trajectory` or `equals` would distinguish"));
     }
     of_list(passing)
 }
