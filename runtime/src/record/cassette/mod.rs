@@ -53,7 +53,7 @@ pub(crate) struct RecordedTrial {
 }
 
 impl RecordedTrial {
-    /// The first trial of what is recorded under a case and a target.
+    /// The first trial of a case and target, or of what is recorded in their place.
     pub(crate) fn new(suite: &str, case_id: &str, target: &str, seen: AgentInput) -> Self {
         let (suite, case_id, target) = (suite.to_owned(), case_id.to_owned(), target.to_owned());
         Self { suite, case_id, target, trial: 0, input_digest: seen.digest(), seen }

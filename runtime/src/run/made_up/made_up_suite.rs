@@ -94,7 +94,7 @@ impl TemporaryDirectory {
 
 impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
-        // What its owner has not removed before is left where its caller reports another error.
+        // It is still there only if its owner is dropped early, where the caller reports another error.
         let _ = workspace::remove_directory(&self.0);
     }
 }

@@ -166,7 +166,7 @@ impl<'a> Plan<'a> {
         cassette_path(suite, &self.records.case_key, trial, self.settings.cassettes.as_deref(), places)
     }
 
-    /// How the recording of a trial is opened whose files are in these directories; without its file.
+    /// The options to open the recording of a trial with these directories, without the path of the recording.
     pub(crate) fn cassette_options(&self, trial: u32, directory: &Path, workspace: &Path) -> CassetteOptions {
         let secrets = self.variables.secrets.iter().map(String::as_str);
         CassetteOptions {

@@ -1,4 +1,4 @@
-//! A graded trial: the results of its graders, and its score. And how a trial ended: graded, or early and after which phase.
+//! The results and the score of a graded trial, and how a trial ended: graded, or early and after which phase.
 
 use std::cell::RefCell;
 
@@ -86,7 +86,7 @@ pub(crate) fn run_graders(
         record
     };
     let mut graded: Vec<GraderRecord> = graders.iter().map(grade_and_report).collect();
-    // The model is known at the end of a conversation.
+    // Of a conversation, only the judges of the whole are compared with the agent's model.
     let agent_model = evidence.facts().model.as_deref().filter(|_| folder.is_none());
     graded.iter().for_each(|grader| note_judge_model(prepared, grader, agent_model));
     trial.log.add_notes(notes.into_inner());

@@ -1,4 +1,4 @@
-//! Mutants: the reference of a case with one thing broken, a file for each kind of breakage but the shortest.
+//! Mutants: the reference of a case with one thing broken. Each kind of breakage has a file, except for the shortest one.
 
 mod calls;
 mod json_fields;
