@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use evalsuite_records::record::{Status, SuiteSummary, TargetSummary};
+use evalsuite_records::record::{Status, SuiteSummary};
 use evalsuite_schema::Object;
 
 use crate::model::suite::EvalSuite;
@@ -67,17 +67,13 @@ impl Report {
         let mut summary = SuiteSummary::new();
         summary.run_id = self.run_id.clone();
         summary.suite = self.suite.name.to_owned();
-        summary.targets = self.targets();
-        summary.problems = self.problems.clone();
-        summary.cases = self.cases.iter().map(|case| case.record().clone()).collect();
-        summary
-    }
-
-    fn targets(&self) -> Vec<TargetSummary> {
         let metadata: Vec<Object> = self.cases.iter().map(CaseReport::metadata).collect();
         let cases = self.cases.iter().zip(&metadata);
         let cases = cases.map(|(case, metadata)| SummedCase { record: case.record(), trials: case.trials(), metadata });
-        summary::by_target(&cases.collect::<Vec<_>>())
+        summary.targets = summary::by_target(&cases.collect::<Vec<_>>());
+        summary.problems = self.problems.clone();
+        summary.cases = self.cases.iter().map(|case| case.record().clone()).collect();
+        summary
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evalsuite_schema::{Content, Input, Message, Part, PathRef, Role, Value};
+use evalsuite_schema::{Case, Content, Input, Message, Part, PathRef, Role, Value};
 
 use crate::platform::excerpt::trim;
 
@@ -80,6 +80,20 @@ fn parts(message: &Message) -> &[Part] {
         Some(Content::Parts(parts)) => parts,
         _ => &[],
     }
+}
+
+/// The messages of an input; data has none.
+pub(crate) fn messages_of(input: &Input) -> &[Message] {
+    match input {
+        Input::Messages(messages) => messages,
+        Input::Data(_) => &[],
+    }
+}
+
+/// The messages that an agent gets in a case: those of the input, then those of the turns of a conversation.
+pub(crate) fn given_messages(case: &Case) -> impl Iterator<Item = &Message> {
+    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
+    messages_of(&case.input).iter().chain(turns.map(|turn| &turn.input))
 }
 
 /// Every file part of the messages, in order.

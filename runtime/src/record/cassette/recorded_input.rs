@@ -10,7 +10,7 @@ use evalsuite_discovery::with_slashes;
 use evalsuite_schema::{Case, CliTarget, Content, Input, Value, WorkspaceCopy};
 use serde::{Deserialize, Serialize};
 
-use crate::model::messages::{file_parts, prompt};
+use crate::model::messages::{file_parts, given_messages, prompt};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::{sha256_of_data, sha256_of_source};
 use crate::platform::untrusted::EntryKind;
@@ -61,12 +61,7 @@ struct CommandInput {
 
 impl AgentInput {
     pub(crate) fn new(case: &Case, target: &str, command: Option<&CliTarget>, location: &SuiteLocation) -> Self {
-        let messages = match &case.input {
-            Input::Messages(messages) => messages.as_slice(),
-            Input::Data(_) => &[],
-        };
-        let said = case.conversation.iter().flat_map(|conversation| &conversation.turns).map(|turn| &turn.input);
-        let files = file_parts(messages.iter().chain(said)).into_iter();
+        let files = file_parts(given_messages(case)).into_iter();
         let files = files.map(|file| (file.written.clone(), digest_of(&location.resolve(file)))).collect();
         let mut workspace = BTreeMap::new();
         let mut repos = Vec::new();

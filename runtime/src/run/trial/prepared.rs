@@ -13,7 +13,7 @@ use crate::model::agent::RustAgent;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::command::{CommandEnvironment, EndWithTrial};
 use crate::model::interpolation;
-use crate::model::messages::file_parts;
+use crate::model::messages::{file_parts, given_messages, messages_of};
 use crate::model::recorder::Recorder;
 use crate::platform::environment;
 use crate::record::cassette::TrialCassette;
@@ -112,22 +112,16 @@ impl<'a> Prepared<'a> {
 
     /// Where the files of an answer may be.
     pub(crate) fn answer_files(&self) -> AnswerFiles {
-        let turns = self.case.conversation.iter().flat_map(|conversation| &conversation.turns);
-        let said = turns.flat_map(|turn| file_parts([&turn.input]));
-        let mut input = self.files(&self.case.input);
-        input.extend(said.map(|file| self.trial.plan.source.places.resolve(file)));
-        let TrialAttempt { workspace, directory, .. } = self.trial;
+        let TrialAttempt { plan, workspace, directory, .. } = self.trial;
+        let input = file_parts(given_messages(&self.case));
+        let input = input.into_iter().map(|file| plan.source.places.resolve(file)).collect();
         AnswerFiles { workspace: workspace.clone(), trial: directory.clone(), input }
     }
 
     /// Absolute paths of the files in an input, in order.
     pub(crate) fn files(&self, input: &Input) -> Vec<PathBuf> {
-        match input {
-            Input::Messages(messages) => {
-                file_parts(messages).into_iter().map(|file| self.trial.plan.source.places.resolve(file)).collect()
-            }
-            Input::Data(_) => Vec::new(),
-        }
+        let files = file_parts(messages_of(input)).into_iter();
+        files.map(|file| self.trial.plan.source.places.resolve(file)).collect()
     }
 
     /// Writes the data to grade the trial again next to the record. This happens before the graders run: they may break or never end.
@@ -195,12 +189,7 @@ pub(crate) fn resolve_case<'a>(plan: &'a Plan<'_>) -> Result<Cow<'a, Case>, Earl
         true => Cow::Owned(interpolation::resolve(plan.source.case.clone(), plan.source.data.layout, lookup)?),
         false => Cow::Borrowed(&plan.source.case),
     };
-    let messages = match &case.input {
-        Input::Messages(messages) => messages.as_slice(),
-        Input::Data(_) => &[],
-    };
-    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
-    for file in file_parts(messages.iter().chain(turns.map(|turn| &turn.input))) {
+    for file in file_parts(given_messages(&case)) {
         let path = plan.source.places.resolve(file);
         if !path.is_file() {
             let message = format!("the file `{}` does not exist ({})", file.written, path.display());

@@ -1,6 +1,8 @@
 //! The messages of a conversation so far.
 
-use evalsuite_schema::{Case, Input, Message, Role};
+use evalsuite_schema::{Case, Message, Role};
+
+use crate::model::messages::messages_of;
 
 /// The messages of a conversation so far.
 pub(crate) struct ConversationHistory(pub(crate) Vec<Message>);
@@ -8,10 +10,7 @@ pub(crate) struct ConversationHistory(pub(crate) Vec<Message>);
 impl ConversationHistory {
     /// The messages of the case before the first turn.
     pub(crate) fn of(case: &Case) -> Self {
-        match &case.input {
-            Input::Messages(messages) => Self(messages.clone()),
-            Input::Data(_) => Self(Vec::new()),
-        }
+        Self(messages_of(&case.input).to_vec())
     }
 
     /// What the agent gets: all system messages and the last `window` pairs of other messages, then `now`.
@@ -42,7 +41,7 @@ impl ConversationHistory {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::Location;
+    use evalsuite_schema::{Input, Location};
 
     use super::*;
     use crate::model::messages::role_blocks;

@@ -162,10 +162,7 @@ impl RunningConversation<'_> {
         let captured = captured_outcome(prepared, facts, outcome, tools, workspace);
         let graded = guarded(|| {
             let plan = prepared.trial.plan;
-            let graders = match prepared.case.graders.as_slice() {
-                [] => Vec::new(),
-                graders => run_graders(prepared, &captured.evidence, graders, None),
-            };
+            let graders = run_graders(prepared, &captured.evidence, &prepared.case.graders, None);
             let whole = (!prepared.case.graders.is_empty())
                 .then(|| score_trial(plan.source.data.layout, &graders, plan.standard.threshold));
             prepared.add_judge_replies();
