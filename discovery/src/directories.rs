@@ -4,7 +4,8 @@ use std::fs::FileType;
 use std::path::Path;
 
 use crate::link;
-use crate::listing::{Listing, ProblemKind, entries, in_parts, join};
+use crate::listing::{Listing, ProblemKind, entries, join};
+use crate::parts::{ENTRIES_PER_THREAD, in_parts, processors};
 use crate::spelling::has_name_of_disk;
 
 /// Names of the file that is the case of its directory.
@@ -17,7 +18,7 @@ pub fn is_case_file(path: &Path) -> bool {
 
 pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listing) {
     let entries = entries(root, path, listing);
-    let parts = in_parts(&entries, |part| {
+    let parts = in_parts(&entries, ENTRIES_PER_THREAD, processors, |part| {
         let mut listing = Listing::default();
         for (name, kind) in part {
             directory(root, boundary, &join(path, name), *kind, &mut listing);

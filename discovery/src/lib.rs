@@ -12,6 +12,7 @@ mod directory_links;
 mod glob;
 mod link;
 mod listing;
+mod parts;
 mod pattern;
 mod slashes;
 mod spelling;
@@ -27,6 +28,8 @@ pub use directories::{CASE_FILES, is_case_file};
 pub use directory_links::{DirectoryLink, directory_links};
 pub use glob::is_glob;
 pub use listing::{Listing, MAX_DEPTH, MAX_VISITED, Problem, ProblemKind};
+#[doc(hidden)]
+pub use parts::{in_parts, processors};
 pub use pattern::Pattern;
 pub use slashes::with_slashes;
 pub use spelling::{has_name_of_disk, has_names_of_disk};

@@ -55,28 +55,6 @@ impl Listing {
     }
 }
 
-/// The results of `work` for parts of the items, in their order, on all processors if there are many.
-pub(crate) fn in_parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
-    /// Entries of a directory whose files are looked at in less time than a thread takes to start.
-    const FEW: usize = 200;
-    let most = items.len() / FEW;
-    if most < 2 {
-        // The number of processors takes longer to find out than a small directory.
-        return vec![work(items)];
-    }
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(most);
-    let mut parts = items.chunks(items.len().div_ceil(threads));
-    let first = parts.next().unwrap_or_default();
-    std::thread::scope(|scope| {
-        let others: Vec<_> = parts.map(|part| scope.spawn(|| work(part))).collect();
-        let mut results = vec![work(first)];
-        for other in others {
-            results.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        results
-    })
-}
-
 /// Joins a relative path and a name with `/`.
 pub(crate) fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::{self, FileType};
 use std::path::{Component, Path};
 
-use crate::listing::in_parts;
+use crate::parts::{ENTRIES_PER_THREAD, in_parts, processors};
 
 /// The entries of a directory, and of all directories below it. Links are not followed, and what cannot be read is left out.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +37,7 @@ impl Tree {
             kind: *kind,
             below: if kind.is_dir() { Self::read(&directory.join(name)) } else { Self::default() },
         };
-        let parts = in_parts(&here, |part| part.iter().map(entry).collect::<Vec<_>>());
+        let parts = in_parts(&here, ENTRIES_PER_THREAD, processors, |part| part.iter().map(entry).collect::<Vec<_>>());
         Self { entries: parts.into_iter().flatten().collect() }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::workspace_root;
+use evalsuite_discovery::{processors, workspace_root};
 
 use crate::source::Texts;
 
@@ -68,7 +68,7 @@ impl Request {
             targets: Vec::new(),
             fixtures: true,
             allow_docker: false,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: processors(),
             texts: Texts::default(),
             part: None,
         }

@@ -3,13 +3,13 @@
 //! After the edit of a case, rustc checks and translates only the items whose tokens changed, and the modules around them: so what
 //! changes with every edit is apart from what seldom does. For 2,000 cases that saves half of the time after an edit.
 
+use evalsuite_discovery::{in_parts, processors};
 use evalsuite_loader::{LoadedCase, LoadedSuite, SuiteFiles};
 use evalsuite_schema::Case;
 use evalsuite_schema::digest::{CaseDigests, hexadecimal};
 use evalsuite_schema::json::writer::{Spacing, written};
 
-use crate::rust_literals::escape_bidirectional;
-use crate::rust_literals::{push_lines, push_number, push_raw};
+use crate::rust_literals::{escape_bidirectional, push_lines, push_raw};
 
 /// Fewer cases than this are written faster without another thread.
 const CASES_PER_THREAD: usize = 128;
@@ -43,8 +43,7 @@ impl SuiteTexts {
         push_raw(&mut out, &self.cases);
         out.push_str(",\nends: &[");
         for (newline, _) in self.cases.match_indices('\n') {
-            push_number(&mut out, newline + 1);
-            out.push(',');
+            out.push_str(&format!("{},", newline + 1));
         }
         out.push_str("],\n};\n}\n");
         out
@@ -65,38 +64,21 @@ pub(crate) fn case_line(case: &Case) -> serde_json::Result<String> {
 pub(crate) fn files(files: &SuiteFiles) -> String {
     let mut text = String::with_capacity(128 * files.len());
     for (path, digest) in files {
-        text.push_str(&hexadecimal(*digest));
-        text.push(' ');
-        text.push_str(path);
-        text.push('\n');
+        text.push_str(&format!("{} {path}\n", hexadecimal(*digest)));
     }
     text
 }
 
 /// The cases, written on several threads.
 fn cases(cases: &[LoadedCase]) -> serde_json::Result<String> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let chunk = cases.len().div_ceil(threads).max(CASES_PER_THREAD);
-    let write = |cases: &[LoadedCase]| {
+    let parts = in_parts(cases, CASES_PER_THREAD, processors, |cases| {
         let mut text = String::with_capacity(1024 * cases.len());
         for loaded in cases {
             text.push_str(&case_line(&loaded.case)?);
         }
         Ok(text)
-    };
-    std::thread::scope(|scope| {
-        let mut chunks = cases.chunks(chunk);
-        let own = chunks.next().unwrap_or_default();
-        let others: Vec<_> = chunks.map(|cases| scope.spawn(move || write(cases))).collect();
-        let mut all = write(own)?;
-        for thread in others {
-            match thread.join() {
-                Ok(text) => all.push_str(&text?),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        Ok(all)
-    })
+    });
+    parts.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub(crate) mod workspace;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::in_parts;
 use evalsuite_schema::PathRef;
 
 use self::case::{CaseContext, CheckedCase, Defaults};
@@ -99,31 +100,14 @@ pub(crate) trait CaseFiles: Debug + Send + Sync {
 impl dyn CaseFiles {
     /// Reads each of them, on up to as many threads as are asked for. The cases and problems of each, in order.
     pub(crate) fn read(&self, scope: Scope<'_>) -> Vec<(ReadCases, Diagnostics)> {
-        let count = self.len();
-        let threads = scope.request.threads.min(count / FILES_PER_THREAD).max(1);
-        let chunk = count.div_ceil(threads).max(1);
-        let read = |first: usize| -> Vec<(ReadCases, Diagnostics)> {
-            let one = |index| {
-                let (mut read, mut problems) = (ReadCases::default(), Diagnostics::new());
-                self.read_one(index, scope, &mut read, &mut problems);
-                (read, problems)
-            };
-            (first..(first + chunk).min(count)).map(one).collect()
+        let read = |index: &usize| {
+            let (mut read, mut problems) = (ReadCases::default(), Diagnostics::new());
+            self.read_one(*index, scope, &mut read, &mut problems);
+            (read, problems)
         };
-        let read = &read;
-        std::thread::scope(|scope| {
-            let mut chunks = (0..count).step_by(chunk);
-            let own = chunks.next().unwrap_or_default();
-            let others: Vec<_> = chunks.map(|first| scope.spawn(move || read(first))).collect();
-            let mut all = read(own);
-            for thread in others {
-                match thread.join() {
-                    Ok(part) => all.extend(part),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            all
-        })
+        let all: Vec<usize> = (0..self.len()).collect();
+        let parts = in_parts(&all, FILES_PER_THREAD, || scope.request.threads, |part| part.iter().map(read).collect());
+        parts.into_iter().flat_map(|part: Vec<_>| part).collect()
     }
 }
 

@@ -180,6 +180,7 @@ const DISCOVERY: &[&str] = &[
     "calibration",
     "suite_files",
     "pattern",
+    "parts",
     "listing",
     "tree",
     "link",
