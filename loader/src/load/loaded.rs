@@ -80,10 +80,7 @@ impl LoadedSuite {
 
     /// Where graders of type `json-schema` are written, each once: they need a feature of evalsuite.
     pub fn json_schemas(&self) -> BTreeSet<Location> {
-        let all = self.cases.iter().flat_map(|loaded| {
-            let turns = loaded.case.conversation.iter().flat_map(|conversation| &conversation.turns);
-            loaded.case.graders.iter().chain(turns.flat_map(|turn| &turn.graders)).flat_map(Grader::with_members)
-        });
+        let all = self.cases.iter().flat_map(|loaded| loaded.case.all_graders()).flat_map(Grader::with_members);
         let json_schemas = all.filter(|grader| grader.config.needs_json_schema());
         json_schemas.map(|grader| grader.location.clone()).collect()
     }
@@ -98,14 +95,11 @@ impl LoadedSuite {
             if !has_matrix {
                 names.insert(case.target.as_deref().unwrap_or("default"));
             }
-            let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
-            let graders = case.graders.iter().chain(turns.flat_map(|turn| &turn.graders));
-            names.extend(graders.flat_map(Grader::with_members).filter_map(
-                |grader| match grader.config.asked_judge() {
-                    Some(AskedJudge::Named(name)) => Some(name),
-                    _ => None,
-                },
-            ));
+            for grader in case.all_graders().flat_map(Grader::with_members) {
+                if let Some(AskedJudge::Named(name)) = grader.config.asked_judge() {
+                    names.insert(name);
+                }
+            }
         }
         names
     }
