@@ -8,6 +8,8 @@ extern crate proc_macro;
 #[doc(hidden)]
 pub mod cargo_environment;
 
+mod suite_location;
+
 mod allowed_warnings;
 
 mod rust_literals;
@@ -16,7 +18,8 @@ mod short_hash;
 
 mod code_text;
 
-mod replaced_file;
+#[doc(hidden)]
+pub mod replaced_file;
 
 mod embed;
 

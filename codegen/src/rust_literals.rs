@@ -1,4 +1,4 @@
-//! String and number literals of generated code, as text.
+//! String literals of generated code, as text.
 
 /// Characters that change the direction of text: rustc refuses them in literals as they are.
 const BIDIRECTIONAL: &[char] =
@@ -7,29 +7,26 @@ const BIDIRECTIONAL: &[char] =
 /// First byte of all of them in UTF-8.
 const BIDIRECTIONAL_LEAD: u8 = 0xe2;
 
-/// Adds `text` as a string literal.
-pub(crate) fn push_str(out: &mut String, text: &str) {
-    out.push('"');
+/// A string literal with this text.
+pub(crate) fn string_literal(text: &str) -> String {
     // Searches for bytes are compiled into the standard library, and fast also where this crate is not optimised.
     let bytes = text.as_bytes();
-    let plain = text.is_ascii()
+    let is_plain = text.is_ascii()
         && !bytes.contains(&b'"')
         && !bytes.contains(&b'\\')
         && !bytes.iter().any(|byte| byte.is_ascii_control());
-    if plain {
-        out.push_str(text);
-    } else {
-        for character in text.chars() {
-            match character {
-                '"' | '\\' | '\n' | '\r' | '\t' => out.extend(character.escape_default()),
-                _ if character.is_control() || BIDIRECTIONAL.contains(&character) => {
-                    out.extend(character.escape_default());
-                }
-                _ => out.push(character),
-            }
+    if is_plain {
+        return format!("\"{text}\"");
+    }
+    let mut literal = "\"".to_owned();
+    for character in text.chars() {
+        if matches!(character, '"' | '\\') || character.is_control() || BIDIRECTIONAL.contains(&character) {
+            literal.extend(character.escape_default());
+        } else {
+            literal.push(character);
         }
     }
-    out.push('"');
+    literal + "\""
 }
 
 /// JSON without characters that change the direction of text. Outside of its strings JSON has none, so the escape of JSON strings means
@@ -46,7 +43,7 @@ pub(crate) fn escape_bidirectional(json: String) -> String {
 /// Adds text of several lines, as a raw string literal where that can be.
 pub(crate) fn push_lines(out: &mut String, text: &str) {
     if text.as_bytes().contains(&b'\r') || text.as_bytes().contains(&BIDIRECTIONAL_LEAD) {
-        push_str(out, text);
+        out.push_str(&string_literal(text));
     } else {
         push_raw(out, text);
     }
@@ -64,40 +61,14 @@ pub(crate) fn push_raw(out: &mut String, text: &str) {
     }
 }
 
-/// Adds `Some("text")` or `None`, written as the two paths that name them in the code around.
-pub(crate) fn push_option(out: &mut String, text: Option<&str>, (some, none): (&str, &str)) {
-    match text {
-        Some(text) => {
-            out.push_str(some);
-            out.push('(');
-            push_str(out, text);
-            out.push(')');
-        }
-        None => out.push_str(none),
-    }
-}
-
-/// A string literal with this text.
-pub(crate) fn string_literal(text: &str) -> String {
-    let mut out = String::new();
-    push_str(&mut out, text);
-    out
-}
-
-/// Adds a decimal number.
-pub(crate) fn push_number(out: &mut String, number: usize) {
-    out.push_str(&number.to_string());
+/// `Some("text")` or `None`, written as the two paths that name them in the code around.
+pub(crate) fn option_literal(text: Option<&str>, (some, none): (&str, &str)) -> String {
+    text.map_or_else(|| none.to_owned(), |text| format!("{some}({})", string_literal(text)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{escape_bidirectional, push_lines, push_raw, push_str};
-
-    fn string(text: &str) -> String {
-        let mut out = String::new();
-        push_str(&mut out, text);
-        out
-    }
+    use super::{escape_bidirectional, push_lines, push_raw, string_literal};
 
     fn json(text: &str) -> String {
         let mut out = String::new();
@@ -108,7 +79,7 @@ mod tests {
     #[test]
     fn a_string_literal_means_the_text() {
         for text in ["", "a/b", "a\"b\\c", "line\nline\r\t\0", "Ünï 🦀", "\u{202e}abc\u{2066}", "\u{7f}\u{1b}[1m"] {
-            let literal: syn::LitStr = syn::parse_str(&string(text)).expect("a string literal");
+            let literal: syn::LitStr = syn::parse_str(&string_literal(text)).expect("a string literal");
             assert_eq!(literal.value(), text);
         }
     }

@@ -1,11 +1,12 @@
 //! `generate()`: the code of the macro as a file.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::{fmt, fs};
 
 use evalsuite_codegen::binding::{Agent, Binding, Judge, NamedExpr, Problem};
 use evalsuite_codegen::cargo_environment::{DENY_WARNINGS, warnings_are_denied};
 use evalsuite_codegen::expansion::{Context, Expansion, expand};
+use evalsuite_codegen::replaced_file::write_if_changed;
 use evalsuite_loader::Request;
 use proc_macro2::{Ident, Span};
 use syn::{Expr, LitInt, LitStr};
@@ -233,7 +234,8 @@ impl Generator {
             }
         }
         let path = package.out_dir.join("evalsuite").join(format!("{}.rs", expansion.module));
-        if let Err(error) = write_if_changed(&path, &format!("{HEADER}{}", formatted(&expansion))) {
+        let code = format!("{HEADER}{}", formatted(&expansion));
+        if let Err(error) = write_if_changed(&path, code.as_bytes(), || None) {
             instructions.error(&format!("cannot write {}: {error}", path.display()));
         }
     }
@@ -289,17 +291,6 @@ fn formatted(expansion: &Expansion) -> String {
         // Unformatted: rustc then says what is wrong with it.
         Err(_) => tokens.to_string(),
     }
-}
-
-/// Leaves a file with the same content unchanged, so that nothing is compiled again for it.
-fn write_if_changed(path: &Path, content: &str) -> std::io::Result<()> {
-    if fs::read_to_string(path).is_ok_and(|old| old == content) {
-        return Ok(());
-    }
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    fs::write(path, content)
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 //! everything that the suite or the generated code takes from a case is as before; no case came or went.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
-use std::{fs, io};
 
 use evalsuite_diagnostics::Diagnostic;
 use evalsuite_loader::{LoadedCase, LoadedPart, LoadedSuite, Part, Request, SuiteFiles, load_part, suite_digest};
@@ -35,56 +35,62 @@ pub(super) struct Changes {
 }
 
 impl StoredSuite {
-    /// The suite with what changed; `None` if only loading it as a whole can tell. `root` is the suite's directory.
+    /// The suite with what changed; `None` if only loading it as a whole can tell, which reports what cannot be read. `root` is the
+    /// suite's directory.
     pub(super) fn edited(
         &self,
         changes: &Changes,
         request: &Request,
         root: &Path,
         started: SystemTime,
-    ) -> io::Result<Option<Self>> {
-        let Some(body) = self.edited_body(changes, request, root)? else { return Ok(None) };
+    ) -> Option<Self> {
+        let body = self.edited_body(changes, request, root)?;
         let stamps = self.stamps.renewed(&changes.paths(), started)?;
-        Ok(stamps.map(|stamps| Self { record: self.record.clone(), own_files: self.own_files.clone(), stamps, body }))
+        Some(Self {
+            record: self.record.clone(),
+            own_files: self.own_files.clone(),
+            stamps,
+            body,
+            #[cfg(test)]
+            read: super::Read::EditedCases,
+        })
     }
 
-    fn edited_body(&self, changes: &Changes, request: &Request, root: &Path) -> io::Result<Option<statics::Body>> {
-        let sources: Option<BTreeSet<String>> = changes.files.iter().map(|file| source(file, root)).collect();
-        let Some(sources) = sources else { return Ok(None) };
-        let own: Option<Vec<OwnFile<'_>>> = sources.iter().map(|source| self.own_files.find(source)).collect();
-        let Some(own) = own else { return Ok(None) };
+    fn edited_body(&self, changes: &Changes, request: &Request, root: &Path) -> Option<statics::Body> {
+        let sources: BTreeSet<String> = changes.files.iter().map(|file| source(file, root)).collect::<Option<_>>()?;
+        let own: Vec<OwnFile<'_>> = sources.iter().map(|source| self.own_files.find(source)).collect::<Option<_>>()?;
         let part = load_part(request, Part { sources, ids: BTreeSet::new() });
-        let Some(suite) = &part.loaded.suite else { return Ok(None) };
+        let suite = part.loaded.suite.as_ref()?;
         if !self.has_same_problems(&part, &changes.files) {
-            return Ok(None);
+            return None;
         }
         let lines: Vec<&str> = self.body.texts.cases.split_inclusive('\n').collect();
         // A directory that is not read may have a matrix, and so several cases.
         if suite.cases.len() != own.len() || lines.len() < own.len() + part.others.len() {
-            return Ok(None);
+            return None;
         }
         let mut edited = Vec::with_capacity(own.len());
         for file in own {
             // Cases are in the order of their sources; those of the part as well as those of the suite.
-            let new = suite.cases.iter().find(|loaded| self.own_files.find(&loaded.source) == Some(file));
-            let (Some(new), Some(old)) = (new, lines.get(file.index)) else { return Ok(None) };
-            let line = statics::case_line(&new.case)?;
+            let new = suite.cases.iter().find(|loaded| self.own_files.find(&loaded.source) == Some(file))?;
+            let old = lines.get(file.index)?;
+            let line = statics::case_line(&new.case).ok()?;
             let is_alike = graders(&new.user_graders).as_deref() == Some(file.graders)
                 && references::in_text(old) == references::in_text(&line)
                 && is_same_to_the_suite(old, new, suite)?;
             if !new.stands_alone || !is_alike {
-                return Ok(None);
+                return None;
             }
             edited.push((file.index, line));
         }
-        let Some(files) = self.files_with(&suite.files) else { return Ok(None) };
+        let files = self.files_with(&suite.files)?;
         let mut body = self.body.clone();
         body.texts.cases = with_lines(&lines, edited);
         body.texts.files = statics::files(&files);
         let mut about = suite.suite.clone();
         about.digest = suite_digest(&files);
-        body.texts.suite = statics::json_of(&about)?;
-        Ok(Some(body))
+        body.texts.suite = statics::json_of(&about).ok()?;
+        Some(body)
     }
 
     /// Whether no problem, old or new, is in one of the files, or depends on its text.
@@ -172,23 +178,24 @@ fn source(file: &str, root: &Path) -> Option<String> {
 }
 
 /// Whether the suite and the code around the texts are the same with the new case in place of the old one.
-fn is_same_to_the_suite(old: &str, new: &LoadedCase, suite: &LoadedSuite) -> io::Result<bool> {
+fn is_same_to_the_suite(old: &str, new: &LoadedCase, suite: &LoadedSuite) -> Option<bool> {
     let mut before = new.clone();
-    before.case = evalsuite_schema::json::from_str::<Case>(CaseDigests::split(old).0)?.into();
+    before.case = evalsuite_schema::json::from_str::<Case>(CaseDigests::split(old).0).ok()?.into();
     let (old, case): (&Case, &Case) = (&before.case, &new.case);
     let facts = |loaded: &LoadedCase| {
         let mut suite = suite.clone();
         suite.cases = vec![loaded.clone()];
         SuiteFacts::new(&suite)
     };
-    Ok(old.id == case.id
+    let is_same = old.id == case.id
         && old.location == case.location
         && old.dir == case.dir
         && old.target == case.target
         && old.targets == case.targets
         && old.depends_on == case.depends_on
         && before.has_unjudged_criteria() == new.has_unjudged_criteria()
-        && facts(&before) == facts(new))
+        && facts(&before) == facts(new);
+    Some(is_same)
 }
 
 /// The lines, with those that were edited.

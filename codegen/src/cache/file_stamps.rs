@@ -96,13 +96,8 @@ impl<'s> Line<'s> {
 
 impl FileStamps {
     /// The state of everything that a load looked at and of every directory below `root`. `None` if something changed
-    /// after `started`, or so shortly before that the next change could get the same time.
-    pub(super) fn take(
-        files: &Files,
-        embedded: Option<&Contents>,
-        root: &Path,
-        started: SystemTime,
-    ) -> io::Result<Option<Self>> {
+    /// after `started`, or so shortly before that the next change could get the same time, or if something cannot be read.
+    pub(super) fn take(files: &Files, embedded: Option<&Contents>, root: &Path, started: SystemTime) -> Option<Self> {
         let mut paths: BTreeSet<(PathBuf, StampKind)> = BTreeSet::new();
         for file in files.all() {
             // A missing file has a stamp of its own; the directory above it may be one where files come and go.
@@ -121,15 +116,15 @@ impl FileStamps {
         paths.extend(
             embedded.into_iter().flat_map(Contents::sources).map(|path| (path.to_path_buf(), StampKind::Embedded)),
         );
-        directories(root, &mut paths)?;
-        let mut lines = String::new();
-        for (path, kind) in paths {
-            match line(&path, kind, started)? {
-                Some(line) => lines.push_str(&line),
-                None => return Ok(None),
+        // A new file changes the time of its directory. Links are not followed.
+        for entry in WalkDir::new(root) {
+            let entry = entry.ok()?;
+            if entry.file_type().is_dir() {
+                paths.insert((entry.into_path(), StampKind::Listed));
             }
         }
-        Ok(Some(Self { lines }))
+        let lines = paths.iter().map(|(path, kind)| line(path, *kind, started)).collect::<Option<_>>()?;
+        Some(Self { lines })
     }
 
     /// The lines; `None` if one cannot be read.
@@ -149,48 +144,30 @@ impl FileStamps {
     }
 
     /// The stamps with those of `changed` paths as they are now; `None` as for [`FileStamps::take`].
-    pub(super) fn renewed(&self, changed: &BTreeSet<&str>, started: SystemTime) -> io::Result<Option<Self>> {
+    pub(super) fn renewed(&self, changed: &BTreeSet<&str>, started: SystemTime) -> Option<Self> {
         let mut lines = String::with_capacity(self.lines.len());
-        for old in self.lines.lines() {
-            let changed = Line::parse(old).filter(|line| changed.contains(line.path));
-            let Some(Line { kind, path, .. }) = changed else {
-                lines.push_str(old);
-                lines.push('\n');
-                continue;
-            };
-            match line(Path::new(path), kind, started)? {
-                Some(line) => lines.push_str(&line),
-                None => return Ok(None),
+        for old in self.lines.split_inclusive('\n') {
+            match Line::parse(old.trim_end_matches('\n')).filter(|line| changed.contains(line.path)) {
+                Some(Line { kind, path, .. }) => lines.push_str(&line(Path::new(path), kind, started)?),
+                None => lines.push_str(old),
             }
         }
-        Ok(Some(Self { lines }))
+        Some(Self { lines })
     }
 }
 
-/// The line of a path; `None` if its next change might not be seen, or a line cannot hold it.
-fn line(path: &Path, kind: StampKind, started: SystemTime) -> io::Result<Option<String>> {
-    let Some(text) = path.to_str().filter(|text| !text.contains('\n')) else { return Ok(None) };
+/// The line of a path; `None` if it cannot be read, its next change might not be seen, or a line cannot hold it.
+fn line(path: &Path, kind: StampKind, started: SystemTime) -> Option<String> {
+    let text = path.to_str().filter(|text| !text.contains('\n'))?;
     match fs::metadata(path) {
-        Ok(metadata) if is_too_new(&metadata, started) => Ok(None),
-        Ok(metadata) => Ok(Some(format!("{} {} {text}\n", kind.letter(), stamp(&metadata)))),
-        Err(error) if is_missing(&error) => Ok(Some(format!("{} 0 {text}\n", StampKind::Missing.letter()))),
-        Err(error) => Err(error),
+        Ok(metadata) if is_too_new(&metadata, started) => None,
+        Ok(metadata) => Some(format!("{} {} {text}\n", kind.letter(), stamp(&metadata))),
+        Err(error) => is_missing(&error).then(|| format!("{} 0 {text}\n", StampKind::Missing.letter())),
     }
 }
 
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// Adds `root` and all directories below it, links not followed: a new file changes the time of its directory.
-fn directories(root: &Path, paths: &mut BTreeSet<(PathBuf, StampKind)>) -> io::Result<()> {
-    for entry in WalkDir::new(root) {
-        let entry = entry?;
-        if entry.file_type().is_dir() {
-            paths.insert((entry.into_path(), StampKind::Listed));
-        }
-    }
-    Ok(())
 }
 
 /// Whether a file could change again without a new time of change. Clocks of file systems tick every few milliseconds,
@@ -226,7 +203,7 @@ mod tests {
         let files = Files::new(root);
         files.add_text(&root.join("a/case.json"), "{}".into(), [0; 32]);
         files.add(&root.join("templates/missing.yaml"));
-        FileStamps::take(&files, None, root, later()).expect("readable").expect("old enough")
+        FileStamps::take(&files, None, root, later()).expect("readable and old enough")
     }
 
     fn are_current(stamps: &FileStamps) -> bool {
@@ -279,11 +256,11 @@ mod tests {
         files.add_text(&file, "{}".into(), [0; 32]);
         let started = SystemTime::now() + Duration::from_millis(30);
         std::thread::sleep(Duration::from_millis(40));
-        assert!(FileStamps::take(&files, None, root.path(), started).expect("readable").is_some());
+        assert!(FileStamps::take(&files, None, root.path(), started).is_some());
         std::fs::write(&file, "{ }").expect("a file");
         let old = SystemTime::now() - Duration::from_secs(60);
         std::fs::File::open(&file).and_then(|file| file.set_modified(old)).expect("a time");
-        assert!(FileStamps::take(&files, None, root.path(), started).expect("readable").is_none());
+        assert!(FileStamps::take(&files, None, root.path(), started).is_none());
     }
 
     #[test]
@@ -292,6 +269,6 @@ mod tests {
         let files = Files::new(root.path());
         files.add_text(&root.path().join("a/case.json"), "{}".into(), [0; 32]);
         let started = SystemTime::now() - Duration::from_secs(1);
-        assert!(FileStamps::take(&files, None, root.path(), started).expect("readable").is_none());
+        assert!(FileStamps::take(&files, None, root.path(), started).is_none());
     }
 }

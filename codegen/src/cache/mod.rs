@@ -3,12 +3,12 @@
 //! Loading once too often is better than a stale suite, so a suite is loaded again if anything differs, or is too new to tell. Whatever
 //! cannot be read or written means no more than that nothing is stored.
 
-mod cached_suite;
 mod edited;
 mod file_stamps;
 mod own_files;
 mod stored_suite;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,12 +19,15 @@ use evalsuite_diagnostics::Diagnostic;
 use evalsuite_loader::{Loaded, Request};
 use file_stamps::FileStamps;
 use own_files::OwnFiles;
-use stored_suite::{EmbeddedRecord, StoredSuite, SuiteRecord};
+use stored_suite::{SuiteKey, SuiteRecord};
 
+use crate::embed::Embedded;
 use crate::statics::Body;
+use crate::suite_facts::SuiteFacts;
+use crate::suite_location::suite_directory;
 use crate::{embed, short_hash};
 
-pub(crate) use cached_suite::CachedSuite;
+pub(crate) use stored_suite::StoredSuite;
 
 /// Where expansions store suites.
 #[derive(Debug, Clone)]
@@ -39,14 +42,14 @@ pub struct CacheLocation {
 pub(crate) struct Cache<'c> {
     location: &'c CacheLocation,
     request: &'c Request,
-    /// The suite's directory or file.
-    entry: PathBuf,
+    key: SuiteKey,
     started: SystemTime,
     /// Held while a suite is loaded: other test programs that include the suite are compiled at the same time and take it then.
     _lock: Option<File>,
 }
 
 /// What was read to get a suite.
+#[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Read {
     /// Nothing had changed.
@@ -63,38 +66,34 @@ impl<'c> Cache<'c> {
         if !request.targets.is_empty() || !request.fixtures || request.allow_docker {
             return None;
         }
-        let entry = entry_path(request)?;
-        let path = cache_file(&location.out_dir, &entry);
+        let key = SuiteKey::of(request, &location.program)?;
+        let path = cache_file(&location.out_dir, &key.entry);
         fs::create_dir_all(path.parent()?).ok()?;
         let lock = File::create(path.with_extension("lock")).ok()?;
         let lock = lock.lock().is_ok().then_some(lock);
-        Some(Self { location, request, entry, started: SystemTime::now(), _lock: lock })
+        Some(Self { location, request, key, started: SystemTime::now(), _lock: lock })
     }
 
     /// The stored suite, with its edited cases, if that is what loading it would give.
-    pub(crate) fn find(&self) -> Option<CachedSuite> {
+    pub(crate) fn find(&self) -> Option<StoredSuite> {
         let path = self.file();
         let stored = StoredSuite::read(&path)?;
-        if !stored.record.is_about(self.request, &self.location.program)
-            || !stored.record.has_archive(&self.location.out_dir)
-        {
+        if stored.record.key != self.key || !stored.record.has_archive(&self.location.out_dir) {
             return None;
         }
         let changes = Changes::of(&stored.stamps)?;
         if changes.is_empty() {
-            return Some(CachedSuite::new(stored, Read::Nothing));
+            return Some(stored);
         }
-        // What cannot be read is reported by the load of the whole suite.
-        let edited = stored.edited(&changes, self.request, self.root(), self.started).ok()??;
+        let edited = stored.edited(&changes, self.request, self.root(), self.started)?;
         edited.write(&path).ok()?;
-        Some(CachedSuite::new(edited, Read::EditedCases))
+        Some(edited)
     }
 
     /// Stores a suite that was just loaded. `None` if it has errors, or is too new for the times of its files to tell, or if it cannot be
     /// stored.
-    pub(crate) fn store(&self, loaded: &Loaded) -> Option<CachedSuite> {
+    pub(crate) fn store(&self, loaded: &Loaded) -> Option<StoredSuite> {
         let suite = loaded.suite.as_ref()?;
-        let noted = edited::places(loaded.diagnostics.iter());
         let mut warnings: Vec<Diagnostic> = loaded.diagnostics.clone().grouped().into_iter().collect();
         let body = Body::new(suite).ok()?;
         let contents = match embed::gather(&body.json(), suite, self.request, &loaded.files) {
@@ -104,45 +103,44 @@ impl<'c> Cache<'c> {
                 None
             }
         };
-        let stamps = FileStamps::take(&loaded.files, contents.as_ref(), self.root(), self.started).ok()??;
-        let archive = format!("evalsuite/loaded/{}.embedded", name(&self.entry));
-        let embedded = match &contents {
-            Some(contents) if contents.write_archive(&self.location.out_dir.join(&archive)).ok()? => {
-                EmbeddedRecord::Archive(archive)
-            }
-            Some(_) => EmbeddedRecord::NoFiles,
-            None => EmbeddedRecord::Off,
+        let stamps = FileStamps::take(&loaded.files, contents.as_ref(), self.root(), self.started)?;
+        let archive = format!("evalsuite/loaded/{}.embedded", name(&self.key.entry));
+        let archived = |files| Embedded { files, ..Embedded::default() }.into_archive(&self.location.out_dir, &archive);
+        let graders: BTreeSet<&String> = loaded.user_graders.iter().map(|grader| &grader.name).collect();
+        let record = SuiteRecord {
+            key: self.key.clone(),
+            module: suite.module.clone(),
+            facts: SuiteFacts::new(suite),
+            graders: graders.into_iter().cloned().collect(),
+            warnings,
+            noted: edited::places(loaded.diagnostics.iter()),
+            embedded: contents.map(archived).transpose().ok()?,
         };
-        let about = (self.request, self.location.program.as_str());
-        let record = SuiteRecord::new(about, (suite, &loaded.user_graders), (warnings, noted), embedded);
-        let stored = StoredSuite { record, stamps, own_files: OwnFiles::of(suite), body };
+        let stored = StoredSuite {
+            record,
+            stamps,
+            own_files: OwnFiles::of(suite),
+            body,
+            #[cfg(test)]
+            read: Read::Everything,
+        };
         stored.write(&self.file()).ok()?;
-        Some(CachedSuite::new(stored, Read::Everything))
+        Some(stored)
     }
 
     fn file(&self) -> PathBuf {
-        cache_file(&self.location.out_dir, &self.entry)
+        cache_file(&self.location.out_dir, &self.key.entry)
     }
 
     /// The suite's directory.
     fn root(&self) -> &Path {
-        if self.entry.is_dir() { &self.entry } else { self.entry.parent().unwrap_or(&self.entry) }
+        suite_directory(&self.key.entry)
     }
 }
 
 /// Where the suite at `entry` is stored.
 fn cache_file(out_dir: &Path, entry: &Path) -> PathBuf {
     out_dir.join("evalsuite").join("loaded").join(format!("{}.suite", name(entry)))
-}
-
-/// The whole path of the entry.
-fn entry_path(request: &Request) -> Option<PathBuf> {
-    let base = match request.entry.strip_prefix("./") {
-        Some(rest) => request.source_dir.as_ref()?.join(rest),
-        None => request.package_root.join(&request.entry),
-    };
-    // `suites/x` and `suites/x/` are one.
-    Some(base.components().collect())
 }
 
 /// A name for the files of the suite at `entry`, readable and different for different paths. A collision is harmless because the path

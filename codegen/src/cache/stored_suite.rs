@@ -7,100 +7,78 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_diagnostics::Diagnostic;
-use evalsuite_loader::{GraderUse, LoadedSuite, Request};
+use evalsuite_loader::Request;
 use serde::{Deserialize, Serialize};
 
-use super::entry_path;
 use super::file_stamps::FileStamps;
 use super::own_files::OwnFiles;
+use crate::embed::Embedded;
 use crate::replaced_file;
 use crate::statics::{Body, SuiteTexts};
 use crate::suite_facts::SuiteFacts;
+use crate::suite_location::entry_path;
 
 /// First word of a cache file. Another number for another format.
-const FORMAT: &str = "evalsuite-cache-4";
+const FORMAT: &str = "evalsuite-cache-5";
 
 /// A suite as an expansion stored it.
 #[derive(Debug)]
-pub(super) struct StoredSuite {
-    pub(super) record: SuiteRecord,
+pub(crate) struct StoredSuite {
+    pub(crate) record: SuiteRecord,
     pub(super) stamps: FileStamps,
     /// The cases that can be replaced, if any can.
     pub(super) own_files: OwnFiles,
-    pub(super) body: Body,
+    pub(crate) body: Body,
+    /// What was read to get it.
+    #[cfg(test)]
+    pub(super) read: super::Read,
 }
 
 /// Everything about a stored suite but its files and its code.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct SuiteRecord {
-    /// Version of this crate: another one may generate other code.
-    version: String,
-    /// The program that stored the suite: a crate of the same version may have been built from other sources.
-    program: String,
-    entry: Option<PathBuf>,
-    package_root: PathBuf,
-    workspace_root: PathBuf,
-    pub(super) module: String,
-    pub(super) facts: SuiteFacts,
+pub(crate) struct SuiteRecord {
+    pub(super) key: SuiteKey,
+    pub(crate) module: String,
+    pub(crate) facts: SuiteFacts,
     /// Names of the graders that are not built in.
-    pub(super) graders: Vec<String>,
-    pub(super) warnings: Vec<Diagnostic>,
+    pub(crate) graders: Vec<String>,
+    pub(crate) warnings: Vec<Diagnostic>,
     /// The files with problems, as they are shown.
     pub(super) noted: BTreeSet<String>,
-    pub(super) embedded: EmbeddedRecord,
+    /// How the files that cases need are embedded; `None` if there are too many.
+    pub(crate) embedded: Option<Embedded>,
 }
 
-/// How the files that cases need are embedded.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum EmbeddedRecord {
-    /// Not at all.
-    Off,
-    /// Cases need none.
-    NoFiles,
-    /// In the archive with this path in OUT_DIR.
-    Archive(String),
+/// The suite of a request, and the program that stores it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct SuiteKey {
+    /// Version of this crate: another one may generate other code.
+    version: String,
+    /// A crate of the same version may have been built from other sources.
+    program: String,
+    /// The suite's directory or file.
+    pub(super) entry: PathBuf,
+    package_root: PathBuf,
+    workspace_root: PathBuf,
+}
+
+impl SuiteKey {
+    pub(super) fn of(request: &Request, program: &str) -> Option<Self> {
+        Some(Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            program: program.to_owned(),
+            entry: entry_path(request)?,
+            package_root: request.package_root.clone(),
+            workspace_root: request.workspace_root.clone(),
+        })
+    }
 }
 
 impl SuiteRecord {
-    pub(super) fn new(
-        (request, program): (&Request, &str),
-        (suite, uses): (&LoadedSuite, &[GraderUse]),
-        (warnings, noted): (Vec<Diagnostic>, BTreeSet<String>),
-        embedded: EmbeddedRecord,
-    ) -> Self {
-        let mut graders: Vec<String> = uses.iter().map(|grader| grader.name.clone()).collect();
-        graders.sort();
-        graders.dedup();
-        Self {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            program: program.to_owned(),
-            entry: entry_path(request),
-            package_root: request.package_root.clone(),
-            workspace_root: request.workspace_root.clone(),
-            module: suite.module.clone(),
-            facts: SuiteFacts::new(suite),
-            graders,
-            warnings,
-            noted,
-            embedded,
-        }
-    }
-
-    /// Whether `program` stored the suite of `request`.
-    pub(super) fn is_about(&self, request: &Request, program: &str) -> bool {
-        self.version == env!("CARGO_PKG_VERSION")
-            && self.program == program
-            && self.entry == entry_path(request)
-            && self.package_root == request.package_root
-            && self.workspace_root == request.workspace_root
-    }
-
     /// Whether the archive exists, if there has to be one.
     pub(super) fn has_archive(&self, out_dir: &Path) -> bool {
-        match &self.embedded {
-            EmbeddedRecord::Archive(path) => out_dir.join(path).is_file(),
-            EmbeddedRecord::Off | EmbeddedRecord::NoFiles => true,
-        }
+        let archive = self.embedded.as_ref().and_then(|embedded| embedded.archive.as_ref());
+        archive.is_none_or(|path| out_dir.join(path).is_file())
     }
 }
 
@@ -121,7 +99,19 @@ impl StoredSuite {
         let texts = SuiteTexts { suite: next()?.to_owned(), cases: next()?.to_owned(), files: next()?.to_owned() };
         let own_files = OwnFiles { lines: next()?.to_owned() };
         let is_whole = lengths.next().is_none() && rest.is_empty();
-        is_whole.then_some(Self { record, stamps, own_files, body: Body { statics, texts, tests } })
+        is_whole.then_some(Self {
+            record,
+            stamps,
+            own_files,
+            body: Body { statics, texts, tests },
+            #[cfg(test)]
+            read: super::Read::Nothing,
+        })
+    }
+
+    /// The files that were read or embedded.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.stamps.files()
     }
 
     /// Writes the cache file, in one step.

@@ -18,7 +18,7 @@ pub(crate) fn command_files(
 ) -> Result<Contents, Box<Diagnostic>> {
     let root = file.parent().and_then(|folder| folder.strip_prefix(&request.package_root).ok()).and_then(Path::to_str);
     let path = file.strip_prefix(&request.package_root).ok().and_then(Path::to_str);
-    let (Some(root), Some(path)) = (root, path) else { return Ok(Contents::none()) };
+    let (Some(root), Some(path)) = (root, path) else { return Ok(Contents::default()) };
     let mut contents = Contents::new(&request.package_root, root);
     let written = Reference { path: path.replace('\\', "/"), need: Need::Content };
     let directories = loaded

@@ -15,12 +15,12 @@ use super::references::{Need, Reference};
 use crate::replaced_file;
 
 /// Everything a suite's cases need, by path: sorted, so that the same files make the same program.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Contents {
     package_root: PathBuf,
     suite_root: PathBuf,
     pub(super) entries: BTreeMap<String, ContentEntry>,
-    bytes: u64,
+    pub(super) bytes: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -45,17 +45,16 @@ impl Contents {
 
     /// Adds what a case names. A missing path is reported where it is used.
     pub(super) fn add(&mut self, reference: &Reference) -> io::Result<()> {
-        let source = self.package_root.join(&reference.path);
+        let (path, source) = (&reference.path, self.package_root.join(&reference.path));
         let Ok(metadata) = fs::metadata(&source) else { return Ok(()) };
+        let mode = mode(&metadata, &source);
         if metadata.is_file() {
-            let mode = mode(&metadata, &source);
-            self.insert(reference.path.clone(), source, mode, EntryContent::File(metadata.len()));
+            self.insert(path.clone(), source, mode, EntryContent::File(metadata.len()));
         } else if metadata.is_dir() {
+            self.insert(path.clone(), source.clone(), mode, EntryContent::Directory);
             // Of the suite's own directory only what is named somewhere is needed.
-            let whole = reference.need != Need::WorkingDirectory || !self.suite_root.starts_with(&source);
-            self.insert(reference.path.clone(), source.clone(), mode(&metadata, &source), EntryContent::Directory);
-            if whole {
-                self.add_tree(&source, &reference.path, reference.need == Need::Repository)?;
+            if reference.need != Need::WorkingDirectory || !self.suite_root.starts_with(&source) {
+                self.add_tree(&source, path, reference.need == Need::Repository)?;
             }
         }
         Ok(())
@@ -73,8 +72,7 @@ impl Contents {
             below.to_str().ok_or_else(not_utf8)?;
             let below = with_slashes(below);
             let content = if metadata.is_symlink() {
-                let destination = fs::read_link(&source)
-                    .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", source.display())))?;
+                let destination = fs::read_link(&source).map_err(|error| error_at(&source, &error))?;
                 destination.to_str().ok_or_else(not_utf8)?;
                 EntryContent::Link(with_slashes(&destination))
             } else if metadata.is_dir() {
@@ -99,14 +97,6 @@ impl Contents {
         self.entries.insert(path, ContentEntry { source, mode, content });
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Where every entry is on disk.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &Path> {
         self.entries.values().map(|entry| entry.source.as_path())
@@ -125,7 +115,7 @@ impl Contents {
     }
 
     /// Adds everything of `more`.
-    pub(super) fn extend(&mut self, more: Self) {
+    pub(crate) fn extend(&mut self, more: Self) {
         for (path, entry) in more.entries {
             self.insert(path, entry.source, entry.mode, entry.content);
         }
@@ -139,34 +129,23 @@ impl Contents {
         let mut archive = Vec::new();
         for (path, entry) in &self.entries {
             let header = entry.header(path);
-            match &entry.content {
-                EntryContent::File(_) => {
-                    let at =
-                        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", entry.source.display()));
-                    embedded::push(&mut archive, (&header, &fs::read(&entry.source).map_err(at)?));
-                }
-                EntryContent::Directory => embedded::push(&mut archive, (&header, &[])),
-                EntryContent::Link(destination) => embedded::push(&mut archive, (&header, destination.as_bytes())),
-            }
-        }
-        if fs::read(path).is_ok_and(|old| old == archive) {
-            return Ok(true);
-        }
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
+            let bytes: &[u8] = match &entry.content {
+                EntryContent::File(_) => &fs::read(&entry.source).map_err(|error| error_at(&entry.source, &error))?,
+                EntryContent::Directory => &[],
+                EntryContent::Link(destination) => destination.as_bytes(),
+            };
+            embedded::push(&mut archive, (&header, bytes));
         }
         // As old as the newest of its files: cargo compiles a crate again that includes a file which was written while it was compiled.
-        replaced_file::write(path, &archive, Some(self.newest()))?;
+        let modified = |source| fs::symlink_metadata(source).and_then(|it| it.modified()).ok();
+        let newest = || self.sources().filter_map(modified).max().or(Some(SystemTime::UNIX_EPOCH));
+        replaced_file::write_if_changed(path, &archive, newest)?;
         Ok(true)
     }
 }
 
-impl Contents {
-    /// When one of the files was last changed.
-    fn newest(&self) -> SystemTime {
-        let times = self.sources().filter_map(|source| fs::symlink_metadata(source).and_then(|it| it.modified()).ok());
-        times.max().unwrap_or(SystemTime::UNIX_EPOCH)
-    }
+fn error_at(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 impl ContentEntry {

@@ -1,93 +1,59 @@
 //! Embedded files as Rust code.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use super::contents::{Contents, EntryContent};
+use serde::{Deserialize, Serialize};
+
+use super::contents::{ContentEntry, Contents, EntryContent};
 use crate::rust_literals::string_literal;
 
-/// How a suite's files get into the program.
-#[derive(Debug, Clone, Default)]
-pub(crate) enum Embedded {
-    /// Not at all.
-    #[default]
-    Off,
-    /// One by one.
-    Files(Contents),
-    /// As the archive that a build script has written to this path in OUT_DIR, and files that the script did not know of.
-    Archive(String, Contents),
+/// How the files that a suite's cases need get into the program.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Embedded {
+    /// The archive of files that was written to this path in OUT_DIR.
+    pub(crate) archive: Option<String>,
+    /// The files that are not in the archive, one by one.
+    #[serde(skip)]
+    pub(crate) files: Contents,
 }
 
 impl Embedded {
     /// The Rust expression of the suite's field.
     pub(crate) fn expression(&self) -> String {
-        match self {
-            Self::Off => "::core::option::Option::None".to_owned(),
-            Self::Files(contents) => format!("::core::option::Option::Some(&[{}])", contents.pairs()),
-            Self::Archive(path, beside) => {
-                let path = string_literal(&format!("/{path}"));
-                format!(
-                    "::core::option::Option::Some(&[(\"archive\", \
-                     ::core::include_bytes!(::core::concat!(::core::env!(\"OUT_DIR\"), {path}))), {}])",
-                    beside.pairs()
-                )
-            }
-        }
-    }
-
-    /// Files that the code includes by itself.
-    pub(crate) fn included(&self) -> Vec<std::path::PathBuf> {
-        match self {
-            Self::Files(contents) | Self::Archive(_, contents) => contents.files().map(Path::to_path_buf).collect(),
-            Self::Off => Vec::new(),
-        }
+        let archive = self.archive.as_ref().map(|path| {
+            let path = string_literal(&format!("/{path}"));
+            format!("(\"archive\", ::core::include_bytes!(::core::concat!(::core::env!(\"OUT_DIR\"), {path}))), ")
+        });
+        format!("::core::option::Option::Some(&[{}{}])", archive.unwrap_or_default(), self.files.pairs())
     }
 
     /// With an archive at `name` in OUT_DIR in place of single files.
-    pub(crate) fn into_archive(self, out_dir: &Path, name: &str) -> std::io::Result<Self> {
-        let Self::Files(contents) = self else { return Ok(self) };
-        let is_written = contents.write_archive(&out_dir.join(name))?;
-        Ok(if is_written { Self::Archive(name.to_owned(), Contents::none()) } else { Self::Files(contents) })
-    }
-
-    /// Adds what cases need that their suite does not name.
-    pub(crate) fn add(&mut self, more: Contents) {
-        match self {
-            Self::Files(contents) | Self::Archive(_, contents) => contents.extend(more),
-            Self::Off => {}
-        }
+    pub(crate) fn into_archive(self, out_dir: &Path, name: &str) -> io::Result<Self> {
+        let is_written = self.archive.is_none() && self.files.write_archive(&out_dir.join(name))?;
+        Ok(if is_written { Self { archive: Some(name.to_owned()), files: Contents::default() } } else { self })
     }
 }
 
 impl Contents {
-    /// Nothing.
-    pub(crate) fn none() -> Self {
-        Self::new(Path::new(""), "")
-    }
-
-    /// The files.
-    fn files(&self) -> impl Iterator<Item = &Path> {
-        self.entries
-            .values()
-            .filter(|entry| matches!(entry.content, EntryContent::File(_)))
-            .map(|entry| entry.source.as_path())
+    /// Files that the code includes by itself.
+    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let files = self.entries.values().filter(|entry| matches!(entry.content, EntryContent::File(_)));
+        files.map(|entry| entry.source.clone())
     }
 
     /// The elements of the Rust expression that includes each file.
     fn pairs(&self) -> String {
-        let mut code = String::new();
-        for (path, entry) in &self.entries {
-            code.push('(');
-            code.push_str(&string_literal(&entry.header(path)));
-            match (&entry.content, entry.source.to_str()) {
+        let pair = |(path, entry): (&String, &ContentEntry)| {
+            let bytes = match (&entry.content, entry.source.to_str()) {
                 (EntryContent::File(_), Some(source)) => {
-                    code.push_str(&format!(", ::core::include_bytes!({})), ", string_literal(source)));
+                    format!("::core::include_bytes!({})", string_literal(source))
                 }
-                (EntryContent::Link(destination), _) => {
-                    code.push_str(&format!(", str::as_bytes({})), ", string_literal(destination)));
-                }
-                (EntryContent::Directory | EntryContent::File(_), _) => code.push_str(", &[]), "),
-            }
-        }
-        code
+                (EntryContent::Link(destination), _) => format!("str::as_bytes({})", string_literal(destination)),
+                (EntryContent::Directory | EntryContent::File(_), _) => "&[]".to_owned(),
+            };
+            format!("({}, {bytes}), ", string_literal(&entry.header(path)))
+        };
+        self.entries.iter().map(pair).collect()
     }
 }

@@ -39,20 +39,17 @@ pub(crate) fn gather(
 fn checked(found: io::Result<Contents>, files: &Files, root: &Path) -> Result<Contents, Box<Diagnostic>> {
     let (problem, largest) = match found {
         Err(error) => (format!("the files that cases need cannot be embedded: {error}"), String::new()),
-        Ok(contents) if contents.bytes() > MAX_BYTES => {
-            let problem = format!(
-                "the files that cases need are {}, more than the {} of a suite that are embedded",
-                megabytes(contents.bytes()),
-                megabytes(MAX_BYTES)
-            );
+        Ok(contents) => {
+            let (bytes, most, count) = (megabytes(contents.bytes), megabytes(MAX_BYTES), contents.entries.len());
+            let problem = if contents.bytes > MAX_BYTES {
+                format!("the files that cases need are {bytes}, more than the {most} of a suite that are embedded")
+            } else if count > MAX_ENTRIES {
+                format!("cases need {count} files, more than the {MAX_ENTRIES} of a suite that are embedded")
+            } else {
+                return Ok(contents);
+            };
             (problem, largest(&contents, files))
         }
-        Ok(contents) if contents.len() > MAX_ENTRIES => {
-            let count = contents.len();
-            let problem = format!("cases need {count} files, more than the {MAX_ENTRIES} of a suite that are embedded");
-            (problem, largest(&contents, files))
-        }
-        Ok(contents) => return Ok(contents),
     };
     let help = format!("write `embed = off`: the tests then need the suite's directory where they run{largest}");
     let place = SourceRange::whole(files.shown(root));

@@ -3,7 +3,6 @@
 #[cfg(unix)]
 use evalsuite_schema::embedded;
 
-use super::Embedded;
 use crate::binding::Agent;
 use crate::fixture::{Call, Fixture, TASK, texts};
 
@@ -29,6 +28,11 @@ fn fixture() -> Fixture {
     fixture
 }
 
+/// The archive of the next expansion.
+fn archive_of(call: &Call) -> Option<String> {
+    call.expand().code.embedded?.archive
+}
+
 /// Headers of an archive.
 #[cfg(unix)]
 fn headers(archive: &[u8]) -> Vec<String> {
@@ -41,14 +45,11 @@ fn what_cases_name_is_embedded_with_modes_links_and_empty_directories() {
     let fixture = fixture();
     let call = fixture.call("suites/card_agent");
     let expansion = call.clone().expand_uncached();
-    let Embedded::Files(_) = &expansion.code.embedded else { panic!("{:?}", expansion.code.embedded) };
-    let included = expansion.code.embedded.expression().matches("include_bytes!").count();
-    assert_eq!(included, 2, "{}", expansion.code.embedded.expression());
+    let embedded = expansion.code.embedded.expect("files are embedded");
+    assert_eq!(embedded.archive, None);
+    assert_eq!(embedded.expression().matches("include_bytes!").count(), 2, "{}", embedded.expression());
 
-    let Embedded::Archive(path, _) = call.expand().code.embedded else {
-        panic!("the first expansion leaves an archive")
-    };
-    let archive = fixture.cache.out_dir.join(path);
+    let archive = fixture.cache.out_dir.join(archive_of(&call).expect("the first expansion leaves an archive"));
     let read = || std::fs::read(&archive).expect("an archive");
     let workspace = "suites/card_agent/tasks/b/workspace";
     let expected = [
@@ -71,7 +72,7 @@ fn an_edited_file_is_embedded_anew() {
     let fixture = fixture();
     let call = fixture.call("suites/card_agent");
     let archive = || {
-        let Embedded::Archive(path, _) = call.expand().code.embedded else { panic!("expected an archive") };
+        let path = archive_of(&call).expect("an archive");
         String::from_utf8(std::fs::read(fixture.cache.out_dir.join(path)).expect("an archive")).expect("text")
     };
     assert!(archive().contains("one"));
@@ -87,9 +88,9 @@ fn nothing_is_embedded_with_embed_off() {
     let mut call = fixture.call("suites/card_agent");
     call.binding.embed = false;
     for what in ["loaded", "from the cache"] {
-        assert!(matches!(call.expand().code.embedded, Embedded::Off), "{what}");
+        assert!(call.expand().code.embedded.is_none(), "{what}");
     }
-    assert!(matches!(call.expand_uncached().code.embedded, Embedded::Off));
+    assert!(call.expand_uncached().code.embedded.is_none());
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn too_much_is_a_warning_that_names_the_largest_files() {
     let call = fixture.call("suites/card_agent");
     for expansion in [call.clone().expand_uncached(), call.expand(), call.expand()] {
         assert!(warns(&texts(&expansion, false)), "{:?}", texts(&expansion, false));
-        assert!(matches!(expansion.code.embedded, Embedded::Off) && !expansion.has_errors());
+        assert!(expansion.code.embedded.is_none() && !expansion.has_errors());
     }
     let mut denied = call;
     denied.binding.deny_warnings = true;
@@ -125,7 +126,7 @@ fn commands_are_embedded_with_their_file_and_directories() {
     fixture.write("agent/run.sh", "#!/bin/sh");
     let mut call = fixture.call("suites/card_agent");
     let included = |call: &Call| {
-        let expression = call.expand().code.embedded.expression();
+        let expression = call.expand().code.embedded.map(|embedded| embedded.expression()).unwrap_or_default();
         let of = |mode: &str, path: &str| expression.contains(&format!("\"f {mode} {path}\", ::core::include_bytes!("));
         // Windows has no modes: a file that starts with `#!` is a program.
         [of("644", "targets.yaml"), of(if cfg!(windows) { "755" } else { "644" }, "agent/run.sh")]
@@ -138,8 +139,7 @@ fn commands_are_embedded_with_their_file_and_directories() {
     call.binding.judge = None;
     call.binding.agent = Agent::Commands;
     assert_eq!(included(&call), [true, true], "the agent is a command");
-    let expression = call.expand().code.embedded.expression();
-    assert!(expression.contains("\"archive\""), "{expression}");
+    assert!(archive_of(&call).is_some());
     assert_eq!(included(&call), [true, true], "beside the archive");
 
     let large = fixture.path("agent/large.bin");

@@ -1,14 +1,14 @@
 //! From a binding to code and problems: what the macro, `generate()` and `cargo evalsuite expand` share.
 //!
-//! Each phase is a type in and a type out: a binding in its context is loaded (`TakenSuite`), checked against the suite
-//! (`CheckedSuite`), and becomes an `Expansion`. `Reports` collects the problems of all phases.
+//! Each phase is a type in and a type out: the suite of a binding in its context is loaded (`TakenSuite`), the binding is checked
+//! against it, and both become an `Expansion`. `Reports` collects the problems of all phases.
 
-mod checked_suite;
 mod context;
 mod judges;
 mod module_name;
 mod origin;
 mod reports;
+mod suite_checks;
 mod taken_suite;
 mod targets;
 mod targets_file;
@@ -16,10 +16,9 @@ mod tokens;
 
 use std::path::{Path, PathBuf};
 
-use checked_suite::CheckedSuite;
 use evalsuite_loader::{Loaded, LoadedSuite, Request};
 use evalsuite_schema::Requires;
-use origin::Origin;
+use proc_macro2::TokenStream;
 use reports::Reports;
 use taken_suite::{Purpose, TakenSuite};
 
@@ -44,8 +43,8 @@ pub struct Expansion {
     pub(crate) recorded_warnings: Vec<(String, String)>,
     /// Every file that was read.
     pub files: Vec<PathBuf>,
-    /// How the suite was loaded.
-    origin: Origin,
+    /// How the suite was loaded, as code.
+    origin: TokenStream,
 }
 
 /// What the code of a suite is made of.
@@ -53,15 +52,10 @@ pub(crate) struct SuiteCode {
     /// What the suite says; `None` if it cannot be used.
     facts: Option<SuiteFacts>,
     body: Body,
-    pub(crate) embedded: Embedded,
-    feature_errors: FeatureErrors,
-}
-
-/// Errors of a program that is built without a feature.
-#[derive(Default)]
-struct FeatureErrors {
-    json_schema: Option<Problem>,
-    cli_agents: Option<Problem>,
+    /// The files that cases need; `None` if they are not embedded.
+    pub(crate) embedded: Option<Embedded>,
+    /// Errors of a program that is built without a feature, with the macros of evalsuite that know the features.
+    feature_errors: Vec<(&'static str, Problem)>,
 }
 
 /// Loads the suite of a binding, or takes it from the cache, and checks the binding against it. `problems` are
@@ -69,11 +63,11 @@ struct FeatureErrors {
 pub fn expand(binding: Binding, context: &Context, problems: Vec<Problem>) -> Expansion {
     let mut reports = Reports::new(&binding, context, problems);
     let taken = taken_suite::take(Purpose::Code, &mut reports);
-    let CheckedSuite { module, code, files, .. } = checked_suite::check(taken, &mut reports);
+    let TakenSuite { module, code, files, .. } = suite_checks::check(taken, &mut reports);
     let code = if reports.has_errors() { SuiteCode::empty() } else { code };
     let Reports { problems, recorded_warnings, .. } = reports;
     let problems = binding::limited(problems, &binding.entry);
-    let origin = Origin::of(context);
+    let origin = origin::constant(&binding, context);
     Expansion { binding, module, code, problems, recorded_warnings, files, origin }
 }
 
@@ -94,7 +88,7 @@ fn findings(
 ) -> (Vec<Problem>, Option<LoadedSuite>) {
     let mut reports = Reports::new(binding, context, Vec::new());
     let taken = take(&mut reports);
-    let suite = checked_suite::check(taken, &mut reports).loaded.filter(|_| !reports.has_errors());
+    let suite = suite_checks::check(taken, &mut reports).loaded.filter(|_| !reports.has_errors());
     (reports.problems, suite)
 }
 
@@ -114,8 +108,7 @@ fn requires(binding: &Binding) -> Requires {
 impl SuiteCode {
     /// A suite without cases, for code that uses the suite.
     fn empty() -> Self {
-        let feature_errors = FeatureErrors::default();
-        Self { facts: None, body: Body::empty(), embedded: Embedded::Off, feature_errors }
+        Self { facts: None, body: Body::empty(), embedded: None, feature_errors: Vec::new() }
     }
 }
 
@@ -132,10 +125,10 @@ impl Expansion {
 
     /// Leaves the embedded files as one archive below `out_dir`, and names the files that the code includes.
     pub fn archive(&mut self, out_dir: &Path) {
-        self.files.extend(self.code.embedded.included());
-        let name = format!("evalsuite/{}.embedded", self.module);
-        match std::mem::take(&mut self.code.embedded).into_archive(out_dir, &name) {
-            Ok(embedded) => self.code.embedded = embedded,
+        let Some(embedded) = self.code.embedded.take() else { return };
+        self.files.extend(embedded.files.files());
+        match embedded.into_archive(out_dir, &format!("evalsuite/{}.embedded", self.module)) {
+            Ok(embedded) => self.code.embedded = Some(embedded),
             Err(error) => {
                 let message = format!("the files that cases need cannot be embedded: {error}");
                 self.problems.push(Problem::argument(self.binding.span(), message));

@@ -45,9 +45,4 @@ impl<'a> Reports<'a> {
         let problem = Problem::diagnostic(self.binding.span(), diagnostic);
         self.problems.push(if is_denied { problem.denied() } else { problem });
     }
-
-    /// Adds an error that has no code, at the path of the suite.
-    pub(super) fn add_error(&mut self, message: String) {
-        self.problems.push(Problem::argument(self.binding.span(), message));
-    }
 }

@@ -1,42 +1,32 @@
 //! The second phase: the binding checked against what the suite says.
 
-use std::path::PathBuf;
-
 use evalsuite_diagnostics::SourceRange;
-use evalsuite_loader::{LoadedSuite, load_targets, registered_graders};
+use evalsuite_loader::{load_targets, registered_graders};
 
 use super::taken_suite::TakenSuite;
-use super::{FeatureErrors, Reports, SuiteCode, judges, module_name, targets, targets_file};
+use super::{Reports, judges, module_name, targets, targets_file};
 use crate::binding::{Agent, Binding, Problem};
 use crate::embed;
-use crate::embed::Embedded;
 use crate::suite_facts::SuiteFacts;
 
-/// A suite and the files that its binding adds to it.
-pub(super) struct CheckedSuite {
-    /// Name of the module.
-    pub(super) module: String,
-    pub(super) code: SuiteCode,
-    /// The suite, if it does not come from the cache.
-    pub(super) loaded: Option<LoadedSuite>,
-    /// Every file that was read.
-    pub(super) files: Vec<PathBuf>,
-}
-
-/// Checks the binding against the suite that was taken.
-pub(super) fn check(taken: TakenSuite, reports: &mut Reports<'_>) -> CheckedSuite {
-    let TakenSuite { module, facts, body, mut embedded, loaded, mut files } = taken;
+/// Checks the binding against the suite that was taken, and adds what the binding says about it: its name, its targets file, and the
+/// features that it needs.
+pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSuite {
     let binding = reports.binding;
-    let module = binding.name.as_ref().map_or(module, ToString::to_string);
-    if let Some(facts) = &facts {
-        check_names(facts, &module, reports);
+    if let Some(name) = &binding.name {
+        suite.module = name.to_string();
     }
-    let cli_agents = use_targets_file(facts.as_ref(), &mut embedded, &mut files, reports);
-    let checked = facts.as_ref().filter(|_| binding.has_tests());
-    let json_schema = checked.and_then(|facts| registered_graders::without_json_schema(&facts.json_schemas));
-    let json_schema = json_schema.map(|problem| Problem::diagnostic(binding.span(), problem));
-    let code = SuiteCode { facts, body, embedded, feature_errors: FeatureErrors { json_schema, cli_agents } };
-    CheckedSuite { module, code, loaded, files }
+    if let Some(facts) = &suite.code.facts {
+        check_names(facts, &suite.module, reports);
+        let json_schema = registered_graders::without_json_schema(&facts.json_schemas);
+        let problem = json_schema.filter(|_| binding.has_tests());
+        let problem = problem.map(|problem| Problem::diagnostic(binding.span(), problem));
+        suite.code.feature_errors.extend(problem.map(|problem| ("__without_json_schema", problem)));
+    }
+    if let Some(problem) = use_targets_file(&mut suite, reports) {
+        suite.code.feature_errors.push(("__without_cli_agents", problem));
+    }
+    suite
 }
 
 /// Checks the names in the binding. The judges and commands of an invalid binding are not known.
@@ -60,13 +50,8 @@ fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
 
 /// Checks the targets file of agents and judges that are commands, and embeds it with their directories. Returns the error
 /// of a program without the feature `cli-agents`, if only judges are commands.
-fn use_targets_file(
-    facts: Option<&SuiteFacts>,
-    embedded: &mut Embedded,
-    files: &mut Vec<PathBuf>,
-    reports: &mut Reports<'_>,
-) -> Option<Problem> {
-    let (binding, context) = (reports.binding, reports.context);
+fn use_targets_file(suite: &mut TakenSuite, reports: &mut Reports<'_>) -> Option<Problem> {
+    let (binding, context, facts) = (reports.binding, reports.context, suite.code.facts.as_ref());
     let has_agents = targets_file::has_agents(binding, facts);
     let has_judges = context.all_judges_listed && binding.has_tests() && judges::are_commands(binding, facts);
     if !has_agents && !has_judges {
@@ -83,13 +68,13 @@ fn use_targets_file(
         };
         reports.add_all(loaded.problems_of(used).grouped().into_iter().chain(undefined));
     }
-    if binding.embed && !matches!(embedded, Embedded::Off) {
+    if let Some(embedded) = suite.code.embedded.as_mut().filter(|_| binding.embed) {
         match embed::command_files(&file, &loaded, &context.request) {
-            Ok(contents) => embedded.add(contents),
+            Ok(contents) => embedded.files.extend(contents),
             Err(problem) => reports.add(*problem),
         }
     }
-    files.push(file);
+    suite.files.push(file);
     (!has_agents).then(|| needs_cli_agents(binding, "judges"))
 }
 

@@ -7,22 +7,20 @@ use evalsuite_loader::source::Files;
 use evalsuite_loader::{Loaded, LoadedSuite, registered_graders};
 use evalsuite_schema::Requires;
 
-use super::{Reports, module_name, requires, suite_request};
-use crate::cache::{Cache, CachedSuite};
+use super::{Reports, SuiteCode, module_name, requires, suite_request};
+use crate::binding::Problem;
+use crate::cache::{Cache, StoredSuite};
 use crate::embed::Embedded;
 use crate::statics::Body;
 use crate::suite_facts::SuiteFacts;
 use crate::{binding, embed};
 
-/// A suite as it was taken, before the binding is checked against it.
+/// A suite as it was taken.
 pub(super) struct TakenSuite {
-    /// The name that the suite gives its module.
+    /// Name of the module.
     pub(super) module: String,
-    /// What the suite says; `None` if it cannot be used.
-    pub(super) facts: Option<SuiteFacts>,
-    /// The suite as code; empty for a check.
-    pub(super) body: Body,
-    pub(super) embedded: Embedded,
+    /// The suite as code, whose body is empty for a check.
+    pub(super) code: SuiteCode,
     /// The suite, if it does not come from the cache.
     pub(super) loaded: Option<LoadedSuite>,
     /// Every file that was read.
@@ -45,8 +43,8 @@ pub(super) fn take(purpose: Purpose, reports: &mut Reports<'_>) -> TakenSuite {
     let cache = location.and_then(|location| Cache::of(location, &request));
     let registered = registered(reports);
     // Other graders than the registered ones are problems with places, which take the loaded suite.
-    let agrees = |suite: &CachedSuite| {
-        registered.as_deref().is_none_or(|registered| registered_graders::agree(registered, &suite.graders))
+    let agrees = |suite: &StoredSuite| {
+        registered.as_deref().is_none_or(|registered| registered_graders::agree(registered, &suite.record.graders))
     };
     let found = cache.as_ref().and_then(Cache::find);
     let outdated = cache.as_ref().filter(|_| found.is_none());
@@ -66,17 +64,14 @@ fn registered(reports: &Reports<'_>) -> Option<Vec<String>> {
     is_listed.then(|| binding::names(&reports.binding.graders))
 }
 
-fn of_cached(suite: CachedSuite, reports: &mut Reports<'_>) -> TakenSuite {
+fn of_cached(suite: StoredSuite, reports: &mut Reports<'_>) -> TakenSuite {
+    let files = suite.files();
+    let StoredSuite { record, body, .. } = suite;
     let embed = reports.binding.embed;
-    reports.add_all(suite.warnings.into_iter().filter(|warning| embed || warning.code != Code::NotEmbedded));
-    TakenSuite {
-        module: suite.module,
-        facts: Some(suite.facts),
-        body: suite.body,
-        embedded: if embed { suite.embedded } else { Embedded::Off },
-        loaded: None,
-        files: suite.files,
-    }
+    reports.add_all(record.warnings.into_iter().filter(|warning| embed || warning.code != Code::NotEmbedded));
+    let embedded = record.embedded.filter(|_| embed);
+    let code = SuiteCode { facts: Some(record.facts), body, embedded, feature_errors: Vec::new() };
+    TakenSuite { module: record.module, code, loaded: None, files }
 }
 
 /// A suite that was loaded as [`suite_request`] asks for it.
@@ -91,9 +86,7 @@ pub(super) fn of_loaded(loaded: Loaded, purpose: Purpose, reports: &mut Reports<
     reports.add_all(diagnostics.grouped());
     let mut taken = TakenSuite {
         module: module_name::of_entry(entry),
-        facts: None,
-        body: Body::empty(),
-        embedded: Embedded::Off,
+        code: SuiteCode::empty(),
         loaded: None,
         files: files.all().into_iter().filter(|file| file.digest.is_some()).map(|file| file.path).collect(),
     };
@@ -102,50 +95,56 @@ pub(super) fn of_loaded(loaded: Loaded, purpose: Purpose, reports: &mut Reports<
     let unused = registered.map(|registered| registered_graders::unused(&registered, &user_graders, entry));
     reports.add_all(unused.into_iter().flatten());
     suite.require(&requires(reports.binding));
-    match taken.write(&suite, &files, purpose, reports) {
-        Ok(()) => taken.facts = Some(SuiteFacts::new(&suite)),
-        Err(error) => reports.add_error(format!("the suite cannot be written as JSON: {error}")),
+    match code_of(&suite, &files, purpose, reports) {
+        Ok(code) => taken.code = code,
+        Err(error) => {
+            let message = format!("the suite cannot be written as JSON: {error}");
+            reports.problems.push(Problem::argument(reports.binding.span(), message));
+        }
     }
     taken.loaded = Some(suite);
     taken
 }
 
-impl TakenSuite {
-    /// Writes the suite as code, and takes the files that it embeds. A check only looks at these files.
-    fn write(
-        &mut self,
-        suite: &LoadedSuite,
-        files: &Files,
-        purpose: Purpose,
-        reports: &mut Reports<'_>,
-    ) -> serde_json::Result<()> {
-        match purpose {
-            Purpose::Code => {
-                self.body = Body::new(suite)?;
-                self.embedded = embedded(&self.body.json(), suite, files, reports);
-            }
-            Purpose::Check if reports.binding.embed => {
-                let named = suite.cases.iter().filter(|loaded| !loaded.stands_alone);
-                let cases = named.map(|loaded| serde_json::to_string(&*loaded.case));
-                let texts: Vec<String> =
-                    cases.chain([serde_json::to_string(&suite.suite)]).collect::<serde_json::Result<_>>()?;
-                self.embedded = embedded(&texts, suite, files, reports);
-            }
-            Purpose::Check => {}
+/// The suite as code, with the files that it embeds. A check only looks at these files.
+fn code_of(
+    suite: &LoadedSuite,
+    files: &Files,
+    purpose: Purpose,
+    reports: &mut Reports<'_>,
+) -> serde_json::Result<SuiteCode> {
+    let mut code = SuiteCode { facts: Some(SuiteFacts::new(suite)), ..SuiteCode::empty() };
+    match purpose {
+        Purpose::Code => {
+            code.body = Body::new(suite)?;
+            code.embedded = embedded(&code.body.json(), suite, files, reports);
         }
-        Ok(())
+        Purpose::Check if reports.binding.embed => {
+            let named = suite.cases.iter().filter(|loaded| !loaded.stands_alone);
+            let cases = named.map(|loaded| serde_json::to_string(&*loaded.case));
+            let texts: Vec<String> =
+                cases.chain([serde_json::to_string(&suite.suite)]).collect::<serde_json::Result<_>>()?;
+            code.embedded = embedded(&texts, suite, files, reports);
+        }
+        Purpose::Check => {}
     }
+    Ok(code)
 }
 
-fn embedded(texts: &[impl AsRef<str>], suite: &LoadedSuite, files: &Files, reports: &mut Reports<'_>) -> Embedded {
+fn embedded(
+    texts: &[impl AsRef<str>],
+    suite: &LoadedSuite,
+    files: &Files,
+    reports: &mut Reports<'_>,
+) -> Option<Embedded> {
     if !reports.binding.embed || reports.has_errors() {
-        return Embedded::Off;
+        return None;
     }
-    embed::gather(texts, suite, &reports.context.request, files).map_or_else(
-        |problem| {
+    match embed::gather(texts, suite, &reports.context.request, files) {
+        Ok(files) => Some(Embedded { archive: None, files }),
+        Err(problem) => {
             reports.add(*problem);
-            Embedded::Off
-        },
-        Embedded::Files,
-    )
+            None
+        }
+    }
 }

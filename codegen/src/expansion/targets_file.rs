@@ -11,6 +11,7 @@ use super::{Context, targets};
 use crate::binding;
 use crate::binding::{Agent, Binding};
 use crate::suite_facts::SuiteFacts;
+use crate::suite_location::{entry_path, suite_directory};
 
 /// Whether agents are commands of a targets file.
 pub(super) fn has_agents(binding: &Binding, facts: Option<&SuiteFacts>) -> bool {
@@ -56,16 +57,5 @@ pub(super) fn undefined(
 
 /// The nearest targets file of a suite; the outer `None` where the path of the suite is not known.
 pub(super) fn find(request: &Request) -> Option<Option<PathBuf>> {
-    Some(find_targets_file(&suite_root(request)?, &request.package_root))
-}
-
-/// Directory of the suite.
-fn suite_root(request: &Request) -> Option<PathBuf> {
-    let base = match request.entry.strip_prefix("./") {
-        Some(rest) => request.source_dir.as_ref()?.join(rest),
-        None => request.package_root.join(&request.entry),
-    };
-    // Components as they are written: `suites/x/` and `suites/./x` are `suites/x`.
-    let entry: PathBuf = base.components().collect();
-    if entry.is_dir() { Some(entry) } else { entry.parent().map(ToOwned::to_owned) }
+    Some(find_targets_file(suite_directory(&entry_path(request)?), &request.package_root))
 }

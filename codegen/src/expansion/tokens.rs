@@ -5,10 +5,11 @@ use std::path::Path;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 
-use super::checked_suite::needs_cli_agents;
+use super::suite_checks::needs_cli_agents;
 use super::{Expansion, judges, targets};
 use crate::binding::{Agent, Judge, NamedExpr, Problem};
-use crate::{binding, code_text, rust_literals, short_hash};
+use crate::rust_literals::string_literal;
+use crate::{binding, code_text, short_hash};
 
 /// Lints that names taken from files, or code that is not called in this build, would trigger in the user's crate.
 fn quiet() -> TokenStream {
@@ -31,30 +32,21 @@ impl Expansion {
     pub fn tokens(&self) -> TokenStream {
         let errors = self.problems.iter().filter(|problem| problem.is_error()).map(compile_error);
         let (evalsuite, import) = (self.evalsuite(), self.import());
-        let feature_errors = &self.code.feature_errors;
-        let without_json_schema = feature_errors.json_schema.as_ref().map(|problem| {
-            let error = compile_error(problem);
-            quote!(#evalsuite::__without_json_schema! { #error })
-        });
-        let without_cli_agents = feature_errors.cli_agents.as_ref().map(|problem| {
-            let error = compile_error(problem);
-            quote!(#evalsuite::__without_cli_agents! { #error })
+        let feature_errors = self.code.feature_errors.iter().map(|(without_feature, problem)| {
+            let (without_feature, error) = (format_ident!("{without_feature}"), compile_error(problem));
+            quote!(#evalsuite::#without_feature! { #error })
         });
         let calls = self.calls();
         let bound = self.binding.has_tests().then(|| self.bound(&calls));
         let module = self.module(&calls);
-        quote!(#(#errors)* #import #without_json_schema #without_cli_agents #bound #module)
+        quote!(#(#errors)* #import #(#feature_errors)* #bound #module)
     }
 
     /// Code that makes rustc build again when one of the files changes or is deleted that `is_tracked` does not know.
     pub fn trackers(&self, is_tracked: impl Fn(&Path) -> bool) -> TokenStream {
-        let mut text = String::new();
-        for path in self.files.iter().filter(|file| !is_tracked(file)).filter_map(|file| file.to_str()) {
-            text.push_str("const _: &[u8] = ::core::include_bytes!(");
-            rust_literals::push_str(&mut text, path);
-            text.push_str(");\n");
-        }
-        code_text::tokens(&text)
+        let untracked = self.files.iter().filter(|file| !is_tracked(file)).filter_map(|file| file.to_str());
+        let include = |path| format!("const _: &[u8] = ::core::include_bytes!({});\n", string_literal(path));
+        code_text::tokens(&untracked.map(include).collect::<String>())
     }
 
     /// Path of evalsuite in the caller's scope.
@@ -89,8 +81,11 @@ impl Expansion {
             }
             None => quote!(::evalsuite),
         };
-        let embedded = code_text::tokens(&self.code.embedded.expression());
-        let origin = self.origin();
+        let embedded = match &self.code.embedded {
+            Some(embedded) => code_text::tokens(&embedded.expression()),
+            None => quote!(::core::option::Option::None),
+        };
+        let origin = &self.origin;
         let warnings = self.recorded_warnings.iter().map(|(name, text)| quote!((#name, #text)));
         let statics = code_text::tokens(&self.code.body.statics);
         let texts = code_text::tokens(&self.code.body.texts.code());

@@ -47,9 +47,7 @@ impl Body {
     /// The tests, ignored if there is a reason to.
     pub(crate) fn tests(&self, ignore: Option<&str>) -> String {
         let Some(reason) = ignore else { return self.tests.clone() };
-        let mut attributes = "#[test]\n#[ignore = ".to_owned();
-        rust_literals::push_str(&mut attributes, reason);
-        attributes.push(']');
-        self.tests.replace("#[test]", &attributes)
+        let reason = rust_literals::string_literal(reason);
+        self.tests.replace("#[test]", &format!("#[test]\n#[ignore = {reason}]"))
     }
 }

@@ -1,9 +1,9 @@
 //! The suite as a `static`.
 
 use evalsuite_loader::{LoadedSuite, Test};
-use evalsuite_schema::Calibration;
+use evalsuite_schema::{Calibration, Location};
 
-use crate::rust_literals::{escape_bidirectional, push_number, push_option, push_raw, push_str};
+use crate::rust_literals::{escape_bidirectional, option_literal, push_raw, string_literal};
 
 /// Short names of what stands in every case: rustc resolves each path anew.
 const NAMES: &str = "#[allow(unused_imports)]\nuse ::core::option::Option::{None as __None, Some as __Some};\n\
@@ -15,18 +15,14 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
     let about = &suite.suite;
     out.push_str(NAMES);
     out.push_str("/// The suite with all its cases.\npub static SUITE: __evalsuite::EvalSuite = __evalsuite::EvalSuite {\nname: ");
-    push_str(out, &about.name);
-    out.push_str(",\nagent_name: ");
-    push_option(out, about.agent_name.as_deref(), ("::core::option::Option::Some", "::core::option::Option::None"));
+    let agent_name = about.agent_name.as_deref();
+    let agent_name = option_literal(agent_name, ("::core::option::Option::Some", "::core::option::Option::None"));
+    out.push_str(&format!("{},\nagent_name: {agent_name}", string_literal(&about.name)));
     push_origin(out);
-    push_str(out, &about.root);
+    out.push_str(&string_literal(&about.root));
     out.push_str(",\njson: __evalsuite::__private::CompiledJson::Suite(&__texts::TEXTS),\nsources: &[");
     for (kind, path) in &suite.sources {
-        out.push('(');
-        push_str(out, kind);
-        out.push_str(", ");
-        push_str(out, path);
-        out.push_str("), ");
+        out.push_str(&format!("({}, {}), ", string_literal(kind), string_literal(path)));
     }
     out.push_str("],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\norigin: __ORIGIN,\ncalibration: ");
     match &suite.calibration {
@@ -73,27 +69,14 @@ fn one_sample_a_line(calibration: &Calibration) -> serde_json::Result<String> {
 
 fn push_case(out: &mut String, suite: &LoadedSuite, test: &Test) {
     let loaded = &suite.cases[test.case];
-    let location = &loaded.case.location;
-    out.push_str("__Case { id: ");
-    push_str(out, &loaded.case.id);
-    out.push_str(", test_name: ");
-    push_str(out, &test.path.join("::"));
-    out.push_str(", file: ");
-    push_str(out, &location.file);
-    out.push_str(", line: ");
-    push_number(out, location.line as usize);
-    out.push_str(", column: ");
-    push_number(out, location.column as usize);
-    out.push_str(", source: ");
-    push_str(out, &loaded.source);
-    out.push_str(", target: ");
-    push_option(out, test.target.as_deref(), ("__Some", "__None"));
-    out.push_str(", tags: &[");
-    for tag in &loaded.case.tags {
-        push_str(out, tag);
-        out.push_str(", ");
-    }
-    out.push_str("], json: __Json(&__texts::TEXTS, ");
-    push_number(out, test.case);
-    out.push_str(") },\n");
+    let (id, test_name) = (string_literal(&loaded.case.id), string_literal(&test.path.join("::")));
+    let Location { file, line, column, .. } = &loaded.case.location;
+    let (file, source) = (string_literal(file), string_literal(&loaded.source));
+    let target = option_literal(test.target.as_deref(), ("__Some", "__None"));
+    let tags: String = loaded.case.tags.iter().map(|tag| string_literal(tag) + ", ").collect();
+    out.push_str(&format!(
+        "__Case {{ id: {id}, test_name: {test_name}, file: {file}, line: {line}, column: {column}, source: {source}, \
+         target: {target}, tags: &[{tags}], json: __Json(&__texts::TEXTS, {}) }},\n",
+        test.case
+    ));
 }

@@ -2,14 +2,10 @@
 
 use evalsuite_loader::LoadedSuite;
 
-use crate::rust_literals::push_number;
-
 /// Adds the test functions, each a call with an index: nothing is compiled per case but that call.
 pub(crate) fn push(out: &mut String, suite: &LoadedSuite) {
-    let mut tests: Vec<(&[String], &String, usize)> = suite
-        .tests
-        .iter()
-        .enumerate()
+    let tests = suite.tests.iter().enumerate();
+    let mut tests: Vec<(&[String], &String, usize)> = tests
         .filter_map(|(index, test)| test.path.split_last().map(|(function, folders)| (folders, function, index)))
         .collect();
     // Stable: within a folder tests stay in the order of the suite.
@@ -20,15 +16,8 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) {
             open_modules(out, open, folders);
             open = folders;
         }
-        out.push_str("#[test]\nfn ");
-        out.push_str(function);
-        out.push_str("() {\n");
-        for _ in folders {
-            out.push_str("super::");
-        }
-        out.push_str("__run(");
-        push_number(out, index);
-        out.push_str(")\n}\n");
+        let root = "super::".repeat(folders.len());
+        out.push_str(&format!("#[test]\nfn {function}() {{\n{root}__run({index})\n}}\n"));
     }
     open_modules(out, open, &[]);
     if suite.calibration.is_some() {
@@ -42,15 +31,11 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) {
 /// Closes modules of `open` and opens those of `wanted` until the latter are open.
 fn open_modules(out: &mut String, open: &[String], wanted: &[String]) {
     let common = open.iter().zip(wanted).take_while(|(a, b)| a == b).count();
-    for _ in common..open.len() {
-        out.push_str("}\n");
-    }
+    out.push_str(&"}\n".repeat(open.len() - common));
     for (depth, name) in wanted.iter().enumerate().skip(common) {
         if depth == 0 {
             out.push_str("#[cfg(test)]\n");
         }
-        out.push_str("mod ");
-        out.push_str(name);
-        out.push_str(" {\n");
+        out.push_str(&format!("mod {name} {{\n"));
     }
 }

@@ -29,11 +29,10 @@ impl JudgeUses {
     pub(super) fn of(suite: &LoadedSuite) -> Self {
         let mut uses = Self::default();
         for loaded in &suite.cases {
-            let turns = || loaded.case.conversation.iter().flat_map(|conversation| &conversation.turns);
-            let graders = &loaded.case.graders;
+            let mut turns = loaded.case.conversation.iter().flat_map(|conversation| &conversation.turns);
             // A case or turn without graders has its expected output judged.
-            uses.any |= graders.is_empty() || turns().any(|turn| turn.graders.is_empty());
-            graders.iter().chain(turns().flat_map(|turn| &turn.graders)).for_each(|grader| uses.add(grader));
+            uses.any |= loaded.case.graders.is_empty() || turns.any(|turn| turn.graders.is_empty());
+            loaded.case.all_graders().for_each(|grader| uses.add(grader));
         }
         uses
     }

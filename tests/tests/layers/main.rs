@@ -119,6 +119,7 @@ const LOADER: &[&str] = &[
 
 const CODEGEN: &[&str] = &[
     "cargo_environment",
+    "suite_location",
     "allowed_warnings",
     "rust_literals",
     "short_hash",
