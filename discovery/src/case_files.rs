@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::listing::{Listing, ProblemKind};
+use crate::listing::{Listing, ProblemKind, Search};
 use crate::{directories, glob, tasks};
 
 /// Lists the case files of one source of a suite. `boundary` is the directory that links may not leave: the suite root
@@ -16,13 +16,14 @@ use crate::{directories, glob, tasks};
 ///
 /// Paths are relative to `root`; an empty `path` is `root` itself. An unknown kind lists nothing and is a problem.
 pub fn list(root: &Path, boundary: &Path, kind: &str, path: &str) -> Listing {
-    let mut listing = Listing::default();
+    let mut search = Search::new(root, boundary);
     match kind {
-        "tasks" => tasks::list(root, boundary, path, &mut listing),
-        "directories" => directories::list(root, boundary, path, &mut listing),
-        "glob" => glob::list(root, boundary, path, &mut listing),
-        other => listing.problem(path, ProblemKind::Unreadable, format!("unknown kind of source `{other}`")),
+        "tasks" => tasks::list(&mut search, path, 0),
+        "directories" => directories::list(&mut search, path),
+        "glob" => glob::list(&mut search, path),
+        other => search.problem(path, ProblemKind::Unreadable, format!("unknown kind of source `{other}`")),
     }
+    let mut listing = search.found;
     // Case directories come in the order of their names: `a` goes before `a-b`, though `a-b/case.yaml` goes before
     // `a/case.yaml`.
     if kind != "directories" {

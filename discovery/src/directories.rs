@@ -3,8 +3,7 @@
 use std::fs::FileType;
 use std::path::Path;
 
-use crate::link;
-use crate::listing::{Listing, ProblemKind, entries, join};
+use crate::listing::{Listing, ProblemKind, Search, join};
 use crate::parts::{ENTRIES_PER_THREAD, in_parts, processors};
 use crate::spelling::has_name_of_disk;
 
@@ -16,49 +15,46 @@ pub fn is_case_file(path: &Path) -> bool {
     CASE_FILES.iter().any(|name| path.file_name().is_some_and(|file| file == *name))
 }
 
-pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listing) {
-    let entries = entries(root, path, listing);
+pub(crate) fn list(search: &mut Search<'_>, path: &str) {
+    let entries = search.entries(path);
     let parts = in_parts(&entries, ENTRIES_PER_THREAD, processors, |part| {
-        let mut listing = Listing::default();
+        let mut search = Search::new(search.root, search.boundary);
         for (name, kind) in part {
-            directory(root, boundary, &join(path, name), *kind, &mut listing);
+            directory(&mut search, &join(path, name), *kind);
         }
-        listing
+        search.found
     });
     for Listing { files, problems, .. } in parts {
-        listing.files.extend(files);
-        listing.problems.extend(problems);
+        search.found.files.extend(files);
+        search.found.problems.extend(problems);
     }
 }
 
-fn directory(root: &Path, boundary: &Path, directory: &str, kind: FileType, listing: &mut Listing) {
+fn directory(search: &mut Search<'_>, directory: &str, kind: FileType) {
     let name = directory.rsplit('/').next().unwrap_or(directory);
     if name.starts_with(['.', '_']) || !kind.is_symlink() && !kind.is_dir() {
         return;
     }
-    if link::resolve(root, boundary, directory, kind, listing).is_some_and(|kind| kind.is_dir()) {
-        case_file(root, boundary, directory, listing);
+    if search.resolve(directory, kind).is_some_and(|kind| kind.is_dir()) {
+        case_file(search, directory);
     }
 }
 
-fn case_file(root: &Path, boundary: &Path, directory: &str, listing: &mut Listing) {
-    let before = listing.problems.len();
+fn case_file(search: &mut Search<'_>, directory: &str) {
+    let before = search.found.problems.len();
     let mut exists = |name: &str| {
         let file = join(directory, name);
         // A directory or a pipe with that name is not a case file; a link may point to one inside the boundary.
-        let place = root.join(&file);
+        let place = search.root.join(&file);
         let Ok(metadata) = place.symlink_metadata() else { return false };
-        if !has_name_of_disk(&place) {
-            return false;
-        }
-        link::resolve(root, boundary, &file, metadata.file_type(), listing).is_some_and(|kind| kind.is_file())
+        has_name_of_disk(&place) && search.resolve(&file, metadata.file_type()).is_some_and(|kind| kind.is_file())
     };
     let [name, other] = CASE_FILES;
     match (exists(name), exists(other)) {
-        (true, true) => listing.problem(directory, ProblemKind::TwoCaseFiles, format!("both `{name}` and `{other}`")),
-        (true, false) => listing.files.push(join(directory, name)),
-        (false, true) => listing.files.push(join(directory, other)),
-        (false, false) if listing.problems.len() > before => {}
-        (false, false) => listing.problem(directory, ProblemKind::NoCaseFile, format!("no `{name}`, skipped")),
+        (true, true) => search.problem(directory, ProblemKind::TwoCaseFiles, format!("both `{name}` and `{other}`")),
+        (true, false) => search.found.files.push(join(directory, name)),
+        (false, true) => search.found.files.push(join(directory, other)),
+        (false, false) if search.found.problems.len() > before => {}
+        (false, false) => search.problem(directory, ProblemKind::NoCaseFile, format!("no `{name}`, skipped")),
     }
 }

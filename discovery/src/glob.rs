@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use crate::link;
-use crate::listing::{Listing, MAX_DEPTH, MAX_VISITED, ProblemKind, entries, join};
+use crate::listing::{MAX_VISITED, ProblemKind, Search, join};
 use crate::pattern::Pattern;
 
 /// Whether a path is a pattern: it holds `*`, `?` or `{`.
@@ -11,16 +10,16 @@ pub fn is_glob(path: &str) -> bool {
     path.contains(['*', '?', '{'])
 }
 
-pub(crate) fn list(root: &Path, boundary: &Path, pattern: &str, listing: &mut Listing) {
+pub(crate) fn list(search: &mut Search<'_>, pattern: &str) {
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-    let fixed = fixed_directory(root, pattern);
+    let fixed = fixed_directory(search.root, pattern);
     let rest = pattern[fixed.len()..].trim_start_matches('/');
     match Pattern::new(rest) {
         Ok(pattern) => {
             let levels = if rest.contains("**") { usize::MAX } else { rest.matches('/').count() };
-            walk(&Search { root, boundary, fixed: &fixed, pattern, levels }, "", 0, &mut 0, listing);
+            walk(search, &Glob { fixed: &fixed, pattern, levels }, "", 0);
         }
-        Err(problem) => listing.problem(pattern, ProblemKind::InvalidGlob, problem),
+        Err(problem) => search.problem(pattern, ProblemKind::InvalidGlob, problem),
     }
 }
 
@@ -38,31 +37,25 @@ fn fixed_directory(root: &Path, pattern: &str) -> String {
     fixed.join("/")
 }
 
-struct Search<'a> {
-    root: &'a Path,
-    boundary: &'a Path,
+struct Glob<'a> {
     fixed: &'a str,
     pattern: Pattern,
     /// Maximum number of directories between `fixed` and a match.
     levels: usize,
 }
 
-fn walk(search: &Search<'_>, below: &str, depth: usize, links: &mut usize, listing: &mut Listing) {
-    let directory = if below.is_empty() { search.fixed.to_owned() } else { join(search.fixed, below) };
-    if depth > MAX_DEPTH {
-        listing.problem(directory, ProblemKind::TooDeep, format!("directories are nested deeper than {MAX_DEPTH}"));
+fn walk(search: &mut Search<'_>, glob: &Glob<'_>, below: &str, depth: usize) {
+    let directory = if below.is_empty() { glob.fixed.to_owned() } else { join(glob.fixed, below) };
+    if search.is_too_deep(&directory, depth) || depth == 0 && !search.root.join(&directory).is_dir() {
         return;
     }
-    if depth == 0 && !search.root.join(&directory).is_dir() {
-        return;
-    }
-    let entries = entries(search.root, &directory, listing);
-    let before = listing.visited;
-    listing.visited += entries.len();
-    if listing.visited > MAX_VISITED {
+    let entries = search.entries(&directory);
+    let before = search.found.visited;
+    search.found.visited += entries.len();
+    if search.found.visited > MAX_VISITED {
         if before <= MAX_VISITED {
             let message = format!("the pattern visits more than {MAX_VISITED} files and directories");
-            listing.problem(directory, ProblemKind::TooDeep, message);
+            search.problem(directory, ProblemKind::TooDeep, message);
         }
         return;
     }
@@ -71,19 +64,19 @@ fn walk(search: &Search<'_>, below: &str, depth: usize, links: &mut usize, listi
             continue;
         }
         let path = join(below, &name);
-        let full = join(search.fixed, &path);
-        let (is_match, leads_on) = (search.pattern.is_match(&path), depth < search.levels);
+        let full = join(glob.fixed, &path);
+        let (is_match, leads_on) = (glob.pattern.is_match(&path), depth < glob.levels);
         let is_dir = kind.is_dir() || kind.is_symlink() && search.root.join(&full).is_dir();
         if !(if is_dir { leads_on } else { is_match }) {
             continue;
         }
         // A link is a problem only if something that matches may be below it.
         let linked = kind.is_symlink();
-        let Some(kind) = link::resolve(search.root, search.boundary, &full, kind, listing) else { continue };
+        let Some(kind) = search.resolve(&full, kind) else { continue };
         if kind.is_file() {
-            listing.files.push(full);
-        } else if kind.is_dir() && (!linked || link::may_follow(search.root, &full, links, listing)) {
-            walk(search, &path, depth + 1, links, listing);
+            search.found.files.push(full);
+        } else if kind.is_dir() && (!linked || search.may_follow(&full)) {
+            walk(search, glob, &path, depth + 1);
         }
     }
 }

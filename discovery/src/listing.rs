@@ -1,5 +1,6 @@
 //! What listings of case files share: what is found, what is wrong, and how directories are read.
 
+use std::fs::FileType;
 use std::path::Path;
 
 /// Deepest nesting of directories that is followed.
@@ -49,41 +50,59 @@ pub enum ProblemKind {
     InvalidGlob,
 }
 
-impl Listing {
+/// A listing while it is made.
+pub(crate) struct Search<'a> {
+    pub(crate) root: &'a Path,
+    /// The directory that links may not leave.
+    pub(crate) boundary: &'a Path,
+    /// Links to directories that were followed.
+    pub(crate) links: usize,
+    pub(crate) found: Listing,
+}
+
+impl<'a> Search<'a> {
+    pub(crate) fn new(root: &'a Path, boundary: &'a Path) -> Self {
+        Self { root, boundary, links: 0, found: Listing::default() }
+    }
+
     pub(crate) fn problem(&mut self, path: impl Into<String>, kind: ProblemKind, message: impl Into<String>) {
-        self.problems.push(Problem { path: path.into(), kind, message: message.into() });
+        self.found.problems.push(Problem { path: path.into(), kind, message: message.into() });
+    }
+
+    /// Names of the entries of a directory, sorted; names that are not UTF-8 and read errors become problems.
+    pub(crate) fn entries(&mut self, path: &str) -> Vec<(String, FileType)> {
+        let read = match std::fs::read_dir(self.root.join(path)) {
+            Ok(read) => read,
+            Err(error) => {
+                self.problem(path, ProblemKind::Unreadable, error.to_string());
+                return Vec::new();
+            }
+        };
+        let mut found = Vec::new();
+        for entry in read {
+            match entry.and_then(|entry| Ok((entry.file_type()?, entry.file_name().into_string()))) {
+                Ok((kind, Ok(name))) => found.push((name, kind)),
+                Ok((_, Err(name))) => {
+                    let path = join(path, &name.to_string_lossy());
+                    self.problem(path, ProblemKind::Unreadable, "the name is not UTF-8");
+                }
+                Err(error) => self.problem(path, ProblemKind::Unreadable, error.to_string()),
+            }
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        found
+    }
+
+    /// Whether directories are nested too deeply at `path`, which is then a problem.
+    pub(crate) fn is_too_deep(&mut self, path: &str, depth: usize) -> bool {
+        if depth > MAX_DEPTH {
+            self.problem(path, ProblemKind::TooDeep, format!("directories are nested deeper than {MAX_DEPTH}"));
+        }
+        depth > MAX_DEPTH
     }
 }
 
 /// Joins a relative path and a name with `/`.
 pub(crate) fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
-}
-
-/// Names of the entries of a directory, sorted; names that are not UTF-8 and read errors become problems.
-pub(crate) fn entries(root: &Path, path: &str, listing: &mut Listing) -> Vec<(String, std::fs::FileType)> {
-    let directory = root.join(path);
-    let read = match std::fs::read_dir(&directory) {
-        Ok(read) => read,
-        Err(error) => {
-            listing.problem(path, ProblemKind::Unreadable, error.to_string());
-            return Vec::new();
-        }
-    };
-    let mut found = Vec::new();
-    for entry in read {
-        match entry.and_then(|entry| Ok((entry.file_type()?, entry.file_name()))) {
-            Ok((kind, name)) => match name.into_string() {
-                Ok(name) => found.push((name, kind)),
-                Err(name) => listing.problem(
-                    join(path, &name.to_string_lossy()),
-                    ProblemKind::Unreadable,
-                    "the name is not UTF-8",
-                ),
-            },
-            Err(error) => listing.problem(path, ProblemKind::Unreadable, error.to_string()),
-        }
-    }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    found
 }
