@@ -1,7 +1,6 @@
 //! The environment variables that cargo and build scripts set for compilers.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Start of the names of the variables that tell the macro which directories the build script tracks. evalsuite-build has the same
@@ -11,36 +10,13 @@ pub const TRACKED: &str = "EVALSUITE_TRACKED_";
 /// Variable that makes warnings fail the build.
 pub const DENY_WARNINGS: &str = "EVALSUITE_DENY_WARNINGS";
 
-/// A variable that is missing or has an invalid value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EnvironmentError {
-    /// A variable that cargo sets for build scripts and compilers.
-    NotSet(&'static str),
-    /// The value of [`DENY_WARNINGS`].
-    NotASwitch(String),
-}
-
-impl fmt::Display for EnvironmentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotSet(name) => write!(f, "`{name}` is not set: evalsuite works in builds of cargo only"),
-            Self::NotASwitch(value) => {
-                write!(f, "{DENY_WARNINGS} is `{value}`; valid values are `1`, `true`, `0` and `false`")
-            }
-        }
-    }
-}
-
-impl std::error::Error for EnvironmentError {}
-
 /// The value of a variable that cargo sets.
 ///
 /// # Errors
 ///
 /// If it is not set.
-pub fn variable(name: &'static str) -> Result<OsString, EnvironmentError> {
-    std::env::var_os(name).ok_or(EnvironmentError::NotSet(name))
+pub fn variable(name: &str) -> Result<OsString, String> {
+    std::env::var_os(name).ok_or_else(|| format!("`{name}` is not set: evalsuite works in builds of cargo only"))
 }
 
 /// The directories that the package's build script tracks, as the compiler of the package sees them.
@@ -63,18 +39,18 @@ pub fn is_tracked(path: &Path, directories: &[PathBuf]) -> bool {
 /// # Errors
 ///
 /// If the variable is neither on nor off.
-pub fn warnings_are_denied() -> Result<bool, EnvironmentError> {
+pub fn warnings_are_denied() -> Result<bool, String> {
     match std::env::var_os(DENY_WARNINGS) {
         None => Ok(false),
         Some(value) => switch(&value.to_string_lossy()),
     }
 }
 
-fn switch(value: &str) -> Result<bool, EnvironmentError> {
+fn switch(value: &str) -> Result<bool, String> {
     match value {
         "1" | "true" => Ok(true),
         "" | "0" | "false" => Ok(false),
-        other => Err(EnvironmentError::NotASwitch(other.to_owned())),
+        other => Err(format!("{DENY_WARNINGS} is `{other}`; valid values are `1`, `true`, `0` and `false`")),
     }
 }
 

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use evalsuite_codegen::cargo_environment;
-use evalsuite_codegen::cargo_environment::EnvironmentError;
 use evalsuite_codegen::expansion::CacheLocation;
 use proc_macro2::Span;
 
@@ -26,7 +25,7 @@ pub(crate) struct CallSite {
 
 impl CallSite {
     /// The call with a token at `span`.
-    pub(crate) fn of(span: Span) -> Result<Self, EnvironmentError> {
+    pub(crate) fn of(span: Span) -> Result<Self, String> {
         Ok(Self {
             package_root: cargo_environment::variable("CARGO_MANIFEST_DIR")?.into(),
             source_file: source_file(span),

@@ -22,7 +22,7 @@ pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
     let Arguments { binding, mut problems } = arguments::parse(tokens.clone());
     let call_site = binding.as_ref().and_then(|binding| {
         CallSite::of(binding.entry.span())
-            .map_err(|error| problems.push(Problem::argument(binding.entry.span(), error.to_string())))
+            .map_err(|error| problems.push(Problem::argument(binding.entry.span(), error)))
             .ok()
     });
     let (Some(binding), Some(call_site)) = (binding, call_site) else {

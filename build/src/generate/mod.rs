@@ -218,7 +218,7 @@ impl Generator {
         let mut context = Context::new(Request::new(self.binding.entry.value(), &package.root));
         match warnings_are_denied() {
             Ok(denied) => context.deny_warnings = denied,
-            Err(error) => self.report(error.to_string()),
+            Err(error) => self.report(error),
         }
         let mut expansion = expand(self.binding, &context, self.problems);
         expansion.archive(&package.out_dir);

@@ -26,7 +26,7 @@ pub(crate) fn track(directory: &Path, package: &Package, instructions: &mut Inst
             directory.display(),
             package.root.display()
         )),
-        Err(refusal) => instructions.error(&refusal.to_string()),
+        Err(reason) => instructions.error(&format!("cannot track `{}`: {reason}", directory.display())),
     }
 }
 

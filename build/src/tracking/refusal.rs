@@ -1,10 +1,9 @@
 //! Directories that cannot be tracked.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fmt, io};
 
 use super::links;
-use super::links::Link;
 use crate::package::Package;
 
 /// A directory that can be tracked.
@@ -16,23 +15,6 @@ pub(super) struct Tracked {
     pub(super) absolute: String,
 }
 
-/// Why a directory cannot be tracked.
-#[derive(Debug)]
-pub(super) struct Refusal {
-    directory: PathBuf,
-    reason: Reason,
-}
-
-#[derive(Debug)]
-enum Reason {
-    NotOneLineOfUtf8,
-    PackageNotUtf8,
-    Unreadable(io::Error),
-    /// Cargo would see changes that builds make themselves, or search more than the package.
-    TooMuch(Contents),
-    Link(Link, Contents),
-}
-
 /// What a directory contains that has nothing to do with suites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Contents {
@@ -42,27 +24,6 @@ pub(super) enum Contents {
     Outside,
     /// What many links lead to.
     TooMuch,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let directory = self.directory.display();
-        write!(f, "cannot track `{directory}`: ")?;
-        match &self.reason {
-            Reason::NotOneLineOfUtf8 => f.write_str("the path has to be UTF-8 without line breaks"),
-            Reason::PackageNotUtf8 => f.write_str("the path of the package is not UTF-8"),
-            Reason::Unreadable(error) => error.fmt(f),
-            Reason::TooMuch(contents) => {
-                write!(f, "{contents}. Name the directory of the suites, such as `evalsuite_build::track(\"suites\")`")
-            }
-            Reason::Link(Link { path, target }, contents) => write!(
-                f,
-                "{} is a link to {}: {contents}. Copy the files that the suite needs, or move the link out of `{directory}`",
-                path.display(),
-                target.display()
-            ),
-        }
-    }
 }
 
 impl fmt::Display for Contents {
@@ -80,13 +41,11 @@ impl fmt::Display for Contents {
     }
 }
 
-impl std::error::Error for Refusal {}
-
-/// Checks that `directory` can be tracked; `None` if it does not exist.
-pub(super) fn checked(directory: &Path, package: &Package) -> Result<Option<Tracked>, Refusal> {
-    let refuse = |reason| Err(Refusal { directory: directory.to_path_buf(), reason });
+/// Checks that `directory` can be tracked, or says why cargo would see changes that builds make themselves, or search more than the
+/// package; `None` if it does not exist.
+pub(super) fn checked(directory: &Path, package: &Package) -> Result<Option<Tracked>, String> {
     let Some(written) = directory.to_str().filter(|path| !path.contains(['\n', '\r'])) else {
-        return refuse(Reason::NotOneLineOfUtf8);
+        return Err("the path has to be UTF-8 without line breaks".to_owned());
     };
     // `join` and no more: cargo shows and compares paths as they are written, links are resolved only to compare.
     let absolute = package.root.join(written.trim_end_matches('/'));
@@ -95,7 +54,7 @@ pub(super) fn checked(directory: &Path, package: &Package) -> Result<Option<Trac
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
-        Err(error) => return refuse(Reason::Unreadable(error)),
+        Err(error) => return Err(error.to_string()),
     };
     let root = package.root.canonicalize().unwrap_or_else(|_| package.root.clone());
     let out_dir = package.out_dir.canonicalize().unwrap_or_else(|_| package.out_dir.clone());
@@ -105,16 +64,20 @@ pub(super) fn checked(directory: &Path, package: &Package) -> Result<Option<Trac
         _ => None,
     };
     if let Some(contents) = contents(&resolved) {
-        return refuse(Reason::TooMuch(contents));
+        let help = "Name the directory of the suites, such as `evalsuite_build::track(\"suites\")`";
+        return Err(format!("{contents}. {help}"));
     }
     // A directory outside of the package is tracked if the build script names it, but what it links to has to be in it.
     let boundary = if resolved.starts_with(&root) { &root } else { &resolved };
     let of_target = |target: &Path| contents(target).or((!target.starts_with(boundary)).then_some(Contents::Outside));
     if let Some((link, contents)) = links::first(&absolute, of_target) {
-        return refuse(Reason::Link(link, contents));
+        let (path, target) = (link.path.display(), link.target.display());
+        return Err(format!(
+            "{path} is a link to {target}: {contents}. Copy the files that the suite needs, or move the link out of `{written}`"
+        ));
     }
     match absolute.to_str() {
         Some(absolute) => Ok(Some(Tracked { written: written.to_owned(), absolute: absolute.to_owned() })),
-        None => refuse(Reason::PackageNotUtf8),
+        None => Err("the path of the package is not UTF-8".to_owned()),
     }
 }
