@@ -43,6 +43,8 @@ pub(crate) struct Cache<'c> {
     location: &'c CacheLocation,
     request: &'c Request,
     key: SuiteKey,
+    /// The files of the suite in OUT_DIR, without their extensions.
+    name: String,
     started: SystemTime,
     /// Held while a suite is loaded: other test programs that include the suite are compiled at the same time and take it then.
     _lock: Option<File>,
@@ -67,11 +69,11 @@ impl<'c> Cache<'c> {
             return None;
         }
         let key = SuiteKey::of(request, &location.program)?;
-        let path = cache_file(&location.out_dir, &key.entry);
-        fs::create_dir_all(path.parent()?).ok()?;
-        let lock = File::create(path.with_extension("lock")).ok()?;
+        let name = format!("evalsuite/loaded/{}", name(&key.entry));
+        fs::create_dir_all(location.out_dir.join("evalsuite/loaded")).ok()?;
+        let lock = File::create(location.out_dir.join(format!("{name}.lock"))).ok()?;
         let lock = lock.lock().is_ok().then_some(lock);
-        Some(Self { location, request, key, started: SystemTime::now(), _lock: lock })
+        Some(Self { location, request, key, name, started: SystemTime::now(), _lock: lock })
     }
 
     /// The stored suite, with its edited cases, if that is what loading it would give.
@@ -104,7 +106,7 @@ impl<'c> Cache<'c> {
             }
         };
         let stamps = FileStamps::take(&loaded.files, contents.as_ref(), self.root(), self.started)?;
-        let archive = format!("evalsuite/loaded/{}.embedded", name(&self.key.entry));
+        let archive = format!("{}.embedded", self.name);
         let archived = |files| Embedded { files, ..Embedded::default() }.into_archive(&self.location.out_dir, &archive);
         let graders: BTreeSet<&String> = loaded.user_graders.iter().map(|grader| &grader.name).collect();
         let record = SuiteRecord {
@@ -129,7 +131,7 @@ impl<'c> Cache<'c> {
     }
 
     fn file(&self) -> PathBuf {
-        cache_file(&self.location.out_dir, &self.key.entry)
+        self.location.out_dir.join(format!("{}.suite", self.name))
     }
 
     /// The suite's directory.
@@ -138,22 +140,12 @@ impl<'c> Cache<'c> {
     }
 }
 
-/// Where the suite at `entry` is stored.
-fn cache_file(out_dir: &Path, entry: &Path) -> PathBuf {
-    out_dir.join("evalsuite").join("loaded").join(format!("{}.suite", name(entry)))
-}
-
 /// A name for the files of the suite at `entry`, readable and different for different paths. A collision is harmless because the path
 /// is compared too.
 fn name(entry: &Path) -> String {
-    let path = entry.to_string_lossy();
-    let stem: String = entry
-        .file_name()
-        .map(|name| {
-            name.to_string_lossy().chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).take(40).collect()
-        })
-        .unwrap_or_default();
-    format!("{stem}-{:016x}", short_hash::of(path.as_bytes()))
+    let last = entry.file_name().unwrap_or_default().to_string_lossy();
+    let stem: String = last.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).take(40).collect();
+    format!("{stem}-{:016x}", short_hash::of(entry.to_string_lossy().as_bytes()))
 }
 
 #[cfg(test)]

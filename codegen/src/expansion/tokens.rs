@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote};
+use quote::{format_ident, quote};
 
 use super::suite_checks::needs_cli_agents;
 use super::{Expansion, judges, targets};
@@ -31,7 +31,7 @@ impl Expansion {
     /// The code: a compile error per error, the function that binds the suite, and its module.
     pub fn tokens(&self) -> TokenStream {
         let errors = self.problems.iter().filter(|problem| problem.is_error()).map(compile_error);
-        let (evalsuite, import) = (self.evalsuite(), self.import());
+        let (evalsuite, import) = (self.evalsuite(None), self.import());
         let feature_errors = self.code.feature_errors.iter().map(|(without_feature, problem)| {
             let (without_feature, error) = (format_ident!("{without_feature}"), compile_error(problem));
             quote!(#evalsuite::#without_feature! { #error })
@@ -49,10 +49,11 @@ impl Expansion {
         code_text::tokens(&untracked.map(include).collect::<String>())
     }
 
-    /// Path of evalsuite in the caller's scope.
-    fn evalsuite(&self) -> TokenStream {
+    /// Path of evalsuite where `scope` leads to the caller's.
+    fn evalsuite(&self, scope: Option<TokenStream>) -> TokenStream {
+        let import = self.import_name();
         match self.binding.crate_path {
-            Some(_) => self.import_name().into_token_stream(),
+            Some(_) => quote!(#scope #import),
             None => quote!(::evalsuite),
         }
     }
@@ -74,13 +75,7 @@ impl Expansion {
 
     fn module(&self, calls: &TokenStream) -> TokenStream {
         let (quiet, name) = (quiet(), identifier(&self.module));
-        let evalsuite = match self.binding.crate_path {
-            Some(_) => {
-                let import = self.import_name();
-                quote!(super::#import)
-            }
-            None => quote!(::evalsuite),
-        };
+        let evalsuite = self.evalsuite(Some(quote!(super::)));
         let embedded = match &self.code.embedded {
             Some(embedded) => code_text::tokens(&embedded.expression()),
             None => quote!(::core::option::Option::None),
@@ -164,7 +159,7 @@ impl Expansion {
     /// The function that adds agents, graders and judges to the suite.
     fn bound(&self, calls: &TokenStream) -> TokenStream {
         let (quiet, name, scope) = (quiet(), self.bind_function(calls), self.scope());
-        let evalsuite = self.evalsuite();
+        let evalsuite = self.evalsuite(None);
         quote! {
             #[doc(hidden)]
             #quiet
@@ -207,7 +202,8 @@ impl Expansion {
         match &self.binding.agent {
             Agent::Expression(agent) => Some(quote!(.with_agent(#agent))),
             Agent::Commands => {
-                let (evalsuite, error) = (self.evalsuite(), compile_error(&needs_cli_agents(&self.binding, "agents")));
+                let (evalsuite, error) =
+                    (self.evalsuite(None), compile_error(&needs_cli_agents(&self.binding, "agents")));
                 Some(quote!(.with_agent(#evalsuite::__cli_agents! { #error })))
             }
             Agent::ByName => {
