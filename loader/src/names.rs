@@ -2,7 +2,7 @@
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// Keywords of every edition, and the names that generated modules use themselves.
+/// Keywords of every edition.
 const KEYWORDS: &[&str] = &[
     "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
     "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
@@ -10,7 +10,7 @@ const KEYWORDS: &[&str] = &[
     "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// Names of the generated code.
+/// The names that generated modules use themselves.
 const GENERATED: &[&str] = &[
     "SUITE",
     "evals",
