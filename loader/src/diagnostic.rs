@@ -20,6 +20,17 @@ pub(crate) fn are_many(d: &Diagnostics) -> bool {
     d.len() > MANY
 }
 
+/// Reports a problem with two places: the one of the message, and another one with what is there.
+pub(crate) fn report_both(
+    code: Code,
+    (place, message): (Span, impl Into<String>),
+    (other, what): (Span, impl Into<String>),
+    help: impl Into<String>,
+    d: &mut Diagnostics,
+) {
+    d.push(Diagnostic::new(code, message).at(place).related(other, what).help(help));
+}
+
 /// Values that messages name may be as long as a file.
 fn shorten(text: &mut String) {
     if let Cow::Owned(short) = terminal::shortened(text) {

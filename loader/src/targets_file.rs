@@ -7,7 +7,7 @@ use evalsuite_schema::keys::{Keys, Written};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{CliTarget, HealthCheck, PathRef, Probe, Provider, TargetEntry, TargetsFile};
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
+use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
 use crate::fields::Fields;
 use crate::fields::paths::{Kind, Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
@@ -94,11 +94,11 @@ pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
     let file_problems = resolve(d, &files);
     let mut targets = TargetsFile::default();
     let mut checked = Vec::new();
-    for ReadEntry { name, target, problems, .. } in entries.unwrap_or_default() {
-        let problems = resolve(problems, &files);
-        let alias_of = target.as_ref().and_then(alias_of).map(str::to_owned);
-        checked.push(CheckedEntry { name, alias_of, problems: problems.clone() });
-        targets.targets.extend(target.filter(|_| !problems.has_errors()));
+    for entry in entries.unwrap_or_default() {
+        let alias_of = entry.alias_of().cloned();
+        let problems = resolve(entry.problems, &files);
+        targets.targets.extend(entry.target.filter(|_| !problems.has_errors()));
+        checked.push(CheckedEntry { name: entry.name, alias_of, problems });
     }
     let targets = Some(targets).filter(|_| !file_problems.has_errors());
     LoadedTargets { targets, file_problems, files, entries: checked }
@@ -115,6 +115,15 @@ struct ReadEntry {
     /// `None` if it cannot be decoded.
     target: Option<TargetEntry>,
     problems: Diagnostics,
+}
+
+impl ReadEntry {
+    fn alias_of(&self) -> Option<&String> {
+        match &self.target.as_ref()?.provider {
+            Provider::Alias(next) => Some(next),
+            Provider::Cli(_) | Provider::Other(_) => None,
+        }
+    }
 }
 
 fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<ReadEntry>> {
@@ -152,12 +161,11 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<ReadEn
             continue;
         };
         match entries.iter_mut().find(|other| other.name == name) {
-            Some(first) => first.problems.push(
-                Diagnostic::new(Code::TargetsFile, format!("target `{name}` is defined twice"))
-                    .at(node.span)
-                    .related(first.span, "first here")
-                    .help("rename one"),
-            ),
+            Some(first) => {
+                let place = (node.span, format!("target `{name}` is defined twice"));
+                let (other, problems) = ((first.span, "first here"), &mut first.problems);
+                report_both(Code::TargetsFile, place, other, "rename one", problems);
+            }
             None => entries.push(ReadEntry { name, span: node.span, target, problems }),
         }
     }
@@ -251,11 +259,8 @@ fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
         return fields::reject(Code::InvalidCommand, node.span, "`command` is empty", "write a shell command", d);
     }
     let is_upper_case = |name: &&str| !name.bytes().any(|byte| byte.is_ascii_lowercase());
-    for name in Syntax::Command
-        .names(&text)
-        .filter(is_upper_case)
-        .filter(|name| !placeholder::is_known(placeholder::OF_COMMANDS, name))
-    {
+    let names = Syntax::Command.names(&text).filter(is_upper_case);
+    for name in names.filter(|name| !placeholder::is_known(placeholder::OF_COMMANDS, name)) {
         let help = suggest::did_you_mean_or_known(name, &placeholder::names(placeholder::OF_COMMANDS));
         d.report(Code::UnknownPlaceholder, node.span, format!("unknown placeholder `{{{name}}}`"), help);
     }
@@ -295,16 +300,10 @@ fn env(entry: &Entry, d: &mut Diagnostics) -> Vec<(String, String)> {
     entries.iter().filter_map(|entry| value(entry, d)).collect()
 }
 
-fn alias_of(target: &TargetEntry) -> Option<&str> {
-    if let Provider::Alias(next) = &target.provider { Some(next) } else { None }
-}
-
 /// Every alias refers to an entry, in a few steps. What an alias with variables refers to is known when the tests run.
 fn aliases(entries: &mut [ReadEntry]) {
     let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-    let next = |entry: &ReadEntry| {
-        alias_of(entry.target.as_ref()?).filter(|next| !Syntax::Variable.is_in(next)).map(str::to_owned)
-    };
+    let next = |entry: &ReadEntry| entry.alias_of().filter(|next| !Syntax::Variable.is_in(next)).cloned();
     let next: Vec<Option<String>> = entries.iter().map(next).collect();
     for (index, entry) in entries.iter_mut().enumerate() {
         let mut current = index;

@@ -12,7 +12,7 @@ use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Calibration, Case, GraderKind};
 
 use self::sample::{ReadSample, SampleContext};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
+use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
 use crate::fields::paths::{Kind, Roots, Scope, SearchFailure};
 use crate::fields::shared_files::SharedFiles;
 use crate::fields::{Fields, paths};
@@ -20,8 +20,8 @@ use crate::graders::assertions;
 use crate::graders::assertions::ParsedGrader;
 use crate::read::node::{Data, Entry, Node};
 use crate::request::Request;
-use crate::source::{FileId, Files, Span};
-use crate::{fields, read};
+use crate::source::{Files, Span};
+use crate::{cases, fields, read};
 
 /// Maximum number of samples in one file: each is a call of the judge.
 const MAX_SAMPLES: usize = 1000;
@@ -86,7 +86,7 @@ pub(crate) fn read<'c>(
 ) -> Option<Calibration> {
     let (file, text) = read::read_text(path, scope.files, d)?;
     let around = SampleContext::new(scope, cases);
-    if is_lines(path) {
+    if cases::is_lines(path) {
         let before = d.len();
         let nodes = read::parse_jsonl(file, &text, d);
         let place = Span::whole(file);
@@ -148,32 +148,14 @@ fn samples_of(entry: &Entry, around: &SampleContext<'_>, d: &mut Diagnostics) ->
 
 fn from_file(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
     let scope = around.scope;
-    let found = scope.find(node, "`samples`", Kind::File, d);
-    let read = found.and_then(|found| Some((read::read_text(&found.path, scope.files, d)?, found.path)));
-    let Some(((file, text), path)) = read else { return Vec::new() };
+    let Some(found) = scope.find(node, "`samples`", Kind::File, d) else { return Vec::new() };
     let before = d.len();
-    let nodes = if is_lines(&path) { read::parse_jsonl(file, &text, d) } else { yaml_list(file, &text, d) };
+    let nodes = cases::list_in_file(&found.path, "sample", scope, d).unwrap_or_default();
     // Unreadable samples were reported: that too few are left would be a misleading second problem.
     if nodes.len() < MIN_SAMPLES && d.len() > before {
         return Vec::new();
     }
     list(&nodes, node.span, around, d)
-}
-
-fn yaml_list(file: FileId, text: &str, d: &mut Diagnostics) -> Vec<Node> {
-    let Some(root) = read::parse_yaml(file, text, d) else { return Vec::new() };
-    match root.data {
-        Data::Sequence(items) => items,
-        _ => {
-            let message = format!("expected a list of samples, found {}", root.kind());
-            d.report(Code::InvalidExternalFile, root.span, message, "start each sample with `- id:`");
-            Vec::new()
-        }
-    }
-}
-
-fn is_lines(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
 }
 
 fn list(nodes: &[Node], place: Span, around: &SampleContext<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
@@ -194,12 +176,10 @@ fn list(nodes: &[Node], place: Span, around: &SampleContext<'_>, d: &mut Diagnos
         if let Some(id) = id {
             match seen.get(&id) {
                 None => drop(seen.insert(id, id_span)),
-                Some(first) => d.push(
-                    Diagnostic::new(Code::DuplicateId, format!("two samples have the id `{id}`"))
-                        .at(id_span)
-                        .related(*first, "first here")
-                        .help("rename one"),
-                ),
+                Some(first) => {
+                    let place = (id_span, format!("two samples have the id `{id}`"));
+                    report_both(Code::DuplicateId, place, (*first, "first here"), "rename one", d);
+                }
             }
         }
         samples.extend(sample);

@@ -8,7 +8,7 @@ use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Case, Input, Location, Requires, Sample, Trials};
 
 use crate::cases::{expected_output, input};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::diagnostic::{Code, Diagnostics, are_many, report_both};
 use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, id};
@@ -92,8 +92,8 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &SampleContext<'_>, 
     for key in OF_CASES {
         if let Some(other) = fields.get(key) {
             let message = format!("`case` and `{key}` contradict each other: the case has its own");
-            let diagnostic = Diagnostic::new(Code::ConflictingKeys, message).at(other.key_span);
-            d.push(diagnostic.related(entry.key_span, "`case` is here").help("keep one"));
+            let (place, case) = ((other.key_span, message), (entry.key_span, "`case` is here"));
+            report_both(Code::ConflictingKeys, place, case, "keep one", d);
         }
     }
     let name = fields::literal_text(&entry.value, "`case`", d)?;

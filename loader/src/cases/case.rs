@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use evalsuite_schema::{Case, Conversation, Input, Kind, Message, Object, PathRef, Requires, Strategy, Trials};
+use evalsuite_schema::{Case, Input, Kind, Message, Object, PathRef, Requires, Strategy, Trials};
 
 use super::workspace::SettingsOwner;
 use super::{conversation, execution, expected_output, input, matrix, metadata, requires, vars, workspace};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::diagnostic::{Code, Diagnostics, are_many, report_both};
 use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, id};
@@ -17,7 +17,7 @@ use crate::read::node::{Entry, Node};
 use crate::source::Span;
 
 /// What a suite gives to each of its cases.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Defaults {
     pub(crate) kind: Kind,
     pub(crate) messages: Vec<Message>,
@@ -38,30 +38,6 @@ pub(crate) struct Defaults {
     pub(crate) needs_reference: bool,
     /// About how many bytes each case gets copies of, and where they are written.
     pub(crate) size: Option<(usize, Span)>,
-}
-
-impl Defaults {
-    /// Nothing at all.
-    pub(crate) fn new(kind: Kind) -> Self {
-        Self {
-            kind,
-            messages: Vec::new(),
-            input_files: Vec::new(),
-            graders: Vec::new(),
-            trials: None,
-            threshold: None,
-            timeout_seconds: None,
-            target: None,
-            targets: Vec::new(),
-            requires: Requires::default(),
-            workspace: None,
-            preprocessors: Vec::new(),
-            tags: Vec::new(),
-            metadata: Object::new(),
-            needs_reference: false,
-            size: None,
-        }
-    }
 }
 
 /// Where a case is, and what follows from that.
@@ -112,14 +88,12 @@ pub(crate) fn read(
         .and_then(|entry| fields::text(&entry.value, &fields::label(entry), d).or(Some(String::new())));
     let expected_entry = fields.get("expected_output");
     let expected_output = expected_entry.map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
-    let conversation = conversation::read(&mut fields, scope, d);
-    if let (Some(entry), true) = (expected_entry, conversation.is_conversation) {
-        d.report(
-            Code::ConversationMismatch,
-            entry.key_span,
-            "`expected_output` has no meaning in a conversation",
-            "write it in a turn",
-        );
+    let mut users_of_turns = Vec::new();
+    let conversation = conversation::read(&mut fields, scope, &mut users_of_turns, d);
+    let is_conversation = conversation.is_some();
+    if let (Some(entry), true) = (expected_entry, is_conversation) {
+        let message = "`expected_output` has no meaning in a conversation";
+        d.report(Code::ConversationMismatch, entry.key_span, message, "write it in a turn");
     }
     let messages = messages(&mut fields, &execution, scope, defaults, d);
 
@@ -135,13 +109,9 @@ pub(crate) fn read(
     let assertions_are_broken = d.len() > before;
     evaluator(&mut fields, d);
     let examples = fields.get("examples");
-    if let (Some(entry), true) = (examples, conversation.is_conversation) {
-        d.report(
-            Code::ConversationMismatch,
-            entry.key_span,
-            "`examples` has no meaning in a conversation, which is more than one answer",
-            "write it beside a grader of a turn",
-        );
+    if let (Some(entry), true) = (examples, is_conversation) {
+        let message = "`examples` has no meaning in a conversation, which is more than one answer";
+        d.report(Code::ConversationMismatch, entry.key_span, message, "write it beside a grader of a turn");
     }
     let examples = examples.map(|entry| examples::read(entry, scope, d)).unwrap_or_default();
     let suite_graders: &[ParsedGrader] = if execution.skip_defaults { &[] } else { &defaults.graders };
@@ -153,7 +123,7 @@ pub(crate) fn read(
         tasks_layout: false,
     };
     let mut user_graders: Vec<_> = assertions::user_graders(graders.iter().chain(suite_graders)).collect();
-    user_graders.extend(conversation.user_graders);
+    user_graders.extend(users_of_turns);
     let has_graders = assertions_are_broken || !graders.is_empty() || !suite_graders.is_empty();
     let merged = assertions::merge(graders, suite_graders, &facts, d);
     let workspace_entry = fields.get("workspace");
@@ -163,37 +133,26 @@ pub(crate) fn read(
     }
     let dependencies = dependencies(&mut fields, d);
     if fields.node.entry("input").is_none_or(|entry| entry.value.is_null())
-        && !conversation.is_conversation
+        && !is_conversation
         && !fields.misspells(&["input"])
     {
         fields.missing(Code::MissingInput, "input", d);
     }
-    let gradable = has_graders || criteria.is_some() || expected_entry.is_some() || conversation.is_conversation;
+    let gradable = has_graders || criteria.is_some() || expected_entry.is_some() || is_conversation;
     let is_without_graders = written.is_some_and(|entry| entry.value.as_sequence().is_some_and(<[Node]>::is_empty));
     if !gradable && is_without_graders {
-        d.report(
-            Code::UngradedCase,
-            node.span,
-            "nothing grades the case: it is skipped when it runs",
-            "add a grader to `assertions`, or `criteria`",
-        );
+        let message = "nothing grades the case: it is skipped when it runs";
+        d.report(Code::UngradedCase, node.span, message, "add a grader to `assertions`, or `criteria`");
     } else if !gradable && !fields.misspells(&["assertions", "criteria", "expected_output", "turns"]) {
-        d.report(
-            Code::NothingToGrade,
-            node.span,
-            "nothing to grade: the case has no `criteria`, `assertions` or `expected_output`",
-            "add `criteria` or `assertions`",
-        );
+        let message = "nothing to grade: the case has no `criteria`, `assertions` or `expected_output`";
+        d.report(Code::NothingToGrade, node.span, message, "add `criteria` or `assertions`");
     }
     fields.finish(d);
 
     if defaults.needs_reference && expected_entry.is_none() {
-        d.report(
-            Code::MissingReferenceSolution,
-            node.span,
-            "the case has no `expected_output`, which the suite requires",
-            "add it, or relax `require_reference_solution` in suite.json",
-        );
+        let message = "the case has no `expected_output`, which the suite requires";
+        let help = "add it, or relax `require_reference_solution` in suite.json";
+        d.report(Code::MissingReferenceSolution, node.span, message, help);
     }
     let (target, targets) = targets(&execution, defaults, d);
     let trials = trials(&execution, defaults, d);
@@ -216,7 +175,7 @@ pub(crate) fn read(
     case.metadata = metadata::merge(&defaults.metadata, case.metadata);
     case.requires = requires::merge(&defaults.requires, case.requires);
     case.depends_on = dependencies.iter().map(|(id, _)| id.clone()).collect();
-    case.conversation = conversation.conversation.filter(|conversation: &Conversation| !conversation.turns.is_empty());
+    case.conversation = conversation.filter(|conversation| !conversation.turns.is_empty());
     case.workspace = workspace;
     case.preprocessors = defaults.preprocessors.clone();
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies, user_graders })
@@ -225,11 +184,7 @@ pub(crate) fn read(
 /// The tags of a case and its suite, each once.
 fn tags(suite: &[String], case: Vec<String>) -> Vec<String> {
     let mut tags = suite.to_vec();
-    for tag in case {
-        if !tags.contains(&tag) {
-            tags.push(tag);
-        }
-    }
+    requires::add(&mut tags, case);
     tags
 }
 
@@ -246,30 +201,19 @@ fn messages(
     let mut messages = if execution.skip_defaults { Vec::new() } else { defaults.messages.clone() };
     let Some(entry) = entry else { return messages };
     let Some(written) = input::read(entry, scope, d) else { return messages };
+    let suite_files: &[PathRef] = if execution.skip_defaults { &[] } else { &defaults.input_files };
     if let input::WrittenInput::Messages(_) = &written {
-        let suite_files = !execution.skip_defaults && !defaults.input_files.is_empty();
         if let Some(files) = files_entry {
-            d.report(
-                Code::InputFilesWithMessages,
-                files.key_span,
-                "`input_files` needs a text `input`, found a list of messages",
-                "add parts of `type: file` to a message",
-            );
-        } else if suite_files {
-            d.report(
-                Code::InputFilesWithMessages,
-                entry.key_span,
-                "the suite's `input_files` need a text `input`, found a list of messages",
-                "add parts of `type: file` to a message, and `execution: {skip_defaults: true}`",
-            );
+            let message = "`input_files` needs a text `input`, found a list of messages";
+            let help = "add parts of `type: file` to a message";
+            d.report(Code::InputFilesWithMessages, files.key_span, message, help);
+        } else if !suite_files.is_empty() {
+            let message = "the suite's `input_files` need a text `input`, found a list of messages";
+            let help = "add parts of `type: file` to a message, and `execution: {skip_defaults: true}`";
+            d.report(Code::InputFilesWithMessages, entry.key_span, message, help);
         }
     }
-    let files = match own_files {
-        Some(files) => files,
-        None if execution.skip_defaults => Vec::new(),
-        None => defaults.input_files.clone(),
-    };
-    messages.extend(input::to_messages(written, files));
+    messages.extend(input::to_messages(written, own_files.unwrap_or_else(|| suite_files.to_vec())));
     messages
 }
 
@@ -280,15 +224,10 @@ pub(crate) fn one_of<'n>(
     d: &mut Diagnostics,
 ) -> Option<&'n Entry> {
     if let (Some(first), Some(second)) = (first, second) {
-        d.push(
-            Diagnostic::new(
-                Code::ConflictingKeys,
-                format!("`{}` and `execution.{}` are one setting", first.key, second.key),
-            )
-            .at(second.key_span)
-            .related(first.key_span, format!("`{}` is here", first.key))
-            .help("keep `assertions` of the case"),
-        );
+        let message = format!("`{}` and `execution.{}` are one setting", first.key, second.key);
+        let other = (first.key_span, format!("`{}` is here", first.key));
+        let help = "keep `assertions` of the case";
+        report_both(Code::ConflictingKeys, (second.key_span, message), other, help, d);
     }
     first.or(second)
 }
@@ -314,12 +253,8 @@ fn dependencies(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Vec<(String, Sp
         }
     }
     if let (Some(entry), None) = (fields.get("on_dependency_failure"), depends_on) {
-        d.report(
-            Code::NoEffect,
-            entry.key_span,
-            "`on_dependency_failure` has no effect without `depends_on`",
-            "delete it, or add `depends_on`",
-        );
+        let message = "`on_dependency_failure` has no effect without `depends_on`";
+        d.report(Code::NoEffect, entry.key_span, message, "delete it, or add `depends_on`");
     }
     dependencies
 }
@@ -338,12 +273,8 @@ fn targets(execution: &execution::Case<'_>, defaults: &Defaults, d: &mut Diagnos
         } else {
             evalsuite_diagnostics::suggest::did_you_mean_or_known(name, &names().collect::<Vec<_>>())
         };
-        d.report(
-            Code::InvalidTarget,
-            span,
-            format!("target `{name}` is not in `execution.targets` of the suite"),
-            help,
-        );
+        let message = format!("target `{name}` is not in `execution.targets` of the suite");
+        d.report(Code::InvalidTarget, span, message, help);
         false
     };
     let mut selected = Vec::new();
@@ -375,11 +306,7 @@ fn trials(execution: &execution::Case<'_>, defaults: &Defaults, d: &mut Diagnost
 /// One passed trial cannot be enough where every trial has to pass.
 pub(crate) fn check_strategy(trials: &Trials, span: Span, kind: Kind, d: &mut Diagnostics) {
     if trials.strategy == Some(Strategy::PassAtK) && kind != Kind::Capability {
-        d.report(
-            Code::SettingConflict,
-            span,
-            "`strategy: pass_at_k` contradicts the suite's kind, which asks every trial to pass",
-            "delete `strategy`, or make the suite `kind: capability`",
-        );
+        let message = "`strategy: pass_at_k` contradicts the suite's kind, which asks every trial to pass";
+        d.report(Code::SettingConflict, span, message, "delete `strategy`, or make the suite `kind: capability`");
     }
 }

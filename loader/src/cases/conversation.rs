@@ -1,7 +1,7 @@
 //! Conversations: `mode`, `turns` and their settings.
 
-use evalsuite_schema::keys::Keys;
-use evalsuite_schema::{Aggregation, Content, Conversation, Message, OnTurnFailure, Role, Turn};
+use evalsuite_schema::keys::{FromWritten, Keys};
+use evalsuite_schema::{Content, Conversation, Message, Role, Turn};
 
 use super::{expected_output, input};
 use crate::diagnostic::{Code, Diagnostics};
@@ -12,64 +12,53 @@ use crate::graders::assertions;
 use crate::read::node::{Data, Node};
 use crate::source::Span;
 
-/// The keys of a case that is a conversation.
-#[derive(Debug, Default)]
-pub(crate) struct WrittenConversation {
-    /// Whether the case is one, right or wrong: then it needs no `input` of its own.
-    pub(crate) is_conversation: bool,
-    pub(crate) conversation: Option<Conversation>,
-    /// Uses of graders that are not built in, in turns.
-    pub(crate) user_graders: Vec<(String, Span)>,
-}
-
-pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> WrittenConversation {
-    let mode = fields.get("mode");
-    let turns = fields.get("turns");
-    let settings = ["aggregation", "on_turn_failure", "window_size"];
-    let (aggregation, on_turn_failure, window_size) =
-        (fields.get(settings[0]), fields.get(settings[1]), fields.get(settings[2]));
+/// The conversation that a case is, right or wrong: then it needs no `input` of its own. `users` gets the uses of graders that are not
+/// built in.
+pub(crate) fn read(
+    fields: &mut Fields<'_>,
+    scope: Scope<'_>,
+    users: &mut Vec<(String, Span)>,
+    d: &mut Diagnostics,
+) -> Option<Conversation> {
+    let [mode, turns] = ["mode", "turns"].map(|key| fields.get(key));
+    let settings = ["aggregation", "on_turn_failure", "window_size"].map(|key| fields.get(key));
     if let Some(entry) = mode {
         fields::word(&entry.value, "`mode`", &["conversation"], d);
     }
     match (mode, turns) {
         (None, None) => {
-            for entry in [aggregation, on_turn_failure, window_size].into_iter().flatten() {
-                d.report(
-                    Code::ConversationMismatch,
-                    entry.key_span,
-                    format!("`{}` needs `mode: conversation`", entry.key),
-                    "add `mode: conversation` and `turns`, or delete it",
-                );
+            for entry in settings.into_iter().flatten() {
+                let message = format!("`{}` needs `mode: conversation`", entry.key);
+                let help = "add `mode: conversation` and `turns`, or delete it";
+                d.report(Code::ConversationMismatch, entry.key_span, message, help);
             }
-            return WrittenConversation::default();
+            return None;
         }
-        (Some(entry), None) => d.report(
-            Code::ConversationMismatch,
-            entry.key_span,
-            "`mode: conversation` needs `turns`",
-            "add `turns`, a list of the user's messages",
-        ),
-        (None, Some(entry)) => d.report(
-            Code::ConversationMismatch,
-            entry.key_span,
-            "`turns` needs `mode: conversation`",
-            "add `mode: conversation`",
-        ),
+        (Some(entry), None) => {
+            let help = "add `turns`, a list of the user's messages";
+            d.report(Code::ConversationMismatch, entry.key_span, "`mode: conversation` needs `turns`", help);
+        }
+        (None, Some(entry)) => {
+            let help = "add `mode: conversation`";
+            d.report(Code::ConversationMismatch, entry.key_span, "`turns` needs `mode: conversation`", help);
+        }
         (Some(_), Some(_)) => {}
     }
-    let mut user_graders = Vec::new();
-    let turns = turns.map(|entry| read_turns(&entry.value, scope, &mut user_graders, d)).unwrap_or_default();
+    let turns = turns.map(|entry| read_turns(&entry.value, scope, users, d)).unwrap_or_default();
     let mut conversation = Conversation::new(turns);
-    conversation.aggregation = aggregation
-        .and_then(|entry| fields::word(&entry.value, "`aggregation`", Aggregation::WORDS, d))
-        .and_then(Aggregation::of_word)
-        .unwrap_or_default();
-    conversation.on_turn_failure = on_turn_failure
-        .and_then(|entry| fields::word(&entry.value, "`on_turn_failure`", OnTurnFailure::WORDS, d))
-        .and_then(OnTurnFailure::of_word)
-        .unwrap_or_default();
-    conversation.window_size = window_size.and_then(|entry| fields::count(&entry.value, "`window_size`", 1, d));
-    WrittenConversation { is_conversation: true, conversation: Some(conversation), user_graders }
+    conversation.aggregation = setting("aggregation", fields, scope, d).unwrap_or_default();
+    conversation.on_turn_failure = setting("on_turn_failure", fields, scope, d).unwrap_or_default();
+    conversation.window_size = setting("window_size", fields, scope, d);
+    Some(conversation)
+}
+
+fn setting<T: FromWritten>(
+    key: &'static str,
+    fields: &mut Fields<'_>,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<T> {
+    fields.value_of(key, scope, d).and_then(T::from_written)
 }
 
 fn read_turns(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut Diagnostics) -> Vec<Turn> {
@@ -101,9 +90,7 @@ fn turn(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut 
     let empty = match &entry.value.data {
         Data::String(text) => text.is_empty(),
         Data::Sequence(parts) => parts.is_empty(),
-        _ => {
-            return fields::wrong_type(&entry.value, "`input` of a turn", "text or a list of parts", d);
-        }
+        _ => return fields::wrong_type(&entry.value, "`input` of a turn", "text or a list of parts", d),
     };
     if empty {
         return mismatch(&entry.value, "`input` of a turn is empty", "write the user's message", d);

@@ -6,7 +6,7 @@ use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{CaseExecution, SuiteExecution, Target, Trials};
 
 use super::hooks;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
@@ -50,12 +50,8 @@ pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -
     let common = common(&mut fields, &written.common, scope, d);
     let targets = fields.get("targets").map(|entry| (targets(entry, scope, d), entry.key_span));
     if let (Some((_, span)), Some((_, key))) = (&common.target, &targets) {
-        d.push(
-            Diagnostic::new(Code::ConflictingKeys, "`target` and `targets` are one setting")
-                .at(*key)
-                .related(*span, "`target` is here")
-                .help("keep one"),
-        );
+        let (place, other) = ((*key, "`target` and `targets` are one setting"), (*span, "`target` is here"));
+        report_both(Code::ConflictingKeys, place, other, "keep one", d);
     }
     fields.finish(d);
     let SuiteExecution { budget_usd, workers, fail_on_error, .. } = written;
@@ -68,19 +64,12 @@ pub(crate) fn case<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) ->
     let common = common(&mut fields, &written.common, scope, d);
     let mut targets = Vec::new();
     if let Some(entry) = fields.get("targets") {
-        for node in fields::list(&entry.value, "`targets`", d).unwrap_or_default() {
-            if let Some(name) = target_name(node, "a target of a case", d) {
-                targets.push((name, node.span));
-            }
-        }
+        let nodes = fields::list(&entry.value, "`targets`", d).unwrap_or_default();
+        targets.extend(nodes.iter().filter_map(|node| Some((target_name(node, "a target of a case", d)?, node.span))));
         if let Some(one) = fields.get("target") {
             let message = "`target` and `targets` both say where the case runs";
-            d.push(
-                Diagnostic::new(Code::ConflictingKeys, message)
-                    .at(entry.key_span)
-                    .related(one.key_span, "`target` is here")
-                    .help("keep one"),
-            );
+            let other = (one.key_span, "`target` is here");
+            report_both(Code::ConflictingKeys, (entry.key_span, message), other, "keep one", d);
         }
     }
     fields.finish(d);
@@ -130,24 +119,16 @@ fn trials(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> (Trials, Opti
 fn targets(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Target> {
     let Some(items) = fields::list(&entry.value, "`targets`", d) else { return Vec::new() };
     if items.is_empty() {
-        d.report(
-            Code::OutOfRange,
-            entry.value.span,
-            "`targets` is empty",
-            "name at least one target, or delete the key",
-        );
+        let help = "name at least one target, or delete the key";
+        d.report(Code::OutOfRange, entry.value.span, "`targets` is empty", help);
     }
     let mut targets: Vec<Target> = Vec::new();
     let mut places: HashMap<String, Span> = HashMap::new();
     for node in items {
         let Some(target) = target(node, scope, d) else { continue };
         if let Some(first) = places.get(&target.name) {
-            d.push(
-                Diagnostic::new(Code::InvalidTarget, format!("target `{}` is listed twice", target.name))
-                    .at(node.span)
-                    .related(*first, "first here")
-                    .help("keep one"),
-            );
+            let message = format!("target `{}` is listed twice", target.name);
+            report_both(Code::InvalidTarget, (node.span, message), (*first, "first here"), "keep one", d);
         } else {
             places.insert(target.name.clone(), node.span);
             targets.push(target);

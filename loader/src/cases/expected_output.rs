@@ -27,23 +27,15 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<
 }
 
 fn messages(items: &[Node], scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Message> {
-    let mut messages = Vec::new();
-    for item in items {
-        if item.entry("role").is_none() {
-            invalid(item, "an element of `expected_output` is not a message".to_owned(), d);
-        } else {
-            messages.extend(input::message(item, scope, d));
-        }
-    }
-    messages
+    let message = |item: &Node| match item.entry("role") {
+        Some(_) => input::message(item, scope, d).into_iter().collect(),
+        None => invalid(item, "an element of `expected_output` is not a message".to_owned(), d),
+    };
+    items.iter().flat_map(message).collect()
 }
 
 fn invalid(node: &Node, message: String, d: &mut Diagnostics) -> Vec<Message> {
-    d.report(
-        Code::InvalidExpectedOutput,
-        node.span,
-        message,
-        "write text (quote a number), an object, or a list of messages",
-    );
+    let help = "write text (quote a number), an object, or a list of messages";
+    d.report(Code::InvalidExpectedOutput, node.span, message, help);
     Vec::new()
 }

@@ -21,13 +21,8 @@ const NAMES: [(&str, bool); 4] =
 
 pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> WrittenHooks {
     if node.as_mapping().is_none() {
-        return invalid(
-            node,
-            format!("`hooks` must be a mapping, found {}", node.kind()),
-            "write `before_each: {command: …}`",
-            d,
-        )
-        .unwrap_or_default();
+        let message = format!("`hooks` must be a mapping, found {}", node.kind());
+        return invalid(node, message, "write `before_each: {command: …}`", d).unwrap_or_default();
     }
     let Some(mut fields) = Fields::new(node, WrittenHooks::TABLE, d) else { return WrittenHooks::default() };
     let mut parts = fields.parts(scope, d);
@@ -73,13 +68,7 @@ fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d
     let command = command::read(node, what, scope, cwd, d)?;
     let texts: Vec<&str> = match &command {
         Command::Shell(line) => vec![line],
-        Command::Argv(arguments) => arguments
-            .iter()
-            .filter_map(|argument| match argument {
-                Argument::Text(text) => Some(text.as_str()),
-                Argument::Path(_) => None,
-            })
-            .collect(),
+        Command::Argv(arguments) => arguments.iter().filter_map(text_of).collect(),
     };
     for name in texts.into_iter().flat_map(|text| Syntax::TemplateBesideVariables.names(text)) {
         if !placeholder::is_known(placeholder::OF_HOOKS, name) {
@@ -91,18 +80,21 @@ fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d
     Some(command)
 }
 
+fn text_of(argument: &Argument) -> Option<&str> {
+    match argument {
+        Argument::Text(text) => Some(text),
+        Argument::Path(_) => None,
+    }
+}
+
 fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
     let mut fields = Fields::new(node, WrittenHook::TABLE, d)?;
     let mut parts = fields.parts(scope, d);
     let (cwd, command, reset) = (fields.get("cwd"), fields.get_renamed("command", d), fields.get("reset"));
     fields.finish(d);
     if let (Some(entry), false) = (reset, may_reset) {
-        d.report(
-            Code::SettingConflict,
-            entry.key_span,
-            format!("`reset` has no meaning in {what}"),
-            "write it in `before_each` or `after_each`",
-        );
+        let message = format!("`reset` has no meaning in {what}");
+        d.report(Code::SettingConflict, entry.key_span, message, "write it in `before_each` or `after_each`");
     }
     if command.is_none() && reset.is_none() {
         d.report(Code::InvalidHook, node.span, format!("{what} has no `command`"), "add `command`");

@@ -32,13 +32,10 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Opti
             check_text(text, node, d)?;
             Some(WrittenInput::Text(text.clone()))
         }
-        Data::Sequence(items) if items.is_empty() => fields::reject(
-            Code::MissingInput,
-            node.span,
-            "`input` is an empty list",
-            "add a message with `role` and `content`",
-            d,
-        ),
+        Data::Sequence(items) if items.is_empty() => {
+            let help = "add a message with `role` and `content`";
+            fields::reject(Code::MissingInput, node.span, "`input` is an empty list", help, d)
+        }
         Data::Sequence(items) => {
             let before = d.len();
             let messages: Vec<Message> = items.iter().filter_map(|item| message(item, scope, d)).collect();
@@ -104,12 +101,8 @@ fn role_as_key(node: &Node) -> Option<Diagnostic> {
 /// Reads one message.
 pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Message> {
     if node.as_mapping().is_none() {
-        return invalid_message(
-            node,
-            format!("a message must be a mapping, found {}", node.kind()),
-            "write `{role: user, content: …}`",
-            d,
-        );
+        let message = format!("a message must be a mapping, found {}", node.kind());
+        return invalid_message(node, message, "write `{role: user, content: …}`", d);
     }
     if let Some(problem) = role_as_key(node) {
         d.push(problem);
@@ -175,12 +168,10 @@ pub(crate) fn content(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
             let parts: Vec<Part> = items.iter().filter_map(|item| part(item, scope, d)).collect();
             (parts.len() == items.len()).then_some(Content::Parts(parts))
         }
-        _ => invalid_message(
-            node,
-            format!("`content` must be text, an object or a list of parts, found {}", node.kind()),
-            "quote it to make it text",
-            d,
-        ),
+        _ => {
+            let message = format!("`content` must be text, an object or a list of parts, found {}", node.kind());
+            invalid_message(node, message, "quote it to make it text", d)
+        }
     }
 }
 
@@ -199,29 +190,25 @@ fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
     let mut fields = Fields::new(node, ContentPart::TABLE, d)?;
     let (kind, value) = (fields.get("type"), fields.get("value"));
     fields.finish(d);
-    let Some(kind) = kind else {
+    let Some(Entry { value: kind, .. }) = kind else {
         return invalid(node, "a content part has no `type`".to_owned(), d);
     };
-    let Some(value) = value else {
+    let Some(Entry { value, .. }) = value else {
         return invalid(node, "a content part has no `value`".to_owned(), d);
     };
-    let Some(text) = value.value.as_str() else {
-        return invalid(
-            &value.value,
-            format!("`value` of a content part must be text, found {}", value.value.kind()),
-            d,
-        );
+    let Some(text) = value.as_str() else {
+        return invalid(value, format!("`value` of a content part must be text, found {}", value.kind()), d);
     };
-    match kind.value.as_str() {
+    match kind.as_str() {
         Some("text") => {
-            check_text(text, &value.value, d)?;
+            check_text(text, value, d)?;
             Some(Part::Text(text.to_owned()))
         }
-        Some("file") => text_file(&value.value, "a `file` part", scope, d).map(Part::File),
-        Some("image") => image(&value.value, scope, d),
-        Some(other) if !fields::literal(other, &kind.value, "`type`", d) => None,
-        Some(other) => invalid(&kind.value, format!("a content part cannot be of type `{other}`"), d),
-        None => invalid(&kind.value, format!("`type` of a content part must be text, found {}", kind.value.kind()), d),
+        Some("file") => text_file(value, "a `file` part", scope, d).map(Part::File),
+        Some("image") => image(value, scope, d),
+        Some(other) if !fields::literal(other, kind, "`type`", d) => None,
+        Some(other) => invalid(kind, format!("a content part cannot be of type `{other}`"), d),
+        None => invalid(kind, format!("`type` of a content part must be text, found {}", kind.kind()), d),
     }
 }
 
@@ -230,13 +217,9 @@ fn image(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
     let extension = found.path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let Some(media_type) = media_type::of_extension(extension).filter(|found| found.starts_with(IMAGE)) else {
         let known: Vec<&str> = media_type::extensions(IMAGE).collect();
-        return fields::reject(
-            Code::InvalidContentPart,
-            node.span,
-            format!("`{}` is not an image that can be passed on", found.reference.written),
-            format!("use a file of type {}", suggest::quoted(&known, "or")),
-            d,
-        );
+        let message = format!("`{}` is not an image that can be passed on", found.reference.written);
+        let help = format!("use a file of type {}", suggest::quoted(&known, "or"));
+        return fields::reject(Code::InvalidContentPart, node.span, message, help, d);
     };
     Some(Part::Image { file: found.reference, media_type: media_type.to_owned() })
 }
@@ -250,26 +233,19 @@ fn tool_calls(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<ToolC
 fn check_text(text: &str, node: &Node, d: &mut Diagnostics) -> Option<()> {
     warn_of_role_markers(text, node, d);
     for name in Syntax::TemplateBesideVariables.names(text) {
-        d.report(
-            Code::UnknownTemplateVariable,
-            node.span,
-            format!("`{{{{ {name} }}}}` is not filled in: the agent gets the text as it is written"),
-            "write the value where it is used, or in `vars` of the case; `${{ NAME }}` is filled in from the environment",
-        );
+        let message = format!("`{{{{ {name} }}}}` is not filled in: the agent gets the text as it is written");
+        let help = "write the value where it is used, or in `vars` of the case; `${{ NAME }}` is filled in from the environment";
+        d.report(Code::UnknownTemplateVariable, node.span, message, help);
     }
     let Some(path) = text.trim().strip_prefix("file://") else { return Some(()) };
     if path.contains(char::is_whitespace) {
         return Some(());
     }
-    fields::reject(
-        Code::InvalidInput,
-        node.span,
-        format!("`file://{path}` is the name of a file, which is not read here"),
-        format!(
-            "write `input_files: [{path}]` beside `input`, or `{{type: file, value: {path}}}` in the `content` of a message"
-        ),
-        d,
-    )
+    let message = format!("`file://{path}` is the name of a file, which is not read here");
+    let help = format!(
+        "write `input_files: [{path}]` beside `input`, or `{{type: file, value: {path}}}` in the `content` of a message"
+    );
+    fields::reject(Code::InvalidInput, node.span, message, help, d)
 }
 
 fn warn_of_role_markers(text: &str, node: &Node, d: &mut Diagnostics) {
@@ -278,11 +254,7 @@ fn warn_of_role_markers(text: &str, node: &Node, d: &mut Diagnostics) {
     }
     let lower = text.to_lowercase();
     if ["@[system]:", "@[user]:", "@[assistant]:", "@[tool]:"].iter().any(|marker| lower.contains(marker)) {
-        d.report(
-            Code::RoleMarker,
-            node.span,
-            "the text contains a role marker such as `@[User]:`",
-            "write separate messages with `role` and `content`",
-        );
+        let message = "the text contains a role marker such as `@[User]:`";
+        d.report(Code::RoleMarker, node.span, message, "write separate messages with `role` and `content`");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostics, report_both};
 use crate::fields::paths::{Kind, Scope};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, read};
@@ -55,13 +55,8 @@ fn combinations(matrix: &Entry, d: &mut Diagnostics) -> Option<Vec<Combination>>
         let what = format!("`{}` in `matrix`", axis.key);
         let values = fields::list(&axis.value, &what, d)?;
         if values.is_empty() {
-            return fields::reject(
-                Code::BlankValue,
-                axis.value.span,
-                format!("{what} is an empty list"),
-                "add a value",
-                d,
-            );
+            let message = format!("{what} is an empty list");
+            return fields::reject(Code::BlankValue, axis.value.span, message, "add a value", d);
         }
         if all.len() * values.len() > MAX_CASES {
             let message = format!("`matrix` has more than {MAX_CASES} combinations");
@@ -149,12 +144,9 @@ fn are_new(values: &Combination, case: &Node, d: &mut Diagnostics) -> bool {
     let Some((first, second)) = values.iter().find_map(|value| Some((vars.value.entry(&value.key)?, value))) else {
         return true;
     };
-    d.push(
-        Diagnostic::new(Code::ConflictingKeys, format!("`{}` is a name in `vars` and in `matrix`", second.key))
-            .at(second.key_span)
-            .related(first.key_span, "in `vars`")
-            .help("rename one"),
-    );
+    let message = format!("`{}` is a name in `vars` and in `matrix`", second.key);
+    let place = (second.key_span, message);
+    report_both(Code::ConflictingKeys, place, (first.key_span, "in `vars`"), "rename one", d);
     false
 }
 

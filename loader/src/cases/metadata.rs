@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use evalsuite_schema::{Object, Value};
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostics, report_both};
 use crate::fields;
 use crate::fields::Fields;
 
@@ -16,12 +16,9 @@ pub(crate) fn of_suite(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Object {
     let mut metadata = written.and_then(|entry| fields::object(&entry.value, "`metadata`", d)).unwrap_or_default();
     let Some(entry) = fields.get(GOVERNANCE) else { return metadata };
     if let Some(other) = written.and_then(|metadata| metadata.value.entry(GOVERNANCE)) {
-        d.push(
-            Diagnostic::new(Code::ConflictingKeys, "`governance` and `metadata.governance` are one setting")
-                .at(entry.key_span)
-                .related(other.key_span, "`metadata.governance` is here")
-                .help("keep `governance`"),
-        );
+        let message = "`governance` and `metadata.governance` are one setting";
+        let other = (other.key_span, "`metadata.governance` is here");
+        report_both(Code::ConflictingKeys, (entry.key_span, message), other, "keep `governance`", d);
     }
     if let Some(governance) = fields::object(&entry.value, "`governance`", d) {
         metadata.insert(GOVERNANCE.to_owned(), Value::Object(governance));

@@ -29,7 +29,10 @@ use crate::fields::paths::Scope;
 use crate::read::node::{Data, Node};
 use crate::request::{OtherCase, Request};
 use crate::source::Span;
-use crate::{names, read};
+use crate::{fields, names, read};
+
+/// An element of a list of cases, as messages name it.
+const CASE: &str = "case";
 
 /// Fewer files than this are read faster without another thread.
 const FILES_PER_THREAD: usize = 32;
@@ -165,7 +168,7 @@ fn case_directory(
     let template = dir.join("workspace");
     let sibling_workspace = template.is_dir().then(|| PathRef::found("workspace", scope.roots.compiled(&template)));
     if sibling_workspace.is_some() && root.entry("workspace").is_none() {
-        crate::cases::workspace::check_links(&template, &root, scope, d);
+        workspace::check_links(&template, &root, scope, d);
     }
     let around = CaseContext { scope: scope.at(dir), directory: Some(&name), sibling_workspace };
     let has_workspace = around.sibling_workspace.is_some();
@@ -179,6 +182,29 @@ fn case_directory(
         cases.push(PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone });
     }
     cases
+}
+
+/// The elements of a list in a file of its own, which are called `element`. A list of cases may be null. `None`: a problem was reported.
+pub(crate) fn list_in_file(file: &Path, element: &str, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<Node>> {
+    let (id, text) = read::read_text(file, scope.files, d)?;
+    if is_lines(file) {
+        return Some(read::parse_jsonl(id, &text, d));
+    }
+    let root = read::parse_yaml(id, &text, d)?;
+    match root.data {
+        Data::Sequence(items) => Some(items),
+        Data::Null if element == CASE => Some(Vec::new()),
+        _ => {
+            let message = format!("expected a list of {element}s, found {}", root.kind());
+            let help = format!("start each {element} with `- id:`");
+            fields::reject(Code::InvalidExternalFile, root.span, message, help, d)
+        }
+    }
+}
+
+/// Whether a file has an element of a list on each line.
+pub(crate) fn is_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
 }
 
 /// Function of the test of a case directory.
@@ -206,22 +232,8 @@ fn case_list(
     read: &mut ReadCases,
     d: &mut Diagnostics,
 ) {
-    let Some((id, text)) = crate::read::read_text(file, scope.files, d) else { return };
     let before = d.len();
-    let nodes = if file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl")) {
-        crate::read::parse_jsonl(id, &text, d)
-    } else {
-        let Some(root) = crate::read::parse_yaml(id, &text, d) else { return };
-        match root.data {
-            Data::Sequence(items) => items,
-            Data::Null => Vec::new(),
-            _ => {
-                let message = format!("expected a list of cases, found {}", root.kind());
-                d.report(Code::InvalidExternalFile, root.span, message, "start each case with `- id:`");
-                return;
-            }
-        }
-    };
+    let Some(nodes) = list_in_file(file, CASE, scope, d) else { return };
     if nodes.is_empty() && d.len() == before {
         let shown = scope.files.shown(file);
         d.report(Code::NoCases, span, format!("no case in `{shown}`"), "add a case");

@@ -9,7 +9,7 @@ use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Checkout, PathRef, Repo, RepoSource, Resolve};
 use evalsuite_schema::{RepoSourceKeys, ShortRepo, WrittenClone};
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostics, report_both};
 use crate::fields;
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, paths};
@@ -27,12 +27,11 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<
     for node in items {
         let Some(repo) = repo(node, scope, d) else { continue };
         match places.entry(paths::normalize(Path::new(&repo.path))) {
-            MapEntry::Occupied(first) => d.push(
-                Diagnostic::new(Code::InvalidRepo, format!("two repos at `{}`", repo.path))
-                    .at(node.span)
-                    .related(*first.get(), "first here")
-                    .help("give each its own `path`"),
-            ),
+            MapEntry::Occupied(first) => {
+                let (place, first) =
+                    ((node.span, format!("two repos at `{}`", repo.path)), (*first.get(), "first here"));
+                report_both(Code::InvalidRepo, place, first, "give each its own `path`", d);
+            }
             MapEntry::Vacant(place) => {
                 place.insert(node.span);
                 repos.push(repo);
@@ -51,12 +50,8 @@ fn repo(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
         (Some(full), Some(short)) => {
             let message = format!("`{}` and `{}` belong to different forms of a repo", full.key, short.key);
             let help = "write `repo` with `commit`, `ancestor` and `sparse`, or `source` with `checkout` and `clone`";
-            d.push(
-                Diagnostic::new(Code::ConflictingKeys, message)
-                    .at(short.key_span)
-                    .related(full.key_span, format!("`{}` is here", full.key))
-                    .help(help),
-            );
+            let other = (full.key_span, format!("`{}` is here", full.key));
+            report_both(Code::ConflictingKeys, (short.key_span, message), other, help, d);
             None
         }
         (None, Some(_)) => short_form(node, scope, d),
@@ -106,12 +101,9 @@ fn short_form(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo
         && base_commit.is_some()
         && commit != base_commit
     {
-        d.push(
-            Diagnostic::new(Code::ConflictingKeys, "`commit` and `base_commit` name different commits")
-                .at(second.value.span)
-                .related(first.value.span, "`commit` is here")
-                .help("keep one"),
-        );
+        let message = "`commit` and `base_commit` name different commits";
+        let other = (first.value.span, "`commit` is here");
+        report_both(Code::ConflictingKeys, (second.value.span, message), other, "keep one", d);
     }
     let checkout = Checkout { reference: commit.or(base_commit), ancestor, ..Checkout::default() };
     Some(Repo { path, source, checkout, depth: None, filter: None, sparse })
@@ -143,28 +135,21 @@ fn remote(node: &Node, d: &mut Diagnostics) -> Option<RepoSource> {
         Some((owner, name)) if is_name(owner) && is_name(name) => {
             Some(RepoSource::Git(format!("https://github.com/{owner}/{}.git", name.trim_end_matches(".git"))))
         }
-        _ => invalid(
-            node.span,
-            format!("`{text}` is neither a URL nor `org/name`"),
-            "write a URL, or for a directory `source: {type: local, path: …}`",
-            d,
-        ),
+        _ => {
+            let help = "write a URL, or for a directory `source: {type: local, path: …}`";
+            invalid(node.span, format!("`{text}` is neither a URL nor `org/name`"), help, d)
+        }
     }
 }
 
 fn place(node: &Node, d: &mut Diagnostics) -> Option<String> {
     let text = fields::literal_text(node, "`path` of a repo", d)?;
     let normal = paths::normalize(Path::new(&text));
-    let inside = normal.components().all(|part| matches!(part, Component::Normal(_)));
-    if !inside {
-        return invalid(
-            node.span,
-            format!("`{text}` leaves the workspace"),
-            "name a directory inside the workspace, such as `./repo`",
-            d,
-        );
+    if normal.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Some(text);
     }
-    Some(text)
+    let help = "name a directory inside the workspace, such as `./repo`";
+    invalid(node.span, format!("`{text}` leaves the workspace"), help, d)
 }
 
 fn source(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<RepoSource> {
@@ -211,22 +196,15 @@ fn check_checkout(node: &Node, source: Option<&RepoSource>, parts: &Parts, d: &m
     let place = |key| node.entry("checkout").and_then(|checkout| checkout.value.entry(key));
     let resolve = value("checkout", "resolve").and_then(Written::word).and_then(Resolve::of_word);
     if let (Some(entry), Some(Resolve::Remote), Some(RepoSource::Local(_))) = (place("resolve"), resolve, source) {
-        d.report(
-            Code::NoEffect,
-            entry.key_span,
-            "`resolve: remote` has no effect with a local source",
-            "delete it, or write `resolve: local`",
-        );
+        let message = "`resolve: remote` has no effect with a local source";
+        d.report(Code::NoEffect, entry.key_span, message, "delete it, or write `resolve: local`");
     }
     if let (Some(entry), Some(Written::Integer(ancestor)), Some(Written::Integer(depth))) =
         (place("ancestor"), value("checkout", "ancestor"), value("clone", "depth"))
         && ancestor >= depth
     {
-        d.report(
-            Code::ShallowAncestor,
-            entry.value.span,
-            format!("ancestor {ancestor} with a clone of depth {depth}"),
-            format!("write `depth: {}` or more", ancestor + 1),
-        );
+        let message = format!("ancestor {ancestor} with a clone of depth {depth}");
+        let help = format!("write `depth: {}` or more", ancestor + 1);
+        d.report(Code::ShallowAncestor, entry.value.span, message, help);
     }
 }

@@ -27,22 +27,26 @@ pub(crate) fn of_suite(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> 
 fn check_version(text: &str, place: Span, d: &mut Diagnostics) {
     let own = env!("CARGO_PKG_VERSION");
     match semver::VersionReq::parse(text.trim()) {
-        Err(error) => d.report(
-            Code::OutOfRange,
-            place,
-            format!("`evalsuite` is not a version requirement: {error}"),
-            "write a requirement as in Cargo.toml, such as `>=0.1`",
-        ),
+        Err(error) => {
+            let message = format!("`evalsuite` is not a version requirement: {error}");
+            d.report(Code::OutOfRange, place, message, "write a requirement as in Cargo.toml, such as `>=0.1`");
+        }
         Ok(requirement) => {
             let version = semver::Version::parse(own).expect("a package version is a semantic version");
             if !requirement.matches(&version) {
-                d.report(
-                    Code::OutOfRange,
-                    place,
-                    format!("the suite requires evalsuite {requirement}, this is {own}"),
-                    "update the `evalsuite` dependency, or relax the requirement",
-                );
+                let message = format!("the suite requires evalsuite {requirement}, this is {own}");
+                let help = "update the `evalsuite` dependency, or relax the requirement";
+                d.report(Code::OutOfRange, place, message, help);
             }
+        }
+    }
+}
+
+/// Adds those of `more` that `list` does not have.
+pub(crate) fn add(list: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
+    for name in more {
+        if !list.contains(&name) {
+            list.push(name);
         }
     }
 }

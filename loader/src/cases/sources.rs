@@ -7,7 +7,7 @@ use evalsuite_discovery::{Listing, MAX_VISITED, ProblemKind, is_case_file};
 
 use super::case::Defaults;
 use super::matrix;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::paths;
 use crate::fields::paths::{Kind, Scope};
@@ -88,40 +88,31 @@ fn element(node: Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diag
             Some(path) if !fields::literal(path, &node, "`tests`", d) => {}
             Some(path) if evalsuite_discovery::is_glob(path) => glob(path, &node, scope, sources, d),
             Some(path) => file(path, &node, scope, sources, d),
-            None => d.report(
-                Code::InvalidTests,
-                node.span,
-                format!("`{text}` is not a case"),
-                format!("write `file://{}`", text.trim()),
-            ),
+            None => {
+                let help = format!("write `file://{}`", text.trim());
+                d.report(Code::InvalidTests, node.span, format!("`{text}` is not a case"), help);
+            }
         },
-        _ => d.report(
-            Code::InvalidTests,
-            node.span,
-            format!("an element of `tests` must be a case, found {}", node.kind()),
-            "write a mapping with `id` and `input`, or `file://cases.yaml`",
-        ),
+        _ => {
+            let message = format!("an element of `tests` must be a case, found {}", node.kind());
+            let help = "write a mapping with `id` and `input`, or `file://cases.yaml`";
+            d.report(Code::InvalidTests, node.span, message, help);
+        }
     }
 }
 
 fn plain(text: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
     let path = text.trim();
     if path.is_empty() {
-        invalid(node, "`tests` is blank".to_owned(), d);
-        return;
+        return invalid(node, "`tests` is blank".to_owned(), d);
     }
     if !fields::literal(path, node, "`tests`", d) {
         return;
     }
     if path.starts_with(FILE_SCHEME) || evalsuite_discovery::is_glob(path) {
         let scheme = if path.starts_with(FILE_SCHEME) { "" } else { FILE_SCHEME };
-        d.report(
-            Code::InvalidTests,
-            node.span,
-            format!("`{path}` can only be an element of a list"),
-            format!("write `tests: [\"{scheme}{path}\"]`"),
-        );
-        return;
+        let message = format!("`{path}` can only be an element of a list");
+        return d.report(Code::InvalidTests, node.span, message, format!("write `tests: [\"{scheme}{path}\"]`"));
     }
     let Some(found) = scope.find_text(path, node, "`tests`", (Code::MissingPath, Kind::Any), d) else { return };
     if found.path.is_dir() {
@@ -183,11 +174,7 @@ fn glob(pattern: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources,
             break;
         }
     }
-    let Some((place, listing)) = outcome else {
-        let message = format!("`{pattern}` leaves the package");
-        d.report(Code::PathEscape, node.span, message, "copy the files into the suite");
-        return;
-    };
+    let Some((place, listing)) = outcome else { return leaves_the_package(pattern, node, d) };
     report(&listing, &place, Some(node), scope, d);
     if listing.files.is_empty() {
         if listing.problems.is_empty() {
@@ -202,13 +189,7 @@ fn glob(pattern: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources,
     for name in &listing.files {
         let file = paths::normalize(&place.join(name));
         if !file.starts_with(&scope.roots.boundary) {
-            d.report(
-                Code::PathEscape,
-                node.span,
-                format!("`{pattern}` leaves the package"),
-                "copy the files into the suite",
-            );
-            return;
+            return leaves_the_package(pattern, node, d);
         }
         if !is_case_list(&file) {
             invalid(node, format!("`{}` is not a `.yaml`, `.yml` or `.jsonl` file", scope.files.shown(&file)), d);
@@ -218,18 +199,18 @@ fn glob(pattern: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources,
     }
 }
 
+fn leaves_the_package(pattern: &str, node: &Node, d: &mut Diagnostics) {
+    let message = format!("`{pattern}` leaves the package");
+    d.report(Code::PathEscape, node.span, message, "copy the files into the suite");
+}
+
 /// Case directories below `path`, named at `span`.
 pub(crate) fn directory(path: &Path, span: Span, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
     let listing = evalsuite_discovery::list(path, &scope.roots.boundary, "directories", "");
     report(&listing, path, None, scope, d);
     if listing.files.is_empty() && !listing.problems.iter().any(is_error) {
-        let shown = scope.files.shown(path);
-        d.report(
-            Code::NoCases,
-            span,
-            format!("no case in `{shown}`"),
-            "create a directory per case with a `case.yaml` in it",
-        );
+        let message = format!("no case in `{}`", scope.files.shown(path));
+        d.report(Code::NoCases, span, message, "create a directory per case with a `case.yaml` in it");
     }
     let relative = if path == scope.roots.suite_root { String::new() } else { scope.roots.in_suite(path) };
     sources.watched.push(("directories".to_owned(), relative));
@@ -279,22 +260,17 @@ pub(crate) fn report(listing: &Listing, root: &Path, node: Option<&Node>, scope:
             (ProblemKind::InvalidGlob, Some(node)) => node.span,
             _ => Span::whole(scope.files.add(&path)),
         };
-        let shown = scope.files.shown(&path);
-        d.push(Diagnostic::new(code, format!("`{shown}`: {}", problem.message)).at(span).help(help));
+        d.report(code, span, format!("`{}`: {}", scope.files.shown(&path), problem.message), help);
     }
 }
 
 fn missing_case_file_help(directory: &Path) -> String {
-    let near = std::fs::read_dir(directory).ok().and_then(|entries| {
-        let mut names: Vec<String> =
-            entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        names.sort();
-        names.into_iter().find(|name| is_case_file(name.to_ascii_lowercase().as_ref()))
-    });
-    let names = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut data: Vec<String> = names.filter(|name| name.ends_with(".yaml") || name.ends_with(".yml")).collect();
-    let only = data.pop().filter(|_| data.is_empty());
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    let near = names.iter().find(|name| is_case_file(name.to_ascii_lowercase().as_ref()));
+    let mut data = names.iter().filter(|name| name.ends_with(".yaml") || name.ends_with(".yml"));
+    let only = data.next().filter(|_| data.next().is_none());
     match near.or(only) {
         Some(name) if is_case_file(name.as_ref()) => format!("`{name}` is not a regular file"),
         Some(name) => format!("rename `{name}` to `case.yaml`"),

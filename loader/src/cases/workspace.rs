@@ -74,13 +74,8 @@ fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnos
         } else {
             format!("a workspace file must be a mapping, found {}", root.kind())
         };
-        return fields::reject(
-            Code::InvalidExternalFile,
-            root.span,
-            message,
-            "write `template: …` at the top level",
-            d,
-        );
+        let help = "write `template: …` at the top level";
+        return fields::reject(Code::InvalidExternalFile, root.span, message, help, d);
     }
     let dir: PathBuf = found.path.parent().unwrap_or(scope.dir).to_path_buf();
     let mut written = object(&root, place, scope.at(&dir), d)?;
@@ -110,12 +105,9 @@ fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnosti
     if let Some(entry) = fields.get("docker") {
         written.docker = true;
         if !scope.request.allow_docker {
-            d.report(
-                Code::UnsupportedDocker,
-                entry.key_span,
-                "docker workspaces are not supported",
-                "use a `template`, or let the cases be skipped with `allow = [\"unsupported-docker\"]` in the macro",
-            );
+            let help =
+                "use a `template`, or let the cases be skipped with `allow = [\"unsupported-docker\"]` in the macro";
+            d.report(Code::UnsupportedDocker, entry.key_span, "docker workspaces are not supported", help);
         }
     }
     fields.finish(d);
@@ -124,31 +116,23 @@ fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnosti
 
 /// Whether `isolation: shared` is written where it cannot be: in a case, or without a template.
 fn is_misplaced(isolation: &Entry, place: SettingsOwner, has_template: bool, d: &mut Diagnostics) -> bool {
-    let (code, message, help) = if place == SettingsOwner::Case {
-        (
-            Code::SettingConflict,
-            "`isolation: shared` has no meaning in a case",
-            "write it in the `workspace` of the suite",
-        )
+    let span = isolation.value.span;
+    if place == SettingsOwner::Case {
+        let message = "`isolation: shared` has no meaning in a case";
+        d.report(Code::SettingConflict, span, message, "write it in the `workspace` of the suite");
     } else if !has_template {
-        (Code::UnsupportedWorkspace, "`isolation: shared` needs a `template`", "add `template`, or delete `isolation`")
-    } else {
-        return false;
-    };
-    d.report(code, isolation.value.span, message, help);
-    true
+        let message = "`isolation: shared` needs a `template`";
+        d.report(Code::UnsupportedWorkspace, span, message, "add `template`, or delete `isolation`");
+    }
+    place == SettingsOwner::Case || !has_template
 }
 
 fn template(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<FoundPath> {
     let text = fields::literal_text(&entry.value, "`template`", d)?;
     if text.trim().ends_with(".code-workspace") {
-        return fields::reject(
-            Code::UnsupportedWorkspace,
-            entry.value.span,
-            "a `.code-workspace` file cannot be a template",
-            "name the directory it describes",
-            d,
-        );
+        let message = "a `.code-workspace` file cannot be a template";
+        let help = "name the directory it describes";
+        return fields::reject(Code::UnsupportedWorkspace, entry.value.span, message, help, d);
     }
     let found = scope.find(&entry.value, "`template`", Kind::Directory, d)?;
     check_links(&found.path, &entry.value, scope, d);
@@ -205,19 +189,12 @@ fn template_problems(template: &Path, root: &Path, scope: Scope<'_>) -> Vec<Temp
 fn mode(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) {
     let Some(entry) = fields.get("mode") else { return };
     if entry.value.as_str() == Some("static") {
-        d.report(
-            Code::UnsupportedWorkspace,
-            entry.value.span,
-            "`mode: static`: working in place is not supported",
-            "use `template`: every trial gets its own copy",
-        );
+        let message = "`mode: static`: working in place is not supported";
+        let help = "use `template`: every trial gets its own copy";
+        d.report(Code::UnsupportedWorkspace, entry.value.span, message, help);
     } else if let Some(Written::Word("pooled")) = fields.value_of("mode", scope, d) {
-        d.report(
-            Code::NoEffect,
-            entry.key_span,
-            "`mode: pooled` has no effect",
-            "delete it: each trial gets its own copy",
-        );
+        let help = "delete it: each trial gets its own copy";
+        d.report(Code::NoEffect, entry.key_span, "`mode: pooled` has no effect", help);
     }
 }
 
@@ -227,23 +204,19 @@ pub(crate) fn merge(
     case: Option<WrittenWorkspace>,
     d: &mut Diagnostics,
 ) -> Option<Workspace> {
-    let empty = WrittenWorkspace::default();
-    let (suite, has_suite) = (suite.unwrap_or(&empty), suite.is_some());
-    if !has_suite && case.is_none() {
+    if suite.is_none() && case.is_none() {
         return None;
     }
-    let case = case.unwrap_or_default();
-    let own_template = case.template.is_some();
+    let empty = WrittenWorkspace::default();
+    let (suite, case) = (suite.unwrap_or(&empty), case.unwrap_or_default());
     if let (Some(span), Some(Isolation::Shared)) = (case.template_span, suite.isolation) {
-        d.report(
-            Code::NoEffect,
-            span,
-            "`isolation: shared` of the suite has no effect here: a case with its own `template` has its own copy per trial",
-            "delete `template` to share the suite's copy",
-        );
+        let message = "`isolation: shared` of the suite has no effect here: a case with its own `template` has its own copy per trial";
+        d.report(Code::NoEffect, span, message, "delete `template` to share the suite's copy");
     }
-    let isolation =
-        if own_template { Isolation::PerTest } else { case.isolation.or(suite.isolation).unwrap_or_default() };
+    let isolation = match &case.template {
+        Some(_) => Isolation::PerTest,
+        None => case.isolation.or(suite.isolation).unwrap_or_default(),
+    };
     Some(Workspace {
         template: case.template.or_else(|| suite.template.clone()),
         base_fixture: None,

@@ -19,7 +19,7 @@ use evalsuite_diagnostics::suggest;
 pub(crate) use wrong_type::wrong_type;
 
 pub(crate) use values::{
-    all, boolean, count, fraction, integer, list, literal, literal_text, object, pass_mark, string, text, texts, word,
+    all, boolean, fraction, integer, list, literal, literal_text, object, pass_mark, string, text, texts, word,
 };
 
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.

@@ -128,11 +128,6 @@ pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diag
     Some(value as u64)
 }
 
-/// As [`integer`], for the counts that fit into 32 bits.
-pub(crate) fn count(node: &Node, what: &str, low: u32, d: &mut Diagnostics) -> Option<u32> {
-    integer(node, what, u64::from(low), u64::from(u32::MAX), d).and_then(|value| u32::try_from(value).ok())
-}
-
 /// The one of `words` that is written.
 pub(crate) fn word(node: &Node, what: &str, words: &[&'static str], d: &mut Diagnostics) -> Option<&'static str> {
     let text = string(node, what, d)?;
@@ -185,7 +180,7 @@ mod tests {
         let package = Package::new(&[]);
         let problems = |yaml: &str| {
             let mut d = Diagnostics::new();
-            super::count(&package.node(yaml), "`count`", 1, &mut d);
+            super::integer(&package.node(yaml), "`count`", 1, u64::from(u32::MAX), &mut d);
             package.lines(&d)
         };
         assert_eq!(problems("0"), ["1:1 E024 `count` is 0, which is not a whole number of at least 1"]);

@@ -3,19 +3,18 @@
 use std::path::Path;
 
 use evalsuite_discovery::{CASE_FILES, has_name_of_disk};
-use evalsuite_schema::{Kind, Layout};
+use evalsuite_schema::Layout;
 
 use super::{Entry, Outline, new_suite, outline_of};
 use crate::cases::case::Defaults;
 use crate::cases::sources;
 use crate::cases::sources::{CaseSource, CaseSources};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::Scope;
 use crate::source::{Files, Span};
 
 pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
-    let mut defaults = Defaults::new(Kind::Capability);
-    defaults.targets.clone_from(&scope.request.targets);
+    let defaults = Defaults { targets: scope.request.targets.clone(), ..Defaults::default() };
     let root = &scope.roots.suite_root;
     let place = Span::whole(scope.files.add(entry.file.as_deref().unwrap_or(root)));
     let mut sources = CaseSources::default();
@@ -48,14 +47,9 @@ pub(super) fn warn_of_sidecar(path: &Path, files: &Files, d: &mut Diagnostics) {
         let sidecar = path.with_extension(ending);
         if sidecar.is_file() {
             let shown = files.shown(&sidecar);
-            d.push(
-                Diagnostic::new(
-                    Code::NoEffect,
-                    format!("`{shown}` has no effect: the entry path names the `.jsonl` file next to it"),
-                )
-                .at(Span::whole(files.add(&sidecar)))
-                .help("name the YAML file in the macro, and the `.jsonl` file in its `tests`"),
-            );
+            let message = format!("`{shown}` has no effect: the entry path names the `.jsonl` file next to it");
+            let help = "name the YAML file in the macro, and the `.jsonl` file in its `tests`";
+            d.report(Code::NoEffect, Span::whole(files.add(&sidecar)), message, help);
         }
     }
 }

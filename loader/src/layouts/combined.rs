@@ -1,6 +1,6 @@
 //! `suite.json` with case directories in `cases/`.
 
-use evalsuite_schema::{Kind, Layout};
+use evalsuite_schema::Layout;
 
 use super::{Entry, Outline, outline_of, suite_json};
 use crate::cases::case::Defaults;
@@ -17,8 +17,9 @@ pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
     let path = entry.file.as_deref()?;
     let json = suite_json::read(path, Layout::Combined, scope, d);
     // The kind of an unreadable suite file is unknown: every strategy may be right.
-    let mut defaults = Defaults::new(json.as_ref().map_or(Kind::Capability, |(suite, _)| suite.kind));
-    if let Some((_, written)) = &json {
+    let mut defaults = Defaults::default();
+    if let Some((suite, written)) = &json {
+        defaults.kind = suite.kind;
         defaults.threshold = written.task_pass_threshold;
         defaults.needs_reference = written.require_reference_solution;
     }

@@ -7,7 +7,8 @@ use evalsuite_discovery::{SKILL_EVALS, SuiteFile};
 use evalsuite_schema::{Layout, LayoutRules};
 
 use super::{bare, no_suite_file, suite_json};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
 use crate::fields::paths;
 use crate::fields::paths::Roots;
 use crate::request::Request;
@@ -31,11 +32,9 @@ pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Opt
     let inside = path.starts_with(&request.package_root);
     if !inside {
         let shown = files.shown(&path);
-        d.push(
-            Diagnostic::new(Code::SuiteOutsidePackage, format!("`{shown}` is outside the package"))
-                .at(Span::whole(files.add(&path)))
-                .help("move the suite into the package: `cargo package` will not contain it"),
-        );
+        let message = format!("`{shown}` is outside the package");
+        let help = "move the suite into the package: `cargo package` will not contain it";
+        d.report(Code::SuiteOutsidePackage, Span::whole(files.add(&path)), message, help);
     }
     let Found { layout, root, file } = found?;
     let LayoutRules { is_closed, has_one_base, .. } = layout.rules();
@@ -54,8 +53,8 @@ pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Opt
     if let Some(file) = file.as_deref().filter(|file| file.is_symlink())
         && let Some(reason) = roots.escape(file, &files.shown(file))
     {
-        d.report(Code::PathEscape, Span::whole(files.add(file)), reason, "copy the file into the suite");
-        return None;
+        let place = Span::whole(files.add(file));
+        return fields::reject(Code::PathEscape, place, reason, "copy the file into the suite", d);
     }
     Some(Entry { layout, file, roots, stem })
 }
@@ -67,25 +66,16 @@ fn locate(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<PathB
         _ => &request.package_root,
     };
     let path = paths::normalize(&base.join(written));
-    let whole = |path: &Path| Span::whole(files.add(path));
+    let place = || Span::whole(files.add(&path));
     if let Some(reason) = paths::not_relative(written) {
-        d.report(
-            Code::PathEscape,
-            whole(&path),
-            format!("the entry path {reason}"),
-            "write it relative to the package's Cargo.toml, or start it with `./` for this source file",
-        );
-        return None;
+        let help = "write it relative to the package's Cargo.toml, or start it with `./` for this source file";
+        return fields::reject(Code::PathEscape, place(), format!("the entry path {reason}"), help, d);
     }
     if written.trim().is_empty() || !path.exists() {
-        let shown = files.shown(&path);
+        let message = format!("`{}` not found", files.shown(&path));
         let near = nearest_existing(&path).map(|path| format!("did you mean `{}`?", files.shown(&path)));
-        d.push(
-            Diagnostic::new(Code::EntryNotFound, format!("`{shown}` not found"))
-                .at(whole(&path))
-                .help(near.unwrap_or_else(|| format!("the path is relative to {}", base_of(request)))),
-        );
-        return None;
+        let help = near.unwrap_or_else(|| format!("the path is relative to {}", base_of(request)));
+        return fields::reject(Code::EntryNotFound, place(), message, help, d);
     }
     Some(path)
 }
@@ -146,14 +136,9 @@ fn in_file(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
     if ends_with(".yaml") || ends_with(".yml") {
         return Some(Found::file(Layout::Cases, path));
     }
-    let shown = files.shown(path);
-    d.report(
-        Code::UnsupportedSuiteFile,
-        Span::whole(files.add(path)),
-        format!("`{shown}` is not a suite file"),
-        "name `suite.json`, an eval file such as `EVAL.yaml`, or a `.jsonl` file; a list of cases is read with `tests: ./file` from an EVAL.yaml",
-    );
-    None
+    let message = format!("`{}` is not a suite file", files.shown(path));
+    let help = "name `suite.json`, an eval file such as `EVAL.yaml`, or a `.jsonl` file; a list of cases is read with `tests: ./file` from an EVAL.yaml";
+    fields::reject(Code::UnsupportedSuiteFile, Span::whole(files.add(path)), message, help, d)
 }
 
 fn suite_file(path: &Path, file: SuiteFile, files: &Files, d: &mut Diagnostics) -> Option<Found> {
@@ -165,13 +150,12 @@ fn suite_file(path: &Path, file: SuiteFile, files: &Files, d: &mut Diagnostics) 
 }
 
 fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
-    let shown = files.shown(root);
+    let (shown, place) = (files.shown(root), || Span::whole(files.add(root)));
     let found = match evalsuite_discovery::suite_files(root) {
         Ok(found) => found,
         Err(error) => {
             let message = format!("`{shown}`: {error}");
-            d.report(Code::UnreadableFile, Span::whole(files.add(root)), message, "fix its permissions");
-            return None;
+            return fields::reject(Code::UnreadableFile, place(), message, "fix its permissions", d);
         }
     };
     match found.as_slice() {
@@ -187,13 +171,8 @@ fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found
         several => {
             let names: Vec<String> = several.iter().map(|(path, _)| paths::file_name(path)).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            d.report(
-                Code::SeveralSuiteFiles,
-                Span::whole(files.add(root)),
-                format!("found {} in `{shown}`", suggest::quoted(&names, "and")),
-                "name one file in the macro",
-            );
-            None
+            let message = format!("found {} in `{shown}`", suggest::quoted(&names, "and"));
+            fields::reject(Code::SeveralSuiteFiles, place(), message, "name one file in the macro", d)
         }
     }
 }

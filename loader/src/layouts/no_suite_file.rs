@@ -36,49 +36,35 @@ pub(super) fn problem(root: &Path, files: &Files) -> Diagnostic {
 /// Something in `root` that is nearly a suite: the message and the help.
 fn found(root: &Path, shown: &str) -> Option<(String, String)> {
     let write = format!("write `{shown}/EVAL.yaml` with `name: {}`", suite_name(root));
+    let missing = format!("no suite file in `{shown}`");
     if root.join(SKILL_FILE).is_file() {
-        return Some((
-            format!("no suite file in `{shown}`, which has a skill"),
-            format!("write the evals of the skill: `{shown}/{SKILL_EVALS}`"),
-        ));
+        let help = format!("write the evals of the skill: `{shown}/{SKILL_EVALS}`");
+        return Some((format!("{missing}, which has a skill"), help));
     }
     if root.join(SKILL_EVALS).is_file() {
-        return Some((
-            format!("no suite file in `{shown}`, which has evals of a skill but no `{SKILL_FILE}`"),
-            format!("move `evals` to the directory of the skill, which has its `{SKILL_FILE}`"),
-        ));
+        let help = format!("move `evals` to the directory of the skill, which has its `{SKILL_FILE}`");
+        return Some((format!("{missing}, which has evals of a skill but no `{SKILL_FILE}`"), help));
     }
     let cases = root.join("cases");
-    let directories = names(&cases, super::bare::is_case_directory);
-    if let Some(first) = directories.first() {
-        return Some((
-            format!("no suite file in `{shown}`, which has cases such as `cases/{first}`"),
-            format!("{write}: it reads the cases in `cases/`"),
-        ));
+    if let Some(first) = names(&cases, super::bare::is_case_directory).first() {
+        let message = format!("{missing}, which has cases such as `cases/{first}`");
+        return Some((message, format!("{write}: it reads the cases in `cases/`")));
     }
     if let Some(first) = names(&cases, is_yaml).first() {
         let stem = paths::file_stem(Path::new(first));
-        return Some((
-            format!("no suite file in `{shown}`"),
-            format!("{write}, and move `cases/{first}` to `cases/{stem}/case.yaml`"),
-        ));
+        return Some((missing, format!("{write}, and move `cases/{first}` to `cases/{stem}/case.yaml`")));
     }
-    if let [first, ..] = &names(root, is_suite)[..] {
-        return Some((
-            format!("`{shown}` is not a suite, but has suites in it"),
-            format!("name one of them: `{shown}/{first}`"),
-        ));
+    if let Some(first) = names(root, is_suite).first() {
+        let message = format!("`{shown}` is not a suite, but has suites in it");
+        return Some((message, format!("name one of them: `{shown}/{first}`")));
     }
     let lines = |path: &Path| path.extension().is_some_and(|extension| extension == "jsonl") && path.is_file();
     if let Some(first) = names(root, lines).first() {
-        let message = format!("no suite file in `{shown}`");
-        return Some((message, format!("name the file of the cases: `{shown}/{first}`")));
+        return Some((missing, format!("name the file of the cases: `{shown}/{first}`")));
     }
     if let [only] = &names(root, is_yaml)[..] {
-        return Some((
-            format!("no suite file in `{shown}`: `{only}` is not a name of one"),
-            format!("rename `{only}` to `EVAL.yaml`, or name `{shown}/{only}` as the suite"),
-        ));
+        let help = format!("rename `{only}` to `EVAL.yaml`, or name `{shown}/{only}` as the suite");
+        return Some((format!("{missing}: `{only}` is not a name of one"), help));
     }
     None
 }

@@ -8,6 +8,7 @@ use evalsuite_schema::grader::AskedJudge;
 use evalsuite_schema::{Calibration, Case, Grader, Location, Requires, Suite};
 
 use super::suite_files::SuiteFiles;
+use crate::cases::requires;
 use crate::request::OtherCase;
 use crate::source::{Files, Span};
 use crate::suite::cross_check;
@@ -62,18 +63,11 @@ pub struct LoadedSuite {
 impl LoadedSuite {
     /// Adds requirements to every case.
     pub fn require(&mut self, requires: &Requires) {
-        let add = |list: &mut Vec<String>, more: &[String]| {
-            for name in more {
-                if !list.contains(name) {
-                    list.push(name.clone());
-                }
-            }
-        };
         if *requires != Requires::default() {
             for loaded in &mut self.cases {
                 let own = &mut Arc::make_mut(&mut loaded.case).requires;
-                add(&mut own.env, &requires.env);
-                add(&mut own.commands, &requires.commands);
+                requires::add(&mut own.env, requires.env.iter().cloned());
+                requires::add(&mut own.commands, requires.commands.iter().cloned());
             }
         }
     }

@@ -11,7 +11,7 @@ use evalsuite_schema::{Calibration, Suite};
 
 use self::read_suite::ReadSuite;
 use crate::cases::PlacedCase;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
+use crate::diagnostic::{Code, Diagnostics, resolve};
 use crate::fields::paths;
 use crate::fields::paths::{Roots, Scope};
 use crate::layouts::{Entry, Outline};
@@ -63,12 +63,8 @@ fn check_together(
     let (mut suite, place) = (outline.suite.clone()?, outline.place);
     let Scope { request, roots, files, .. } = scope;
     if cases.len() > cross_check::MAX_CASES {
-        d.report(
-            Code::LimitExceeded,
-            Span::whole(files.add(&roots.suite_root)),
-            format!("{} cases in one suite, more than {}", cases.len(), cross_check::MAX_CASES),
-            "split the suite",
-        );
+        let message = format!("{} cases in one suite, more than {}", cases.len(), cross_check::MAX_CASES);
+        d.report(Code::LimitExceeded, Span::whole(files.add(&roots.suite_root)), message, "split the suite");
     }
     let is_whole = request.part.is_none();
     if is_whole {
@@ -114,18 +110,15 @@ fn matrix(suite: &mut Suite, request: &Request, roots: &Roots, files: &Files, d:
     if request.targets.is_empty() {
         return;
     }
+    let place = || Span::whole(files.add(&roots.suite_root));
     if !suite.targets.is_empty() {
-        d.push(
-            Diagnostic::new(Code::ConflictingKeys, "the files of the suite and the macro both list targets")
-                .at(Span::whole(files.add(&roots.suite_root)))
-                .help("keep `execution.targets`, or the macro's `targets`"),
-        );
+        let message = "the files of the suite and the macro both list targets";
+        d.report(Code::ConflictingKeys, place(), message, "keep `execution.targets`, or the macro's `targets`");
         return;
     }
     for name in &request.targets {
         if suite.targets.iter().any(|target| target.name == *name) {
-            let message = format!("target `{name}` is listed twice");
-            d.report(Code::InvalidTarget, Span::whole(files.add(&roots.suite_root)), message, "keep one");
+            d.report(Code::InvalidTarget, place(), format!("target `{name}` is listed twice"), "keep one");
         } else {
             let (name, hooks) = (name.clone(), evalsuite_schema::Hooks::default());
             suite.targets.push(evalsuite_schema::Target { name, use_target: None, hooks });
@@ -146,19 +139,10 @@ fn count_tests(suite: &Suite, cases: &[PlacedCase]) -> usize {
 
 /// One test per case, or one per target and case.
 fn tests(suite: &Suite, cases: &[PlacedCase]) -> Vec<Test> {
-    let path = |prefix: Option<&str>, case: &PlacedCase| {
-        let mut path: Vec<String> = prefix.map(names::segment).into_iter().collect();
-        path.extend(case.folders.iter().cloned());
-        path.push(case.function.clone());
-        path
-    };
-    if suite.targets.is_empty() {
-        let test = |(index, case)| Test { case: index, target: None, path: path(None, case) };
-        return cases.iter().enumerate().map(test).collect();
-    }
-    let index: HashMap<&str, usize> =
-        suite.targets.iter().enumerate().map(|(index, target)| (target.name.as_str(), index)).collect();
-    let mut of_targets: Vec<Vec<usize>> = vec![Vec::new(); suite.targets.len()];
+    let names = suite.targets.iter().map(|target| target.name.as_str());
+    let index: HashMap<&str, usize> = names.clone().enumerate().map(|(index, name)| (name, index)).collect();
+    let targets: Vec<Option<&str>> = if index.is_empty() { vec![None] } else { names.map(Some).collect() };
+    let mut of_targets: Vec<Vec<usize>> = vec![Vec::new(); targets.len()];
     for (number, case) in cases.iter().enumerate() {
         let chosen = &case.checked.case.targets;
         if chosen.is_empty() {
@@ -168,13 +152,14 @@ fn tests(suite: &Suite, cases: &[PlacedCase]) -> Vec<Test> {
             of_targets[*target].push(number);
         }
     }
-    let of_target = |(target, numbers): (&evalsuite_schema::Target, Vec<usize>)| {
-        let test = |number: usize| Test {
-            case: number,
-            target: Some(target.name.clone()),
-            path: path(Some(&target.name), &cases[number]),
-        };
-        numbers.into_iter().map(test).collect::<Vec<_>>()
+    let test = |target: Option<&str>, number: usize| {
+        let PlacedCase { folders, function, .. } = &cases[number];
+        let module = target.map(names::segment);
+        let path = module.into_iter().chain(folders.iter().cloned()).chain([function.clone()]).collect();
+        Test { case: number, target: target.map(str::to_owned), path }
     };
-    suite.targets.iter().zip(of_targets).flat_map(of_target).collect()
+    let of_target = |(target, numbers): (Option<&str>, Vec<usize>)| {
+        numbers.into_iter().map(|number| test(target, number)).collect::<Vec<_>>()
+    };
+    targets.into_iter().zip(of_targets).flat_map(of_target).collect()
 }

@@ -1,12 +1,13 @@
 //! Checks across the cases of a suite: ids, names of tests, dependencies.
 
 use std::collections::HashMap;
+use std::ptr;
 
 use evalsuite_schema::grader::GraderConfig;
 use evalsuite_schema::{Case, Grader, GraderKind, Suite};
 
 use crate::cases::PlacedCase;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, are_many};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, are_many, report_both};
 use crate::names;
 use crate::source::{Files, Span};
 use evalsuite_diagnostics::suggest;
@@ -28,19 +29,11 @@ fn unique_ids(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
     let mut seen: HashMap<&str, &PlacedCase> = HashMap::with_capacity(cases.len());
     for case in cases {
         let id = case.checked.case.id.as_str();
-        match seen.get(id) {
-            None => {
-                seen.insert(id, case);
-            }
-            Some(first) => {
-                let place = shown(first.checked.id_span, files);
-                d.push(
-                    Diagnostic::new(Code::DuplicateId, format!("id `{id}` also at {place}"))
-                        .at(case.checked.id_span)
-                        .related(first.checked.id_span, "first here")
-                        .help("rename one"),
-                );
-            }
+        let first = *seen.entry(id).or_insert(case);
+        if !ptr::eq(first, case) {
+            let (place, first) = (case.checked.id_span, first.checked.id_span);
+            let message = format!("id `{id}` also at {}", shown(first, files));
+            report_both(Code::DuplicateId, (place, message), (first, "first here"), "rename one", d);
         }
     }
 }
@@ -71,12 +64,9 @@ pub(crate) fn unjudged_criteria(cases: &[PlacedCase], place: Span, d: &mut Diagn
         1 => format!("`criteria` of case `{}` are documentation only: no grader judges them", first.checked.case.id),
         number => format!("`criteria` of {number} cases are documentation only: no grader judges them"),
     };
-    d.push(
-        Diagnostic::new(Code::UnjudgedCriteria, message)
-            .at(Span::whole(place.file))
-            .related(first.checked.span, "the first case")
-            .help("add `- type: llm-grader` to the assertions of the suite or the case, or allow `unjudged-criteria`"),
-    );
+    let help = "add `- type: llm-grader` to the assertions of the suite or the case, or allow `unjudged-criteria`";
+    let (place, first) = ((Span::whole(place.file), message), (first.checked.span, "the first case"));
+    report_both(Code::UnjudgedCriteria, place, first, help, d);
 }
 
 /// Two targets of the matrix must not become one module.
@@ -85,12 +75,8 @@ pub(crate) fn unique_targets(suite: &Suite, place: Span, d: &mut Diagnostics) {
     for target in &suite.targets {
         let name = names::segment(&target.name);
         if let Some(first) = seen.get(&name) {
-            d.report(
-                Code::TestNameCollision,
-                place,
-                format!("targets `{first}` and `{}` both become the module `{name}`", target.name),
-                "rename one",
-            );
+            let message = format!("targets `{first}` and `{}` both become the module `{name}`", target.name);
+            d.report(Code::TestNameCollision, place, message, "rename one");
         } else {
             seen.insert(name, &target.name);
         }
@@ -127,12 +113,9 @@ fn unique_names(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
                 let label = |placed| if by_id { id_label(placed) } else { label(placed, files) };
                 let (a, b) = (label(first), label(case));
                 let is_id_wrong = by_id || is_named_by_id(case, files);
-                d.push(
-                    Diagnostic::new(Code::TestNameCollision, format!("{a} and {b} both become the test `{path}`"))
-                        .at(case.checked.span)
-                        .related(first.checked.span, "first here")
-                        .help(if is_id_wrong { "rename one" } else { "rename a file or directory" }),
-                );
+                let help = if is_id_wrong { "rename one" } else { "rename a file or directory" };
+                let place = (case.checked.span, format!("{a} and {b} both become the test `{path}`"));
+                report_both(Code::TestNameCollision, place, (first.checked.span, "first here"), help, d);
             }
         }
     }
@@ -145,14 +128,8 @@ fn unique_on_all_disks(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics)
         let first = *seen.entry(case.source.to_lowercase()).or_insert(case);
         if first.source != case.source {
             let [shown, other] = [case, first].map(|case| files.get(case.checked.span.file).shown);
-            d.push(
-                Diagnostic::new(
-                    Code::NamesDifferInCase,
-                    format!("`{shown}` and `{other}` are one file on disks of macOS and Windows"),
-                )
-                .at(Span::whole(case.checked.span.file))
-                .help("rename one"),
-            );
+            let message = format!("`{shown}` and `{other}` are one file on disks of macOS and Windows");
+            d.report(Code::NamesDifferInCase, Span::whole(case.checked.span.file), message, "rename one");
         }
     }
 }

@@ -8,7 +8,7 @@ use evalsuite_discovery::{Tree, data_files};
 use evalsuite_schema::Value;
 
 use crate::cases::PlacedCase;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::{Scope, normalize};
 use crate::source::{SourceFile, Span, plain_text};
 
@@ -43,12 +43,9 @@ pub(crate) fn report(
         let unused = unused(unread, cases, &directory, (&read, &found.others), scope);
         for below in unused.iter().take(MAX_SHOWN) {
             let path = directory.join(below);
-            let shown = scope.files.shown(&path);
-            d.push(
-                Diagnostic::new(Code::UnusedFile, format!("`{shown}` is used by no case"))
-                    .at(Span::whole(scope.files.add(&path)))
-                    .help(help(kind, &directory, below, scope)),
-            );
+            let message = format!("`{}` is used by no case", scope.files.shown(&path));
+            let help = help(kind, &directory, below, scope);
+            d.report(Code::UnusedFile, Span::whole(scope.files.add(&path)), message, help);
         }
         if let Some(more) = unused.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
             let shown = scope.files.shown(&directory);

@@ -9,7 +9,7 @@ use evalsuite_schema::{Layout, Suite};
 use crate::cases::case::Defaults;
 use crate::cases::workspace::SettingsOwner;
 use crate::cases::{case, execution, input, metadata, requires, workspace};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix, report_both};
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, paths};
 use crate::graders::assertions;
@@ -39,12 +39,8 @@ pub(super) fn parse(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Optio
         return is_of_this_format(&root, path, scope, d).then_some(root);
     }
     if root.as_sequence().is_some() && evalsuite_discovery::SuiteFile::named(&paths::file_name(path)).is_none() {
-        d.report(
-            Code::UnsupportedSuiteFile,
-            root.span,
-            "a list of cases is not a suite file",
-            format!("write an EVAL.yaml with `tests: ./{}`", paths::file_name(path)),
-        );
+        let help = format!("write an EVAL.yaml with `tests: ./{}`", paths::file_name(path));
+        d.report(Code::UnsupportedSuiteFile, root.span, "a list of cases is not a suite file", help);
     } else {
         let help = "write `tests:` and what all cases share";
         d.report(Code::RootNotMapping, root.span, format!("expected a mapping, found {}", root.kind()), help);
@@ -66,15 +62,12 @@ fn is_of_this_format(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnos
         return true;
     }
     let shown = scope.files.shown(path);
-    d.report(
-        Code::UnsupportedSuiteFile,
-        sign.key_span,
-        format!("`{}` belongs to the format of promptfoo, which AgentV uses since version 5", sign.key),
-        format!(
-            "`cargo evalsuite convert {shown} DIRECTORY --from promptfoo` converts what promptfoo has, and lists what has to be \
-             rewritten by hand"
-        ),
+    let message = format!("`{}` belongs to the format of promptfoo, which AgentV uses since version 5", sign.key);
+    let help = format!(
+        "`cargo evalsuite convert {shown} DIRECTORY --from promptfoo` converts what promptfoo has, and lists what has to be \
+         rewritten by hand"
     );
+    d.report(Code::UnsupportedSuiteFile, sign.key_span, message, help);
     false
 }
 
@@ -96,7 +89,7 @@ pub(super) fn read<'n>(
     suite.category.get_or_insert_with(|| default_category(scope));
     let kind = suite.kind;
 
-    let mut defaults = Defaults::new(kind);
+    let mut defaults = Defaults { kind, ..Defaults::default() };
     if let Some(entry) = fields.get("requires") {
         defaults.requires = requires::of_suite(entry, scope, d);
     }
@@ -154,21 +147,15 @@ fn own_size(root: &Node) -> usize {
 
 /// `execution.target`, or the old key `target`.
 fn target(fields: &mut Fields<'_>, execution: &execution::Suite<'_>, defaults: &mut Defaults, d: &mut Diagnostics) {
+    let old = fields.get_replaced("target", d);
+    let old_name = old.and_then(|entry| fields::literal_text(&entry.value, "`target`", d));
     let current = execution.common.target.clone();
-    let Some(entry) = fields.get_replaced("target", d) else {
-        defaults.target = current.map(|(name, _)| name);
-        return;
-    };
-    let old = fields::literal_text(&entry.value, "`target`", d);
-    if let Some((_, span)) = &current {
-        d.push(
-            Diagnostic::new(Code::ConflictingKeys, "`target` and `execution.target` are one setting")
-                .at(entry.key_span)
-                .related(*span, "`execution.target` is here")
-                .help("keep `execution.target`"),
-        );
+    if let (Some(entry), Some((_, span))) = (old, &current) {
+        let message = "`target` and `execution.target` are one setting";
+        let other = (*span, "`execution.target` is here");
+        report_both(Code::ConflictingKeys, (entry.key_span, message), other, "keep `execution.target`", d);
     }
-    defaults.target = current.map(|(name, _)| name).or(old);
+    defaults.target = current.map(|(name, _)| name).or(old_name);
 }
 
 fn name(node: &Node, d: &mut Diagnostics) -> Option<String> {

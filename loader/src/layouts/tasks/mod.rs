@@ -29,13 +29,8 @@ pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
     sources::report(&listing, root, None, scope, d);
     if listing.files.is_empty() && listing.problems.is_empty() {
         let directory = root.join(DIRECTORY);
-        let shown = scope.files.shown(&directory);
-        d.report(
-            Code::NoCases,
-            Span::whole(scope.files.add(&directory)),
-            format!("no task in `{shown}`"),
-            "add a JSON file per task",
-        );
+        let message = format!("no task in `{}`", scope.files.shown(&directory));
+        d.report(Code::NoCases, Span::whole(scope.files.add(&directory)), message, "add a JSON file per task");
     }
     let rules = TaskRules {
         needs_reference: json.as_ref().is_some_and(|(_, written)| written.require_reference_solution),

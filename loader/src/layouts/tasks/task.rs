@@ -36,12 +36,9 @@ pub(super) fn read(
     let written: Task = fields.parts(scope, d).into_value_of_rest()?;
     let (input_entry, reference_entry) = (fields.get("input"), fields.get("reference_solution"));
     if rules.needs_reference && reference_entry.is_none() {
-        d.report(
-            Code::MissingReferenceSolution,
-            node.span,
-            "the task has no `reference_solution`, which the suite requires",
-            "add it, or relax `require_reference_solution` in suite.json",
-        );
+        let message = "the task has no `reference_solution`, which the suite requires";
+        let help = "add it, or relax `require_reference_solution` in suite.json";
+        d.report(Code::MissingReferenceSolution, node.span, message, help);
     }
     let graders = match fields.get("graders") {
         Some(entry) if entry.value.as_sequence().is_some_and(<[Node]>::is_empty) => {
@@ -103,16 +100,12 @@ fn fixtures(
         // Only text names a fixture; anything else belongs to the agent.
         let text = entry.value.as_str()?;
         if text.trim().is_empty() {
-            d.report(
-                Code::MissingFixture,
-                entry.value.span,
-                format!("`{key}` is blank"),
-                "name a directory, or delete it",
-            );
+            let message = format!("`{key}` is blank");
+            d.report(Code::MissingFixture, entry.value.span, message, "name a directory, or delete it");
             return Some(None);
         }
-        let found =
-            scope.find_text(text, &entry.value, &format!("`{key}`"), (Code::MissingFixture, Kind::Directory), d);
+        let expected = (Code::MissingFixture, Kind::Directory);
+        let found = scope.find_text(text, &entry.value, &format!("`{key}`"), expected, d);
         if let Some(found) = &found {
             workspace::check_links(&found.path, &entry.value, scope, d);
         }
