@@ -5,14 +5,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::refusal::Contents;
-
-/// A link to a directory.
-#[derive(Debug, PartialEq, Eq)]
+/// A link to a directory that cargo should not follow.
+#[derive(Debug)]
 pub(super) struct Link {
     pub(super) path: PathBuf,
     /// Where it leads, with all links resolved.
     pub(super) target: PathBuf,
+    /// Why cargo should not follow it, as a sentence about the target.
+    pub(super) reason: &'static str,
 }
 
 /// Links to directories that are followed, at most: links to directories with links double at every level.
@@ -21,9 +21,12 @@ const MAX_LINKS: usize = 1_000;
 /// Entries behind links, at most.
 const MAX_ENTRIES: usize = 250_000;
 
+const TOO_MUCH: &str =
+    "with it, cargo would follow more than 1,000 links to directories, or see more than 250,000 files behind them";
+
 /// The first link to a directory below `directory`, also behind other links, for whose target there is a `reason` not to follow it. What
 /// cannot be read is left out: cargo cannot read it either.
-pub(super) fn first(directory: &Path, reason: impl Fn(&Path) -> Option<Contents>) -> Option<(Link, Contents)> {
+pub(super) fn first(directory: &Path, reason: impl Fn(&Path) -> Option<&'static str>) -> Option<Link> {
     let real = directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf());
     Walk { reason, links: 0, entries: 0, open: vec![real] }.visit(directory, false)
 }
@@ -36,8 +39,8 @@ struct Walk<F> {
     open: Vec<PathBuf>,
 }
 
-impl<F: Fn(&Path) -> Option<Contents>> Walk<F> {
-    fn visit(&mut self, directory: &Path, is_behind_link: bool) -> Option<(Link, Contents)> {
+impl<F: Fn(&Path) -> Option<&'static str>> Walk<F> {
+    fn visit(&mut self, directory: &Path, is_behind_link: bool) -> Option<Link> {
         let entries = fs::read_dir(directory).ok()?;
         let mut directories: Vec<_> = entries
             .filter_map(|entry| {
@@ -57,13 +60,13 @@ impl<F: Fn(&Path) -> Option<Contents>> Walk<F> {
             };
             if is_link {
                 if let Some(reason) = (self.reason)(&real) {
-                    return Some((Link { path, target: real }, reason));
+                    return Some(Link { path, target: real, reason });
                 }
                 if self.open.contains(&real) {
                     return None;
                 }
                 if self.links == MAX_LINKS || self.entries > MAX_ENTRIES {
-                    return Some((Link { path, target: real }, Contents::TooMuch));
+                    return Some(Link { path, target: real, reason: TOO_MUCH });
                 }
                 self.links += 1;
             }

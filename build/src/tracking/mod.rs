@@ -16,9 +16,9 @@ const TRACKED: &str = "EVALSUITE_TRACKED_";
 /// Adds the instructions that track `directory`, or say why it is not tracked.
 pub(crate) fn track(directory: &Path, package: &Package, instructions: &mut Instructions) {
     match refusal::checked(directory, package) {
-        Ok(Some(tracked)) => {
-            instructions.rerun_if_changed(&tracked.written);
-            instructions.rustc_env(&format!("{TRACKED}{}", next_number()), &tracked.absolute);
+        Ok(Some(absolute)) => {
+            instructions.rerun_if_changed(&directory.to_string_lossy());
+            instructions.rustc_env(&format!("{TRACKED}{}", next_number()), &absolute);
         }
         // Without an instruction: cargo takes a missing path for one that has changed, and every build would be a full one.
         Ok(None) => instructions.warning(&format!(
