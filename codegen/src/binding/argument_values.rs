@@ -5,7 +5,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Expr, Lit, LitInt, LitStr, Path, Token, token};
+use syn::{Expr, ExprLit, Lit, LitInt, LitStr, Path, Token, token};
 
 use super::{Agent, Judge, NamedExpr, Problem};
 
@@ -65,24 +65,19 @@ pub(crate) fn agent(input: ParseStream<'_>) -> syn::Result<Agent> {
     let expression: Expr = input.parse()?;
     match ungrouped(&expression) {
         Expr::Path(path) if path.path.is_ident("none") => Ok(Agent::None),
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Str(text) if text.value() == "cli" => Ok(Agent::Commands),
-            _ => Err(unexpected(&expression, "a path, `\"cli\"` or `none` as agent")),
-        },
+        Expr::Lit(_) if string_of(&expression).is_some_and(|text| text.value() == "cli") => Ok(Agent::Commands),
+        Expr::Lit(_) => Err(unexpected(&expression, "a path, `\"cli\"` or `none` as agent")),
         _ => Ok(Agent::Expression(Box::new(expression))),
     }
 }
 
 /// A path or another expression, a name, or a list of names. A wrong name is reported and left out.
 pub(crate) fn judge(input: ParseStream<'_>, problems: &mut Vec<Problem>) -> syn::Result<Judge> {
-    const EXPECTED: &str = "the path of a judge, its name, or a list of names";
     let expression: Expr = input.parse()?;
+    let unexpected = || unexpected(&expression, "the path of a judge, its name, or a list of names");
     match ungrouped(&expression) {
-        Expr::Lit(_) => match string_of(&expression) {
-            Some(name) => Ok(Judge::Named(vec![name])),
-            None => Err(unexpected(&expression, EXPECTED)),
-        },
-        Expr::Array(array) if array.elems.is_empty() => Err(unexpected(&expression, EXPECTED)),
+        Expr::Lit(_) => Ok(Judge::Named(vec![string_of(&expression).ok_or_else(unexpected)?])),
+        Expr::Array(array) if array.elems.is_empty() => Err(unexpected()),
         Expr::Array(array) => {
             let mut names = Vec::new();
             for element in &array.elems {
@@ -176,10 +171,7 @@ fn ungrouped(expression: &Expr) -> &Expr {
 
 fn string_of(expression: &Expr) -> Option<LitStr> {
     match ungrouped(expression) {
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Str(text) => Some(text.clone()),
-            _ => None,
-        },
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
         _ => None,
     }
 }
