@@ -76,11 +76,15 @@ impl ReadCases {
         }
         is_wanted
     }
-}
 
-/// The id of a case in a list, if it is text.
-fn id_of(node: &Node) -> Option<&str> {
-    node.entry("id").and_then(|entry| entry.value.as_str())
+    /// Reads a case of a list, unless the request leaves it out.
+    fn read_listed(&mut self, node: &Node, source: &str, defaults: &Defaults, scope: Scope<'_>, d: &mut Diagnostics) {
+        let id = node.entry("id").and_then(|entry| entry.value.as_str());
+        if self.takes(id, source, scope.request) {
+            let around = CaseContext { scope, directory: None, sibling_workspace: None };
+            self.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, source)));
+        }
+    }
 }
 
 /// Whether the case that has the file `source` for itself is read.
@@ -122,12 +126,7 @@ impl CaseFiles for Sources {
     fn read_one(&self, index: usize, scope: Scope<'_>, read: &mut ReadCases, d: &mut Diagnostics) {
         let defaults = &self.defaults;
         match &self.list[index] {
-            CaseSource::Inline(node) => {
-                if read.takes(id_of(node), "", scope.request) {
-                    let around = CaseContext { scope, directory: None, sibling_workspace: None };
-                    read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
-                }
-            }
+            CaseSource::Inline(node) => read.read_listed(node, "", defaults, scope, d),
             CaseSource::Directory { file, source } if takes_file(source, scope.request) => {
                 read.cases.extend(case_directory(file, source, defaults, scope, d));
             }
@@ -247,9 +246,6 @@ fn case_list(
             d.report(Code::InvalidExternalFile, node.span, message, "start each case with `- id:`");
             continue;
         }
-        if read.takes(id_of(node), source, scope.request) {
-            let around = CaseContext { scope, directory: None, sibling_workspace: None };
-            read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, source)));
-        }
+        read.read_listed(node, source, defaults, scope, d);
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
         }
         None => sources::directory(root, place, scope, &mut sources, d),
     }
-    let suite = new_suite(entry.stem.clone(), Layout::Bare, place, scope.roots, scope.files);
+    let suite = new_suite(entry.stem.clone(), Layout::Bare, place, scope);
     Some(outline_of(Some(suite), sources, defaults, place))
 }
 

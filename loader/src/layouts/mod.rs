@@ -18,8 +18,8 @@ use crate::cases::CaseFiles;
 use crate::cases::case::Defaults;
 use crate::cases::sources::{CaseSources, Sources};
 use crate::diagnostic::Diagnostics;
-use crate::fields::paths::{Roots, Scope};
-use crate::source::{Files, Span};
+use crate::fields::paths::Scope;
+use crate::source::Span;
 
 pub(crate) use entry::{Entry, find};
 
@@ -53,8 +53,8 @@ fn outline_of(suite: Option<Suite>, sources: CaseSources, defaults: Defaults, pl
 }
 
 /// A suite with a name, a layout and a place.
-fn new_suite(name: String, layout: Layout, span: Span, roots: &Roots, files: &Files) -> Suite {
-    let mut suite = Suite::new(name, layout, Kind::Capability, files.location(span));
-    suite.root = roots.compiled(&roots.suite_root);
+fn new_suite(name: String, layout: Layout, span: Span, scope: Scope<'_>) -> Suite {
+    let mut suite = Suite::new(name, layout, Kind::Capability, scope.files.location(span));
+    suite.root = scope.roots.compiled(&scope.roots.suite_root);
     suite
 }

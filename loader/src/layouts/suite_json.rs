@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path, layout: Layout, scope: Scope<'_>, d: &mut Diagno
     let has_kind = fields.get("kind").is_some();
     fields.finish(d);
     let trimmed = |name: &Option<String>| name.as_ref().map(|name| name.trim().to_owned());
-    let mut suite = new_suite(trimmed(&written.name).unwrap_or_default(), layout, root.span, scope.roots, scope.files);
+    let mut suite = new_suite(trimmed(&written.name).unwrap_or_default(), layout, root.span, scope);
     suite.gates = gates;
     suite.agent_name = trimmed(&written.agent_name);
     // Nothing in the cases contradicts `capability`: a word that is no kind has no other consequences.

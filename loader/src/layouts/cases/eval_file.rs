@@ -81,9 +81,8 @@ pub(super) fn read<'n>(
     let copied_before = scope.shared.copied();
     let mut fields = Fields::new(root, Suite::TABLE, d)?.at_top();
     fields.get("$schema");
-    let name = fields.get("name").and_then(|entry| name(&entry.value, d));
-    let mut suite =
-        new_suite(name.unwrap_or_else(|| default_name(path)), Layout::Cases, root.span, scope.roots, scope.files);
+    let name = fields.get("name").and_then(|entry| name(&entry.value, d)).unwrap_or_else(|| default_name(path));
+    let mut suite = new_suite(name, Layout::Cases, root.span, scope);
     suite.fill(&mut fields.parts(scope, d));
     suite.description = fields.get("description").and_then(|entry| description(&entry.value, d));
     suite.category.get_or_insert_with(|| default_category(scope));

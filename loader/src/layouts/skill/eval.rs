@@ -6,7 +6,7 @@ use evalsuite_schema::{
     Case, Grader, Input, Message, Role, SkillEval, SkillExpectation, Value, Workspace, WorkspaceCopy,
 };
 
-use super::SharedByEvals;
+use super::SkillCases;
 use crate::cases::case::CheckedCase;
 use crate::cases::{metadata, workspace};
 use crate::diagnostic::{Code, Diagnostics};
@@ -28,7 +28,7 @@ pub(super) fn id_of(node: &Node) -> Option<String> {
     }
 }
 
-pub(super) fn read(node: &Node, shared: &SharedByEvals, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CheckedCase> {
+pub(super) fn read(node: &Node, shared: &SkillCases, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CheckedCase> {
     let mut fields = Fields::new(node, SkillEval::TABLE, d)?;
     let id_entry = fields.require("id", d);
     let id = id_entry.and_then(|entry| match &entry.value.data {

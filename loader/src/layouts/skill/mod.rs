@@ -40,7 +40,7 @@ pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
         d.report(Code::SkillNameMismatch, *span, message, format!("write `{name}`, or delete it"));
     }
     let name = skill.name.unwrap_or_else(|| paths::file_name(root));
-    let mut suite = new_suite(name.clone(), Layout::Skill, place, scope.roots, scope.files);
+    let mut suite = new_suite(name.clone(), Layout::Skill, place, scope);
     suite.kind = Kind::Capability;
     suite.description = skill.description;
     suite.license = skill.license;
@@ -52,7 +52,7 @@ pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
     let (nodes, version, metadata) =
         evals.map_or_else(Default::default, |evals| (evals.nodes, evals.version, evals.metadata));
     suite.version = version;
-    let cases = Box::new(SkillCases { nodes, shared: SharedByEvals { skill: name, copy, metadata } });
+    let cases = Box::new(SkillCases { nodes, skill: name, copy, metadata });
     Some(Outline { suite: Some(suite), cases, watched: Vec::new(), place })
 }
 
@@ -77,21 +77,15 @@ fn is_there(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> bool {
     false
 }
 
-/// What every eval gets.
+/// The evals of a skill, and what each of them gets.
 #[derive(Debug)]
-struct SharedByEvals {
+struct SkillCases {
+    nodes: Vec<Node>,
     /// Name of the skill.
     skill: String,
     /// The skill itself, in the workspace.
     copy: WorkspaceCopy,
     metadata: Object,
-}
-
-/// The evals of a skill.
-#[derive(Debug)]
-struct SkillCases {
-    nodes: Vec<Node>,
-    shared: SharedByEvals,
 }
 
 impl CaseFiles for SkillCases {
@@ -102,7 +96,7 @@ impl CaseFiles for SkillCases {
     fn read_one(&self, index: usize, scope: Scope<'_>, read: &mut ReadCases, d: &mut Diagnostics) {
         let node = &self.nodes[index];
         if read.takes(eval::id_of(node).as_deref(), "", scope.request) {
-            read.cases.extend(eval::read(node, &self.shared, scope, d).map(|checked| by_id(checked, "")));
+            read.cases.extend(eval::read(node, self, scope, d).map(|checked| by_id(checked, "")));
         }
     }
 

@@ -4,9 +4,8 @@ mod task;
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::Layout;
+use evalsuite_schema::{Layout, SuiteJson};
 
-use self::task::TaskRules;
 use super::{Entry, Outline, suite_json};
 use crate::cases::{CaseFiles, PlacedCase, ReadCases, is_mapping, sources, takes_file};
 use crate::diagnostic::{Code, Diagnostics};
@@ -32,13 +31,10 @@ pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
         let message = format!("no task in `{}`", scope.files.shown(&directory));
         d.report(Code::NoCases, Span::whole(scope.files.add(&directory)), message, "add a JSON file per task");
     }
-    let rules = TaskRules {
-        needs_reference: json.as_ref().is_some_and(|(_, written)| written.require_reference_solution),
-        threshold: json.as_ref().and_then(|(_, written)| written.task_pass_threshold),
-    };
+    let (suite, json) = json.unzip();
     Some(Outline {
-        suite: json.map(|(suite, _)| suite),
-        cases: Box::new(TaskFiles { files: listing.files, rules }),
+        suite,
+        cases: Box::new(TaskFiles { files: listing.files, json }),
         watched: vec![("tasks".to_owned(), DIRECTORY.to_owned())],
         place: Span::whole(scope.files.add(path)),
     })
@@ -48,7 +44,7 @@ pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
 #[derive(Debug)]
 struct TaskFiles {
     files: Vec<String>,
-    rules: TaskRules,
+    json: Option<SuiteJson>,
 }
 
 impl CaseFiles for TaskFiles {
@@ -60,7 +56,7 @@ impl CaseFiles for TaskFiles {
         let source = &self.files[index];
         if takes_file(source, scope.request) {
             let path = scope.roots.suite_root.join(source);
-            read.cases.extend(task_file(&path, source, self.rules, scope, d));
+            read.cases.extend(task_file(&path, source, self.json.as_ref(), scope, d));
         } else {
             let (folders, function) = test_of(source);
             read.leave_out(source, folders.into_iter().chain([function]).collect::<Vec<_>>().join("::"));
@@ -72,7 +68,13 @@ impl CaseFiles for TaskFiles {
     }
 }
 
-fn task_file(path: &Path, source: &str, rules: TaskRules, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PlacedCase> {
+fn task_file(
+    path: &Path,
+    source: &str,
+    json: Option<&SuiteJson>,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<PlacedCase> {
     let (id, text) = read::read_text(path, scope.files, d)?;
     let root = read::parse_json(id, &text, d)?;
     if !is_mapping(&root, "a task file contains one task", d) {
@@ -80,7 +82,7 @@ fn task_file(path: &Path, source: &str, rules: TaskRules, scope: Scope<'_>, d: &
     }
     let dir = path.parent().unwrap_or(scope.dir);
     let before = paths::lookups();
-    let checked = task::read(&root, path, rules, scope.at(dir), d)?;
+    let checked = task::read(&root, path, json, scope.at(dir), d)?;
     let stands_alone = checked.case.workspace.is_none() && paths::lookups() == before;
     let (folders, function) = test_of(source);
     Some(PlacedCase { checked, source: source.to_owned(), folders, function, stands_alone })

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{
-    Case, Content, Input, Message, PathRef, ReferenceSolution, Role, Task, Trials, Value, Workspace,
+    Case, Content, Input, Message, PathRef, ReferenceSolution, Role, SuiteJson, Task, Trials, Value, Workspace,
 };
 
 use crate::cases::case::CheckedCase;
@@ -16,17 +16,11 @@ use crate::graders::assertions::CaseFacts;
 use crate::graders::{assertions, examples};
 use crate::read::node::{Entry, Node};
 
-/// What `suite.json` asks of its tasks.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct TaskRules {
-    pub(super) needs_reference: bool,
-    pub(super) threshold: Option<f64>,
-}
-
+/// Reads the task of a suite with this `suite.json`, if that could be read.
 pub(super) fn read(
     node: &Node,
     path: &Path,
-    rules: TaskRules,
+    suite: Option<&SuiteJson>,
     scope: Scope<'_>,
     d: &mut Diagnostics,
 ) -> Option<CheckedCase> {
@@ -35,7 +29,7 @@ pub(super) fn read(
     let (id, id_span) = id::read_task(&mut fields, d);
     let written: Task = fields.parts(scope, d).into_value_of_rest()?;
     let (input_entry, reference_entry) = (fields.get("input"), fields.get("reference_solution"));
-    if rules.needs_reference && reference_entry.is_none() {
+    if suite.is_some_and(|suite| suite.require_reference_solution) && reference_entry.is_none() {
         let message = "the task has no `reference_solution`, which the suite requires";
         let help = "add it, or relax `require_reference_solution` in suite.json";
         d.report(Code::MissingReferenceSolution, node.span, message, help);
@@ -78,7 +72,7 @@ pub(super) fn read(
     case.graders = graders;
     case.examples = examples;
     case.trials = Trials::new(written.trials_per_run.unwrap_or(1));
-    case.threshold = rules.threshold;
+    case.threshold = suite.and_then(|suite| suite.task_pass_threshold);
     case.timeout_seconds = written.timeout_seconds;
     case.tags = written.tags;
     case.metadata = written.metadata;
