@@ -79,28 +79,26 @@ impl Surroundings {
 
 /// `ident ::` that begins a path, outside of inner modules: the path with its second segment.
 fn path_into(tokens: &[TokenTree], name: &str) -> Option<String> {
-    let is_colon = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(mark)) if mark.as_char() == ':');
-    for (index, token) in tokens.iter().enumerate() {
-        let found = match token {
-            TokenTree::Ident(ident) if ident == name => {
-                let begins = index == 0 || !is_colon(tokens.get(index - 1));
-                match tokens.get(index + 3) {
-                    _ if !begins || !is_colon(tokens.get(index + 1)) || !is_colon(tokens.get(index + 2)) => None,
-                    Some(TokenTree::Ident(item)) if item == "SUITE" || item == "evals" => None,
-                    Some(TokenTree::Ident(item)) => Some(format!("{name}::{item}")),
-                    _ => Some(format!("{name}::…")),
-                }
+    let is_colon = |index: usize| tokens.get(index).is_some_and(|token| is_mark(token, ':'));
+    tokens.iter().enumerate().find_map(|(index, token)| match token {
+        TokenTree::Ident(ident) if ident == name => {
+            let begins = index == 0 || !is_colon(index - 1);
+            match tokens.get(index + 3) {
+                _ if !begins || !is_colon(index + 1) || !is_colon(index + 2) => None,
+                Some(TokenTree::Ident(item)) if item == "SUITE" || item == "evals" => None,
+                Some(TokenTree::Ident(item)) => Some(format!("{name}::{item}")),
+                _ => Some(format!("{name}::…")),
             }
-            TokenTree::Group(group) if !is_module(&tokens[..index], group) => {
-                path_into(&group.stream().into_iter().collect::<Vec<_>>(), name)
-            }
-            _ => None,
-        };
-        if found.is_some() {
-            return found;
         }
-    }
-    None
+        TokenTree::Group(group) if !is_module(&tokens[..index], group) => {
+            path_into(&group.stream().into_iter().collect::<Vec<_>>(), name)
+        }
+        _ => None,
+    })
+}
+
+fn is_mark(token: &TokenTree, wanted: char) -> bool {
+    matches!(token, TokenTree::Punct(mark) if mark.as_char() == wanted)
 }
 
 /// The tokens without groups.
@@ -121,21 +119,17 @@ fn flat(tokens: TokenStream) -> Vec<String> {
 
 /// Whether a group after these tokens has the arguments of a call.
 fn is_call(before: &[TokenTree]) -> bool {
-    matches!(before, [.., TokenTree::Ident(name), TokenTree::Punct(mark)] if name == MACRO && mark.as_char() == '!')
+    matches!(before, [.., TokenTree::Ident(name), mark] if name == MACRO && is_mark(mark, '!'))
 }
 
 /// Whether a call whose name and `!` are the last of these tokens is an item.
 fn begins_item(before: &[TokenTree]) -> bool {
-    let is_of_path = |token: &&TokenTree| match token {
-        TokenTree::Ident(_) => true,
-        TokenTree::Punct(mark) => matches!(mark.as_char(), ':' | '!'),
-        _ => false,
-    };
+    let is_of_path =
+        |token: &&TokenTree| matches!(token, TokenTree::Ident(_)) || is_mark(token, ':') || is_mark(token, '!');
     match before.iter().rev().find(|token| !is_of_path(token)) {
         None => true,
-        Some(TokenTree::Punct(mark)) => mark.as_char() == ';',
         Some(TokenTree::Group(group)) => group.delimiter() != Delimiter::Parenthesis,
-        Some(_) => false,
+        Some(token) => is_mark(token, ';'),
     }
 }
 
@@ -147,11 +141,9 @@ fn is_module(before: &[TokenTree], group: &Group) -> bool {
 
 /// Whether a group after these tokens belongs to a macro, which may make anything of it.
 fn is_of_macro(before: &[TokenTree]) -> bool {
-    let is_mark = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == '!');
     match before {
-        [.., mark] if is_mark(mark) => true,
-        [.., mark, TokenTree::Ident(_)] => is_mark(mark),
-        _ => false,
+        [.., mark, TokenTree::Ident(_)] | [.., mark] => is_mark(mark, '!'),
+        [] => false,
     }
 }
 
@@ -168,12 +160,11 @@ fn contains_call(tokens: TokenStream, arguments: &[String]) -> bool {
 fn calls(module: &[TokenTree]) -> impl Iterator<Item = &Group> {
     module.iter().enumerate().filter_map(|(index, token)| {
         let before = &module[..index];
-        let is_of_path = |token: &&TokenTree| !matches!(token, TokenTree::Group(_));
-        let has_attribute =
-            matches!(
-                before.iter().rev().find(|token| !is_of_path(token)),
-                Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket
-            ) && !before.iter().rev().take_while(|token| is_of_path(token)).any(|token| token.to_string() == ";");
+        let ends = |token: &&TokenTree| matches!(token, TokenTree::Group(_)) || is_mark(token, ';');
+        let has_attribute = matches!(
+            before.iter().rev().find(ends),
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket
+        );
         match token {
             TokenTree::Group(group) if is_call(before) && begins_item(before) && !has_attribute => Some(group),
             _ => None,
@@ -185,8 +176,8 @@ fn calls(module: &[TokenTree]) -> impl Iterator<Item = &Group> {
 fn name_of(arguments: TokenStream) -> Option<String> {
     let tokens: Vec<TokenTree> = arguments.into_iter().collect();
     let named = tokens.windows(4).find_map(|window| match window {
-        [TokenTree::Punct(comma), TokenTree::Ident(key), TokenTree::Punct(is), TokenTree::Ident(name)]
-            if comma.as_char() == ',' && key == "name" && is.as_char() == '=' =>
+        [comma, TokenTree::Ident(key), is, TokenTree::Ident(name)]
+            if is_mark(comma, ',') && key == "name" && is_mark(is, '=') =>
         {
             Some(name.to_string())
         }
