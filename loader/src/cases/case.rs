@@ -243,13 +243,12 @@ fn dependencies(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Vec<(String, Sp
     let mut dependencies: Vec<(String, Span)> = Vec::new();
     let mut seen = HashSet::new();
     let depends_on = fields.get("depends_on");
-    if let Some(entry) = depends_on {
-        for node in fields::list(&entry.value, "`depends_on`", d).unwrap_or_default() {
-            if let Some(id) = fields::literal_text(node, "an id in `depends_on`", d)
-                && seen.insert(id.clone())
-            {
-                dependencies.push((id, node.span));
-            }
+    let nodes = depends_on.and_then(|entry| fields::list(&entry.value, "`depends_on`", d)).unwrap_or_default();
+    for node in nodes {
+        if let Some(id) = fields::literal_text(node, "an id in `depends_on`", d)
+            && seen.insert(id.clone())
+        {
+            dependencies.push((id, node.span));
         }
     }
     if let (Some(entry), None) = (fields.get("on_dependency_failure"), depends_on) {
