@@ -68,13 +68,8 @@ fn full_form(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo>
     let mut fields = Fields::new(node, Repo::TABLE, d)?;
     let mut parts = fields.parts(scope, d);
     let path = path(&mut fields, d);
-    let source = match fields.get("source") {
-        Some(entry) => source(&entry.value, scope, d),
-        None => {
-            let help = "add `repo`, a URL or `org/name` at GitHub, or `source: {type: git, url: …}`";
-            invalid(fields.place_without("source"), "a repo has no `source`", help, d)
-        }
-    };
+    let help = "add `repo`, a URL or `org/name` at GitHub, or `source: {type: git, url: …}`";
+    let source = required("source", help, &mut fields, d).and_then(|entry| source(&entry.value, scope, d));
     fields.finish(d);
     check_checkout(node, source.as_ref(), &parts, d);
     let checkout = parts.take_or("checkout", Checkout::default())?;
@@ -86,14 +81,8 @@ fn short_form(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo
     let mut fields = Fields::new(node, ShortRepo::TABLE, d)?;
     let mut parts = fields.parts(scope, d);
     parts.make("path", path(&mut fields, d));
-    let source = match fields.get("repo") {
-        Some(entry) => remote(&entry.value, d),
-        None => {
-            let help = "add `repo`, a URL or `org/name` at GitHub";
-            invalid(fields.place_without("repo"), "a repo has no `repo`", help, d)
-        }
-    };
-    parts.make("repo", source);
+    let repo = required("repo", "add `repo`, a URL or `org/name` at GitHub", &mut fields, d);
+    parts.make("repo", repo.and_then(|entry| remote(&entry.value, d)));
     fields.finish(d);
     let ShortRepo { path, repo: source, commit, base_commit, ancestor, sparse } = parts.into_value()?;
     if let (Some(first), Some(second)) = (node.entry("commit"), node.entry("base_commit"))
@@ -110,13 +99,14 @@ fn short_form(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo
 }
 
 fn path(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<String> {
-    match fields.get("path") {
-        Some(entry) => place(&entry.value, d),
-        None => {
-            let help = "add `path`, a directory inside the workspace";
-            invalid(fields.place_without("path"), "a repo has no `path`", help, d)
-        }
-    }
+    let entry = required("path", "add `path`, a directory inside the workspace", fields, d)?;
+    place(&entry.value, d)
+}
+
+/// The value of a key that a repo needs.
+fn required<'n>(key: &'static str, help: &str, fields: &mut Fields<'n>, d: &mut Diagnostics) -> Option<&'n Entry> {
+    let place = fields.place_without(key);
+    fields.get(key).or_else(|| invalid(place, format!("a repo has no `{key}`"), help, d))
 }
 
 /// What `repo` names: a URL, or a repository at GitHub.
