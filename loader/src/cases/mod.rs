@@ -22,7 +22,7 @@ use evalsuite_schema::PathRef;
 
 use self::case::{CaseContext, CheckedCase, Defaults};
 use self::matrix::Expanded;
-use self::sources::{CaseSource, Sources};
+use self::sources::{CaseSource, CaseSources};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths;
 use crate::fields::paths::Scope;
@@ -56,14 +56,8 @@ pub(crate) struct ReadCases {
 }
 
 impl ReadCases {
-    pub(crate) fn leave_out(&mut self, source: &str, path: String) {
-        self.others.push(OtherCase { source: source.to_owned(), path, may_be_several: false });
-    }
-
-    /// Leaves out the case of a directory, whose file is not read.
-    fn leave_out_directory(&mut self, source: &str, file: &Path) {
-        let path = directory_name(file);
-        self.others.push(OtherCase { source: source.to_owned(), path, may_be_several: true });
+    pub(crate) fn leave_out(&mut self, source: &str, path: String, may_be_several: bool) {
+        self.others.push(OtherCase { source: source.to_owned(), path, may_be_several });
     }
 
     /// Whether the case of a list with this id is read. One that has no id is: its problems are reported.
@@ -72,7 +66,7 @@ impl ReadCases {
         let Some(id) = id else { return false };
         let is_wanted = part.ids.contains(id);
         if !is_wanted {
-            self.leave_out(source, names::segment(id));
+            self.leave_out(source, names::segment(id), false);
         }
         is_wanted
     }
@@ -118,7 +112,7 @@ impl dyn CaseFiles {
     }
 }
 
-impl CaseFiles for Sources {
+impl CaseFiles for CaseSources {
     fn len(&self) -> usize {
         self.list.len()
     }
@@ -130,7 +124,11 @@ impl CaseFiles for Sources {
             CaseSource::Directory { file, source } if takes_file(source, scope.request) => {
                 read.cases.extend(case_directory(file, source, defaults, scope, d));
             }
-            CaseSource::Directory { file, source } => read.leave_out_directory(source, file),
+            CaseSource::Directory { file, source } => {
+                // Named like the function of its test; its file is not read.
+                let directory = paths::file_name(file.parent().unwrap_or(file));
+                read.leave_out(source, names::segment(&directory), true);
+            }
             CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, read, d),
         }
     }
@@ -204,11 +202,6 @@ pub(crate) fn list_in_file(file: &Path, element: &str, scope: Scope<'_>, d: &mut
 /// Whether a file has an element of a list on each line.
 pub(crate) fn is_lines(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
-}
-
-/// Function of the test of a case directory.
-fn directory_name(file: &Path) -> String {
-    names::segment(&paths::file_name(file.parent().unwrap_or(file)))
 }
 
 pub(crate) fn is_mapping(root: &Node, help: &str, d: &mut Diagnostics) -> bool {

@@ -30,23 +30,19 @@ pub(crate) enum CaseSource {
     List { file: PathBuf, source: String, span: Span },
 }
 
-/// The sources of a suite in order, and what to list again to see whether cases were added.
+/// The places that the cases of a suite are read from.
 #[derive(Debug, Default)]
 pub(crate) struct CaseSources {
+    /// In their order.
     pub(crate) list: Vec<CaseSource>,
+    /// What to list again to see whether cases were added.
     pub(crate) watched: Vec<(String, String)>,
-}
-
-/// The places that the cases of a suite are read from, with what the suite gives to each of them.
-#[derive(Debug)]
-pub(crate) struct Sources {
-    pub(crate) list: Vec<CaseSource>,
+    /// What the suite gives to each case.
     pub(crate) defaults: Defaults,
 }
 
 /// Reads `tests`.
-pub(crate) fn read(tests: Entry, scope: Scope<'_>, d: &mut Diagnostics) -> CaseSources {
-    let mut sources = CaseSources::default();
+pub(crate) fn read(tests: Entry, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
     let node = tests.value;
     match node.data {
         Data::Sequence(items) => {
@@ -56,21 +52,19 @@ pub(crate) fn read(tests: Entry, scope: Scope<'_>, d: &mut Diagnostics) -> CaseS
             let is_pattern = |item: &&Node| item.as_str().is_some_and(evalsuite_discovery::is_glob);
             if let Some(item) = items.iter().filter(is_pattern).nth(MAX_PATTERNS) {
                 let message = format!("more than {MAX_PATTERNS} patterns in `tests`");
-                d.report(Code::LimitExceeded, item.span, message, "write patterns that match more files");
-                return sources;
+                return d.report(Code::LimitExceeded, item.span, message, "write patterns that match more files");
             }
             for item in items {
-                element(item, scope, &mut sources, d);
+                element(item, scope, sources, d);
             }
         }
-        Data::String(ref text) => plain(text, &node, scope, &mut sources, d),
+        Data::String(ref text) => plain(text, &node, scope, sources, d),
         Data::Mapping(ref entries) if entries.iter().any(|entry| entry.value.as_mapping().is_some()) => {
             let help = format!("begin each case with its id: `- id: {}`, and its keys below `id`", entries[0].key);
             d.report(Code::InvalidTests, node.span, "`tests` must be a list or a path, found a mapping", help);
         }
         _ => invalid(&node, format!("`tests` must be a list or a path, found {}", node.kind()), d),
     }
-    sources
 }
 
 fn invalid(node: &Node, message: String, d: &mut Diagnostics) {

@@ -6,7 +6,6 @@ use evalsuite_discovery::{CASE_FILES, has_name_of_disk};
 use evalsuite_schema::Layout;
 
 use super::{Entry, Outline, new_suite, outline_of};
-use crate::cases::case::Defaults;
 use crate::cases::sources;
 use crate::cases::sources::{CaseSource, CaseSources};
 use crate::diagnostic::{Code, Diagnostics};
@@ -14,10 +13,10 @@ use crate::fields::paths::Scope;
 use crate::source::{Files, Span};
 
 pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
-    let defaults = Defaults { targets: scope.request.targets.clone(), ..Defaults::default() };
     let root = &scope.roots.suite_root;
     let place = Span::whole(scope.files.add(entry.file.as_deref().unwrap_or(root)));
     let mut sources = CaseSources::default();
+    sources.defaults.targets.clone_from(&scope.request.targets);
     match &entry.file {
         Some(file) => {
             sources.list.push(CaseSource::List { file: file.clone(), source: String::new(), span: place });
@@ -25,7 +24,7 @@ pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
         None => sources::directory(root, place, scope, &mut sources, d),
     }
     let suite = new_suite(entry.stem.clone(), Layout::Bare, place, scope);
-    Some(outline_of(Some(suite), sources, defaults, place))
+    Some(outline_of(Some(suite), sources, place))
 }
 
 /// Whether a directory has directories of cases.

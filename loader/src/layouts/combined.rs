@@ -3,7 +3,6 @@
 use evalsuite_schema::Layout;
 
 use super::{Entry, Outline, outline_of, suite_json};
-use crate::cases::case::Defaults;
 use crate::cases::sources;
 use crate::cases::sources::CaseSources;
 use crate::diagnostic::Diagnostics;
@@ -16,16 +15,15 @@ pub(super) const DIRECTORY: &str = "cases";
 pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     let path = entry.file.as_deref()?;
     let json = suite_json::read(path, Layout::Combined, scope, d);
+    let mut sources = CaseSources::default();
     // The kind of an unreadable suite file is unknown: every strategy may be right.
-    let mut defaults = Defaults::default();
     if let Some((suite, written)) = &json {
-        defaults.kind = suite.kind;
-        defaults.threshold = written.task_pass_threshold;
-        defaults.needs_reference = written.require_reference_solution;
+        sources.defaults.kind = suite.kind;
+        sources.defaults.threshold = written.task_pass_threshold;
+        sources.defaults.needs_reference = written.require_reference_solution;
     }
     let directory = scope.roots.suite_root.join(DIRECTORY);
-    let mut sources = CaseSources::default();
     sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
     let place = Span::whole(scope.files.add(path));
-    Some(outline_of(json.map(|(suite, _)| suite), sources, defaults, place))
+    Some(outline_of(json.map(|(suite, _)| suite), sources, place))
 }

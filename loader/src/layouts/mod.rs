@@ -15,8 +15,7 @@ mod tasks;
 use evalsuite_schema::{Kind, Layout, Suite};
 
 use crate::cases::CaseFiles;
-use crate::cases::case::Defaults;
-use crate::cases::sources::{CaseSources, Sources};
+use crate::cases::sources::CaseSources;
 use crate::diagnostic::Diagnostics;
 use crate::fields::paths::Scope;
 use crate::source::Span;
@@ -47,9 +46,8 @@ pub(crate) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
 }
 
 /// The outline of a suite whose cases are read as those of an eval file.
-fn outline_of(suite: Option<Suite>, sources: CaseSources, defaults: Defaults, place: Span) -> Outline {
-    let cases = Box::new(Sources { list: sources.list, defaults });
-    Outline { suite, cases, watched: sources.watched, place }
+fn outline_of(suite: Option<Suite>, mut sources: CaseSources, place: Span) -> Outline {
+    Outline { suite, watched: std::mem::take(&mut sources.watched), cases: Box::new(sources), place }
 }
 
 /// A suite with a name, a layout and a place.

@@ -16,26 +16,19 @@ pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
     let (mut eval, tests) = eval_file::read(&root, path, scope, d)?;
     eval.defaults.targets.extend(scope.request.targets.iter().cloned());
     let tests = tests.map(|entry| entry.key_span).and_then(|key| root.take_entry(key));
-    let sources = match tests {
-        Some(entry) => {
-            let place = entry.value.span;
-            let sources = sources::read(entry, scope, d);
-            // Other eval files may share the directory with the one whose cases these are.
-            if paths::file_stem(path).eq_ignore_ascii_case("eval") {
-                sources::check_directory(place, &sources, scope, d);
-            }
-            sources
+    let directory = scope.roots.suite_root.join("cases");
+    let mut sources = CaseSources { defaults: eval.defaults, ..CaseSources::default() };
+    if let Some(entry) = tests {
+        let place = entry.value.span;
+        sources::read(entry, scope, &mut sources, d);
+        // Other eval files may share the directory with the one whose cases these are.
+        if paths::file_stem(path).eq_ignore_ascii_case("eval") {
+            sources::check_directory(place, &sources, scope, d);
         }
-        None => {
-            let directory = scope.roots.suite_root.join("cases");
-            let mut sources = CaseSources::default();
-            if directory.is_dir() {
-                sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
-            } else {
-                eval_file::missing_tests(&root, d);
-            }
-            sources
-        }
-    };
-    Some(outline_of(Some(eval.suite), sources, eval.defaults, eval.targets_span))
+    } else if directory.is_dir() {
+        sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
+    } else {
+        eval_file::missing_tests(&root, d);
+    }
+    Some(outline_of(Some(eval.suite), sources, eval.targets_span))
 }

@@ -59,7 +59,7 @@ impl CaseFiles for TaskFiles {
             read.cases.extend(task_file(&path, source, self.json.as_ref(), scope, d));
         } else {
             let (folders, function) = test_of(source);
-            read.leave_out(source, folders.into_iter().chain([function]).collect::<Vec<_>>().join("::"));
+            read.leave_out(source, folders.into_iter().chain([function]).collect::<Vec<_>>().join("::"), false);
         }
     }
 
