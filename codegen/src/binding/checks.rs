@@ -1,5 +1,7 @@
 //! Checks of a binding by itself, without its suite.
 
+use std::collections::BTreeSet;
+
 use evalsuite_diagnostics::{Code, Diagnostic};
 use evalsuite_schema::grader::BUILT_IN;
 use syn::LitStr;
@@ -33,17 +35,10 @@ impl Binding {
 }
 
 fn repeated<'n>(names: impl IntoIterator<Item = &'n LitStr>, what: &str) -> Vec<Problem> {
-    let mut seen: Vec<String> = Vec::new();
-    let mut problems = Vec::new();
-    for name in names {
-        let value = name.value();
-        if seen.contains(&value) {
-            problems.push(Problem::argument(name.span(), format!("{what}`{value}` is given twice")));
-        } else {
-            seen.push(value);
-        }
-    }
-    problems
+    let mut seen = BTreeSet::new();
+    let repeated = names.into_iter().filter(|name| !seen.insert(name.value()));
+    let problem = |name: &LitStr| Problem::argument(name.span(), format!("{what}`{}` is given twice", name.value()));
+    repeated.map(problem).collect()
 }
 
 fn registration_problems(graders: &[NamedExpr]) -> Vec<Problem> {

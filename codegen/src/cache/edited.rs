@@ -37,22 +37,15 @@ pub(super) struct Changes {
 impl StoredSuite {
     /// The suite with what changed; `None` if only loading it as a whole can tell, which reports what cannot be read. `root` is the
     /// suite's directory.
-    pub(super) fn edited(
-        &self,
-        changes: &Changes,
-        request: &Request,
-        root: &Path,
-        started: SystemTime,
-    ) -> Option<Self> {
+    pub(super) fn edited(self, changes: &Changes, request: &Request, root: &Path, started: SystemTime) -> Option<Self> {
         let body = self.edited_body(changes, request, root)?;
         let stamps = self.stamps.renewed(&changes.paths(), started)?;
         Some(Self {
-            record: self.record.clone(),
-            own_files: self.own_files.clone(),
             stamps,
             body,
             #[cfg(test)]
             read: super::Read::EditedCases,
+            ..self
         })
     }
 

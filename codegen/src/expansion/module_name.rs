@@ -18,14 +18,8 @@ pub fn of_entry(entry: &str) -> String {
 
 /// An error for every path of the binding that starts with the name of the module: the module hides a crate of this name.
 pub(super) fn hidden_paths(binding: &Binding, module: &str) -> Vec<Problem> {
-    let agent = match &binding.agent {
-        Agent::Expression(agent) => Some(&**agent),
-        Agent::ByName | Agent::Commands | Agent::None => None,
-    };
-    let judge = match &binding.judge {
-        Some(Judge::Expression(judge)) => Some(&**judge),
-        Some(Judge::Named(_)) | None => None,
-    };
+    let agent = if let Agent::Expression(agent) = &binding.agent { Some(&**agent) } else { None };
+    let judge = if let Some(Judge::Expression(judge)) = &binding.judge { Some(&**judge) } else { None };
     let named = [&binding.agents, &binding.graders, &binding.judges].into_iter().flatten().map(|item| &item.value);
     let paths = agent.into_iter().chain(judge).chain(named).filter_map(path).chain(&binding.crate_path);
     let hidden = paths.filter_map(|path| {
