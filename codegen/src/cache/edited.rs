@@ -40,13 +40,7 @@ impl StoredSuite {
     pub(super) fn edited(self, changes: &Changes, request: &Request, root: &Path, started: SystemTime) -> Option<Self> {
         let body = self.edited_body(changes, request, root)?;
         let stamps = self.stamps.renewed(&changes.paths(), started)?;
-        Some(Self {
-            stamps,
-            body,
-            #[cfg(test)]
-            read: super::Read::EditedCases,
-            ..self
-        })
+        Some(Self { stamps, body, ..self })
     }
 
     fn edited_body(&self, changes: &Changes, request: &Request, root: &Path) -> Option<statics::Body> {

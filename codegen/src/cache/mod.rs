@@ -50,18 +50,6 @@ pub(crate) struct Cache<'c> {
     _lock: Option<File>,
 }
 
-/// What was read to get a suite.
-#[cfg(test)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Read {
-    /// Nothing had changed.
-    Nothing,
-    /// The cases that were edited.
-    EditedCases,
-    /// All of its files.
-    Everything,
-}
-
 impl<'c> Cache<'c> {
     /// `None` if the suite cannot be stored, or what this request changes in its cases is not known to the cache.
     pub(crate) fn of(location: &'c CacheLocation, request: &'c Request) -> Option<Self> {
@@ -118,14 +106,7 @@ impl<'c> Cache<'c> {
             noted: edited::places(loaded.diagnostics.iter()),
             embedded: contents.map(archived).transpose().ok()?,
         };
-        let stored = StoredSuite {
-            record,
-            stamps,
-            own_files: OwnFiles::of(suite),
-            body,
-            #[cfg(test)]
-            read: Read::Everything,
-        };
+        let stored = StoredSuite { record, stamps, own_files: OwnFiles::of(suite), body };
         stored.write(&self.file()).ok()?;
         Some(stored)
     }

@@ -29,9 +29,6 @@ pub(crate) struct StoredSuite {
     /// The cases that can be replaced, if any can.
     pub(super) own_files: OwnFiles,
     pub(crate) body: Body,
-    /// What was read to get it.
-    #[cfg(test)]
-    pub(super) read: super::Read,
 }
 
 /// Everything about a stored suite but its files and its code.
@@ -99,14 +96,7 @@ impl StoredSuite {
         let texts = SuiteTexts { suite: next()?.to_owned(), cases: next()?.to_owned(), files: next()?.to_owned() };
         let own_files = OwnFiles { lines: next()?.to_owned() };
         let is_whole = lengths.next().is_none() && rest.is_empty();
-        is_whole.then_some(Self {
-            record,
-            stamps,
-            own_files,
-            body: Body { statics, texts, tests },
-            #[cfg(test)]
-            read: super::Read::Nothing,
-        })
+        is_whole.then_some(Self { record, stamps, own_files, body: Body { statics, texts, tests } })
     }
 
     /// The files that were read or embedded.

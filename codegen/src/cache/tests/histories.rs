@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{fs, thread};
 
-use super::super::Read;
-use super::read;
+use super::{Read, read};
 use crate::fixture::{Call, Fixture, TASK, open_for_times, texts, wait_for_clock};
 
 const SUITES: [&str; 2] = ["suites/card_agent", "suites/yaml"];

@@ -7,7 +7,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use super::{Cache, Read};
+use super::Cache;
 use crate::fixture::{Call, Fixture, TASK, literal, texts};
 
 fn call(fixture: &Fixture) -> Call {
@@ -22,10 +22,23 @@ fn expanded(files: &[(&str, &str)]) -> Fixture {
     fixture
 }
 
+/// What an expansion reads that takes the suite from the cache.
+#[derive(Debug, PartialEq)]
+enum Read {
+    /// Nothing had changed.
+    Nothing,
+    /// The cases that were edited, with which the suite is stored again.
+    EditedCases,
+}
+
 /// What the next expansion of the call reads; `None` if it takes nothing from the cache.
 fn read(call: &Call) -> Option<Read> {
     let location = call.context.cache.as_ref().expect("a call with a cache");
-    Cache::of(location, &call.context.request)?.find().map(|suite| suite.read)
+    let cache = Cache::of(location, &call.context.request)?;
+    let stored = || fs::read(cache.file()).ok();
+    let before = stored();
+    cache.find()?;
+    Some(if stored() == before { Read::Nothing } else { Read::EditedCases })
 }
 
 fn is_cached(call: &Call) -> bool {
@@ -252,19 +265,22 @@ fn a_directory_that_cannot_be_written_means_no_cache() {
 #[test]
 fn of_several_expansions_at_once_one_loads_the_suite() {
     let fixture = Fixture::new(&[]);
-    let reads: Vec<Read> = thread::scope(|scope| {
+    let loads: Vec<bool> = thread::scope(|scope| {
         let threads: Vec<_> = (0..8)
             .map(|_| {
                 scope.spawn(|| {
                     let call = call(&fixture);
                     let location = call.context.cache.as_ref().expect("a cache");
                     let cache = Cache::of(location, &call.context.request).expect("it can be stored");
-                    let found = cache.find();
-                    found.or_else(|| cache.store(&evalsuite_loader::load(&call.context.request))).expect("a suite").read
+                    let is_found = cache.find().is_some();
+                    if !is_found {
+                        cache.store(&evalsuite_loader::load(&call.context.request)).expect("a suite");
+                    }
+                    !is_found
                 })
             })
             .collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
-    assert_eq!(reads.iter().filter(|read| **read == Read::Everything).count(), 1, "{reads:?}");
+    assert_eq!(loads.iter().filter(|loads| **loads).count(), 1, "{loads:?}");
 }
