@@ -1,7 +1,7 @@
 //! Conversations: `mode`, `turns` and their settings.
 
 use evalsuite_schema::keys::{FromWritten, Keys};
-use evalsuite_schema::{Content, Conversation, Message, Role, Turn};
+use evalsuite_schema::{Aggregation, Content, Conversation, Message, OnTurnFailure, Role, Turn};
 
 use super::{expected_output, input};
 use crate::diagnostic::{Code, Diagnostics};
@@ -46,19 +46,12 @@ pub(crate) fn read(
     }
     let turns = turns.map(|entry| read_turns(&entry.value, scope, users, d)).unwrap_or_default();
     let mut conversation = Conversation::new(turns);
-    conversation.aggregation = setting("aggregation", fields, scope, d).unwrap_or_default();
-    conversation.on_turn_failure = setting("on_turn_failure", fields, scope, d).unwrap_or_default();
-    conversation.window_size = setting("window_size", fields, scope, d);
+    let aggregation = fields.value_of("aggregation", scope, d).and_then(Aggregation::from_written);
+    conversation.aggregation = aggregation.unwrap_or_default();
+    let on_turn_failure = fields.value_of("on_turn_failure", scope, d).and_then(OnTurnFailure::from_written);
+    conversation.on_turn_failure = on_turn_failure.unwrap_or_default();
+    conversation.window_size = fields.value_of("window_size", scope, d).and_then(u32::from_written);
     Some(conversation)
-}
-
-fn setting<T: FromWritten>(
-    key: &'static str,
-    fields: &mut Fields<'_>,
-    scope: Scope<'_>,
-    d: &mut Diagnostics,
-) -> Option<T> {
-    fields.value_of(key, scope, d).and_then(T::from_written)
 }
 
 fn read_turns(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut Diagnostics) -> Vec<Turn> {

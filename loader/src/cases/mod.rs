@@ -112,6 +112,36 @@ impl dyn CaseFiles {
     }
 }
 
+impl CaseSources {
+    /// The case of a directory, or the cases of its matrix.
+    fn read_directory(&self, file: &Path, source: &str, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<PlacedCase> {
+        let Some((id, text)) = read::read_text(file, scope.files, d) else { return Vec::new() };
+        let Some(root) = read::parse_yaml(id, &text, d) else { return Vec::new() };
+        if !is_mapping(&root, "a case file contains one case", d) {
+            return Vec::new();
+        }
+        let dir = file.parent().unwrap_or(scope.dir);
+        let name = paths::file_name(dir);
+        let template = dir.join("workspace");
+        let sibling_workspace = template.is_dir().then(|| PathRef::found("workspace", scope.roots.compiled(&template)));
+        if sibling_workspace.is_some() && root.entry("workspace").is_none() {
+            workspace::check_links(&template, &root, scope, d);
+        }
+        let around = CaseContext { scope: scope.at(dir), directory: Some(&name), sibling_workspace };
+        let has_workspace = around.sibling_workspace.is_some();
+        let before = paths::lookups();
+        let has_matrix = root.entry(matrix::KEY).is_some();
+        let mut cases = Vec::new();
+        for Expanded { node, suffix } in matrix::expand(root, Some(&name), around.scope, d) {
+            let Some(checked) = case::read(&node, around.clone(), &self.defaults, d) else { continue };
+            let stands_alone = !has_workspace && !has_matrix && paths::lookups() == before;
+            let function = names::segment(&format!("{name}{suffix}"));
+            cases.push(PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone });
+        }
+        cases
+    }
+}
+
 impl CaseFiles for CaseSources {
     fn len(&self) -> usize {
         self.list.len()
@@ -122,7 +152,7 @@ impl CaseFiles for CaseSources {
         match &self.list[index] {
             CaseSource::Inline(node) => read.read_listed(node, "", defaults, scope, d),
             CaseSource::Directory { file, source } if takes_file(source, scope.request) => {
-                read.cases.extend(case_directory(file, source, defaults, scope, d));
+                read.cases.extend(self.read_directory(file, source, scope, d));
             }
             CaseSource::Directory { file, source } => {
                 // Named like the function of its test; its file is not read.
@@ -145,40 +175,6 @@ impl CaseFiles for CaseSources {
 pub(crate) fn by_id(checked: CheckedCase, source: &str) -> PlacedCase {
     let function = names::segment(&checked.case.id);
     PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone: false }
-}
-
-/// The case of a directory, or the cases of its matrix.
-fn case_directory(
-    file: &Path,
-    source: &str,
-    defaults: &Defaults,
-    scope: Scope<'_>,
-    d: &mut Diagnostics,
-) -> Vec<PlacedCase> {
-    let Some((id, text)) = read::read_text(file, scope.files, d) else { return Vec::new() };
-    let Some(root) = read::parse_yaml(id, &text, d) else { return Vec::new() };
-    if !is_mapping(&root, "a case file contains one case", d) {
-        return Vec::new();
-    }
-    let dir = file.parent().unwrap_or(scope.dir);
-    let name = paths::file_name(dir);
-    let template = dir.join("workspace");
-    let sibling_workspace = template.is_dir().then(|| PathRef::found("workspace", scope.roots.compiled(&template)));
-    if sibling_workspace.is_some() && root.entry("workspace").is_none() {
-        workspace::check_links(&template, &root, scope, d);
-    }
-    let around = CaseContext { scope: scope.at(dir), directory: Some(&name), sibling_workspace };
-    let has_workspace = around.sibling_workspace.is_some();
-    let before = paths::lookups();
-    let has_matrix = root.entry(matrix::KEY).is_some();
-    let mut cases = Vec::new();
-    for Expanded { node, suffix } in matrix::expand(root, Some(&name), around.scope, d) {
-        let Some(checked) = case::read(&node, around.clone(), defaults, d) else { continue };
-        let stands_alone = !has_workspace && !has_matrix && paths::lookups() == before;
-        let function = names::segment(&format!("{name}{suffix}"));
-        cases.push(PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone });
-    }
-    cases
 }
 
 /// The elements of a list in a file of its own, which are called `element`. A list of cases may be null. `None`: a problem was reported.
@@ -230,8 +226,7 @@ fn case_list(
         let shown = scope.files.shown(file);
         d.report(Code::NoCases, span, format!("no case in `{shown}`"), "add a case");
     }
-    let dir: PathBuf = file.parent().unwrap_or(scope.dir).to_path_buf();
-    let scope = scope.at(&dir);
+    let scope = scope.at(file.parent().unwrap_or(scope.dir));
     let cases: Vec<Expanded> = nodes.into_iter().flat_map(|node| matrix::expand(node, None, scope, d)).collect();
     for Expanded { node, .. } in &cases {
         if node.as_mapping().is_none() {

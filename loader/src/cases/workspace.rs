@@ -1,6 +1,6 @@
 //! `workspace`: the directory an agent works in.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use evalsuite_schema::WrittenHooks;
 use evalsuite_schema::keys::{Keys, Written};
@@ -77,9 +77,9 @@ fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnos
         let help = "write `template: …` at the top level";
         return fields::reject(Code::InvalidExternalFile, root.span, message, help, d);
     }
-    let dir: PathBuf = found.path.parent().unwrap_or(scope.dir).to_path_buf();
-    let mut written = object(&root, place, scope.at(&dir), d)?;
-    hooks::default_cwd(&mut written.hooks, &PathRef::found(".", scope.roots.compiled(&dir)));
+    let dir = found.path.parent().unwrap_or(scope.dir);
+    let mut written = object(&root, place, scope.at(dir), d)?;
+    hooks::default_cwd(&mut written.hooks, &PathRef::found(".", scope.roots.compiled(dir)));
     Some(written)
 }
 

@@ -48,12 +48,7 @@ impl Session {
         let files = Files::new(&self.request.workspace_root).with_texts(&self.request.texts);
         let mut d = Diagnostics::new();
         let loaded = match ReadSuite::read(&self.request, &files, &mut d) {
-            Some(suite) => {
-                let mut known = Known::new(suite, files, d);
-                let loaded = known.checked(&self.request);
-                self.known = Some(known);
-                loaded
-            }
+            Some(suite) => self.known.insert(Known::new(suite, files, d)).checked(&self.request),
             None => {
                 self.known = None;
                 Loaded::without_suite(files, d)

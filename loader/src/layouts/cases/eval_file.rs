@@ -14,7 +14,7 @@ use crate::fields::paths::Scope;
 use crate::fields::{Fields, paths};
 use crate::graders::assertions;
 use crate::layouts::new_suite;
-use crate::read::node::{Entry, Node};
+use crate::read::node::Node;
 use crate::source::Span;
 use crate::suite::gates;
 use crate::{fields, graders, read};
@@ -29,6 +29,8 @@ pub(super) struct EvalFile {
     pub(super) defaults: Defaults,
     /// Where the matrix is written; the root without one.
     pub(super) targets_span: Span,
+    /// The key of the cases.
+    pub(super) tests: Option<Span>,
 }
 
 /// The tree of an eval file; its root is a mapping.
@@ -71,13 +73,8 @@ fn is_of_this_format(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnos
     false
 }
 
-/// Reads everything but `tests`, whose entry is returned with it.
-pub(super) fn read<'n>(
-    root: &'n Node,
-    path: &Path,
-    scope: Scope<'_>,
-    d: &mut Diagnostics,
-) -> Option<(EvalFile, Option<&'n Entry>)> {
+/// Reads everything but `tests`.
+pub(super) fn read(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<EvalFile> {
     let copied_before = scope.shared.copied();
     let mut fields = Fields::new(root, Suite::TABLE, d)?.at_top();
     fields.get("$schema");
@@ -134,7 +131,7 @@ pub(super) fn read<'n>(
     let copied = scope.shared.copied() - copied_before;
     defaults.size = Some((own_size(root) + copied, root.span));
     defaults.targets = suite.targets.iter().map(|target| target.name.clone()).collect();
-    Some((EvalFile { suite, defaults, targets_span }, tests))
+    Some(EvalFile { suite, defaults, targets_span, tests: tests.map(|entry| entry.key_span) })
 }
 
 /// About how many bytes an eval file takes without its cases.

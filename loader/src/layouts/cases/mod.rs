@@ -13,12 +13,11 @@ use crate::source::Span;
 pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     let path = entry.file.as_deref()?;
     let mut root = eval_file::parse(path, scope, d)?;
-    let (mut eval, tests) = eval_file::read(&root, path, scope, d)?;
+    let mut eval = eval_file::read(&root, path, scope, d)?;
     eval.defaults.targets.extend(scope.request.targets.iter().cloned());
-    let tests = tests.map(|entry| entry.key_span).and_then(|key| root.take_entry(key));
     let directory = scope.roots.suite_root.join("cases");
     let mut sources = CaseSources { defaults: eval.defaults, ..CaseSources::default() };
-    if let Some(entry) = tests {
+    if let Some(entry) = eval.tests.and_then(|key| root.take_entry(key)) {
         let place = entry.value.span;
         sources::read(entry, scope, &mut sources, d);
         // Other eval files may share the directory with the one whose cases these are.

@@ -47,6 +47,23 @@ struct TaskFiles {
     json: Option<SuiteJson>,
 }
 
+impl TaskFiles {
+    fn read_file(&self, source: &str, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PlacedCase> {
+        let path = scope.roots.suite_root.join(source);
+        let (id, text) = read::read_text(&path, scope.files, d)?;
+        let root = read::parse_json(id, &text, d)?;
+        if !is_mapping(&root, "a task file contains one task", d) {
+            return None;
+        }
+        let scope = scope.at(path.parent().unwrap_or(scope.dir));
+        let before = paths::lookups();
+        let checked = task::read(&root, &path, self.json.as_ref(), scope, d)?;
+        let stands_alone = checked.case.workspace.is_none() && paths::lookups() == before;
+        let (folders, function) = test_of(source);
+        Some(PlacedCase { checked, source: source.to_owned(), folders, function, stands_alone })
+    }
+}
+
 impl CaseFiles for TaskFiles {
     fn len(&self) -> usize {
         self.files.len()
@@ -55,8 +72,7 @@ impl CaseFiles for TaskFiles {
     fn read_one(&self, index: usize, scope: Scope<'_>, read: &mut ReadCases, d: &mut Diagnostics) {
         let source = &self.files[index];
         if takes_file(source, scope.request) {
-            let path = scope.roots.suite_root.join(source);
-            read.cases.extend(task_file(&path, source, self.json.as_ref(), scope, d));
+            read.cases.extend(self.read_file(source, scope, d));
         } else {
             let (folders, function) = test_of(source);
             read.leave_out(source, folders.into_iter().chain([function]).collect::<Vec<_>>().join("::"), false);
@@ -66,26 +82,6 @@ impl CaseFiles for TaskFiles {
     fn path(&self, index: usize, suite_root: &Path) -> Option<PathBuf> {
         Some(suite_root.join(&self.files[index]))
     }
-}
-
-fn task_file(
-    path: &Path,
-    source: &str,
-    json: Option<&SuiteJson>,
-    scope: Scope<'_>,
-    d: &mut Diagnostics,
-) -> Option<PlacedCase> {
-    let (id, text) = read::read_text(path, scope.files, d)?;
-    let root = read::parse_json(id, &text, d)?;
-    if !is_mapping(&root, "a task file contains one task", d) {
-        return None;
-    }
-    let dir = path.parent().unwrap_or(scope.dir);
-    let before = paths::lookups();
-    let checked = task::read(&root, path, json, scope.at(dir), d)?;
-    let stands_alone = checked.case.workspace.is_none() && paths::lookups() == before;
-    let (folders, function) = test_of(source);
-    Some(PlacedCase { checked, source: source.to_owned(), folders, function, stands_alone })
 }
 
 /// Modules and function of the test of a task file.
