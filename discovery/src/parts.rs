@@ -8,7 +8,7 @@ pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The results of `work` for parts of the items, in their order, on as many as `threads`, each of which has at least `few` items.
+/// The results of `work` for parts of the items, in their order. As many as `threads` work, each on at least `few` items.
 pub fn in_parts<T: Sync, R: Send>(
     items: &[T],
     few: usize,

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Calibration, Case, GraderKind};
 
-use self::sample::{ReadSample, SampleContext};
-use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
+use self::sample::SampleContext;
+use crate::diagnostic::{Code, Diagnostics, resolve};
 use crate::fields::paths::{Kind, Roots, Scope, SearchFailure};
 use crate::fields::shared_files::SharedFiles;
 use crate::fields::{Fields, paths};
@@ -169,20 +169,6 @@ fn list(nodes: &[Node], place: Span, around: &SampleContext<'_>, d: &mut Diagnos
         let message = format!("{count} in a calibration, too few to measure a judge");
         d.report(Code::TooFewSamples, place, message, "add answers and their scores, at least two");
     }
-    let mut seen: HashMap<String, Span> = HashMap::with_capacity(nodes.len());
-    let mut samples = Vec::with_capacity(nodes.len());
-    for node in nodes {
-        let Some(ReadSample { id, id_span, sample }) = sample::read(node, around, d) else { continue };
-        if let Some(id) = id {
-            match seen.get(&id) {
-                None => drop(seen.insert(id, id_span)),
-                Some(first) => {
-                    let place = (id_span, format!("two samples have the id `{id}`"));
-                    report_both(Code::DuplicateId, place, (*first, "first here"), "rename one", d);
-                }
-            }
-        }
-        samples.extend(sample);
-    }
-    samples
+    let mut ids = HashMap::with_capacity(nodes.len());
+    nodes.iter().filter_map(|node| sample::read(node, &mut ids, around, d)).collect()
 }

@@ -55,17 +55,16 @@ fn bytes(text: serde_json::Result<String>) -> usize {
     text.map_or(0, |text| text.len())
 }
 
-/// A sample as far as it could be read.
-pub(super) struct ReadSample {
-    pub(super) id: Option<String>,
-    pub(super) id_span: Span,
-    pub(super) sample: Option<Sample>,
-}
-
 /// Keys that a sample cannot have if it names a case, which has them.
 const OF_CASES: [&str; 3] = ["input", "criteria", "expected_output"];
 
-pub(super) fn read(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics) -> Option<ReadSample> {
+/// Reads a sample. `ids` are those before it, which are others.
+pub(super) fn read(
+    node: &Node,
+    ids: &mut HashMap<String, Span>,
+    around: &SampleContext<'_>,
+    d: &mut Diagnostics,
+) -> Option<Sample> {
     let mut fields = Fields::new(node, Sample::TABLE, d)?;
     let (id, id_span) = id::read(&mut fields, None, d);
     let mut parts = fields.parts(around.scope, d);
@@ -74,16 +73,17 @@ pub(super) fn read(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics)
         None => of_its_own(id.as_deref(), &mut fields, around, d),
     };
     fields.finish(d);
+    let id = id?;
+    if let Some(first) = ids.get(&id) {
+        let place = (id_span, format!("two samples have the id `{id}`"));
+        report_both(Code::DuplicateId, place, (*first, "first here"), "rename one", d);
+    } else {
+        ids.insert(id.clone(), id_span);
+    }
     let location = around.scope.files.location(node.span);
-    let sample = match (id.clone(), case, parts.take("output"), parts.take("human_score")) {
-        (Some(id), Some(case), Some(output), Some(human_score)) => {
-            let mut sample = Sample::new(id, location, case, output, human_score);
-            sample.rationale = parts.take_written("rationale");
-            Some(sample)
-        }
-        _ => None,
-    };
-    Some(ReadSample { id, id_span, sample })
+    let mut sample = Sample::new(id, location, case?, parts.take("output")?, parts.take("human_score")?);
+    sample.rationale = parts.take_written("rationale");
+    Some(sample)
 }
 
 /// A case of the suite, with one of its judge graders.
