@@ -169,7 +169,6 @@ fn is_printable(character: char) -> bool {
 }
 
 /// A number as it is written, without `.0` if it is whole.
-#[allow(clippy::cast_possible_truncation, reason = "whole numbers in the range of an i64 only")]
 pub(crate) fn number(number: f64) -> evalsuite_schema::Value {
     if number.fract() == 0.0 && number.abs() < 1e15 { (number as i64).into() } else { number.into() }
 }

@@ -173,7 +173,6 @@ fn as_javascript(value: &Value) -> Value {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "whole numbers in the range of an i64 only")]
 fn javascript_number(number: &serde_json::Number) -> serde_json::Number {
     match number.as_f64() {
         Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < 1e15 => (value as i64).into(),

@@ -196,7 +196,6 @@ impl CaseRecord {
         let sampled = &self.trials[..self.sampled_trials()];
         let completed = sampled.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
         let scores: Vec<f64> = completed.filter_map(|trial| trial.score).collect();
-        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 trials")]
         let count = scores.len() as f64;
         (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / count)
     }

@@ -24,7 +24,6 @@ pub fn bounded_interval(values: &[f64], clusters: Option<&[usize]>, [least, most
         let (sum, size) = sums.entry(cluster).or_default();
         (*sum, *size) = (*sum + value, *size + 1.0);
     }
-    #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 values")]
     let (count, size) = (sums.len() as f64 + 2.0 * ADDED, values.len() as f64 / sums.len() as f64);
     let added = [least, most].map(|end| (end * size, size, ADDED));
     let all = || sums.values().map(|(sum, size)| (*sum, *size, 1.0)).chain(added);

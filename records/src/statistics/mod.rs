@@ -36,7 +36,6 @@ pub struct Summary {
 
 impl Summary {
     /// `None` without scores.
-    #[allow(clippy::cast_precision_loss, reason = "numbers of trials are far below 2^53")]
     pub fn of(scores: &[f64]) -> Option<Self> {
         let n = scores.len() as f64;
         let (first, rest) = scores.split_first()?;
@@ -61,7 +60,6 @@ impl Summary {
 }
 
 /// `part / whole` as a number from 0 to 1.
-#[allow(clippy::cast_precision_loss, reason = "counts of assertions, calls and trials are far below 2^53")]
 pub fn ratio(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }

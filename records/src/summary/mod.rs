@@ -65,7 +65,7 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
         trial_pass_rate: share(trial_counts.passed, trial_counts.run()),
         mean_score: spread.map(|spread| spread.mean),
         scored_cases: number(means.len()),
-        stderr: spread.filter(|_| means.len() > 1).map(|spread| spread.stddev / root(means.len())),
+        stderr: spread.filter(|_| means.len() > 1).map(|spread| spread.stddev / (means.len() as f64).sqrt()),
         ci95_lower: interval.map(|(lower, _)| lower),
         ci95_upper: interval.map(|(_, upper)| upper),
         pass_at_k: over_cases(cases, pass_at_k),
@@ -98,11 +98,6 @@ fn share(part: u32, whole: u32) -> Option<f64> {
 
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
-}
-
-#[allow(clippy::cast_precision_loss, reason = "numbers of cases are far below 2^53")]
-fn root(count: usize) -> f64 {
-    (count as f64).sqrt()
 }
 
 /// For every k that some case reports, the mean over the cases with at least k completed trials. Truncated cases are left out:

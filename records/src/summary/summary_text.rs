@@ -255,7 +255,6 @@ fn tokens(usage: Usage) -> String {
     usage.input.saturating_add(usage.cached).saturating_add(usage.output).to_string()
 }
 
-#[allow(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
 fn seconds(milliseconds: u64) -> String {
     format!("{:.1} s", milliseconds as f64 / 1000.0)
 }

@@ -85,9 +85,7 @@ fn share(urns: &[Urn], design: Design) -> f64 {
         let mut repeated = RepeatedCases::default();
         urns.iter().any(|urn| design.is_red(*urn, &mut repeated, planned, &mut random))
     });
-    #[allow(clippy::cast_precision_loss, reason = "at most DRAWS")]
-    let share = red.count() as f64 / DRAWS as f64;
-    share
+    red.count() as f64 / DRAWS as f64
 }
 
 impl Design {

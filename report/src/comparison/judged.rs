@@ -109,7 +109,6 @@ impl JudgedAnswers {
 
     /// Decides by the adjusted p-value.
     pub(super) fn decide(&mut self) {
-        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
         let missing = self.missing as f64 / self.cases.len().max(1) as f64;
         let is_significant = self.adjusted_p < SIGNIFICANT;
         self.verdict = match self.win_interval {

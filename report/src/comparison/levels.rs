@@ -24,7 +24,6 @@ impl Levels {
     }
 
     fn new(all: f64, suites: usize, has_slices: bool) -> Self {
-        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 suites")]
         let suites = suites as f64;
         Self { all: all / suites, has_slices }
     }

@@ -146,7 +146,6 @@ impl<'a> SuitePairs<'a> {
         slices.sort_by(|left, right| (&left.key, &left.value).cmp(&(&right.key, &right.value)));
         let changes = self.changes(&worse, &better);
         let difference = all.mean();
-        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
         let noise = CHANCE * places[0].deviation / all.len().max(1) as f64;
         let mut comparison = SuiteComparison {
             suite: self.name.0.clone(),
@@ -268,7 +267,6 @@ impl Compared {
 
 impl SuiteComparison {
     fn decide(&self, is_same: bool, options: &CompareOptions) -> ComparisonVerdict {
-        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
         let missing = self.missing as f64 / (self.missing + self.pairs).max(1) as f64;
         let has = |kind| self.changes.iter().any(|change| change.kind == kind);
         let slice_is = |verdict| self.slices.iter().any(|slice| slice.verdict == verdict);

@@ -116,7 +116,6 @@ fn rows(suite: &SuiteData) -> Vec<String> {
             let uncounted = case.record.uncounted_trials().filter_map(|trial| trial.cost_usd);
             costs.extend(case.trials.iter().filter_map(|trial| trial.record.cost_usd).chain(uncounted));
         }
-        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
         let mean = if scores.is_empty() {
             "–".to_owned()
         } else {

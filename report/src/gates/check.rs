@@ -205,7 +205,6 @@ fn too_many(missing: usize, all: usize) -> bool {
     share(missing, all) > MOST_MISSING
 }
 
-#[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
 fn share(count: usize, all: usize) -> f64 {
     count as f64 / all.max(1) as f64
 }

@@ -62,7 +62,6 @@ fn cost(trial: &TrialSummary) -> Option<f64> {
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "2^53 milliseconds are 285,000 years")]
 fn to_seconds(milliseconds: u64) -> f64 {
     milliseconds as f64 / 1e3
 }

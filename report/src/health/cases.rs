@@ -105,7 +105,6 @@ fn rate(passed: u32, trials: u32) -> f64 {
     f64::from(passed) / f64::from(trials.max(1))
 }
 
-#[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
 fn share(part: usize, all: usize) -> f64 {
     part as f64 / all.max(1) as f64
 }

@@ -265,7 +265,6 @@ fn probe(run: &RunData) -> Option<Value> {
     let mean = |of: &dyn Fn(&ProbeRates) -> Option<f64>| {
         let mut sum = 0.0;
         for suite in run.suites.iter().filter(|suite| !suite.cases.is_empty()) {
-            #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
             let weight = suite.cases.len() as f64 / cases as f64;
             sum += weight * of(suite.record.as_ref()?.probe.as_ref()?)?;
         }

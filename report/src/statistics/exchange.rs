@@ -84,7 +84,6 @@ pub(crate) fn places(units: &[Unit], count: usize) -> Vec<Place> {
         }
     }
     // What was observed is one of the exchanges, so the probability is never 0.
-    #[allow(clippy::cast_precision_loss, reason = "at most 50,001")]
     let share = |count: usize| if varying.is_empty() { 1.0 } else { (count + 1) as f64 / (draws + 1) as f64 };
     for (place, (at_most, at_least)) in places.iter_mut().zip(counts) {
         (place.at_most, place.at_least) = (share(at_most), share(at_least));
@@ -154,7 +153,6 @@ impl<'a> Varying<'a> {
                     pooled.swap(index, random.usize(index..count));
                 }
                 let few_sum: f64 = pooled[..few].iter().sum();
-                #[allow(clippy::cast_precision_loss, reason = "numbers of trials are far below 2^53")]
                 let (few_mean, other_mean) = (few_sum / few as f64, (all - few_sum) / (count - few) as f64);
                 let difference = if few == *in_run { few_mean - other_mean } else { other_mean - few_mean };
                 sums.iter().for_each(|sum| drawn[*sum] += difference);
@@ -172,7 +170,6 @@ impl<'a> Varying<'a> {
             Self::Scores { pooled, in_run, .. } => {
                 let center = mean(pooled);
                 let squares: f64 = pooled.iter().map(|score| (score - center).powi(2)).sum();
-                #[allow(clippy::cast_precision_loss, reason = "numbers of trials are far below 2^53")]
                 let (all, run) = (pooled.len() as f64, *in_run as f64);
                 squares / (all - 1.0) * (1.0 / run + 1.0 / (all - run))
             }
@@ -197,7 +194,6 @@ impl<'a> Varying<'a> {
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "numbers of trials are far below 2^53")]
 fn log_choose(n: usize, k: usize) -> f64 {
     (1..=k).map(|index| ((n - k + index) as f64 / index as f64).ln()).sum()
 }

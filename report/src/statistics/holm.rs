@@ -8,7 +8,6 @@ pub(crate) fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![1.0; p_values.len()];
     let mut largest: f64 = 0.0;
     for (rank, index) in order.into_iter().enumerate() {
-        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 comparisons")]
         let others = (p_values.len() - rank) as f64;
         largest = largest.max(p_values[index] * others).min(1.0);
         adjusted[index] = largest;

@@ -44,7 +44,6 @@ pub fn corrected_rate(judged: &[f64], rated: &[(f64, f64)]) -> Option<CorrectedR
     let differences: Vec<f64> = rated.iter().map(|(person, judge)| person - lambda * judge).collect();
     let rate = lambda * mean(judged) + mean(&differences);
     let of_judge = lambda * lambda * variance_of_mean(judged, [0.0, 1.0]);
-    #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 answers")]
     let quantile = t_quantile(rated.len() as f64 - 1.0);
     let half = quantile * (of_judge + variance_of_mean(&differences, [-lambda, 1.0])).sqrt();
     let within = |value: f64| value.clamp(0.0, 1.0);
@@ -56,7 +55,6 @@ fn narrowest(judged: &[f64], people: &[f64], judge: &[f64]) -> f64 {
     let [of_people, of_judge] = [people, judge].map(mean);
     let products: Vec<f64> = people.iter().zip(judge).map(|(a, b)| (a - of_people) * (b - of_judge)).collect();
     let spread = standard_deviation(&[judge, judged].concat()).unwrap_or_default();
-    #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 values")]
     let shares = 1.0 + judge.len() as f64 / judged.len() as f64;
     if spread > 0.0 { (mean(&products) / (shares * spread * spread)).clamp(0.0, 1.0) } else { 1.0 }
 }
@@ -66,7 +64,6 @@ fn variance_of_mean(values: &[f64], ends: [f64; 2]) -> f64 {
     let with_ends = [values, &ends].concat();
     let mean_of_all = mean(&with_ends);
     let squares: f64 = with_ends.iter().map(|value| (value - mean_of_all) * (value - mean_of_all)).sum();
-    #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 values")]
     let (count, of_values) = (with_ends.len() as f64, values.len() as f64);
     squares / (count - 1.0) / of_values
 }

@@ -103,7 +103,6 @@ impl Grader {
     }
 
     /// Whether it may pass with a score below 1, or does not hold a case back at all.
-    #[allow(clippy::float_cmp, reason = "exactly 1 is the highest score")]
     pub(super) fn passes_below_one(&self) -> bool {
         (self.weight > 0.0 || self.is_set) && (self.mark != 1.0 || !self.can_fail)
     }
@@ -376,7 +375,6 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Mapp
         return Mapped::Metric;
     }
     let is_weighed = members.iter().any(|member| member.weight > 0.0);
-    #[allow(clippy::float_cmp, reason = "exactly 1 is the highest score")]
     let all_or_nothing = members.iter().all(|member| member.weight == 0.0 || member.can_fail && member.mark == 1.0);
     let mut names = Names { of_members: true, ..Names::default() };
     let members: Vec<Value> =
@@ -445,7 +443,6 @@ impl Names {
         let kind = settings.remove(0);
         entries.insert(0, kind);
         entries.append(&mut settings);
-        #[allow(clippy::float_cmp, reason = "exactly the default is left out")]
         if grader.weight != 1.0 {
             entries.push(("weight".to_owned(), Value::from(number(grader.weight))));
         }

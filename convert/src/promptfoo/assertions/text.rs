@@ -82,11 +82,6 @@ fn regex(check: &Check<'_>, written: &str, context: &mut CaseContext<'_>) -> Res
     }
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of characters that is not negative"
-)]
 /// The largest distance that passes.
 pub(super) fn largest_distance(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<f64, String> {
     let threshold = check.threshold.unwrap_or(DISTANCE);

@@ -60,7 +60,6 @@ fn tool(timeline: &Timeline, call: &Call<'_>, interval: Interval) -> Value {
     event
 }
 
-#[allow(clippy::cast_precision_loss, reason = "2^53 microseconds are 285 years")]
 fn seconds(microseconds: u64) -> f64 {
     microseconds as f64 / 1e6
 }

@@ -123,7 +123,6 @@ fn time(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-#[allow(clippy::cast_precision_loss, reason = "2^53 milliseconds are 285,000 years")]
 fn seconds(milliseconds: u64) -> f64 {
     milliseconds as f64 / 1e3
 }

@@ -67,7 +67,6 @@ impl Scorer {
             add("mean", mean(&means));
         }
         if let Some(deviation) = standard_deviation(&means) {
-            #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
             add("stderr", deviation / (means.len() as f64).sqrt());
         }
         json!({
