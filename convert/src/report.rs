@@ -47,11 +47,11 @@ pub struct Entry {
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     entries: Vec<Entry>,
-    index: HashMap<(String, u32, String), usize>,
+    index: HashMap<Place, usize>,
 }
 
 /// Where an entry is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     pub(crate) file: String,
     pub(crate) line: u32,
@@ -82,44 +82,45 @@ impl Report {
     }
 
     pub(crate) fn mapped(&mut self, place: &Place) {
-        self.add(place, Outcome::Mapped, None);
+        self.add(place, Outcome::Mapped, "");
     }
 
     pub(crate) fn approximated(&mut self, place: &Place, reason: impl Into<String>) {
-        self.add(place, Outcome::Approximated, Some(reason.into()));
+        self.add(place, Outcome::Approximated, reason);
     }
 
     /// The verdict may be another one.
     pub(crate) fn different(&mut self, place: &Place, reason: impl Into<String>) {
-        self.add(place, Outcome::Different, Some(reason.into()));
+        self.add(place, Outcome::Different, reason);
     }
 
     pub(crate) fn dropped(&mut self, place: &Place, reason: impl Into<String>) {
-        self.add(place, Outcome::Dropped, Some(reason.into()));
+        self.add(place, Outcome::Dropped, reason);
+    }
+
+    /// The value, unless there is a reason for which the entry at this place is dropped.
+    pub(crate) fn kept<T>(&mut self, place: &Place, result: Result<T, String>) -> Option<T> {
+        result.map_err(|reason| self.dropped(place, reason)).ok()
     }
 
     /// Adds the entries of another report that are not mapped.
     pub(crate) fn add_losses(&mut self, other: &Self) {
         for entry in other.entries.iter().filter(|entry| entry.outcome != Outcome::Mapped) {
             let place = Place::new(entry.file.clone(), entry.line, entry.name.clone());
-            entry.reasons.iter().for_each(|reason| self.add(&place, entry.outcome, Some(reason.clone())));
+            entry.reasons.iter().for_each(|reason| self.add(&place, entry.outcome, reason));
         }
     }
 
-    /// An entry that is met several times, as one of many cases, is listed once with its worst outcome.
-    fn add(&mut self, place: &Place, outcome: Outcome, reason: Option<String>) {
-        let key = (place.file.clone(), place.line, place.name.clone());
-        let entries = &mut self.entries;
-        let index = *self.index.entry(key).or_insert_with(|| {
+    /// An entry that is met several times, as one of many cases, is listed once with its worst outcome. An empty reason is none.
+    pub(crate) fn add(&mut self, place: &Place, outcome: Outcome, reason: impl Into<String>) {
+        let index = *self.index.entry(place.clone()).or_insert(self.entries.len());
+        if index == self.entries.len() {
             let Place { file, line, name } = place.clone();
-            entries.push(Entry { file, line, name, outcome, reasons: Vec::new() });
-            entries.len() - 1
-        });
-        let entry = &mut self.entries[index];
-        if outcome > entry.outcome {
-            entry.outcome = outcome;
+            self.entries.push(Entry { file, line, name, outcome, reasons: Vec::new() });
         }
-        if let Some(reason) = reason.filter(|reason| !entry.reasons.contains(reason)) {
+        let (entry, reason) = (&mut self.entries[index], reason.into());
+        entry.outcome = entry.outcome.max(outcome);
+        if !reason.is_empty() && !entry.reasons.contains(&reason) {
             entry.reasons.push(reason);
         }
     }
@@ -138,15 +139,8 @@ impl fmt::Display for Report {
             }
             writeln!(f)?;
         }
-        let count = |outcome| self.count(outcome);
-        write!(
-            f,
-            "{} mapped, {} approximated, {} different, {} dropped",
-            count(Outcome::Mapped),
-            count(Outcome::Approximated),
-            count(Outcome::Different),
-            count(Outcome::Dropped)
-        )
+        let outcomes = [Outcome::Mapped, Outcome::Approximated, Outcome::Different, Outcome::Dropped];
+        f.write_str(&outcomes.map(|outcome| format!("{} {}", self.count(outcome), outcome.word())).join(", "))
     }
 }
 

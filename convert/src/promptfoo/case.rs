@@ -3,22 +3,23 @@
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Object, Value as Json, json};
 
-use super::assertions::{self, Assertion, CaseContext, Grader, Mapped, Names};
+use super::assertions::{self, CaseContext, Grader, Names};
 use super::prompts::{self, Prompt};
 use super::suite_settings::SuiteSettings;
-use super::template;
-use super::template::Rendered;
+use super::template::{self, Rendered};
 use super::test_case::TestCase;
+use super::values::comments;
 use crate::output::Output;
 use crate::report::Report;
 use crate::source::SourceFiles;
-use crate::suite_draft::CaseDraft;
+use crate::suite_draft::{CaseDraft, entry};
+use crate::yaml_writer::number;
 
 /// A case that is being made.
 pub(super) struct Case<'a> {
     pub(super) test: &'a TestCase,
     pub(super) prompt: &'a Prompt,
-    pub(super) variables: &'a mut Object,
+    pub(super) variables: &'a Object,
     /// Whether it is the first one of its test, which keeps the comments.
     pub(super) is_first: bool,
     pub(super) settings: &'a SuiteSettings,
@@ -41,13 +42,9 @@ impl Case<'_> {
             Some(text) => filled_in(&around(text), variables),
             None => Ok(Rendered { text: around(&as_text(variables)), ..Rendered::default() }),
         };
-        let input = match input {
-            Ok(input) => input,
-            Err(reason) => {
-                report.dropped(&prompt.place, reason);
-                report.dropped(&test.place, "it has no case with a prompt that cannot be filled in");
-                return None;
-            }
+        let Some(input) = report.kept(&prompt.place, input) else {
+            report.dropped(&test.place, "it has no case with a prompt that cannot be filled in");
+            return None;
         };
         input.report(&prompt.place, report);
         if input.text.trim().is_empty() {
@@ -61,12 +58,12 @@ impl Case<'_> {
             variables,
             files,
             id,
-            scores_decide: is_threshold(test.threshold),
+            scores_decide: test.threshold.is_some(),
             transform: test.option("transform"),
             output,
             report,
         };
-        let (graders, is_lost) = graders(&test.assertions, is_first, &mut context);
+        let (mut graders, is_lost) = assertions::map_all(&test.assertions, &mut context);
         if graders.is_empty() && is_lost {
             report.dropped(&test.place, "nothing is left that grades it");
             return None;
@@ -77,11 +74,13 @@ impl Case<'_> {
         } else if graders.is_empty() {
             report.different(&test.place, "nothing grades it: the case is skipped");
         }
+        if !is_first {
+            graders.iter_mut().for_each(Grader::without_comments);
+        }
         let (assertions, threshold) = decide(graders, test, report);
         let mut entries = vec![("input".to_owned(), prompts::input(&input.text, &prompt.place, report))];
         if is_first {
-            entries[0].1.above =
-                prompt.above.iter().filter(|line| !super::values::is_directive(line)).cloned().collect();
+            entries[0].1.above = comments(&prompt.above);
         }
         entries.push(("assertions".to_owned(), Value::new(Data::List(assertions))));
         entries.extend(execution(test, threshold, settings, report));
@@ -128,65 +127,25 @@ fn fill_in(json: &mut Json, variables: &Object, chat: &mut Rendered) -> Result<(
     Ok(())
 }
 
-/// The graders of a case, and whether an assertion was dropped.
-fn graders(assertions: &[Assertion], is_first: bool, context: &mut CaseContext<'_>) -> (Vec<Grader>, bool) {
-    let (mut graders, mut is_lost) = (Vec::new(), false);
-    for assertion in assertions {
-        match assertions::map(assertion, context) {
-            Mapped::Grader(mut grader) => {
-                if !is_first {
-                    grader.without_comments();
-                }
-                graders.push(grader);
-            }
-            Mapped::Metric => {}
-            Mapped::Lost => is_lost = true,
-        }
-    }
-    (graders, is_lost)
-}
-
-/// Whether the score decides; a threshold that is not a number is none.
-fn is_threshold(threshold: Option<f64>) -> bool {
-    threshold.is_some_and(|threshold| !threshold.is_nan())
-}
-
-/// A grader that every answer passes, or none.
-fn constant(name: &str, passes: bool) -> Value {
-    let pattern = if passes { "^" } else { "(?!)" };
-    Value::from(json!({"type": "regex", "name": name, "value": pattern}))
-}
-
 /// The assertions as they decide about a case, and its threshold if it is not the default.
 fn decide(graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Value>, Option<f64>) {
     let mut names = Names::default();
     let is_weighed = graders.iter().any(|grader| grader.weight > 0.0);
-    match test.threshold.filter(|threshold| !threshold.is_nan()) {
-        // Whatever fails, the score decides.
-        Some(threshold) => {
-            if threshold > 1.0 {
-                report.different(&test.place, "its threshold is above 1, and 1 here");
-            }
-            let (is_empty, passes_always) = (graders.is_empty(), threshold <= 0.0);
-            let mut written: Vec<Value> = graders.into_iter().map(|grader| names.write(grader, false, false)).collect();
-            if !is_weighed && !is_empty {
-                // Without weights the score is 0.
-                written.push(constant("nothing-is-weighed", passes_always));
-            }
-            (written, Some(threshold.clamp(0.0, 1.0)))
-        }
-        // Every assertion decides.
-        None => {
-            let has_partial = graders.iter().any(Grader::passes_below_one);
-            let mut written: Vec<Value> =
-                graders.into_iter().map(|grader| names.write(grader, true, has_partial)).collect();
-            // Without assertions every answer passes there; here the case is skipped.
-            if !is_weighed && !written.is_empty() {
-                written.push(constant("nothing-is-weighed", true));
-            }
-            (written, has_partial.then_some(0.0))
-        }
+    let has_partial = graders.iter().any(Grader::passes_below_one);
+    // Without a threshold every assertion decides; with one the score does, whatever fails.
+    let every_verdict = test.threshold.is_none();
+    let mut written: Vec<Value> =
+        graders.into_iter().map(|grader| names.write(grader, every_verdict, has_partial)).collect();
+    // Without weights the score is 0. Without assertions every answer passes there; here the case is skipped.
+    if !is_weighed && !written.is_empty() {
+        let pattern = if test.threshold.is_none_or(|threshold| threshold <= 0.0) { "^" } else { "(?!)" };
+        written.push(Value::from(json!({"type": "regex", "name": "nothing-is-weighed", "value": pattern})));
     }
+    if test.threshold.is_some_and(|threshold| threshold > 1.0) {
+        report.different(&test.place, "its threshold is above 1, and 1 here");
+    }
+    let threshold = test.threshold.map(|threshold| threshold.clamp(0.0, 1.0));
+    (written, threshold.or_else(|| (every_verdict && has_partial).then_some(0.0)))
 }
 
 fn execution(
@@ -195,10 +154,7 @@ fn execution(
     settings: &SuiteSettings,
     report: &mut Report,
 ) -> Option<(String, Value)> {
-    let mut execution = Vec::new();
-    if let Some(threshold) = threshold {
-        execution.push(("threshold".to_owned(), Value::from(crate::yaml_writer::number(threshold))));
-    }
+    let mut execution: Vec<_> = threshold.map(|threshold| entry("threshold", number(threshold))).into_iter().collect();
     if let Some(providers) = &test.providers {
         let known: Vec<&String> = providers.iter().filter(|name| settings.targets.contains(name)).collect();
         let place = test.place.below(test.place.line, "provider");
@@ -206,9 +162,9 @@ fn execution(
             ([], _) if settings.targets.len() > 1 => {
                 report.dropped(&place, "it is none of the providers of the configuration")
             }
-            ([], _) => execution.extend(providers.first().map(|name| ("target".to_owned(), Value::text(name.clone())))),
+            ([], _) => execution.extend(providers.first().map(|name| entry("target", name.clone()))),
             (_, 0 | 1) => {}
-            (known, _) => execution.push(("targets".to_owned(), Value::from(json!(known)))),
+            (known, _) => execution.push(entry("targets", json!(known))),
         }
     }
     (!execution.is_empty()).then(|| ("execution".to_owned(), Value::new(Data::Mapping(execution))))
@@ -219,7 +175,7 @@ fn metadata(test: &TestCase, variables: &Object) -> Option<(String, Value)> {
     let mut metadata = test.metadata.clone();
     let mut add = |key: &str, value: Json| {
         if metadata.iter().all(|(known, _)| known != key) {
-            metadata.push((key.to_owned(), Value::from(value)));
+            metadata.push(entry(key, value));
         }
     };
     if let Some(description) = &test.description {

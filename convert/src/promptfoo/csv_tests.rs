@@ -122,9 +122,7 @@ const WITH_THRESHOLD: &[&str] = &[
 
 /// Types that a cell names before a colon.
 const TYPES: &[&str] = &[
-    "answer-relevance",
     "bleu",
-    "classifier",
     "contains",
     "contains-all",
     "contains-any",
@@ -132,11 +130,7 @@ const TYPES: &[&str] = &[
     "contains-json",
     "contains-sql",
     "contains-xml",
-    "context-faithfulness",
-    "context-recall",
-    "context-relevance",
     "conversation-relevance",
-    "cost",
     "equals",
     "factuality",
     "finish-reason",
@@ -155,26 +149,19 @@ const TYPES: &[&str] = &[
     "is-valid-openai-tools-call",
     "is-xml",
     "javascript",
-    "latency",
-    "levenshtein",
     "llm-rubric",
     "meteor",
     "model-graded-closedqa",
     "model-graded-factuality",
     "moderation",
-    "perplexity",
-    "perplexity-score",
     "pi",
     "python",
     "regex",
-    "rouge-n",
     "ruby",
-    "similar",
     "similar:cosine",
     "similar:dot",
     "similar:euclidean",
     "skill-used",
-    "starts-with",
     "tool-call-f1",
     "webhook",
     "word-count",
@@ -211,7 +198,8 @@ fn assertion(cell: &str) -> Object {
 
 fn typed(cell: &str, of: &dyn Fn(&str, Json) -> Object) -> Option<Object> {
     let (not, rest) = cell.strip_prefix("not-").map_or(("", cell), |rest| ("not-", rest));
-    let kind = TYPES.iter().filter(|kind| rest.starts_with(**kind)).max_by_key(|kind| kind.len())?;
+    let kind =
+        TYPES.iter().chain(WITH_THRESHOLD).filter(|kind| rest.starts_with(**kind)).max_by_key(|kind| kind.len())?;
     let after = &rest[kind.len()..];
     let (threshold, after) = match after.strip_prefix('(').and_then(|inner| inner.split_once(')')) {
         Some((inner, after)) => (Some(number(inner)?), after),

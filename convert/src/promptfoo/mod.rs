@@ -20,11 +20,11 @@ use evalsuite_loader::document;
 use evalsuite_loader::document::{Data, Document, Value};
 
 use self::prompts::Prompt;
-use self::source_files::{FILE_SCHEME, unreadable};
+use self::source_files::{FILE_SCHEME, extension_of, unreadable};
 use self::suite_settings::SuiteSettings;
 use self::test_case::TestCase;
 use self::tests_reader::WrittenTest;
-use self::values::is_directive;
+use self::values::comments;
 use crate::case_ids::CaseIds;
 use crate::error::ConvertError;
 use crate::layouts::NewSuite;
@@ -57,33 +57,24 @@ pub fn from_promptfoo(source: impl Into<Source>) -> Result<NewSuite, ConvertErro
         let place = Place::new(name.clone(), 0, "");
         files.problem(SourceProblem::too_much("its `$ref`s expand to too many values", &place));
     }
-    if !matches!(document.root.data, Data::Mapping(_)) || !is_configuration(&document.root) {
-        return Err(ConvertError::unsupported(format!(
-            "{} is not a promptfoo configuration: it has no prompts and no tests",
-            file.display()
-        )));
+    // Only a mapping has keys.
+    if !["prompts", "tests", "scenarios", "providers"].iter().any(|key| document.root.get(key).is_some()) {
+        let message = "is not a promptfoo configuration: it has no prompts and no tests";
+        return Err(ConvertError::unsupported(format!("{} {message}", file.display())));
     }
     Configuration { files, name, document, report: Report::default() }.convert(&file)
 }
 
-fn is_configuration(root: &Value) -> bool {
-    ["prompts", "tests", "scenarios", "providers"].iter().any(|key| root.get(key).is_some())
-}
-
 fn configuration(path: &Path) -> Result<PathBuf, ConvertError> {
+    let shown = path.display();
     if path.is_dir() {
         let found = CONFIGURATIONS.iter().map(|name| path.join(name)).find(|file| file.is_file());
-        return found
-            .ok_or_else(|| ConvertError::unsupported(format!("{} has no promptfooconfig.yaml", path.display())));
+        return found.ok_or_else(|| ConvertError::unsupported(format!("{shown} has no promptfooconfig.yaml")));
     }
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
-    if !matches!(extension.as_str(), "yaml" | "yml" | "json") {
-        return Err(ConvertError::unsupported(format!(
-            "{} is a program: write its configuration as YAML",
-            path.display()
-        )));
+    match extension_of(path).as_str() {
+        "yaml" | "yml" | "json" => Ok(path.to_owned()),
+        _ => Err(ConvertError::unsupported(format!("{shown} is a program: write its configuration as YAML"))),
     }
-    Ok(path.to_owned())
 }
 
 /// A configuration that is being converted.
@@ -107,11 +98,11 @@ impl Configuration {
                 _ if value.data == Data::Null => {}
                 "prompts" => {
                     prompts = prompts::read(value, &place, &self.files, &mut self.report);
-                    above_tests.extend(value.above.iter().filter(|line| !is_directive(line)).cloned());
+                    above_tests.extend(comments(&value.above));
                 }
                 "tests" => {
                     tests = tests_reader::read(value, &place, &self.files, &mut self.report);
-                    above_tests.extend(value.above.iter().filter(|line| !is_directive(line)).cloned());
+                    above_tests.extend(comments(&value.above));
                 }
                 "scenarios" => scenarios = Some((value, place)),
                 "defaultTest" => default = self.default_test(value, &place),
@@ -143,13 +134,8 @@ impl Configuration {
             None => (value.clone(), place.clone()),
             Some(text) => {
                 let path = self.files.root().join(text.strip_prefix(FILE_SCHEME).unwrap_or(text));
-                match self.files.document(&path, text, place) {
-                    Ok(document) => (document.root, Place::new(self.files.shown(&path), 1, "defaultTest")),
-                    Err(error) => {
-                        self.report.dropped(place, unreadable(text, &error));
-                        return None;
-                    }
-                }
+                let read = self.files.document(&path, text, place).map_err(|error| unreadable(text, &error));
+                (self.report.kept(place, read)?.root, Place::new(self.files.shown(&path), 1, "defaultTest"))
             }
         };
         let test = WrittenTest { value, place, directory: self.files.root().to_owned() };
@@ -166,13 +152,9 @@ impl Configuration {
                 None => (item.clone(), place),
                 Some((text, path)) => {
                     let file = self.files.root().join(path);
-                    match self.files.document(&file, text, &place) {
-                        Ok(document) => (document.root, Place::new(self.files.shown(&file), 1, "scenario")),
-                        Err(error) => {
-                            self.report.dropped(&place, unreadable(path, &error));
-                            continue;
-                        }
-                    }
+                    let read = self.files.document(&file, text, &place).map_err(|error| unreadable(path, &error));
+                    let Some(document) = self.report.kept(&place, read) else { continue };
+                    (document.root, Place::new(self.files.shown(&file), 1, "scenario"))
                 }
             };
             for (key, value) in item.entries() {
@@ -222,8 +204,7 @@ impl Configuration {
                     let message = format!("more than {MAX_CASES} cases: a suite has at most {MAX_CASES}");
                     return self.files.problem(SourceProblem::too_much(message, &test.place));
                 }
-                let mut variables = variables.clone();
-                let case = case::Case { test, prompt, variables: &mut variables, is_first, settings };
+                let case = case::Case { test, prompt, variables: &variables, is_first, settings };
                 let id = ids.next(&text, &otherwise);
                 if !self.files.takes(prompt.text.as_ref().map_or(0, String::len), &test.place) {
                     return;
@@ -239,13 +220,11 @@ impl Configuration {
 
 /// Whether a test takes a prompt.
 fn takes(test: &TestCase, prompt: &Prompt) -> bool {
-    let is_named = |name: &String| {
-        prompt
-            .names
-            .iter()
-            .any(|known| known == name || name.strip_suffix('*').is_some_and(|start| known.starts_with(start)))
+    let is_name = |known: &String, name: &String| {
+        known == name || name.strip_suffix('*').is_some_and(|start| known.starts_with(start))
     };
-    test.prompts.as_ref().is_none_or(|names| names.iter().any(is_named))
+    let takes = |name: &String| prompt.names.iter().any(|known| is_name(known, name));
+    test.prompts.as_ref().is_none_or(|names| names.iter().any(takes))
 }
 
 #[cfg(test)]

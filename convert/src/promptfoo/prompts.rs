@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use evalsuite_loader::document::{Data, Document, Value};
-use evalsuite_schema::json::json;
+use evalsuite_loader::document::Value;
+use evalsuite_schema::json::{Value as Json, json};
 
-use super::source_files::{FILE_SCHEME, script_of, unreadable};
+use super::source_files::{FILE_SCHEME, extension_of, script_of, unreadable};
+use super::values::elements;
 use crate::report::{Place, Report};
 use crate::source::SourceFiles;
 
 /// A prompt, whose variables are not filled in.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Prompt {
     /// `None` for one that a program or a service writes: the input of its cases is their variables.
     pub(super) text: Option<String>,
@@ -29,33 +30,23 @@ const TEXT_FILES: &[&str] = &["md", "j2", "json"];
 
 /// Reads `prompts`: a text, a file, a list of these, or mappings with `raw` or `id`.
 pub(super) fn read(value: &Value, place: &Place, files: &SourceFiles, report: &mut Report) -> Vec<Prompt> {
-    let items = match &value.data {
-        Data::List(items) => items.as_slice(),
-        _ => std::slice::from_ref(value),
-    };
     let (mut prompts, mut written_elsewhere) = (Vec::new(), Vec::new());
-    for (index, item) in items.iter().enumerate() {
-        let place = if value.items().is_some() {
-            place.below(item.position.line, &format!("[{index}]"))
-        } else {
-            place.clone()
-        };
+    for (item, place) in elements(value, place) {
         let raw = item.get("raw").or_else(|| item.get("id")).and_then(Value::as_text);
         let label = item.get("label").or_else(|| item.get("display")).and_then(Value::as_text);
         let before = prompts.len();
         match item.as_text().or(raw) {
             Some(text) => match writer(text, files) {
                 Some(writer) => written_elsewhere.push((place.clone(), writer, [Some(text), label])),
-                None => read_text(text, &place, files, report, &mut prompts),
+                None => {
+                    let read = read_text(text, &place, files, report, &mut prompts);
+                    report.kept(&place, read);
+                }
             },
+            // A chat in the configuration itself.
             None if item.items().is_some() => {
-                // A chat in the configuration itself.
-                prompts.push(Prompt {
-                    text: Some(item.to_json().to_string()),
-                    names: Vec::new(),
-                    place: place.clone(),
-                    above: Vec::new(),
-                });
+                let text = Some(item.to_json().to_string());
+                prompts.push(Prompt { text, place: place.clone(), ..Prompt::default() });
             }
             None => report.dropped(&place, "it is neither a text nor a file"),
         }
@@ -76,7 +67,7 @@ pub(super) fn read(value: &Value, place: &Place, files: &SourceFiles, report: &m
     for (place, writer, names) in written_elsewhere {
         report.different(&place, format!("{writer}: the input of a case is the variables of its test"));
         if prompts.is_empty() {
-            prompts.push(Prompt { text: None, names: Vec::new(), place, above: Vec::new() });
+            prompts.push(Prompt { place, ..Prompt::default() });
         }
         prompts[0].names.extend(names.into_iter().flatten().map(str::to_owned));
     }
@@ -98,50 +89,43 @@ fn path_of(text: &str) -> Option<&str> {
     text.strip_prefix(FILE_SCHEME).or_else(|| looks_like_path(text).then_some(text))
 }
 
-fn read_text(text: &str, place: &Place, files: &SourceFiles, report: &mut Report, prompts: &mut Vec<Prompt>) {
+/// Adds the prompts that a text is or names; the error says why there are none.
+fn read_text(
+    text: &str,
+    place: &Place,
+    files: &SourceFiles,
+    report: &mut Report,
+    prompts: &mut Vec<Prompt>,
+) -> Result<(), String> {
     let mut push = |text: String, names: Vec<String>| {
         prompts.push(Prompt { text: Some(text), names, place: place.clone(), above: Vec::new() });
     };
     let Some(pattern) = path_of(text) else {
         push(text.to_owned(), vec![text.to_owned()]);
-        return;
+        return Ok(());
     };
-    let found = match files.matching(pattern, files.root(), text, place) {
-        Ok(found) => found,
-        Err(problem) => return report.dropped(place, problem),
-    };
+    let found = files.matching(pattern, files.root(), text, place)?;
     if found.is_empty() {
-        match text.starts_with(FILE_SCHEME) {
-            true => report.dropped(place, format!("there is no file `{pattern}`")),
-            false => push(text.to_owned(), vec![text.to_owned()]),
+        if text.starts_with(FILE_SCHEME) {
+            return Err(format!("there is no file `{pattern}`"));
         }
-        return;
+        push(text.to_owned(), vec![text.to_owned()]);
     }
     for path in found {
         let shown = files.shown(&path);
-        let contents = match files.text(&path, text, place) {
-            Ok(contents) => contents,
-            Err(error) => {
-                report.dropped(place, unreadable(&shown, &error));
-                continue;
-            }
-        };
+        let read = files.text(&path, text, place).map_err(|error| unreadable(&shown, &error));
+        let Some(contents) = report.kept(place, read) else { continue };
         let names = vec![shown.clone(), text.to_owned()];
-        let extension =
-            path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
-        match extension.as_str() {
+        let lines = contents.lines().filter(|line| !line.trim().is_empty());
+        match extension_of(&path).as_str() {
             "txt" => split(&contents).into_iter().for_each(|text| push(text, names.clone())),
-            "jsonl" => {
-                for line in contents.lines().filter(|line| !line.trim().is_empty()) {
-                    push(line.to_owned(), names.clone());
-                }
+            "jsonl" => lines.for_each(|line| push(line.to_owned(), names.clone())),
+            "yaml" | "yml" => {
+                let document = files.document(&path, text, place);
+                push(document.map_or(contents, |document| document.root.to_json().to_string()), names);
             }
-            "yaml" | "yml" => match files.document(&path, text, place) {
-                Ok(Document { root, .. }) => push(root.to_json().to_string(), names),
-                Err(_) => push(contents, names),
-            },
             "csv" => {
-                let lines = contents.lines().filter(|line| !line.trim().is_empty() && line.trim() != "prompt");
+                let lines = lines.filter(|line| line.trim() != "prompt");
                 lines.for_each(|line| push(line.trim_matches('"').to_owned(), names.clone()));
                 report.approximated(place, format!("each line of `{shown}` is a prompt"));
             }
@@ -149,6 +133,7 @@ fn read_text(text: &str, place: &Place, files: &SourceFiles, report: &mut Report
             _ => report.dropped(place, format!("prompts cannot be read from `{shown}`")),
         }
     }
+    Ok(())
 }
 
 /// Whether a prompt without a scheme is a path: promptfoo takes it for one if it has the extension of one.
@@ -161,16 +146,9 @@ fn looks_like_path(text: &str) -> bool {
 
 /// The prompts of a text file.
 fn split(text: &str) -> Vec<String> {
-    let mut prompts = vec![String::new()];
-    for line in text.lines() {
-        if line.trim() == DELIMITER {
-            prompts.push(String::new());
-        } else if let Some(prompt) = prompts.last_mut() {
-            prompt.push_str(line);
-            prompt.push('\n');
-        }
-    }
-    prompts.into_iter().map(|prompt| prompt.trim().to_owned()).filter(|prompt| !prompt.is_empty()).collect()
+    let lines: Vec<&str> = text.lines().collect();
+    let prompts = lines.split(|line| line.trim() == DELIMITER).map(|lines| lines.join("\n").trim().to_owned());
+    prompts.filter(|prompt| !prompt.is_empty()).collect()
 }
 
 /// The input of a case: the messages of a chat, or the text.
@@ -179,8 +157,8 @@ pub(super) fn input(text: &str, place: &Place, report: &mut Report) -> Value {
     let mut parts_are_known = true;
     let messages = messages.into_iter().map(|message| {
         let content = match &message["content"] {
-            evalsuite_schema::Value::Array(parts) => {
-                let part = |part: &evalsuite_schema::Value| match part["type"].as_str() {
+            Json::Array(parts) => {
+                let part = |part: &Json| match part["type"].as_str() {
                     Some("text") => json!({"type": "text", "value": part["text"]}),
                     _ => {
                         parts_are_known = false;
@@ -189,12 +167,12 @@ pub(super) fn input(text: &str, place: &Place, report: &mut Report) -> Value {
                 };
                 parts.iter().map(part).collect()
             }
-            evalsuite_schema::Value::Null => json!(""),
+            Json::Null => json!(""),
             other => other.clone(),
         };
         json!({"role": message["role"], "content": content})
     });
-    let messages: evalsuite_schema::Value = messages.collect();
+    let messages: Json = messages.collect();
     if !parts_are_known {
         report.different(place, "parts of messages that are not text are kept as JSON");
     }
@@ -202,22 +180,19 @@ pub(super) fn input(text: &str, place: &Place, report: &mut Report) -> Value {
 }
 
 /// The messages of a prompt that is a chat in JSON.
-fn chat(text: &str) -> Option<Vec<evalsuite_schema::Value>> {
-    let messages: Vec<evalsuite_schema::Value> = evalsuite_schema::json::from_str(text.trim()).ok()?;
+fn chat(text: &str) -> Option<Vec<Json>> {
+    let mut messages: Vec<Json> = evalsuite_schema::json::from_str(text.trim()).ok()?;
     let roles = ["system", "developer", "user", "assistant", "tool"];
-    let is_message = |message: &evalsuite_schema::Value| {
+    let is_message = |message: &Json| {
         message["role"].as_str().is_some_and(|role| roles.contains(&role)) && !message["content"].is_null()
     };
     if messages.is_empty() || !messages.iter().all(is_message) {
         return None;
     }
-    let with_known_role = messages.into_iter().map(|mut message| {
-        if message["role"] == "developer" {
-            message["role"] = json!("system");
-        }
-        message
-    });
-    Some(with_known_role.collect())
+    for message in messages.iter_mut().filter(|message| message["role"] == "developer") {
+        message["role"] = json!("system");
+    }
+    Some(messages)
 }
 
 #[cfg(test)]

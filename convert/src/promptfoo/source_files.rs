@@ -22,6 +22,17 @@ pub(super) enum FileValue {
     Script(PathBuf, Option<String>),
 }
 
+impl FileValue {
+    /// The value without its comments; `None` of a script.
+    pub(super) fn value(self) -> Option<Value> {
+        match self {
+            Self::Data(value) => Some(Value::new(value.data)),
+            Self::Text(text) => Some(Value::text(text)),
+            Self::Script(..) => None,
+        }
+    }
+}
+
 const SCRIPTS: &[&str] = &["js", "cjs", "mjs", "ts", "cts", "mts", "py", "rb", "sh", "go"];
 
 /// The file of a reference without its scheme, and the function that it names.
@@ -41,13 +52,17 @@ pub(super) fn load(reference: &str, files: &SourceFiles, place: &Place) -> Resul
         return Ok(FileValue::Script(path, function));
     }
     let path = files.root().join(reference);
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
     let named = format!("{FILE_SCHEME}{reference}");
-    let value = match extension.as_str() {
+    let value = match extension_of(&path).as_str() {
         "yaml" | "yml" | "json" => files.document(&path, &named, place).map(|document| FileValue::Data(document.root)),
         _ => files.text(&path, &named, place).map(|text| FileValue::Text(text.trim().to_owned())),
     };
     value.map_err(|error| unreadable(reference, &error))
+}
+
+/// The extension of a file, in lower case.
+pub(super) fn extension_of(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
 /// Why a file cannot be read, for the report.

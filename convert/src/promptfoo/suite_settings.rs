@@ -5,8 +5,11 @@ use std::path::Path;
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::json;
 
+use super::values::{comments, elements};
 use crate::case_ids::slug;
 use crate::report::{Place, Report};
+use crate::suite_draft::entry;
+use crate::yaml_writer::number;
 
 /// Longest name of a suite and longest description, in characters.
 const LONGEST_NAME: usize = 64;
@@ -53,52 +56,23 @@ impl SuiteSettings {
                 }
                 report.mapped(place);
                 let text: String = text.chars().take(LONGEST_DESCRIPTION).collect();
-                let above = value.above.iter().filter(|line| !super::values::is_directive(line)).cloned().collect();
-                self.description = (!text.trim().is_empty()).then(|| Value {
-                    above,
-                    beside: value.beside.clone(),
-                    ..Value::text(text)
-                });
+                let (above, beside) = (comments(&value.above), value.beside.clone());
+                self.description = (!text.trim().is_empty()).then(|| Value { above, beside, ..Value::text(text) });
             }
             "tags" => {
                 report.approximated(place, "a tag is `key:value`");
-                self.tags = value
-                    .entries()
-                    .iter()
-                    .filter_map(|(key, value)| Some(format!("{key}:{}", value.as_text()?)))
-                    .collect();
+                let tag = |(key, value): &(String, Value)| Some(format!("{key}:{}", value.as_text()?));
+                self.tags = value.entries().iter().filter_map(tag).collect();
             }
             "providers" | "targets" => self.providers(value, place, report),
             "evaluateOptions" => self.options(value, place, report),
-            "commandLineOptions" => report.dropped(place, "options of a run are given to `cargo evalsuite run`"),
-            "env" => report.dropped(place, "set these variables where the tests run"),
-            "outputPath" | "writeLatestResults" => {
-                report.dropped(place, "every run is recorded: `cargo evalsuite report` writes files")
-            }
-            "sharing" => report.dropped(place, "runs are not uploaded"),
-            "derivedMetrics" => {
-                report.dropped(place, "results have the mean of each grader, nothing is computed from them")
-            }
-            "extensions" => report.dropped(place, "they are programs: write `workspace.hooks`"),
-            "nunjucksFilters" => {
-                report.dropped(place, "they are programs: what has a template that uses them is dropped")
-            }
-            "redteam" => report.dropped(place, "attacks are not generated: save the tests that are"),
-            "metadata" => report.dropped(place, "a suite has no metadata"),
-            "tracing" => report.dropped(place, "agents report their tool calls with `trial.tool_call` or with spans"),
-            _ => report.dropped(place, "a suite has no such setting"),
+            _ => report.dropped(place, without_counterpart(key)),
         }
     }
 
     fn providers(&mut self, value: &Value, place: &Place, report: &mut Report) {
-        self.targets_above = value.above.iter().filter(|line| !super::values::is_directive(line)).cloned().collect();
-        let single = std::slice::from_ref(value);
-        for (index, item) in value.items().unwrap_or(single).iter().enumerate() {
-            let place = if value.items().is_some() {
-                place.below(item.position.line, &format!("[{index}]"))
-            } else {
-                place.clone()
-            };
+        self.targets_above = comments(&value.above);
+        for (item, place) in elements(value, place) {
             // `{openai:gpt-4: {config: …}}` is an old form.
             let (item, old_id) = match item.entries() {
                 [(id, inner)] if item.get("id").is_none() => (inner, Some(id.as_str())),
@@ -111,13 +85,12 @@ impl SuiteSettings {
             };
             report.approximated(&place, format!("`{name}` is the name of a target: the agent decides what it means"));
             for (key, value) in item.entries() {
+                let place = place.below(value.position.line, key);
                 match key.as_str() {
                     "id" | "label" => {}
-                    "prompts" => {
-                        report.approximated(&place.below(value.position.line, key), "every target gets every prompt")
-                    }
-                    "transform" => report.dropped(&place.below(value.position.line, key), "the agent makes its answer"),
-                    _ => report.dropped(&place.below(value.position.line, key), "the agent has its own configuration"),
+                    "prompts" => report.approximated(&place, "every target gets every prompt"),
+                    "transform" => report.dropped(&place, "the agent makes its answer"),
+                    _ => report.dropped(&place, "the agent has its own configuration"),
                 }
             }
             if self.targets.iter().any(|known| known == name) {
@@ -165,30 +138,38 @@ impl SuiteSettings {
             entries[0].1.above = std::mem::take(&mut description.above);
             entries.push(("description".to_owned(), description));
         }
-        if !self.tags.is_empty() {
-            entries.push(("tags".to_owned(), Value::from(json!(self.tags))));
-        }
-        if self.repeat.is_some() {
-            entries.push(("kind".to_owned(), Value::text("regression")));
-        }
+        entries.extend((!self.tags.is_empty()).then(|| entry("tags", json!(self.tags))));
+        entries.extend(self.repeat.map(|_| entry("kind", "regression")));
         let mut execution = Vec::new();
         match &self.targets[..] {
             [] => {}
-            [target] => execution.push(("target".to_owned(), Value::text(target.clone()))),
-            targets => execution.push(("targets".to_owned(), Value::from(json!(targets)))),
+            [target] => execution.push(entry("target", target.clone())),
+            targets => execution.push(entry("targets", json!(targets))),
         }
-        if let Some(repeat) = self.repeat {
-            execution.push(("trials".to_owned(), Value::from(json!({"count": repeat}))));
-        }
-        for (key, number) in [("workers", self.workers), ("timeout_seconds", self.timeout_seconds)] {
-            if let Some(number) = number {
-                execution.push((key.to_owned(), Value::from(crate::yaml_writer::number(number))));
-            }
-        }
+        execution.extend(self.repeat.map(|repeat| entry("trials", json!({"count": repeat}))));
+        execution.extend(self.workers.map(|workers| entry("workers", number(workers))));
+        execution.extend(self.timeout_seconds.map(|seconds| entry("timeout_seconds", number(seconds))));
         if !execution.is_empty() {
             let execution = Value { above: self.targets_above, ..Value::new(Data::Mapping(execution)) };
             entries.push(("execution".to_owned(), execution));
         }
         entries
+    }
+}
+
+/// Why a key of a configuration is dropped.
+fn without_counterpart(key: &str) -> &'static str {
+    match key {
+        "commandLineOptions" => "options of a run are given to `cargo evalsuite run`",
+        "env" => "set these variables where the tests run",
+        "outputPath" | "writeLatestResults" => "every run is recorded: `cargo evalsuite report` writes files",
+        "sharing" => "runs are not uploaded",
+        "derivedMetrics" => "results have the mean of each grader, nothing is computed from them",
+        "extensions" => "they are programs: write `workspace.hooks`",
+        "nunjucksFilters" => "they are programs: what has a template that uses them is dropped",
+        "redteam" => "attacks are not generated: save the tests that are",
+        "metadata" => "a suite has no metadata",
+        "tracing" => "agents report their tool calls with `trial.tool_call` or with spans",
+        _ => "a suite has no such setting",
     }
 }

@@ -8,6 +8,7 @@ use evalsuite_loader::document::{Data, Value};
 use super::assertions::Assertion;
 use super::source_files::{FILE_SCHEME, unreadable};
 use super::tests_reader::WrittenTest;
+use super::values::elements;
 use crate::report::{Place, Report};
 use crate::source::SourceFiles;
 
@@ -129,19 +130,9 @@ impl TestCase {
             self.add_entries(entries, place, files);
             return;
         }
-        let patterns: Vec<&str> = value.items().map_or_else(
-            || value.as_text().into_iter().collect(),
-            |items| items.iter().filter_map(Value::as_text).collect(),
-        );
-        for pattern in patterns {
+        for pattern in elements(value, place).into_iter().filter_map(|(item, _)| item.as_text()) {
             let path = pattern.strip_prefix(FILE_SCHEME).unwrap_or(pattern);
-            let found = match files.matching(path, directory, pattern, place) {
-                Ok(found) => found,
-                Err(problem) => {
-                    report.dropped(place, problem);
-                    continue;
-                }
-            };
+            let Some(found) = report.kept(place, files.matching(path, directory, pattern, place)) else { continue };
             if found.is_empty() {
                 report.dropped(place, format!("there is no file `{pattern}`"));
             }
@@ -166,7 +157,7 @@ impl TestCase {
             let place = place.below(value.position.line.max(place.line), name);
             self.variable_places.insert(name.clone(), place);
         }
-        merge(&mut self.variables, entries);
+        self.variables = merged(&self.variables, entries);
     }
 }
 
@@ -188,20 +179,16 @@ fn check_references(entries: &[(String, Value)], place: &Place, files: &SourceFi
     }
 }
 
-/// The places of the variables of one test that another one does not have.
-fn places_of_others(of: &TestCase, other: &TestCase) -> Vec<(String, Place)> {
-    let places = of.variable_places.iter().filter(|(name, _)| !other.variable_places.contains_key(*name));
-    places.map(|(name, place)| (name.clone(), place.clone())).collect()
-}
-
 /// Later entries replace earlier ones in their place.
-pub(super) fn merge(entries: &mut Vec<(String, Value)>, more: &[(String, Value)]) {
+fn merged(entries: &[(String, Value)], more: &[(String, Value)]) -> Vec<(String, Value)> {
+    let mut merged = entries.to_vec();
     for (key, value) in more {
-        match entries.iter_mut().find(|(known, _)| known == key) {
+        match merged.iter_mut().find(|(known, _)| known == key) {
             Some((_, known)) => known.clone_from(value),
-            None => entries.push((key.clone(), value.clone())),
+            None => merged.push((key.clone(), value.clone())),
         }
     }
+    merged
 }
 
 impl TestCase {
@@ -221,37 +208,34 @@ impl TestCase {
 
     /// A test of a scenario with the data of one of its configurations.
     pub(super) fn in_scenario(&self, data: &Self) -> Self {
-        let mut case = self.clone();
-        case.variable_places.extend(places_of_others(data, self));
-        case.variables.clone_from(&data.variables);
-        merge(&mut case.variables, &self.variables);
-        case.options.clone_from(&data.options);
-        merge(&mut case.options, &self.options);
-        case.metadata.clone_from(&data.metadata);
-        merge(&mut case.metadata, &self.metadata);
-        case.assertions = data.assertions.iter().chain(&self.assertions).cloned().collect();
-        case.threshold = self.threshold.or(data.threshold);
-        case.description = self.description.clone().or_else(|| data.description.clone());
-        case.providers = self.providers.clone().or_else(|| data.providers.clone());
+        let description = self.description.clone().or_else(|| data.description.clone());
+        Self { description, ..self.over(data) }
+    }
+
+    /// The test with what holds for all tests. A threshold that is not a number is none.
+    pub(super) fn with_default(&self, default: &Self) -> Self {
+        let mut case = self.over(default);
+        if self.has("disableDefaultAsserts") {
+            case.assertions.clone_from(&self.assertions);
+        }
+        case.threshold = case.threshold.filter(|threshold| !threshold.is_nan());
+        case.prompts = case.prompts.or_else(|| default.prompts.clone());
         case
     }
 
-    /// The test with what holds for all tests, whose assertions come first.
-    pub(super) fn with_default(&self, default: &Self) -> Self {
-        let mut case = self.clone();
-        case.variable_places.extend(places_of_others(default, self));
-        case.variables.clone_from(&default.variables);
-        merge(&mut case.variables, &self.variables);
-        case.metadata.clone_from(&default.metadata);
-        merge(&mut case.metadata, &self.metadata);
-        if !self.has("disableDefaultAsserts") {
-            case.assertions = default.assertions.iter().chain(&self.assertions).cloned().collect();
+    /// The test with the settings of another one where it has none, and with its assertions, which come first.
+    fn over(&self, other: &Self) -> Self {
+        let mut variable_places = other.variable_places.clone();
+        variable_places.extend(self.variable_places.clone());
+        Self {
+            variable_places,
+            variables: merged(&other.variables, &self.variables),
+            options: merged(&other.options, &self.options),
+            metadata: merged(&other.metadata, &self.metadata),
+            assertions: other.assertions.iter().chain(&self.assertions).cloned().collect(),
+            threshold: self.threshold.or(other.threshold),
+            providers: self.providers.clone().or_else(|| other.providers.clone()),
+            ..self.clone()
         }
-        case.options.clone_from(&default.options);
-        merge(&mut case.options, &self.options);
-        case.threshold = self.threshold.or(default.threshold);
-        case.providers = self.providers.clone().or_else(|| default.providers.clone());
-        case.prompts = self.prompts.clone().or_else(|| default.prompts.clone());
-        case
     }
 }

@@ -1,8 +1,18 @@
 //! Values and comments as promptfoo reads them.
 
-/// Whether a comment is for editors of promptfoo configurations.
-pub(super) fn is_directive(comment: &str) -> bool {
-    comment.trim_start().starts_with("yaml-language-server:")
+use evalsuite_loader::document::Value;
+
+use crate::report::Place;
+
+/// Comments without those that are for editors of promptfoo configurations.
+pub(super) fn comments(lines: &[String]) -> Vec<String> {
+    lines.iter().filter(|line| !line.trim_start().starts_with("yaml-language-server:")).cloned().collect()
+}
+
+/// The items of a list, or the only value that stands for one, with their places.
+pub(super) fn elements<'v>(value: &'v Value, place: &Place) -> Vec<(&'v Value, Place)> {
+    let Some(items) = value.items() else { return vec![(value, place.clone())] };
+    items.iter().zip(0..).map(|(item, index)| (item, place.below(item.position.line, &format!("[{index}]")))).collect()
 }
 
 /// The texts between commas; a text in double quotes may hold commas.

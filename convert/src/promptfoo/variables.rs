@@ -1,6 +1,6 @@
 //! Variables of a test: lists multiply the case, files are read, and variables are filled into each other.
 
-use evalsuite_loader::document::{Data, Value};
+use evalsuite_loader::document::Value;
 use evalsuite_schema::json::{Object, Value as Json};
 
 use super::source_files::{FILE_SCHEME, FileValue, load, unreadable};
@@ -28,16 +28,12 @@ pub(super) fn combinations(test: &TestCase, files: &SourceFiles, report: &mut Re
         if values.len() > 1 {
             report.mapped(&place);
         }
-        combinations = combinations
-            .iter()
-            .flat_map(|combination| {
-                values.iter().map(|value| {
-                    let mut combination = combination.clone();
-                    combination.insert(name.clone(), value.clone());
-                    combination
-                })
-            })
-            .collect();
+        let with = |combination: &Object, value: &Json| {
+            let mut combination = combination.clone();
+            combination.insert(name.clone(), value.clone());
+            combination
+        };
+        combinations = combinations.iter().flat_map(|known| values.iter().map(|value| with(known, value))).collect();
     }
     let text_bytes = |variables: &Object| variables.values().filter_map(Json::as_str).map(str::len).sum();
     let resolved = combinations.into_iter().map(|combination| resolved(combination, test, files, report));
@@ -51,25 +47,18 @@ fn place_of(name: &str, test: &TestCase) -> Place {
 
 /// The values that a variable takes: the texts of a list, or the files of a pattern.
 fn values(value: &Value, files: &SourceFiles, place: &Place, report: &mut Report) -> Vec<Json> {
-    match &value.data {
-        Data::List(items) if items.first().is_some_and(|first| first.as_text().is_some()) => {
-            items.iter().map(Value::to_json).collect()
-        }
-        Data::Text(text) => {
-            let Some(pattern) = text.strip_prefix(FILE_SCHEME) else { return vec![value.to_json()] };
-            match files.matching(pattern, files.root(), text, place) {
-                Ok(found) if found.len() > 1 => {
-                    found.iter().map(|file| Json::String(format!("{FILE_SCHEME}{}", files.shown(file)))).collect()
-                }
-                Ok(_) => vec![value.to_json()],
-                Err(problem) => {
-                    report.dropped(place, problem);
-                    vec![value.to_json()]
-                }
-            }
-        }
-        _ => vec![value.to_json()],
+    if let Some([first, ..]) = value.items()
+        && first.as_text().is_some()
+    {
+        return value.items().unwrap_or_default().iter().map(Value::to_json).collect();
     }
+    if let Some((text, pattern)) = value.as_text().and_then(|text| Some((text, text.strip_prefix(FILE_SCHEME)?))) {
+        let found = report.kept(place, files.matching(pattern, files.root(), text, place)).unwrap_or_default();
+        if found.len() > 1 {
+            return found.iter().map(|file| Json::String(format!("{FILE_SCHEME}{}", files.shown(file)))).collect();
+        }
+    }
+    vec![value.to_json()]
 }
 
 /// The variables with files read and variables filled in.
@@ -78,22 +67,20 @@ fn resolved(mut variables: Object, test: &TestCase, files: &SourceFiles, report:
         let Some(reference) = value.as_str().and_then(|text| text.strip_prefix(FILE_SCHEME)) else { continue };
         let place = place_of(name, test);
         let is_yaml = reference.ends_with(".yaml") || reference.ends_with(".yml");
-        let read = match load(reference, files, &place) {
+        let read = load(reference, files, &place).and_then(|loaded| match loaded {
             // Other files, JSON too, are text.
-            Ok(FileValue::Data(data)) if is_yaml => Ok(data.to_json().to_string()),
-            Ok(FileValue::Data(_)) => files
+            FileValue::Data(data) if is_yaml => Ok(data.to_json().to_string()),
+            FileValue::Data(_) => files
                 .text(&files.root().join(reference), reference, &place)
                 .map(|text| text.trim().to_owned())
                 .map_err(|error| unreadable(reference, &error)),
-            Ok(FileValue::Text(text)) => Ok(text),
-            Ok(FileValue::Script(..)) => {
+            FileValue::Text(text) => Ok(text),
+            FileValue::Script(..) => {
                 Err(format!("`{reference}` is a program that writes the value: save what it writes"))
             }
-            Err(reason) => Err(reason),
-        };
-        match read {
-            Ok(text) => *value = Json::String(text),
-            Err(reason) => report.dropped(&place, reason),
+        });
+        if let Some(text) = report.kept(&place, read) {
+            *value = Json::String(text);
         }
     }
     for value in variables.values_mut() {

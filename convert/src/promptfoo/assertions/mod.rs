@@ -62,23 +62,8 @@ pub(super) struct Grader {
     pub(super) weight: f64,
     pub(super) name: Option<String>,
     /// Comments of the assertion.
-    pub(super) comments: Comments,
-}
-
-/// Comments of an entry.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Comments {
     pub(super) above: Vec<String>,
     pub(super) beside: Option<String>,
-}
-
-/// What an assertion turns into.
-pub(super) enum Mapped {
-    Grader(Grader),
-    /// It grades nothing, in the original as well.
-    Metric,
-    /// It was dropped.
-    Lost,
 }
 
 impl Grader {
@@ -93,7 +78,8 @@ impl Grader {
             is_set: false,
             weight: 1.0,
             name: None,
-            comments: Comments::default(),
+            above: Vec::new(),
+            beside: None,
         }
     }
 
@@ -108,7 +94,7 @@ impl Grader {
     }
 
     pub(super) fn without_comments(&mut self) {
-        self.comments = Comments::default();
+        (self.above, self.beside) = (Vec::new(), None);
         for (_, value) in &mut self.entries {
             remove_comments(value);
         }
@@ -141,20 +127,6 @@ fn remove_comments(value: &mut Value) {
     }
 }
 
-/// Keys of an assertion that say how it is weighed and named, not what it checks.
-const COMMON: &[&str] = &[
-    "type",
-    "weight",
-    "metric",
-    "value",
-    "threshold",
-    "provider",
-    "rubricPrompt",
-    "transform",
-    "contextTransform",
-    "config",
-];
-
 /// What checks an assertion.
 pub(super) struct Check<'a> {
     /// The type without `not-`.
@@ -179,29 +151,34 @@ impl Check<'_> {
     }
 }
 
-/// Maps an assertion; what it cannot be is reported.
-pub(super) fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mapped {
+/// The graders of assertions, and whether one of them was dropped, which is reported.
+pub(super) fn map_all(assertions: &[Assertion], context: &mut CaseContext<'_>) -> (Vec<Grader>, bool) {
+    let (mut graders, mut is_lost) = (Vec::new(), false);
+    for assertion in assertions {
+        let mapped = map(assertion, context);
+        match context.report.kept(&assertion.place, mapped) {
+            Some(grader) => graders.extend(grader),
+            None => is_lost = true,
+        }
+    }
+    (graders, is_lost)
+}
+
+/// The grader of an assertion; `None` if it grades nothing, in the original as well. The error says why it is dropped.
+fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Result<Option<Grader>, String> {
     let (value, place) = (&assertion.value, &assertion.place);
-    let Some(kind) = value.get("type").and_then(Value::as_text) else {
-        context.report.dropped(place, "it has no type");
-        return Mapped::Lost;
-    };
+    let kind = value.get("type").and_then(Value::as_text).ok_or("it has no type")?;
     if matches!(kind, "latency" | "cost") && value.get("threshold").is_none() {
         let reason = "promptfoo reports an error without a threshold; every record has duration and cost";
         context.report.different(place, reason);
-        return Mapped::Metric;
+        return Ok(None);
     }
     let (is_negated, kind) = kind.strip_prefix("not-").map_or((false, kind), |kind| (true, kind));
-    let mut grader = match kind {
-        "assert-set" | "and" | "or" => match set(assertion, kind, context) {
-            Mapped::Grader(grader) => grader,
-            other => return other,
-        },
-        _ => match single(assertion, kind, is_negated, context) {
-            Some(grader) => grader,
-            None => return Mapped::Lost,
-        },
+    let grader = match kind {
+        "assert-set" | "and" | "or" => set(assertion, kind, context)?,
+        _ => Some(single(assertion, kind, is_negated, context)?),
     };
+    let Some(mut grader) = grader else { return Ok(None) };
     context.report.mapped(place);
     grader.weight = value.get("weight").and_then(Value::as_number).unwrap_or(1.0);
     if grader.weight < 0.0 {
@@ -209,16 +186,20 @@ pub(super) fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mappe
         grader.weight = 0.0;
     }
     let name = value.get("metric").and_then(Value::as_text);
-    grader.name = name.map(|name| match template::render(name, context.variables) {
-        Ok(rendered) => rendered.text,
-        Err(_) => name.to_owned(),
-    });
-    grader.comments = Comments { above: value.above.clone(), beside: value.beside.clone() };
-    Mapped::Grader(grader)
+    let rendered =
+        |name: &str| template::render(name, context.variables).map_or_else(|_| name.to_owned(), |name| name.text);
+    grader.name = name.map(rendered);
+    (grader.above, grader.beside) = (value.above.clone(), value.beside.clone());
+    Ok(Some(grader))
 }
 
-fn single(assertion: &Assertion, kind: &str, is_negated: bool, context: &mut CaseContext<'_>) -> Option<Grader> {
-    let (value, place) = (&assertion.value, &assertion.place);
+fn single(
+    assertion: &Assertion,
+    kind: &str,
+    is_negated: bool,
+    context: &mut CaseContext<'_>,
+) -> Result<Grader, String> {
+    let value = &assertion.value;
     let mut check = Check {
         kind,
         is_negated,
@@ -233,9 +214,8 @@ fn single(assertion: &Assertion, kind: &str, is_negated: bool, context: &mut Cas
     let grader = match kind {
         "latency" | "cost" => metrics::map(&check),
         _ if transforms::applies(&check, context) => transforms::map(&check, context),
-        "contains" | "icontains" | "contains-any" | "contains-all" | "icontains-any" | "icontains-all"
-        | "starts-with" | "equals" | "regex" | "levenshtein" => text::map(&check, context),
         "is-json" | "contains-json" => json::map(&check, context),
+        kind if scripts::COMPARISONS.contains(&kind) => text::map(&check, context),
         kind if judged::KINDS.contains(&kind) => judged::map(&check, context),
         "trajectory:tool-used"
         | "trajectory:tool-sequence"
@@ -245,17 +225,9 @@ fn single(assertion: &Assertion, kind: &str, is_negated: bool, context: &mut Cas
         | "skill-used" => tools::map(&check, context),
         "javascript" | "python" => scripts::map(&check, context),
         _ => Err(reason(kind)),
-    };
-    match grader {
-        Ok(grader) => {
-            unknown_keys(assertion, context.report);
-            Some(grader)
-        }
-        Err(reason) => {
-            context.report.dropped(place, reason);
-            None
-        }
-    }
+    }?;
+    unknown_keys(assertion, context.report);
+    Ok(grader)
 }
 
 /// Why there is no grader for a type.
@@ -271,66 +243,45 @@ fn reason(kind: &str) -> String {
     }
 }
 
-/// Fills the value of a check in. `None`: a file that is not there was reported.
-fn fill_in(written: &Value, check: &mut Check<'_>, context: &mut CaseContext<'_>) -> Option<()> {
-    let place = check.assertion.place.clone();
-    if let Some(reference) = written.as_text().and_then(|text| text.strip_prefix(FILE_SCHEME)) {
-        match load(reference, context.files, &place) {
-            Ok(FileValue::Data(value)) => check.value = Some(Value::new(value.data)),
-            Ok(FileValue::Text(text)) => check.value = Some(Value::text(text)),
-            Ok(FileValue::Script(path, _)) if !path.is_file() => {
-                context.report.dropped(&place, format!("the file `{reference}` does not exist"));
-                return None;
-            }
-            Ok(FileValue::Script(path, function)) => check.script = Some((path, function)),
-            Err(reason) => {
-                context.report.dropped(&place, reason);
-                return None;
-            }
+/// Fills the value of a check in.
+fn fill_in(written: &Value, check: &mut Check<'_>, context: &mut CaseContext<'_>) -> Result<(), String> {
+    let place = check.place().clone();
+    if let Some(text) = written.as_text() {
+        let reference = text.strip_prefix(FILE_SCHEME).unwrap_or(text);
+        if text.starts_with("package:") {
+            return Err(format!("`{text}` is a program of a package"));
         }
-        return Some(());
+        match filled(text, &place, context)? {
+            FileValue::Script(path, _) if !path.is_file() => {
+                return Err(format!("the file `{reference}` does not exist"));
+            }
+            FileValue::Script(path, function) => check.script = Some((path, function)),
+            value => check.value = value.value(),
+        }
+        return Ok(());
     }
-    if let Some(text) = written.as_text().filter(|text| text.starts_with("package:")) {
-        context.report.dropped(&place, format!("`{text}` is a program of a package"));
-        return None;
-    }
-    let fill = |text: &str, context: &mut CaseContext<'_>| match template::render(text, context.variables) {
-        Ok(rendered) => {
-            rendered.report(&place, context.report);
-            Some(Value::text(rendered.text))
-        }
-        Err(reason) => {
-            context.report.dropped(&place, reason);
-            None
-        }
-    };
-    check.value = Some(match &written.data {
-        Data::Text(text) => fill(text, context)?,
-        Data::List(items) => {
-            let mut filled = Vec::new();
-            for item in items {
-                filled.push(match item.as_text().map(|text| (text, text.strip_prefix(FILE_SCHEME))) {
-                    Some((_, Some(reference))) => match load(reference, context.files, &place) {
-                        Ok(FileValue::Data(value)) => Value::new(value.data),
-                        Ok(FileValue::Text(text)) => Value::text(text),
-                        Ok(FileValue::Script(..)) => {
-                            context.report.dropped(&place, format!("`{reference}` is a program"));
-                            return None;
-                        }
-                        Err(reason) => {
-                            context.report.dropped(&place, reason);
-                            return None;
-                        }
-                    },
-                    Some((text, None)) => fill(text, context)?,
-                    None => item.clone(),
-                });
+    let mut value = written.clone();
+    if let Data::List(items) = &mut value.data {
+        for item in items {
+            if let Some(text) = item.as_text() {
+                let is_program = || format!("`{}` is a program", text.strip_prefix(FILE_SCHEME).unwrap_or(text));
+                *item = filled(text, &place, context)?.value().ok_or_else(is_program)?;
             }
-            Value::new(Data::List(filled))
         }
-        _ => written.clone(),
-    });
-    Some(())
+        value = Value::new(value.data);
+    }
+    check.value = Some(value);
+    Ok(())
+}
+
+/// A text with its variables filled in, or what the file that it names holds.
+fn filled(text: &str, place: &Place, context: &mut CaseContext<'_>) -> Result<FileValue, String> {
+    if let Some(reference) = text.strip_prefix(FILE_SCHEME) {
+        return load(reference, context.files, place);
+    }
+    let rendered = template::render(text, context.variables)?;
+    rendered.report(place, context.report);
+    Ok(FileValue::Text(rendered.text))
 }
 
 /// Settings of an assertion that the suite does not have.
@@ -342,37 +293,34 @@ fn unknown_keys(assertion: &Assertion, report: &mut Report) {
                 .dropped(&place, "the judge of a run is set where it runs, with `EVALSUITE_JUDGE_MODEL` or in Rust"),
             "rubricPrompt" => report.dropped(&place, "judges get the prompt of `llm-grader` and `rubrics`"),
             "contextTransform" => report.dropped(&place, "a case has no retrieved text"),
-            key if !COMMON.contains(&key) => report.dropped(&place, "there is no such setting"),
-            _ => {}
+            // How it is weighed and named, and what it checks.
+            "type" | "weight" | "metric" | "value" | "threshold" | "transform" | "config" => {}
+            _ => report.dropped(&place, "there is no such setting"),
         }
     }
 }
 
 /// A set counts as one assertion, with the rules of a test. Of an `or`, one has to pass.
-fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Mapped {
+fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Result<Option<Grader>, String> {
     let (value, place) = (&assertion.value, &assertion.place);
     let threshold = value.get("threshold").and_then(Value::as_number);
     let outer_scores_decide = context.scores_decide;
     context.scores_decide |= threshold.is_some();
     let members_decide = !context.scores_decide && kind != "or";
-    let (mut members, mut is_lost) = (Vec::new(), false);
     let key = if value.get("assert").is_some() { "assert" } else { "value" };
-    for (index, item) in value.get(key).and_then(Value::items).unwrap_or_default().iter().enumerate() {
+    let member = |(item, index): (&Value, u32)| {
         let place = place.below(item.position.line, &format!("{key}[{index}]"));
-        match map(&Assertion { value: item.clone(), place }, context) {
-            Mapped::Grader(grader) => members.push(grader),
-            Mapped::Metric => {}
-            Mapped::Lost => is_lost = true,
-        }
-    }
+        Assertion { value: item.clone(), place }
+    };
+    let items = value.get(key).and_then(Value::items).unwrap_or_default();
+    let (members, is_lost) = map_all(&items.iter().zip(0..).map(member).collect::<Vec<_>>(), context);
     context.scores_decide = outer_scores_decide;
     if members.is_empty() && is_lost {
-        context.report.dropped(place, "nothing of it is left");
-        return Mapped::Lost;
+        return Err("nothing of it is left".to_owned());
     }
     if members.is_empty() {
         context.report.mapped(place);
-        return Mapped::Metric;
+        return Ok(None);
     }
     let is_weighed = members.iter().any(|member| member.weight > 0.0);
     let all_or_nothing = members.iter().all(|member| member.weight == 0.0 || member.can_fail && member.mark == 1.0);
@@ -394,9 +342,9 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Mapp
     }
     if kind == "or" {
         grader.entries[1].1 = Value::from(json!({"type": "threshold", "threshold": LOWEST_MARK}));
-        return Mapped::Grader(grader.graded(LOWEST_MARK));
+        return Ok(Some(grader.graded(LOWEST_MARK)));
     }
-    Mapped::Grader(match threshold {
+    Ok(Some(match threshold {
         // All of its assertions weigh nothing: none can fail it.
         _ if !is_weighed && threshold.is_none_or(|threshold| threshold <= 0.0) => Grader { can_fail: false, ..grader },
         Some(threshold) if threshold <= 0.0 => Grader { can_fail: false, is_graded: true, ..grader },
@@ -408,7 +356,7 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Mapp
         None if all_or_nothing => grader,
         // Members that pass with less than 1 leave the mean below 1: any mean passes, their own marks decide.
         None => grader.graded(LOWEST_MARK),
-    })
+    }))
 }
 
 /// Low enough for any score but 0.
@@ -425,24 +373,17 @@ pub(super) struct Names {
 impl Names {
     /// The entry of a list of assertions. A required grader fails its case when it fails.
     pub(super) fn write(&mut self, grader: Grader, required: bool, with_mark: bool) -> Value {
-        let mut entries = Vec::new();
-        let mut settings = grader.entries;
+        // The type, and the settings of the type.
+        let mut entries = grader.entries;
         if let Some(name) = grader.name.filter(|name| !name.trim().is_empty()) {
-            let numbered = |number: usize| if number == 1 { name.clone() } else { format!("{name} {number}") };
-            let name = (1..).map(numbered).find(|name| self.taken.insert(name.clone())).expect("a number is free");
-            entries.push(("name".to_owned(), Value::text(name)));
+            entries.insert(1, ("name".to_owned(), Value::text(self.free(&name, ' '))));
         } else if self.of_members {
-            let kind =
-                settings.iter().find(|(key, _)| key == "type").and_then(|(_, kind)| kind.as_text()).unwrap_or_default();
-            let numbered = |number: usize| if number == 1 { kind.to_owned() } else { format!("{kind}-{number}") };
-            let name = (1..).map(numbered).find(|name| self.taken.insert(name.clone())).expect("a number is free");
+            let kind = entries[0].1.as_text().unwrap_or_default();
+            let name = self.free(kind, '-');
             if name != kind {
-                entries.push(("name".to_owned(), Value::text(name)));
+                entries.insert(1, ("name".to_owned(), Value::text(name)));
             }
         }
-        let kind = settings.remove(0);
-        entries.insert(0, kind);
-        entries.append(&mut settings);
         if grader.weight != 1.0 {
             entries.push(("weight".to_owned(), Value::from(number(grader.weight))));
         }
@@ -453,7 +394,13 @@ impl Names {
         if is_required && (with_mark || grader.is_graded) || !required && self.of_members && grader.is_graded {
             entries.push(("min_score".to_owned(), Value::from(number(grader.mark))));
         }
-        Value { above: grader.comments.above, beside: grader.comments.beside, ..Value::new(Data::Mapping(entries)) }
+        Value { above: grader.above, beside: grader.beside, ..Value::new(Data::Mapping(entries)) }
+    }
+
+    /// The name, or the first one with a number, that no other grader has.
+    fn free(&mut self, name: &str, separator: char) -> String {
+        let numbered = |number: usize| if number == 1 { name.to_owned() } else { format!("{name}{separator}{number}") };
+        (1..).map(numbered).find(|name| self.taken.insert(name.clone())).expect("a number is free")
     }
 }
 

@@ -12,7 +12,7 @@ const JAVASCRIPT: &str = include_str!("../../../assets/javascript.mjs");
 /// Runs Python.
 const PYTHON: &str = include_str!("../../../assets/python.py");
 
-/// Types that JavaScript compares after a `transform` of the answer.
+/// Types that compare the answer with a text, which JavaScript does after a `transform` of the answer.
 pub(super) const COMPARISONS: &[&str] = &[
     "contains",
     "icontains",
@@ -122,59 +122,24 @@ fn note_differences(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>
 
 /// Whether code in JavaScript takes the answer for an object.
 pub(super) fn reads_an_object(code: &str) -> bool {
-    const TEXT: &[&str] = &[
-        "at",
-        "charAt",
-        "charCodeAt",
-        "codePointAt",
-        "concat",
-        "endsWith",
-        "includes",
-        "indexOf",
-        "lastIndexOf",
-        "length",
-        "localeCompare",
-        "match",
-        "matchAll",
-        "normalize",
-        "padEnd",
-        "padStart",
-        "repeat",
-        "replace",
-        "replaceAll",
-        "search",
-        "slice",
-        "split",
-        "startsWith",
-        "substr",
-        "substring",
-        "toLocaleLowerCase",
-        "toLocaleUpperCase",
-        "toLowerCase",
-        "toString",
-        "toUpperCase",
-        "trim",
-        "trimEnd",
-        "trimStart",
-        "valueOf",
-    ];
     code.match_indices("output").any(|(start, word)| {
         let is_name = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$');
         if code[..start].ends_with(|before: char| is_name(before) || before == '.') {
             return false;
         }
         let rest = code[start + word.len()..].trim_start_matches('?');
-        match rest.strip_prefix('.') {
-            Some(rest) => {
-                let end = rest.find(|next: char| !is_name(next)).unwrap_or(rest.len());
-                end > 0 && !TEXT.contains(&&rest[..end])
-            }
-            None => {
-                rest.starts_with("['")
-                    || rest.starts_with("[\"")
-                    || rest.starts_with("[0].")
-                    || rest.starts_with("[0][")
-            }
+        let name = rest.strip_prefix('.').and_then(|rest| rest.split(|next: char| !is_name(next)).next());
+        match name {
+            // What texts have, too.
+            Some(
+                "" | "at" | "charAt" | "charCodeAt" | "codePointAt" | "concat" | "endsWith" | "includes" | "indexOf"
+                | "lastIndexOf" | "length" | "localeCompare" | "match" | "matchAll" | "normalize" | "padEnd"
+                | "padStart" | "repeat" | "replace" | "replaceAll" | "search" | "slice" | "split" | "startsWith"
+                | "substr" | "substring" | "toLocaleLowerCase" | "toLocaleUpperCase" | "toLowerCase" | "toString"
+                | "toUpperCase" | "trim" | "trimEnd" | "trimStart" | "valueOf",
+            ) => false,
+            Some(_) => true,
+            None => ["['", "[\"", "[0].", "[0]["].iter().any(|start| rest.starts_with(start)),
         }
     })
 }
@@ -264,10 +229,6 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         config["config"] = own.to_json();
     }
     context.output.add(name, text);
-    Ok(Grader::new(Json::Object(
-        [("type", json!("code-grader")), ("command", json!([program, format!("./{name}")])), ("config", config)]
-            .into_iter()
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect(),
-    )))
+    let command = [program.to_owned(), format!("./{name}")];
+    Ok(Grader::new(json!({"type": "code-grader", "command": command, "config": config})))
 }
