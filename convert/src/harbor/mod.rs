@@ -5,7 +5,6 @@ mod toml_document;
 mod verifier;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite_loader::document::{Data, Value};
@@ -17,9 +16,8 @@ use self::verifier::Container;
 use crate::case_ids::{CaseIds, slug};
 use crate::error::ConvertError;
 use crate::layouts::NewSuite;
-use crate::report::{Place, Report};
-use crate::source;
-use crate::source::{Source, SourceFiles};
+use crate::report::{Outcome, Place, Report};
+use crate::source::{self, Source, SourceFiles};
 use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
 use crate::yaml_writer::number;
 
@@ -28,6 +26,9 @@ const TASK: &str = "task.toml";
 
 /// Runs the verifier.
 const GRADER: &str = include_str!("../../assets/harbor.py");
+
+/// What becomes of a key whose meaning a case keeps.
+const MAPPED: (Outcome, &str) = (Outcome::Mapped, "");
 
 /// Why settings of containers are dropped.
 const CONTAINER: &str = "it needs a container: the agent works in a directory, only the verifier runs in one";
@@ -73,15 +74,9 @@ fn tasks(directory: &Path) -> Result<Vec<PathBuf>, ConvertError> {
     if directory.join(TASK).is_file() {
         return Ok(vec![directory.to_owned()]);
     }
-    let listing = fs::read_dir(directory).map_err(|error| ConvertError::io(directory, error))?;
-    let mut found = BTreeSet::new();
-    for entry in listing {
-        let path = entry.map_err(|error| ConvertError::io(directory, error))?.path();
-        if path.join(TASK).is_file() {
-            found.insert(path);
-        }
-    }
-    Ok(found.into_iter().collect())
+    let mut found = source::sorted_entries(directory)?;
+    found.retain(|path| path.join(TASK).is_file());
+    Ok(found)
 }
 
 /// A task that is being converted.
@@ -122,22 +117,18 @@ impl Task<'_> {
         if steps.is_empty() {
             let instruction = self.instruction("instruction.md")?;
             entries.push(("input".to_owned(), Value::text(instruction)));
-            match self.grader(&["tests"], "verifier", &container) {
-                Some(grader) => entries.push(entry("assertions", json!([grader]))),
-                None => {
-                    self.report.dropped(&self.file_place(TASK), "nothing is left that grades it");
-                    return None;
-                }
-            }
+            let Some(grader) = self.grader(&["tests"], "verifier", &self.table("verifier"), &container) else {
+                self.report.dropped(&self.file_place(TASK), "nothing is left that grades it");
+                return None;
+            };
+            entries.push(entry("assertions", json!([grader])));
         } else {
             entries.extend(self.turns(&steps, &container)?);
         }
         // Without a container there is no case, but everything else is reported.
         image.as_ref()?;
-        let seconds = self.seconds("agent", &steps);
-        if let Some(seconds) = seconds {
-            entries.push(entry("execution", json!({"timeout_seconds": seconds})));
-        }
+        let seconds = self.agent_seconds(&steps);
+        entries.extend(seconds.map(|seconds| entry("execution", json!({"timeout_seconds": seconds}))));
         entries.push(entry("requires", json!({"commands": ["docker", "python3"]})));
         if has_workspace {
             entries.push(entry("workspace", json!({"template": format!("./harbor/{}/workspace", self.id)})));
@@ -149,16 +140,11 @@ impl Task<'_> {
     /// The instruction of a task or step.
     fn instruction(&mut self, file: &str) -> Option<String> {
         let place = self.file_place(file);
-        match self.source.text(&self.directory.join(file), file, &place) {
-            Ok(text) if !text.trim().is_empty() => {
-                self.report.mapped(&place);
-                Some(without_canary(&text))
-            }
-            _ => {
-                self.report.dropped(&place, "there is no instruction");
-                None
-            }
-        }
+        let text = self.source.text(&self.directory.join(file), file, &place).ok();
+        let text = text.filter(|text| !text.trim().is_empty()).ok_or_else(|| "there is no instruction".to_owned());
+        let text = self.report.kept(&place, text)?;
+        self.report.mapped(&place);
+        Some(without_canary(&text))
     }
 
     /// Copies the files of the task; returns their paths.
@@ -218,15 +204,12 @@ impl Task<'_> {
                 }
             }
         }
-        let shown = self.source.shown(&self.directory.join("environment/Dockerfile"));
         for (instruction, line) in &docker.others {
-            self.report.dropped(&Place::new(shown.clone(), *line, instruction.clone()), CONTAINER);
+            self.report.dropped(&Place::new(dockerfile.clone(), *line, instruction.clone()), CONTAINER);
         }
-        if self.directory.join("environment/docker-compose.yaml").is_file() {
-            self.report.dropped(
-                &self.file_place("environment/docker-compose.yaml"),
-                "other services need containers: start them in a hook",
-            );
+        let compose = "environment/docker-compose.yaml";
+        if self.directory.join(compose).is_file() {
+            self.report.dropped(&self.file_place(compose), "other services need containers: start them in a hook");
         }
         has_files
     }
@@ -239,20 +222,19 @@ impl Task<'_> {
             let path = format!("steps[{index}]");
             let input = self.instruction(&format!("steps/{name}/instruction.md"))?;
             let own = format!("steps/{name}/tests");
-            let grader = self.grader(&["tests", &own], &format!("{path}.verifier"), container);
+            let verifier = step["verifier"].as_object().cloned().unwrap_or_default();
+            let grader = self.grader(&["tests", &own], &format!("{path}.verifier"), &verifier, container);
             for key in step.as_object().into_iter().flat_map(Object::keys) {
-                let place = self.place(&format!("{path}.{key}"));
-                match key.as_str() {
-                    "name" | "verifier" => self.report.mapped(&place),
-                    "agent" => {
-                        self.report.approximated(&place, "the longest time limit of a step is that of every turn")
-                    }
+                let (outcome, reason) = match key.as_str() {
+                    "name" | "verifier" => MAPPED,
+                    "agent" => (Outcome::Approximated, "the longest time limit of a step is that of every turn"),
                     "min_reward" => {
-                        self.report.different(&place, "the threshold of the case decides whether the next turn follows")
+                        (Outcome::Different, "the threshold of the case decides whether the next turn follows")
                     }
-                    "artifacts" => self.report.dropped(&place, "the changes of the workspace are recorded"),
-                    _ => self.report.dropped(&place, "a turn has no such setting"),
-                }
+                    "artifacts" => (Outcome::Dropped, "the changes of the workspace are recorded"),
+                    _ => (Outcome::Dropped, "a turn has no such setting"),
+                };
+                self.report.add(&self.place(&format!("{path}.{key}")), outcome, reason);
             }
             let mut turn = json!({"input": input});
             if let Some(grader) = grader {
@@ -260,70 +242,43 @@ impl Task<'_> {
             }
             turns.push(turn);
         }
-        let strategy = self.document.root.get("multi_step_reward_strategy").and_then(Json::as_str);
-        if strategy == Some("final") {
-            self.report
-                .different(&self.place("multi_step_reward_strategy"), "the lowest score of a turn is that of the case");
+        let strategy = "multi_step_reward_strategy";
+        let is_final = self.document.root.get(strategy).is_some_and(|strategy| strategy == "final");
+        if is_final {
+            self.report.different(&self.place(strategy), "the lowest score of a turn is that of the case");
         }
-        let stops = steps.iter().any(|step| step.get("min_reward").is_some());
         let mut entries = vec![entry("mode", "conversation"), entry("turns", Json::Array(turns))];
-        entries.push(entry("aggregation", if strategy == Some("final") { "min" } else { "mean" }));
-        if stops {
+        entries.push(entry("aggregation", if is_final { "min" } else { "mean" }));
+        if steps.iter().any(|step| step.get("min_reward").is_some()) {
             entries.push(entry("on_turn_failure", "stop"));
         }
         Some(entries)
     }
 
     /// The time limit of the agent, in seconds: the longest of all steps.
-    fn seconds(&mut self, table: &str, steps: &[Json]) -> Option<Json> {
-        let own = self.table(table).get("timeout_sec").and_then(Json::as_f64);
-        let of_steps = steps.iter().filter_map(|step| step[table]["timeout_sec"].as_f64());
+    fn agent_seconds(&self, steps: &[Json]) -> Option<Json> {
+        let own = self.table("agent").get("timeout_sec").and_then(Json::as_f64);
+        let of_steps = steps.iter().filter_map(|step| step["agent"]["timeout_sec"].as_f64());
         of_steps.chain(own).reduce(f64::max).map(number)
     }
 
     /// Reports every key that is not one of a verifier or a step.
     fn settings(&mut self) {
         for (table, value) in &self.document.root {
-            let place = self.place(table);
-            match (table.as_str(), value) {
-                ("schema_version" | "version" | "steps" | "verifier" | "multi_step_reward_strategy", _) => {
-                    self.report.mapped(&place)
-                }
-                ("task" | "metadata", Json::Object(entries)) => {
-                    for key in entries.keys() {
-                        let place = self.place(&format!("{table}.{key}"));
-                        self.report.mapped(&place);
-                    }
-                }
-                ("agent" | "environment" | "solution", Json::Object(entries)) => {
+            let (outcome, reason) = match (table.as_str(), value) {
+                ("schema_version" | "version" | "steps" | "verifier" | "multi_step_reward_strategy", _) => MAPPED,
+                ("task" | "metadata" | "agent" | "environment" | "solution", Json::Object(entries)) => {
                     for (key, value) in entries {
-                        let place = self.place(&format!("{table}.{key}"));
-                        match (table.as_str(), key.as_str()) {
-                            ("agent", "timeout_sec") | ("environment", "workdir") => self.report.mapped(&place),
-                            ("environment", "docker_image") => {
-                                self.report.approximated(&place, "only the verifier runs in it")
-                            }
-                            ("environment", "os") if value == "linux" => self.report.mapped(&place),
-                            ("environment", "build_timeout_sec") => {
-                                self.report.approximated(&place, "the time limit of the grader includes the build");
-                            }
-                            // What is empty says nothing.
-                            _ if is_empty(value) => self.report.mapped(&place),
-                            ("environment", "mcp_servers") => self
-                                .report
-                                .dropped(&place, "start servers in a hook, and tell the agent where they are"),
-                            ("environment", "skills_dir") => {
-                                self.report.dropped(&place, "give skills to the agent itself")
-                            }
-                            ("solution", _) => self.report.dropped(&place, "nothing runs the solution"),
-                            _ => self.report.dropped(&place, CONTAINER),
-                        }
+                        let (outcome, reason) = setting(table, key, value);
+                        self.report.add(&self.place(&format!("{table}.{key}")), outcome, reason);
                     }
+                    continue;
                 }
-                ("artifacts", value) if is_empty(value) => self.report.mapped(&place),
-                ("artifacts", _) => self.report.dropped(&place, "the changes of the workspace are recorded"),
-                _ => self.report.dropped(&place, "a case has no such setting"),
-            }
+                ("artifacts", value) if is_empty(value) => MAPPED,
+                ("artifacts", _) => (Outcome::Dropped, "the changes of the workspace are recorded"),
+                _ => (Outcome::Dropped, "a case has no such setting"),
+            };
+            self.report.add(&self.place(table), outcome, reason);
         }
     }
 
@@ -339,6 +294,26 @@ impl Task<'_> {
     }
 }
 
+/// What becomes of a key of a table that has no keys of verifiers and steps.
+fn setting(table: &str, key: &str, value: &Json) -> (Outcome, &'static str) {
+    match (table, key) {
+        ("task" | "metadata", _) | ("agent", "timeout_sec") | ("environment", "workdir") => MAPPED,
+        ("environment", "docker_image") => (Outcome::Approximated, "only the verifier runs in it"),
+        ("environment", "os") if value == "linux" => MAPPED,
+        ("environment", "build_timeout_sec") => {
+            (Outcome::Approximated, "the time limit of the grader includes the build")
+        }
+        // What is empty says nothing.
+        _ if is_empty(value) => MAPPED,
+        ("environment", "mcp_servers") => {
+            (Outcome::Dropped, "start servers in a hook, and tell the agent where they are")
+        }
+        ("environment", "skills_dir") => (Outcome::Dropped, "give skills to the agent itself"),
+        ("solution", _) => (Outcome::Dropped, "nothing runs the solution"),
+        _ => (Outcome::Dropped, CONTAINER),
+    }
+}
+
 /// The instruction without the comments at its start that mark it as part of a benchmark: Harbor does not show them to agents.
 fn without_canary(text: &str) -> String {
     let is_canary = |line: &&str| {
@@ -350,12 +325,7 @@ fn without_canary(text: &str) -> String {
 }
 
 fn is_empty(value: &Json) -> bool {
-    match value {
-        Json::Array(items) => items.is_empty(),
-        Json::Object(entries) => entries.is_empty(),
-        Json::Null => true,
-        _ => false,
-    }
+    [Json::Null, json!([]), json!({})].contains(value)
 }
 
 #[cfg(test)]

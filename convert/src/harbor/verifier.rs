@@ -45,17 +45,6 @@ impl Task<'_> {
         image.map(Some)
     }
 
-    /// The keys of a verifier, that of the task or of a step.
-    fn verifier(&self, table: &str) -> Object {
-        match table.split_once('.') {
-            None => self.table(table),
-            Some((steps, _)) => {
-                let index: usize = steps.trim_start_matches("steps[").trim_end_matches(']').parse().unwrap_or_default();
-                self.document.root["steps"][index]["verifier"].as_object().cloned().unwrap_or_default()
-            }
-        }
-    }
-
     /// What a verifier runs in the container, if that is not `test.sh`. `None`: there is nothing to run, which is reported.
     fn command(
         &mut self,
@@ -66,23 +55,16 @@ impl Task<'_> {
     ) -> Option<Option<Json>> {
         let file = |name: &str| tests.iter().map(|folder| format!("{folder}/{name}")).find(|file| files.contains(file));
         let runs = "it runs with `docker` on the workspace, and its reward is the score";
-        match verifier.get("command") {
-            None => {}
-            Some(command) => {
-                let place = self.place(&format!("{table}.command"));
-                let words = match command {
-                    Json::String(command) => Some(json!(["bash", "-c", command])),
-                    Json::Array(words) if !words.is_empty() && words.iter().all(Json::is_string) => {
-                        Some(command.clone())
-                    }
-                    _ => None,
-                };
-                match &words {
-                    Some(_) => self.report.approximated(&place, runs),
-                    None => self.report.dropped(&place, "it is neither a text nor a list of texts"),
-                }
-                return words.map(Some);
-            }
+        if let Some(command) = verifier.get("command") {
+            let place = self.place(&format!("{table}.command"));
+            let words = match command {
+                Json::String(command) => Ok(json!(["bash", "-c", command])),
+                Json::Array(words) if !words.is_empty() && words.iter().all(Json::is_string) => Ok(command.clone()),
+                _ => Err("it is neither a text nor a list of texts".to_owned()),
+            };
+            let words = self.report.kept(&place, words)?;
+            self.report.approximated(&place, runs);
+            return Some(Some(words));
         }
         if let Some(script) = file("test.sh") {
             self.report.approximated(&self.file_place(&script), runs);
@@ -100,24 +82,28 @@ impl Task<'_> {
             self.report.different(&place, "Reward Kit runs in the container with `uvx`, which the image has to have");
             return Some(Some(json!(REWARD_KIT)));
         }
-        match framework {
-            Some(framework) => {
-                let place = self.place(&format!("{table}.framework"));
-                self.report.dropped(&place, format!("how `{framework}` is run is not known: write `tests/test.sh`"));
-            }
-            None => {
-                let script = format!("{}/test.sh", tests.last().unwrap_or(&"tests"));
-                self.report.dropped(&self.file_place(&script), "there is no verifier for Linux");
-            }
-        }
+        let script = format!("{}/test.sh", tests.last().unwrap_or(&"tests"));
+        let (place, reason) = match framework {
+            Some(name) => (
+                self.place(&format!("{table}.framework")),
+                format!("how `{name}` is run is not known: write `tests/test.sh`"),
+            ),
+            None => (self.file_place(&script), "there is no verifier for Linux".to_owned()),
+        };
+        self.report.dropped(&place, reason);
         None
     }
 
-    /// The grader that runs a verifier; `tests` are its directories.
-    pub(super) fn grader(&mut self, tests: &[&str], table: &str, container: &Container<'_>) -> Option<Json> {
+    /// The grader that runs a verifier, whose keys are at `table`; `tests` are its directories.
+    pub(super) fn grader(
+        &mut self,
+        tests: &[&str],
+        table: &str,
+        verifier: &Object,
+        container: &Container<'_>,
+    ) -> Option<Json> {
         let Container { docker, image, files } = container;
-        let verifier = self.verifier(table);
-        let command = self.command(tests, table, &verifier, files)?;
+        let command = self.command(tests, table, verifier, files)?;
         let folders = tests.iter().filter(|folder| files.iter().any(|file| file.starts_with(&format!("{folder}/"))));
         let workdir = docker.workdir.as_deref().filter(|workdir| *workdir != "/").unwrap_or(WORKDIR);
         let folders: Vec<String> = folders.map(|folder| format!("harbor/{}/{folder}", self.id)).collect();
@@ -129,7 +115,7 @@ impl Task<'_> {
             config["command"] = command;
         }
         let mut seconds = VERIFIER_SECONDS;
-        for (key, value) in &verifier {
+        for (key, value) in verifier {
             let place = self.place(&format!("{table}.{key}"));
             match key.as_str() {
                 "timeout_sec" => {

@@ -1,7 +1,5 @@
 //! Where the cases of an eval file are.
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite_discovery::CASE_FILES;
@@ -10,7 +8,7 @@ use evalsuite_loader::document::{Data, Value};
 
 use crate::error::ConvertError;
 use crate::report::Place;
-use crate::source::SourceFiles;
+use crate::source::{self, SourceFiles};
 
 /// A case where it is written.
 #[derive(Debug)]
@@ -96,15 +94,10 @@ fn directories(
     found: &mut Vec<CaseSource>,
 ) -> Result<(), ConvertError> {
     files.allows(directory, reference, place);
-    let listing = fs::read_dir(directory).map_err(|error| ConvertError::io(directory, error))?;
-    let mut names = BTreeSet::new();
-    for entry in listing {
-        let entry = entry.map_err(|error| ConvertError::io(directory, error))?;
-        names.insert(entry.file_name());
-    }
-    for name in names {
-        let is_ignored = name.to_string_lossy().starts_with(['.', '_']);
-        let named = CASE_FILES.map(|file| directory.join(&name).join(file));
+    for path in source::sorted_entries(directory)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_ignored = name.starts_with(['.', '_']);
+        let named = CASE_FILES.map(|file| path.join(file));
         let Some(file) = named.into_iter().find(|file| !is_ignored && file.is_file()) else { continue };
         let shown = files.shown(&file);
         let mut document = files.document(&file, &shown, &Place::new(shown.clone(), 0, ""))?;
@@ -114,12 +107,7 @@ fn directories(
         {
             first.above.splice(0..0, document.end);
         }
-        found.push(CaseSource {
-            value: document.root,
-            file,
-            name: name.to_string_lossy().into_owned(),
-            is_own_file: true,
-        });
+        found.push(CaseSource { value: document.root, file, name, is_own_file: true });
     }
     Ok(())
 }

@@ -63,7 +63,7 @@ impl From<&PathBuf> for Source {
 }
 
 /// The files of a source. Each is read through this, and has to be in the directory of the source or in one that is allowed, links resolved.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SourceFiles {
     root: PathBuf,
     real_root: PathBuf,
@@ -88,12 +88,7 @@ impl SourceFiles {
             root: root.to_owned(),
             real_root: real(root)?,
             allowed: source.allowed.iter().map(|path| real(path)).collect::<Result<_, _>>()?,
-            copied: RefCell::default(),
-            problems: RefCell::default(),
-            bytes: Cell::new(0),
-            taken: Cell::new(0),
-            entries: Cell::new(0),
-            links: Cell::new(0),
+            ..Self::default()
         })
     }
 
@@ -244,6 +239,12 @@ fn resolved(path: &Path) -> PathBuf {
         }
         missing.extend(components.pop().map(|component| component.as_os_str().to_owned()));
     }
+}
+
+/// The paths in a directory, sorted.
+pub(crate) fn sorted_entries(directory: &Path) -> Result<Vec<PathBuf>, ConvertError> {
+    let read = || fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<BTreeSet<PathBuf>>>();
+    Ok(read().map_err(|error| ConvertError::io(directory, error))?.into_iter().collect())
 }
 
 /// The path as reports show it: relative to `root`, with `/`.
