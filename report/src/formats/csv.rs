@@ -3,6 +3,7 @@
 use std::io;
 use std::io::Write;
 
+use super::ids::trial_path;
 use crate::failure_text::FailureText;
 use crate::run_data::{CaseData, Problem, RunData, TrialData};
 
@@ -88,7 +89,7 @@ fn trial_row(run: &RunData, case: &CaseData, trial: &TrialData) -> Vec<String> {
         record.model.clone().unwrap_or_default(),
         record.tags.join(" "),
         record.started_at.clone(),
-        trial.directory.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/"),
+        trial_path(trial),
     ]
 }
 

@@ -20,7 +20,7 @@ pub(super) fn id(digits: usize, parts: &[&str]) -> String {
 }
 
 /// The path of a trial, which identifies it in its run, with `/` separators.
-pub(super) fn trial_path(trial: &TrialData) -> String {
+pub(crate) fn trial_path(trial: &TrialData) -> String {
     trial.directory.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 

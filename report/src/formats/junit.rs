@@ -5,7 +5,6 @@ use std::io::Write;
 use std::time::Duration;
 
 use evalsuite_records::record::{CaseRecord, Status};
-use evalsuite_schema::Location;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestRerun, TestSuite};
 
 use crate::failure_text::FailureText;
@@ -44,9 +43,12 @@ fn test_case(case: &CaseData, class: &str) -> TestCase {
     test.set_classname(class);
     test.set_time(case.trials.iter().map(duration).sum());
     let place = if is_failure(record.outcome) { &failure.location } else { &record.location };
-    place_of(place, |name, value| {
-        test.extra.insert(name.into(), value.into());
-    });
+    if !place.file.is_empty() {
+        test.extra.insert("file".into(), place.file.as_str().into());
+    }
+    if place.line > 0 {
+        test.extra.insert("line".into(), place.line.to_string().into());
+    }
     for (name, value) in properties(record, &case.trials) {
         test.add_property((name, value.as_str()));
     }
@@ -101,15 +103,6 @@ fn duration(trial: &TrialData) -> Duration {
     let timings = trial.record.timings;
     let around = timings.setup_ms.saturating_add(timings.teardown_ms);
     Duration::from_millis(timings.total_ms.saturating_sub(around))
-}
-
-fn place_of(location: &Location, mut add: impl FnMut(&str, &str)) {
-    if !location.file.is_empty() {
-        add("file", &location.file);
-    }
-    if location.line > 0 {
-        add("line", &location.line.to_string());
-    }
 }
 
 fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, String)> {

@@ -3,11 +3,13 @@
 use std::fmt::Write;
 use std::io;
 
+use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{OutcomeCounts, Status};
 
 use crate::failure_text::FailureText;
 use crate::judged_rates::judged_rates;
 use crate::run_data::{CaseData, Problem, RunData, SuiteData};
+use crate::statistics::mean;
 
 /// Most bytes that are written: GitHub refuses summaries above 1 MiB as a whole.
 pub const MARKDOWN_LIMIT: usize = 900 * 1024;
@@ -74,13 +76,11 @@ pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec
 
 /// `3 of 4 cases passed, 1 failed`.
 fn headline(run: &RunData) -> String {
+    let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     let mut counts = OutcomeCounts::default();
-    for case in run.suites.iter().flat_map(|suite| &suite.cases) {
-        counts.add(case.record.outcome);
-    }
+    cases().for_each(|case| counts.add(case.record.outcome));
     let mut text = format!("{} of {} cases passed", counts.passed, counts.run());
-    let cases = run.suites.iter().flat_map(|suite| &suite.cases);
-    let reused = u32::try_from(cases.filter(|case| case.record.reused_run.is_some()).count()).unwrap_or(u32::MAX);
+    let reused = u32::try_from(cases().filter(|case| case.record.reused_run.is_some()).count()).unwrap_or(u32::MAX);
     for (count, what) in [
         (counts.failed, "failed"),
         (counts.error, "with an error"),
@@ -91,7 +91,6 @@ fn headline(run: &RunData) -> String {
             text.push_str(&format!(", {count} {what}"));
         }
     }
-    let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     let errors: u32 = cases().map(|case| case.record.errors).sum();
     let trials: u32 = cases().map(|case| case.record.completed + case.record.errors).sum();
     if errors > 0 && trials > counts.run() {
@@ -99,8 +98,7 @@ fn headline(run: &RunData) -> String {
     }
     match cases().filter(|case| !case.record.failed_graders.is_empty()).count() {
         0 => {}
-        1 => text.push_str("; 1 case passed although a grader failed"),
-        count => text.push_str(&format!("; {count} cases passed although a grader failed")),
+        count => text.push_str(&format!("; {} passed although a grader failed", counted(count, "case"))),
     }
     text
 }
@@ -116,11 +114,7 @@ fn rows(suite: &SuiteData) -> Vec<String> {
             let uncounted = case.record.uncounted_trials().filter_map(|trial| trial.cost_usd);
             costs.extend(case.trials.iter().filter_map(|trial| trial.record.cost_usd).chain(uncounted));
         }
-        let mean = if scores.is_empty() {
-            "–".to_owned()
-        } else {
-            format!("{:.3}", scores.iter().sum::<f64>() / scores.len() as f64)
-        };
+        let mean = if scores.is_empty() { "–".to_owned() } else { format!("{:.3}", mean(&scores)) };
         let cost = if costs.is_empty() { "–".to_owned() } else { format!("${:.4}", costs.iter().sum::<f64>()) };
         format!(
             "| {} | {} | {} | {} | {} | {} | {mean} | {cost} |\n",

@@ -22,6 +22,7 @@ use evalsuite_records::file_replacement::error_at;
 
 use crate::run_data::{Problem, RunData};
 
+pub(crate) use self::ids::trial_path;
 pub(crate) use self::input::input_messages;
 pub use self::inspect::{InspectFormat, InspectLog, inspect_logs};
 pub use self::markdown::MARKDOWN_LIMIT;
@@ -58,13 +59,16 @@ pub enum Destination {
     FileOrDirectory,
 }
 
+type WriteText = fn(&RunData, &mut dyn Write) -> io::Result<Vec<Problem>>;
+type WriteFiles = fn(&RunData, &Path) -> io::Result<Exported>;
+
 /// What writes a format. Both return the files of the run that could not be read.
 #[derive(Debug, Clone, Copy)]
 enum Writer {
     /// One text.
-    Text(fn(&RunData, &mut dyn Write) -> io::Result<Vec<Problem>>),
+    Text(WriteText),
     /// Files.
-    Files(fn(&RunData, &Path) -> io::Result<Exported>),
+    Files(WriteFiles),
 }
 
 /// Files that were written.
@@ -79,55 +83,48 @@ pub struct Exported {
 
 /// All formats, in the order of the help.
 pub const FORMATS: &[Format] = &[
-    Format {
-        name: "github",
-        about: "GitHub Actions annotations",
-        destination: Destination::Output,
-        writer: Writer::Text(annotations::annotations),
-    },
-    Format {
-        name: "junit",
-        about: "Write JUnit XML; choose a name other than that of the test runner's file",
-        destination: Destination::File,
-        writer: Writer::Text(junit::junit),
-    },
-    Format {
-        name: "markdown",
-        about: "Append Markdown, for pull requests and summaries of CI jobs",
-        destination: Destination::EndOfFile,
-        writer: Writer::Text(markdown::markdown),
-    },
-    Format {
-        name: "csv",
-        about: "Write CSV with one row per trial",
-        destination: Destination::File,
-        writer: Writer::Text(csv::csv),
-    },
-    Format {
-        name: "json",
-        about: "Write the summary as JSON, as printed by `--format json`",
-        destination: Destination::File,
-        writer: Writer::Text(summary_json::summary_json),
-    },
-    Format {
-        name: "inspect-log",
-        about: "Write Inspect logs: FILE.json or FILE.eval for a run with one suite and target, else a directory with one log for each",
-        destination: Destination::FileOrDirectory,
-        writer: Writer::Files(inspect::files),
-    },
-    Format {
-        name: "otel",
-        about: "Write OpenTelemetry data as OTLP/JSON: spans to run.traces.jsonl, grader results to run.logs.jsonl",
-        destination: Destination::Directory,
-        writer: Writer::Files(otel::files),
-    },
-    Format {
-        name: "trace",
-        about: "Write Chrome trace JSON, a timeline for Perfetto",
-        destination: Destination::File,
-        writer: Writer::Text(trace::trace),
-    },
+    text("github", Destination::Output, annotations::annotations, "GitHub Actions annotations"),
+    text(
+        "junit",
+        Destination::File,
+        junit::junit,
+        "Write JUnit XML; choose a name other than that of the test runner's file",
+    ),
+    text(
+        "markdown",
+        Destination::EndOfFile,
+        markdown::markdown,
+        "Append Markdown, for pull requests and summaries of CI jobs",
+    ),
+    text("csv", Destination::File, csv::csv, "Write CSV with one row per trial"),
+    text(
+        "json",
+        Destination::File,
+        summary_json::summary_json,
+        "Write the summary as JSON, as printed by `--format json`",
+    ),
+    files(
+        "inspect-log",
+        Destination::FileOrDirectory,
+        inspect::files,
+        "Write Inspect logs: FILE.json or FILE.eval for a run with one suite and target, else a directory with one log for each",
+    ),
+    files(
+        "otel",
+        Destination::Directory,
+        otel::files,
+        "Write OpenTelemetry data as OTLP/JSON: spans to run.traces.jsonl, grader results to run.logs.jsonl",
+    ),
+    text("trace", Destination::File, trace::trace, "Write Chrome trace JSON, a timeline for Perfetto"),
 ];
+
+const fn text(name: &'static str, destination: Destination, write: WriteText, about: &'static str) -> Format {
+    Format { name, about, destination, writer: Writer::Text(write) }
+}
+
+const fn files(name: &'static str, destination: Destination, write: WriteFiles, about: &'static str) -> Format {
+    Format { name, about, destination, writer: Writer::Files(write) }
+}
 
 impl Format {
     /// The format with this name.

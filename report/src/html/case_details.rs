@@ -3,32 +3,8 @@
 use evalsuite_records::record::{CaseRecord, TrialRecord};
 use evalsuite_schema::json::{Value, json};
 
+use crate::formats::trial_path;
 use crate::run_data::{CaseData, CaseLookup, Problem, RunData, TrialData, TrialFiles, read_record};
-
-/// Fields of a trial's record that the index has, or that all trials of the case share.
-const KNOWN: &[&str] = &[
-    "schema",
-    "run_id",
-    "suite",
-    "suite_digest",
-    "layout",
-    "kind",
-    "case_id",
-    "case_key",
-    "test_name",
-    "target",
-    "location",
-    "metadata",
-    "tags",
-    "category",
-    "conversation_id",
-    "failure_bucket",
-    "trials_planned",
-    "runner_attempt",
-    "case_digest",
-    "input_digest",
-    "grader_digest",
-];
 
 /// The details of a case as JSON.
 pub(super) fn case_details(
@@ -64,10 +40,17 @@ pub(super) fn case_details(
 fn trial_details(trial: &TrialData, files: TrialFiles) -> Value {
     let mut record = evalsuite_schema::json::to_value(&trial.record).expect("records are JSON objects with text keys");
     if let Some(fields) = record.as_object_mut() {
-        fields.retain(|name, value| !value.is_null() && !KNOWN.contains(&name.as_str()));
+        fields.retain(|name, value| match name.as_str() {
+            // The index has them, or all trials of the case share them.
+            "schema" | "run_id" | "suite" | "suite_digest" | "layout" | "kind" | "case_id" | "case_key"
+            | "test_name" | "target" | "location" | "metadata" | "tags" | "category" | "conversation_id"
+            | "failure_bucket" | "trials_planned" | "runner_attempt" | "case_digest" | "input_digest"
+            | "grader_digest" => false,
+            _ => !value.is_null(),
+        });
     }
     json!({
-        "directory": trial.directory.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/"),
+        "directory": trial_path(trial),
         "record": record,
         "trajectory": files.trajectory,
         "patch": files.patch,

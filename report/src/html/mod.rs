@@ -11,8 +11,6 @@ mod page;
 mod past_runs;
 mod transcripts;
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::{fs, io};
 
@@ -21,7 +19,7 @@ use evalsuite_records::record::Status;
 use crate::run_data::{CaseData, CaseLookup, Problem, RunData};
 
 use self::chunks::Chunks;
-use self::page::{Page, Placement};
+use self::page::write_page;
 
 pub use self::transcripts::{Transcript, TranscriptError, write_transcripts};
 
@@ -95,10 +93,7 @@ impl HtmlReport {
     /// If the file cannot be written.
     pub fn write_file(&self, path: &Path) -> io::Result<Written> {
         let (index, chunks, problems) = self.data();
-        let mut out = BufWriter::new(File::create(path)?);
-        Page { index: &index, placement: Placement::Inside(&chunks) }.write(&mut out)?;
-        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        Ok(Written { bytes: fs::metadata(path)?.len(), problems })
+        Ok(Written { bytes: write_page(path, &index, Some(&chunks))?, problems })
     }
 
     /// Writes `index.html` and a directory `data` with files that the page loads when they are needed.
@@ -116,11 +111,8 @@ impl HtmlReport {
             bytes += script.len() as u64;
             fs::write(data.join(page::chunk_file(number)), script)?;
         }
-        let file = path.join(PAGE);
-        let mut out = BufWriter::new(File::create(&file)?);
-        Page { index: &index, placement: Placement::Beside }.write(&mut out)?;
-        out.flush()?;
-        Ok(Written { bytes: bytes + fs::metadata(&file)?.len(), problems })
+        bytes += write_page(&path.join(PAGE), &index, None)?;
+        Ok(Written { bytes, problems })
     }
 
     /// The index, the chunks, and what could not be read.

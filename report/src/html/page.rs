@@ -1,7 +1,8 @@
 //! The page around the data.
 
-use std::io;
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,51 +11,38 @@ use hmac_sha256::Hash;
 use super::assets;
 use super::chunks::packed;
 
-/// A page with an index.
-pub(super) struct Page<'a> {
-    /// The index as JSON.
-    pub(super) index: &'a str,
-    pub(super) placement: Placement<'a>,
+/// Writes a page with an index, which is JSON, to a file. The chunks are in the page, or in files of their own. Returns its size in bytes.
+pub(super) fn write_page(path: &Path, index: &str, chunks: Option<&[String]>) -> io::Result<u64> {
+    let mut out = BufWriter::new(File::create(path)?);
+    page(index, chunks, &mut out)?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    Ok(file.metadata()?.len())
 }
 
-/// Where the chunks are.
-pub(super) enum Placement<'a> {
-    /// In the page.
-    Inside(&'a [String]),
-    /// In files of their own.
-    Beside,
-}
-
-impl Page<'_> {
-    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let script = assets::script();
-        let files = match self.placement {
-            Placement::Inside(_) => "",
-            Placement::Beside => " 'self'",
-        };
-        let (script_digest, style_digest) = (digest(&script), digest(assets::STYLE));
-        writeln!(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
-        writeln!(
-            out,
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src \
-             'sha256-{script_digest}'{files}; style-src 'sha256-{style_digest}'; img-src data:; base-uri 'none'; form-action \
-             'none'\">"
-        )?;
-        writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
-        writeln!(out, "<meta name=\"color-scheme\" content=\"light dark\">\n<title>evalsuite report</title>")?;
-        // The digests are of exactly what is between the tags.
-        writeln!(out, "<style>{}</style>\n</head>\n<body>", assets::STYLE)?;
-        writeln!(out, "<noscript>This report needs JavaScript. It loads nothing from the network.</noscript>")?;
-        writeln!(out, "{}", data_element("index", &packed(self.index)))?;
-        // Not deferred: the page works while the browser still reads the chunks.
-        writeln!(out, "<script>{script}</script>")?;
-        if let Placement::Inside(chunks) = self.placement {
-            for (number, chunk) in chunks.iter().enumerate() {
-                writeln!(out, "{}", data_element(&format!("c{number}"), chunk))?;
-            }
-        }
-        writeln!(out, "</body>\n</html>")
+fn page(index: &str, chunks: Option<&[String]>, out: &mut impl Write) -> io::Result<()> {
+    let script = assets::script();
+    let files = if chunks.is_some() { "" } else { " 'self'" };
+    let (script_digest, style_digest) = (digest(&script), digest(assets::STYLE));
+    writeln!(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
+    writeln!(
+        out,
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src \
+         'sha256-{script_digest}'{files}; style-src 'sha256-{style_digest}'; img-src data:; base-uri 'none'; form-action \
+         'none'\">"
+    )?;
+    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
+    writeln!(out, "<meta name=\"color-scheme\" content=\"light dark\">\n<title>evalsuite report</title>")?;
+    // The digests are of exactly what is between the tags.
+    writeln!(out, "<style>{}</style>\n</head>\n<body>", assets::STYLE)?;
+    writeln!(out, "<noscript>This report needs JavaScript. It loads nothing from the network.</noscript>")?;
+    writeln!(out, "{}", data_element("index", &packed(index)))?;
+    // Not deferred: the page works while the browser still reads the chunks.
+    writeln!(out, "<script>{script}</script>")?;
+    for (number, chunk) in chunks.unwrap_or_default().iter().enumerate() {
+        writeln!(out, "{}", data_element(&format!("c{number}"), chunk))?;
     }
+    writeln!(out, "</body>\n</html>")
 }
 
 fn data_element(id: &str, base64: &str) -> String {
@@ -79,15 +67,15 @@ fn digest(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn page(placement: Placement<'_>) -> String {
+    fn written(chunks: Option<&[String]>) -> String {
         let mut out = Vec::new();
-        Page { index: "{}", placement }.write(&mut out).unwrap();
+        page("{}", chunks, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn the_policy_allows_only_this_script_and_this_style() {
-        let page = page(Placement::Inside(&[]));
+        let page = written(Some(&[]));
         let between = |open: &str, close: &str| {
             let start = page.find(open).unwrap() + open.len();
             &page[start..start + page[start..].find(close).unwrap()]
@@ -117,8 +105,8 @@ mod tests {
 
     #[test]
     fn chunks_are_in_the_page_or_in_files() {
-        assert!(page(Placement::Inside(&["QUJD".to_owned()])).contains("id=\"c0\">QUJD</script>"));
-        let beside = page(Placement::Beside);
+        assert!(written(Some(&["QUJD".to_owned()])).contains("id=\"c0\">QUJD</script>"));
+        let beside = written(None);
         assert!(
             beside.contains("script-src 'sha256-") && beside.contains("' 'self';") && !beside.contains("id=\"c0\"")
         );

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::index::{outcome_code, run_info};
 use crate::comparison::{CompareOptions, Comparison, SuiteComparison};
 use crate::run_data::{CaseLookup, RunData};
+use crate::statistics::mean;
 
 /// Numbers of one suite and target in one run.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -95,49 +96,31 @@ fn mean_ms(record: &CaseRecord) -> Option<u64> {
 
 /// The totals of a run by suite and target, in the order in which they first occur.
 pub(super) fn totals(run: &RunData) -> Vec<Totals> {
-    let mut totals: Vec<(Totals, Mean, Mean)> = Vec::new();
+    let mut totals: Vec<(Totals, Vec<f64>, Vec<f64>)> = Vec::new();
     for record in run.suites.iter().flat_map(|suite| &suite.cases).map(|case| &case.record) {
         let known = totals.iter().position(|(it, ..)| it.suite == record.suite && it.target == record.target);
         let index = known.unwrap_or_else(|| {
             let new = Totals { suite: record.suite.clone(), target: record.target.clone(), ..Totals::default() };
-            totals.push((new, Mean::default(), Mean::default()));
+            totals.push((new, Vec::new(), Vec::new()));
             totals.len() - 1
         });
         let (total, scores, durations) = &mut totals[index];
         total.cases.add(record.outcome);
         if matches!(record.outcome, Status::Passed | Status::Failed) {
-            scores.add(record.sampled_score());
+            scores.extend(record.sampled_score());
         }
         for trial in &record.trials {
             if let Some(cost) = trial.cost_usd {
                 total.cost_usd = Some(total.cost_usd.unwrap_or_default() + cost);
             }
-            durations.add(trial.duration_ms.map(|ms| ms as f64));
+            durations.extend(trial.duration_ms.map(|ms| ms as f64));
         }
     }
-    let finish = |(total, scores, durations): (Totals, Mean, Mean)| Totals {
-        score: scores.value(),
-        ms: durations.value(),
+    let mean_of = |values: Vec<f64>| (!values.is_empty()).then(|| mean(&values));
+    let finish = |(total, scores, durations): (Totals, Vec<f64>, Vec<f64>)| Totals {
+        score: mean_of(scores),
+        ms: mean_of(durations),
         ..total
     };
     totals.into_iter().map(finish).collect()
-}
-
-#[derive(Debug, Default)]
-struct Mean {
-    sum: f64,
-    count: f64,
-}
-
-impl Mean {
-    fn add(&mut self, value: Option<f64>) {
-        if let Some(value) = value {
-            self.sum += value;
-            self.count += 1.0;
-        }
-    }
-
-    fn value(&self) -> Option<f64> {
-        (self.count > 0.0).then(|| self.sum / self.count)
-    }
 }

@@ -1,14 +1,12 @@
 //! Transcripts in ATIF as one HTML file.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::{fmt, fs, io};
+use std::{fmt, io};
 
 use evalsuite_schema::json::{Value, json};
 
 use super::Written;
-use super::page::{Page, Placement};
+use super::page::write_page;
 
 /// An ATIF document.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,8 +63,5 @@ impl std::error::Error for TranscriptError {
 pub fn write_transcripts(transcripts: &[Transcript], path: &Path) -> io::Result<Written> {
     let list: Vec<Value> = transcripts.iter().map(|it| json!({ "name": it.name, "document": it.document })).collect();
     let index = json!({ "version": 1, "evalsuite": env!("CARGO_PKG_VERSION"), "transcripts": list }).to_string();
-    let mut out = BufWriter::new(File::create(path)?);
-    Page { index: &index, placement: Placement::Inside(&[]) }.write(&mut out)?;
-    out.flush()?;
-    Ok(Written { bytes: fs::metadata(path)?.len(), problems: Vec::new() })
+    Ok(Written { bytes: write_page(path, &index, Some(&[]))?, problems: Vec::new() })
 }

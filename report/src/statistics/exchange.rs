@@ -2,6 +2,8 @@
 
 use fastrand::Rng;
 
+use super::mean;
+
 const SEED: u64 = 0x5eed_f11b;
 /// Most random exchanges.
 const MOST_DRAWS: usize = 50_000;
@@ -201,10 +203,6 @@ fn log_choose(n: usize, k: usize) -> f64 {
 /// Probability that a standard normal number is at most as large.
 fn normal_at_most(value: f64) -> f64 {
     0.5 * libm::erfc(-value / std::f64::consts::SQRT_2)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    super::mean(values)
 }
 
 #[cfg(test)]

@@ -35,36 +35,29 @@ pub(super) fn write(
     out: impl Write + Seek,
     problems: &mut Vec<Problem>,
 ) -> io::Result<()> {
-    let mut archive = Archive(ZipWriter::new(out));
-    let start =
-        json!({ "version": header.field("version"), "eval": header.field("eval"), "plan": header.field("plan") });
-    archive.add("_journal/start.json", &start)?;
+    let mut archive = ZipWriter::new(out);
+    let mut add = |name: &str, content: &Value| -> io::Result<()> {
+        archive.start_file(name, SimpleFileOptions::default().compression_method(CompressionMethod::Deflated))?;
+        Ok(serde_json::to_writer(&mut archive, content)?)
+    };
+    let Header { fields, reductions, .. } = header;
+    let start = json!({ "version": fields["version"], "eval": fields["eval"], "plan": fields["plan"] });
+    add("_journal/start.json", &start)?;
     let mut summaries = Vec::new();
     for (id, case) in &log.cases {
         for trial in &case.trials {
             let sample = log.sample(header, id, trial, problems);
-            archive.add(&format!("samples/{id}_epoch_{}.json", sample["epoch"]), &sample)?;
+            add(&format!("samples/{id}_epoch_{}.json", sample["epoch"]), &sample)?;
             summaries.push(summary(&sample));
         }
     }
     let summaries = Value::Array(summaries);
-    archive.add("_journal/summaries/1.json", &summaries)?;
-    archive.add("summaries.json", &summaries)?;
-    archive.add("reductions.json", header.reductions())?;
-    let fields: Object = header.fields().iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-    archive.add("header.json", &Value::Object(fields))?;
-    archive.0.finish()?;
+    add("_journal/summaries/1.json", &summaries)?;
+    add("summaries.json", &summaries)?;
+    add("reductions.json", reductions)?;
+    add("header.json", fields)?;
+    archive.finish()?;
     Ok(())
-}
-
-struct Archive<W: Write + Seek>(ZipWriter<W>);
-
-impl<W: Write + Seek> Archive<W> {
-    fn add(&mut self, name: &str, content: &Value) -> io::Result<()> {
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
-        self.0.start_file(name, options)?;
-        serde_json::to_writer(&mut self.0, content).map_err(io::Error::from)
-    }
 }
 
 /// What a table of samples shows.

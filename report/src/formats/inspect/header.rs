@@ -14,9 +14,11 @@ const VERSION: u32 = 2;
 /// Everything of a log but its samples.
 pub(super) struct Header {
     /// In the order of the format: readers of headers read up to the samples. None is `null`, which they do not accept.
-    fields: Vec<(&'static str, Value)>,
-    reductions: Value,
-    model: String,
+    pub(super) fields: Value,
+    /// The mean scores of each case.
+    pub(super) reductions: Value,
+    /// The model of the agent, of trials that report none.
+    pub(super) model: String,
 }
 
 impl Header {
@@ -25,39 +27,23 @@ impl Header {
         let model = reported.unwrap_or_else(|| format!("none/{}", log.target));
         let scorers = scorers(log);
         let (status, error) = status(log);
-        let mut fields = vec![
-            ("version", VERSION.into()),
-            ("status", status.into()),
-            ("eval", eval(log, &model, &scorers)),
-            ("plan", plan(log)),
-            ("results", results(log, &scorers)),
-            ("stats", stats(log, &model)),
-            ("error", error),
-            ("invalidated", false.into()),
-            ("tags", json!([])),
-            ("metadata", json!({})),
-        ];
-        fields.retain(|(_, value)| !value.is_null());
+        let mut fields = json!({
+            "version": VERSION,
+            "status": status,
+            "eval": eval(log, &model, &scorers),
+            "plan": plan(log),
+            "results": results(log, &scorers),
+            "stats": stats(log, &model),
+            "error": error,
+            "invalidated": false,
+            "tags": [],
+            "metadata": {},
+        });
+        if let Some(fields) = fields.as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
+        }
         let reductions = scorers.iter().map(Scorer::reduction).collect();
         Self { fields, reductions, model }
-    }
-
-    pub(super) fn fields(&self) -> &[(&'static str, Value)] {
-        &self.fields
-    }
-
-    pub(super) fn field(&self, name: &str) -> &Value {
-        self.fields.iter().find(|(key, _)| *key == name).map_or(&Value::Null, |(_, value)| value)
-    }
-
-    /// The mean scores of each case.
-    pub(super) fn reductions(&self) -> &Value {
-        &self.reductions
-    }
-
-    /// The model of the agent, of trials that report none.
-    pub(super) fn model(&self) -> &str {
-        &self.model
     }
 }
 

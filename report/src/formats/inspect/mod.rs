@@ -148,8 +148,8 @@ impl InspectLog<'_> {
 
     fn write_json(&self, header: &Header, mut out: impl Write, problems: &mut Vec<Problem>) -> io::Result<()> {
         out.write_all(b"{\n")?;
-        for (key, value) in header.fields() {
-            writeln!(out, "{}: {value},", Value::from(*key))?;
+        for (key, value) in header.fields.as_object().into_iter().flatten() {
+            writeln!(out, "{}: {value},", Value::from(key.as_str()))?;
         }
         // Readers of headers stop here.
         out.write_all(b"\"samples\": [")?;
@@ -160,13 +160,13 @@ impl InspectLog<'_> {
                 separator = ",\n";
             }
         }
-        writeln!(out, "\n],\n\"reductions\": {}\n}}", header.reductions())
+        writeln!(out, "\n],\n\"reductions\": {}\n}}", header.reductions)
     }
 
     /// The sample of a trial.
     fn sample(&self, header: &Header, case_id: &str, trial: &TrialData, problems: &mut Vec<Problem>) -> Value {
         let files = TrialFiles::read_without_texts(self.run, trial, problems);
-        sample(header.model(), case_id, trial, &files)
+        sample(&header.model, case_id, trial, &files)
     }
 
     fn started_at(&self) -> &str {

@@ -25,15 +25,10 @@ fn any_value(value: Value) -> Value {
 }
 
 /// Tokens and cost by the names that spans have for them. Input tokens contain those from a cache.
-pub(super) fn usage(usage: Option<Usage>, cost_usd: Option<f64>) -> Vec<(&'static str, Value)> {
-    let mut fields = Vec::new();
-    if let Some(usage) = usage {
-        fields.push(("gen_ai.usage.input_tokens", usage.input.saturating_add(usage.cached).into()));
-        fields.push(("gen_ai.usage.output_tokens", usage.output.into()));
-        fields.push(("gen_ai.usage.cache_read.input_tokens", usage.cached.into()));
-    }
-    if let Some(cost) = cost_usd {
-        fields.push(("gen_ai.usage.cost", cost.into()));
-    }
-    fields
+pub(super) fn add_usage(fields: &mut Value, usage: Option<Usage>, cost_usd: Option<f64>) {
+    let input = |usage: Usage| usage.input.saturating_add(usage.cached);
+    fields["gen_ai.usage.input_tokens"] = usage.map(input).into();
+    fields["gen_ai.usage.output_tokens"] = usage.map(|usage| usage.output).into();
+    fields["gen_ai.usage.cache_read.input_tokens"] = usage.map(|usage| usage.cached).into();
+    fields["gen_ai.usage.cost"] = cost_usd.into();
 }

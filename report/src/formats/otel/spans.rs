@@ -4,7 +4,7 @@ use evalsuite_records::record::{GraderRecord, GraderState, Stage, Status, TrialR
 use evalsuite_schema::Role;
 use evalsuite_schema::json::{Value, json};
 
-use super::attributes::{attributes, usage};
+use super::attributes::{add_usage, attributes};
 use super::{Trace, nanoseconds};
 use crate::formats::input::input_messages;
 use crate::formats::steps::{Call, Step};
@@ -132,7 +132,7 @@ fn agent_span(trace: &Trace<'_>, files: &TrialFiles, steps: &[Step<'_>]) -> Valu
     });
     // Readers add up what spans used.
     if steps.iter().all(|step| step.usage.is_none()) {
-        add(&mut fields, usage(record.usage, record.cost_usd));
+        add_usage(&mut fields, record.usage, record.cost_usd);
     }
     let mut span =
         span(trace, [AGENT, TRIAL], INTERNAL, &format!("invoke_agent {}", record.agent), trace.timeline.agent, fields);
@@ -161,7 +161,7 @@ fn chat_span(trace: &Trace<'_>, index: usize, step: &Step<'_>, interval: Interva
         "gen_ai.response.model": model,
         "gen_ai.output.messages": json!([{ "role": "assistant", "parts": parts }]).to_string(),
     });
-    add(&mut fields, usage(step.usage, step.cost_usd));
+    add_usage(&mut fields, step.usage, step.cost_usd);
     let name = model.map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"));
     span(trace, [&format!("step {index}"), AGENT], CLIENT, &name, interval, fields)
 }
@@ -193,17 +193,11 @@ fn judge_span(trace: &Trace<'_>, grader_name: &str, grader: &GraderRecord, inter
         "evalsuite.judge": judge.name,
         "evalsuite.judge.calls": judge.attempts,
     });
-    add(&mut fields, usage(judge.usage, judge.cost_usd));
+    add_usage(&mut fields, judge.usage, judge.cost_usd);
     let name = format!("{grader_name} judge");
     Some(span(trace, [&name, grader_name], CLIENT, &format!("chat {model}"), interval, fields))
 }
 
 fn text_message(role: Role, text: &str) -> Value {
     json!({ "role": role.as_str(), "parts": [{ "type": "text", "content": text }] })
-}
-
-fn add(fields: &mut Value, more: Vec<(&str, Value)>) {
-    for (key, value) in more {
-        fields[key] = value;
-    }
 }
