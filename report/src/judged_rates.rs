@@ -1,5 +1,6 @@
 //! How often judges let answers pass, and how often people would.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use evalsuite_diagnostics::counted;
@@ -42,16 +43,11 @@ pub fn judged_rates(run: &RunData) -> Vec<JudgedRate> {
     for suite in &run.suites {
         let Some(calibration) = &suite.calibration else { continue };
         for (target, cases) in suite.by_target() {
-            let mut graders: Vec<(&str, &str)> = cases
-                .iter()
-                .flat_map(|case| judged(case))
-                .map(|(grader, judge)| (grader.name.as_str(), judge))
-                .collect();
-            graders.sort_unstable();
-            graders.dedup();
-            for (grader, judge) in
-                graders.into_iter().filter(|(_, judge)| calibration.judges.iter().any(|it| it == judge))
-            {
+            let graders =
+                cases.iter().flat_map(|case| judged(case)).map(|(grader, judge)| (grader.name.as_str(), judge));
+            let is_calibrated = |judge: &str| calibration.judges.iter().any(|it| it == judge);
+            let graders: BTreeSet<(&str, &str)> = graders.filter(|(_, judge)| is_calibrated(judge)).collect();
+            for (grader, judge) in graders {
                 let of_cases: Vec<f64> = cases.iter().filter_map(|case| share_passed(case, grader, judge)).collect();
                 let rated = rated(calibration, grader);
                 let Some(corrected) = corrected_rate(&of_cases, &rated) else { continue };

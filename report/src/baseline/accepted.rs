@@ -6,7 +6,7 @@ use evalsuite_records::record::{
     Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, PassState, Status, TrialSummary,
 };
 
-use crate::run_data::{CaseData, RunData, SuiteData};
+use crate::run_data::{CaseData, RunData, SuiteData, count_outcomes};
 
 /// Fewest trials, all failed, that lower the baseline of a case.
 const FEWEST_FAILED: u32 = 2;
@@ -210,11 +210,9 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     let mut line = BaselineCase::default();
     line.case.clone_from(&record.case_id);
     line.target.clone_from(&record.target);
-    let count = |wanted: Status| record.confirming.iter().filter(|trial| trial.outcome == wanted).count();
-    let [passed, failed] =
-        [Status::Passed, Status::Failed].map(|wanted| u32::try_from(count(wanted)).unwrap_or(u32::MAX));
-    line.passed = record.passed + passed;
-    line.trials = record.completed + passed + failed;
+    let repeated = count_outcomes(record.confirming.iter().map(|trial| trial.outcome));
+    line.passed = record.passed + repeated.passed;
+    line.trials = record.completed + repeated.passed + repeated.failed;
     line.score = (!scores.is_empty()).then(|| rounded(crate::statistics::mean(&scores)));
     line.spread = crate::statistics::standard_deviation(&scores).map(rounded);
     line.outcomes = completed_outcomes(record);

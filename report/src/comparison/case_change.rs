@@ -1,9 +1,10 @@
 //! What happened to one case.
 
-use evalsuite_records::record::{CaseRecord, PassState, Status};
+use evalsuite_records::record::{CaseRecord, PassState};
 use serde::Serialize;
 
 use super::pairing::Pair;
+use crate::run_data::count_outcomes;
 
 /// What a run is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,48 +82,29 @@ impl ChangeKind {
 impl CaseChange {
     /// `None` for a case that is the same. `tested`: whether it became worse or better than chance explains, and with which probability.
     pub(super) fn of(pair: &Pair<'_>, standard: Standard, tested: Option<(ChangeKind, f64)>) -> Option<Self> {
-        Some(match pair {
-            Pair::Both(_, run) if pair.is_error_now() => Self::new(ChangeKind::Error, pair.base(), Some(run), None),
-            Pair::Both(base, run) => {
-                let (kind, p_value) = match tested {
-                    Some((kind, p_value)) => (kind, Some(p_value)),
-                    None => (differs(base, standard, run)?, None),
-                };
-                Self::new(kind, Some(base), Some(run), p_value)
-            }
-            Pair::Redefined(base, run) => Self::new(ChangeKind::Redefined, Some(base), Some(run), None),
-            Pair::NoResult(base, run) if pair.is_error_now() => {
-                Self::new(ChangeKind::Error, Some(base), Some(run), None)
-            }
-            Pair::NoBase(base, run) | Pair::NoResult(base, run) => {
-                Self::new(ChangeKind::Missing, Some(base), Some(run), None)
-            }
-            Pair::TornBase(run) => Self::new(ChangeKind::Missing, None, Some(run), None),
-            Pair::Added(run) => Self::new(ChangeKind::Added, None, Some(run), None),
-            Pair::Removed(base) => Self::new(ChangeKind::Removed, Some(base), None, None),
-        })
-    }
-
-    fn new(kind: ChangeKind, base: Option<&CaseRecord>, run: Option<&CaseRecord>, p_value: Option<f64>) -> Self {
+        let (kind, p_value) = match (pair, tested) {
+            _ if pair.is_error_now() => (ChangeKind::Error, None),
+            (Pair::Both(..), Some((kind, p_value))) => (kind, Some(p_value)),
+            (Pair::Both(base, run), None) => (differs(base, standard, run)?, None),
+            (Pair::Redefined(..), _) => (ChangeKind::Redefined, None),
+            (Pair::NoBase(..) | Pair::NoResult(..) | Pair::TornBase(_), _) => (ChangeKind::Missing, None),
+            (Pair::Added(_), _) => (ChangeKind::Added, None),
+            (Pair::Removed(_), _) => (ChangeKind::Removed, None),
+        };
+        let [base, run] = pair.records();
         let id = run.or(base).map(|record| record.case_id.clone()).unwrap_or_default();
         let trials = |record: Option<&CaseRecord>| record.map_or((0, 0), |record| (record.passed, record.completed));
-        let confirming = run.iter().flat_map(|record| &record.confirming).map(|trial| trial.outcome);
-        let count = |wanted: fn(Status) -> bool| {
-            u32::try_from(confirming.clone().filter(|outcome| wanted(*outcome)).count()).unwrap_or(u32::MAX)
-        };
-        Self {
+        let confirming = count_outcomes(run.iter().flat_map(|record| &record.confirming).map(|trial| trial.outcome));
+        Some(Self {
             case_id: id,
             kind,
             base: trials(base),
             run: trials(run),
-            confirming: (
-                count(|outcome| outcome == Status::Passed),
-                count(|outcome| matches!(outcome, Status::Passed | Status::Failed)),
-            ),
+            confirming: (confirming.passed, confirming.passed.saturating_add(confirming.failed)),
             base_score: base.and_then(|record| record.mean),
             run_score: run.and_then(|record| record.mean),
             p_value,
-        }
+        })
     }
 }
 

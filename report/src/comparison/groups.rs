@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use evalsuite_records::record::CaseRecord;
 
-use super::{CompareOptions, identity};
-use crate::run_data::RunData;
+use super::CompareOptions;
+use crate::run_data::{RunData, identity};
 use crate::slice::values_of;
 
 /// Which cases belong together.

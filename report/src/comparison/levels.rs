@@ -1,9 +1,9 @@
 //! How often a comparison may call a change what is none, and which test of it may do so how often.
 
 /// Probability that a comparison of an agent that has not changed says *regressed*.
-const REGRESSED: f64 = 0.045;
+pub(super) const REGRESSED: f64 = 0.045;
 /// Probability that it says *improved*.
-const IMPROVED: f64 = 0.005;
+pub(super) const IMPROVED: f64 = 0.005;
 /// Largest part of these that the tests of single cases take where scores can show a change, too.
 const CASES: f64 = 0.5;
 
@@ -15,17 +15,9 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    pub(super) fn regressed(suites: usize, has_slices: bool) -> Self {
-        Self::new(REGRESSED, suites, has_slices)
-    }
-
-    pub(super) fn improved(suites: usize, has_slices: bool) -> Self {
-        Self::new(IMPROVED, suites, has_slices)
-    }
-
-    fn new(all: f64, suites: usize, has_slices: bool) -> Self {
-        let suites = suites as f64;
-        Self { all: all / suites, has_slices }
+    /// The levels of one of so many suites and targets, which share the probability `all` to be wrong.
+    pub(super) fn new(all: f64, suites: usize, has_slices: bool) -> Self {
+        Self { all: all / suites as f64, has_slices }
     }
 
     /// Level of the tests of single cases. `smallest`: the smallest p-value that the scores could have; where it is too large to show

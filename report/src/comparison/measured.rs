@@ -7,20 +7,14 @@ use super::{ComparisonVerdict, FEWEST_PAIRS};
 use crate::statistics::{Place, mean};
 
 /// Paired cases of a suite or a slice: their differences, and which of them belong together.
-#[derive(Default)]
 pub(super) struct Differences {
-    values: Vec<f64>,
-    clusters: Vec<usize>,
+    pub(super) values: Vec<f64>,
+    pub(super) clusters: Vec<usize>,
 }
 
 impl Differences {
     pub(super) fn len(&self) -> usize {
         self.values.len()
-    }
-
-    pub(super) fn push(&mut self, difference: f64, cluster: usize) {
-        self.values.push(difference);
-        self.clusters.push(cluster);
     }
 
     /// Number of cases whose score differs.

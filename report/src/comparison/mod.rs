@@ -14,13 +14,13 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_records::record::{Baseline, CaseRecord, PairRecord};
+use evalsuite_records::record::{Baseline, PairRecord};
 use evalsuite_records::run_directory::{CASE_RECORD, CaseDirectoryName};
 use evalsuite_schema::gate::SliceKey;
 use serde::Serialize;
 
 use crate::baseline::as_run;
-use crate::run_data::{CaseData, RunData, SuiteData, SuiteNames};
+use crate::run_data::{CaseData, RunData, SuiteNames};
 use crate::statistics::holm;
 
 pub use self::answers::{answer_pairs, answer_pairs_with_accepted, judges_of};
@@ -30,7 +30,7 @@ use self::groups::{Clusters, Slices};
 pub use self::judged::JudgedAnswers;
 pub use self::measured::SliceComparison;
 pub use self::suite::SuiteComparison;
-use self::suite::{Groups, Sides, SuitePairs};
+use self::suite::SuitePairs;
 
 /// Share of missing pairs above which a comparison says nothing.
 const MOST_MISSING: f64 = 0.1;
@@ -160,11 +160,11 @@ impl Comparison {
             }
             keys.retain(|_, [_, run]| !run.is_empty());
         }
-        let groups = Groups { clusters: Clusters::new(run, options), slices: Slices::new(run, options) };
+        let (clusters, slices) = (Clusters::new(run, options), Slices::new(run, options));
         let torn = torn_cases(base);
         let pairs = keys.into_iter().map(|((suite, target), sides)| {
             let [base, run] = sides.map(|cases| cases.into_iter().map(|case| &case.record).collect::<Vec<_>>());
-            SuitePairs::new((suite, target), standard, &Sides { base, run, torn: &torn }, &groups)
+            SuitePairs::new((suite, target), standard, [&base, &run], &torn, (&clusters, &slices))
         });
         let pairs: Vec<SuitePairs> = pairs.collect();
         // Where several suites are compared, each has its share of the probability to be wrong. One in which nothing varies needs none.
@@ -197,7 +197,9 @@ impl Comparison {
             suite.judged = (!records.is_empty()).then(|| JudgedAnswers::new(records, clusters));
         }
         let judged = self.suites.iter_mut().filter_map(|suite| suite.judged.as_mut());
-        adjust(judged.filter(|judged| judged.count() >= FEWEST_PAIRS).map(|judged| &mut judged.adjusted_p));
+        let gating: Vec<_> = judged.filter(|judged| judged.count() >= FEWEST_PAIRS).collect();
+        let adjusted = holm(&gating.iter().map(|judged| judged.p_value).collect::<Vec<_>>());
+        gating.into_iter().zip(adjusted).for_each(|(judged, p)| judged.adjusted_p = p);
         self.suites.iter_mut().filter_map(|suite| suite.judged.as_mut()).for_each(JudgedAnswers::decide);
         self
     }
@@ -212,7 +214,7 @@ fn by_suite_and_target<'a>(
     let names = [SuiteNames::new(sides[0], &sides[1].suite_names()), SuiteNames::default()];
     let mut keys: BTreeMap<(String, String), [Vec<&CaseData>; 2]> = BTreeMap::new();
     for (side, data) in sides.into_iter().enumerate() {
-        for case in data.suites.iter().flat_map(|suite: &SuiteData| &suite.cases) {
+        for case in data.suites.iter().flat_map(|suite| &suite.cases) {
             let target = match &options.targets {
                 None => case.record.target.clone(),
                 Some(targets) if case.record.target != *[&targets.0, &targets.1][side] => continue,
@@ -229,17 +231,4 @@ fn by_suite_and_target<'a>(
 fn torn_cases(run: &RunData) -> BTreeSet<String> {
     let files = run.problems.iter().filter_map(|problem| problem.file.strip_suffix(CASE_RECORD)?.strip_suffix('/'));
     files.filter_map(|directory| Some(CaseDirectoryName::parse(directory.rsplit('/').next()?).case_key)).collect()
-}
-
-/// Replaces the p-values of a family of comparisons by adjusted ones.
-fn adjust<'a>(p_values: impl Iterator<Item = &'a mut f64>) {
-    let p_values: Vec<&mut f64> = p_values.collect();
-    let adjusted = holm(&p_values.iter().map(|p| **p).collect::<Vec<_>>());
-    for (p, adjusted) in p_values.into_iter().zip(adjusted) {
-        *p = adjusted;
-    }
-}
-
-fn identity(record: &CaseRecord) -> [&str; 3] {
-    [&record.suite, &record.case_id, &record.target]
 }

@@ -1,9 +1,10 @@
 //! What the trials of a case say about it, and what of that can be compared.
 
-use evalsuite_records::record::{CaseRecord, Rule, Status, TrialSummary};
+use evalsuite_records::record::{CaseRecord, OutcomeCounts, Rule, Status, TrialSummary};
 
 use super::case_change::Standard;
 use crate::baseline::rounded;
+use crate::run_data::count_outcomes;
 use crate::statistics::{CaseTrials, End, Series, mean};
 
 /// The planned trials of a case in one run.
@@ -19,15 +20,15 @@ impl Observed {
     /// `rule` is that of the case; `stops_early`: whether trials end as soon as they decide the case. How many there are then depends on how
     /// they ended, and of such numbers only the first trial's score has the right mean.
     pub(super) fn of(record: &CaseRecord, standard: Standard, rule: Rule, stops_early: bool) -> Self {
-        let completed = || record.trials.iter().filter(|trial| is_completed(trial.outcome));
+        let completed =
+            || record.trials.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
         let score = |trial: &TrialSummary| match standard {
             Standard::Run => trial.score,
             // Baselines have rounded scores, which are compared with rounded ones.
             Standard::Baseline => trial.score.map(rounded),
         };
         let mut scores: Vec<f64> = completed().filter_map(score).collect();
-        let count = |status: Status| u32::try_from(completed().filter(|trial| trial.outcome == status).count());
-        let [passed, failed] = [Status::Passed, Status::Failed].map(|status| count(status).unwrap_or(u32::MAX));
+        let OutcomeCounts { passed, failed, .. } = count_outcomes(completed().map(|trial| trial.outcome));
         let end = match rule {
             Rule::Any if stops_early && passed <= 1 => End::Pass,
             Rule::Every if stops_early && failed <= 1 => End::Failure,
@@ -48,7 +49,6 @@ impl Observed {
 /// The trials of a case in both runs, with those that repeated it in the second one.
 pub(super) fn case_trials(base: &Observed, run: &Observed, record: &CaseRecord) -> CaseTrials {
     let outcomes: Vec<Status> = record.confirming.iter().map(|trial| trial.outcome).collect();
-    let of = |status: Status| outcomes.iter().filter(|outcome| **outcome == status).count();
     let is_repeated_as_failed = record.outcome != Status::Passed;
     let (wanted, other) =
         if is_repeated_as_failed { (Status::Failed, Status::Passed) } else { (Status::Passed, Status::Failed) };
@@ -59,15 +59,6 @@ pub(super) fn case_trials(base: &Observed, run: &Observed, record: &CaseRecord) 
         run: run.series,
         confirmed: if is_repeated_as_failed { leading } else { 0 },
         confirmed_better: if is_repeated_as_failed { 0 } else { leading },
-        refuted: of(other) > 0,
+        refuted: outcomes.contains(&other),
     }
-}
-
-/// Whether the trials of a suite's cases end as soon as they decide the case: those of one do.
-pub(super) fn stops_early(records: &[&CaseRecord]) -> bool {
-    records.iter().any(|record| record.ends_early())
-}
-
-fn is_completed(outcome: Status) -> bool {
-    matches!(outcome, Status::Passed | Status::Failed)
 }

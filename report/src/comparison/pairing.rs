@@ -48,13 +48,12 @@ impl Pair<'_> {
     }
 
     /// The record in the base, if there is one.
-    pub(super) fn base(&self) -> Option<&CaseRecord> {
-        match self {
-            Self::Both(base, _) | Self::Redefined(base, _) | Self::NoBase(base, _) | Self::NoResult(base, _) => {
-                Some(base)
-            }
-            Self::Removed(base) => Some(base),
-            Self::TornBase(_) | Self::Added(_) => None,
+    pub(super) fn records(&self) -> [Option<&CaseRecord>; 2] {
+        match *self {
+            Self::Both(base, run) | Self::Redefined(base, run) => [Some(base), Some(run)],
+            Self::NoBase(base, run) | Self::NoResult(base, run) => [Some(base), Some(run)],
+            Self::Removed(base) => [Some(base), None],
+            Self::TornBase(run) | Self::Added(run) => [None, Some(run)],
         }
     }
 }

@@ -2,20 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_records::record::{CaseRecord, OutcomeCounts};
+use evalsuite_records::record::CaseRecord;
 use serde::Serialize;
 
 use super::case_change::Standard;
 use super::groups::{Clusters, Slices};
-use super::levels::Levels;
+use super::levels::{IMPROVED, Levels, REGRESSED};
 use super::measured::{Differences, p_value};
-use super::observed::{Observed, case_trials, stops_early};
+use super::observed::{Observed, case_trials};
 use super::pairing::{Pair, pair_cases};
 use super::{
     CaseChange, ChangeKind, CompareOptions, ComparisonVerdict, FEWEST_PAIRS, JudgedAnswers, MOST_MISSING,
-    SliceComparison, adjust, identity,
+    SliceComparison,
 };
-use crate::statistics::{CaseTrials, Place, Unit, Worse, places, worse_cases};
+use crate::run_data::{count_outcomes, identity};
+use crate::statistics::{CaseTrials, Place, Unit, Worse, holm, places, worse_cases};
 
 /// Between minus and plus so many standard deviations are 95 % of the differences that chance alone makes.
 const CHANCE: f64 = 1.96;
@@ -63,20 +64,6 @@ pub struct SuiteComparison {
     pub verdict: ComparisonVerdict,
 }
 
-/// Which cases belong together, and which are compared by themselves.
-pub(super) struct Groups<'a> {
-    pub(super) clusters: Clusters<'a>,
-    pub(super) slices: Slices<'a>,
-}
-
-/// The records of a suite and target in both runs.
-pub(super) struct Sides<'a> {
-    pub(super) base: Vec<&'a CaseRecord>,
-    pub(super) run: Vec<&'a CaseRecord>,
-    /// Keys of the cases whose record in the base cannot be read.
-    pub(super) torn: &'a BTreeSet<String>,
-}
-
 /// The paired cases of a suite and target, before anything is said about them.
 pub(super) struct SuitePairs<'a> {
     name: (String, String),
@@ -100,15 +87,21 @@ struct Compared {
 }
 
 impl<'a> SuitePairs<'a> {
-    pub(super) fn new(name: (String, String), standard: Standard, sides: &Sides<'a>, groups: &Groups<'_>) -> Self {
-        let Sides { base, run, torn } = sides;
-        let stops = [stops_early(base), stops_early(run)];
+    /// `torn`: keys of the cases whose record in the base cannot be read.
+    pub(super) fn new(
+        name: (String, String),
+        standard: Standard,
+        [base, run]: [&[&'a CaseRecord]; 2],
+        torn: &BTreeSet<String>,
+        (clusters, slices_of): (&Clusters<'_>, &Slices<'_>),
+    ) -> Self {
+        let stops = [base, run].map(|records| records.iter().any(|record| record.ends_early()));
         let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
         let pairs = pair_cases(base, run, |record| torn.contains(&record.case_key));
         let mut compared = Vec::new();
         for pair in &pairs {
             let Pair::Both(base, run) = pair else { continue };
-            let slices = groups.slices.of(run).iter().map(|slice| {
+            let slices = slices_of.of(run).iter().map(|slice| {
                 let next = numbers.len();
                 *numbers.entry(slice.clone()).or_insert(next)
             });
@@ -116,7 +109,7 @@ impl<'a> SuitePairs<'a> {
             let [base, run_side] = [(base, stops[0]), (run, stops[1])]
                 .map(|(record, stops)| Observed::of(record, standard, run.rule, stops));
             let trials = case_trials(&base, &run_side, run);
-            let cluster = groups.clusters.of(identity(run), compared.len());
+            let cluster = clusters.of(identity(run), compared.len());
             compared.push(Compared { base, run: run_side, trials, cluster, slices });
         }
         let mut slices: Vec<_> = numbers.into_iter().collect();
@@ -135,8 +128,7 @@ impl<'a> SuitePairs<'a> {
     pub(super) fn compare(self, suites: usize, options: &CompareOptions) -> SuiteComparison {
         let places = places(&self.units(), 1 + self.slices.len());
         let has_slices = !self.slices.is_empty();
-        let down = Levels::regressed(suites, has_slices);
-        let up = Levels::improved(suites, has_slices);
+        let [down, up] = [REGRESSED, IMPROVED].map(|all| Levels::new(all, suites, has_slices));
         let worse = self.changed(down.cases(places[0].smallest), |trials| trials);
         let better = self.changed(up.cases(places[0].smallest), CaseTrials::reversed);
         let [down, up] = [down.scores(worse.used), up.scores(better.used)];
@@ -207,11 +199,9 @@ impl<'a> SuitePairs<'a> {
     }
 
     fn differences(&self, is_meant: impl Fn(&Compared) -> bool) -> Differences {
-        let mut differences = Differences::default();
-        for case in self.compared.iter().filter(|case| is_meant(case)) {
-            differences.push(case.difference(), case.cluster);
-        }
-        differences
+        let cases = self.compared.iter().filter(|case| is_meant(case));
+        let (values, clusters) = cases.map(|case| (case.difference(), case.cluster)).unzip();
+        Differences { values, clusters }
     }
 
     fn slice_comparisons(&self, places: &[Place]) -> Vec<SliceComparison> {
@@ -221,34 +211,25 @@ impl<'a> SuitePairs<'a> {
         };
         let mut slices: Vec<SliceComparison> = self.slices.iter().enumerate().map(compare).collect();
         for is_worse in [true, false] {
-            let gating = slices.iter_mut().filter(|slice| slice.pairs >= FEWEST_PAIRS);
+            let is_meant = |slice: &SliceComparison| (slice.difference < 0.0) == is_worse;
             // The others are of the same family, and as far from this direction as can be.
-            let mut p_values: Vec<(bool, f64)> = Vec::new();
-            let gating: Vec<&mut SliceComparison> = gating.collect();
-            p_values.extend(gating.iter().map(|slice| {
-                let is_meant = (slice.difference < 0.0) == is_worse;
-                (is_meant, if is_meant { slice.p_value } else { 1.0 })
-            }));
-            adjust(p_values.iter_mut().map(|(_, p)| p));
-            for (slice, (is_meant, p)) in gating.into_iter().zip(p_values) {
-                if is_meant {
-                    slice.adjusted_p = p;
-                }
+            let p_value = |slice: &&mut SliceComparison| if is_meant(slice) { slice.p_value } else { 1.0 };
+            let gating: Vec<_> = slices.iter_mut().filter(|slice| slice.pairs >= FEWEST_PAIRS).collect();
+            let adjusted = holm(&gating.iter().map(p_value).collect::<Vec<_>>());
+            for (slice, p) in gating.into_iter().zip(adjusted).filter(|(slice, _)| is_meant(slice)) {
+                slice.adjusted_p = p;
             }
         }
         slices
     }
 
     fn changes(&self, worse: &Worse, better: &Worse) -> Vec<CaseChange> {
-        let mut compared = 0;
+        let mut of_compared = worse.p_values.iter().zip(&better.p_values);
         let mut tested = |pair: &Pair<'_>| {
-            matches!(pair, Pair::Both(..)).then(|| {
-                compared += 1;
-                let [worse, better] = [worse, better].map(|found| found.p_values[compared - 1]);
-                worse.map(|p| (ChangeKind::Regressed, p)).or(better.map(|p| (ChangeKind::Improved, p)))
-            })
+            let (worse, better) = matches!(pair, Pair::Both(..)).then(|| of_compared.next())??;
+            worse.map(|p| (ChangeKind::Regressed, p)).or(better.map(|p| (ChangeKind::Improved, p)))
         };
-        self.pairs.iter().filter_map(|pair| CaseChange::of(pair, self.standard, tested(pair).flatten())).collect()
+        self.pairs.iter().filter_map(|pair| CaseChange::of(pair, self.standard, tested(pair))).collect()
     }
 }
 
@@ -297,7 +278,6 @@ impl SuiteComparison {
 }
 
 fn passed(records: &[&CaseRecord]) -> (u32, u32) {
-    let mut counts = OutcomeCounts::default();
-    records.iter().for_each(|record| counts.add(record.outcome));
+    let counts = count_outcomes(records.iter().map(|record| record.outcome));
     (counts.passed, counts.run())
 }

@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::io;
 
 use evalsuite_diagnostics::counted;
-use evalsuite_records::record::{OutcomeCounts, Status};
+use evalsuite_records::record::Status;
 
 use crate::failure_text::FailureText;
 use crate::judged_rates::judged_rates;
-use crate::run_data::{CaseData, Problem, RunData, SuiteData};
+use crate::run_data::{CaseData, Problem, RunData, SuiteData, count_outcomes};
 use crate::statistics::mean;
 
 /// Most bytes that are written: GitHub refuses summaries above 1 MiB as a whole.
@@ -77,8 +77,7 @@ pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec
 /// `3 of 4 cases passed, 1 failed`.
 fn headline(run: &RunData) -> String {
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
-    let mut counts = OutcomeCounts::default();
-    cases().for_each(|case| counts.add(case.record.outcome));
+    let counts = count_outcomes(cases().map(|case| case.record.outcome));
     let mut text = format!("{} of {} cases passed", counts.passed, counts.run());
     let reused = u32::try_from(cases().filter(|case| case.record.reused_run.is_some()).count()).unwrap_or(u32::MAX);
     for (count, what) in [
@@ -106,10 +105,9 @@ fn headline(run: &RunData) -> String {
 /// A row per target.
 fn rows(suite: &SuiteData) -> Vec<String> {
     let row = |(target, cases): (&str, Vec<&CaseData>)| {
-        let mut counts = OutcomeCounts::default();
+        let counts = count_outcomes(cases.iter().map(|case| case.record.outcome));
         let (mut scores, mut costs) = (Vec::new(), Vec::new());
         for case in cases {
-            counts.add(case.record.outcome);
             scores.extend(case.record.sampled_score());
             let uncounted = case.record.uncounted_trials().filter_map(|trial| trial.cost_usd);
             costs.extend(case.trials.iter().filter_map(|trial| trial.record.cost_usd).chain(uncounted));

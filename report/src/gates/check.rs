@@ -159,7 +159,7 @@ impl<'a> Checked<'a> {
             return Some("no case matches".to_owned());
         }
         let missing = skipped + if gate.measure() == Measure::Score { measured.unknown } else { 0 };
-        if too_many(missing, run + skipped) {
+        if share(missing, run + skipped) > MOST_MISSING {
             return Some(format!("{missing} of {} cases have no result", run + skipped));
         }
         let unselected = if self.options.only_selected { 0 } else { filtered + self.without_record(gate) };
@@ -199,10 +199,6 @@ impl<'a> Checked<'a> {
 fn is_filtered(case: &CaseData) -> bool {
     case.record.outcome == Status::Skipped
         && case.record.reason.as_ref().is_some_and(|reason| reason.code == ReasonCode::Filtered)
-}
-
-fn too_many(missing: usize, all: usize) -> bool {
-    share(missing, all) > MOST_MISSING
 }
 
 fn share(count: usize, all: usize) -> f64 {

@@ -59,7 +59,7 @@ impl CaseRuns {
             cases: self.0.len(),
             mature,
             without_result,
-            is_saturated: share(mature, self.0.len() + without_result) >= options.saturated,
+            is_saturated: mature as f64 / (self.0.len() + without_result).max(1) as f64 >= options.saturated,
             histogram: [0; 6],
             graduates: Vec::new(),
             broken: Vec::new(),
@@ -103,8 +103,4 @@ fn pooled<'s>(id: &str, runs: impl IntoIterator<Item = &'s Seen>, commit: Option
 
 fn rate(passed: u32, trials: u32) -> f64 {
     f64::from(passed) / f64::from(trials.max(1))
-}
-
-fn share(part: usize, all: usize) -> f64 {
-    part as f64 / all.max(1) as f64
 }

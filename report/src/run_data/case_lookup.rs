@@ -32,6 +32,6 @@ impl<'a> CaseLookup<'a> {
     }
 }
 
-fn identity(record: &CaseRecord) -> [&str; 3] {
+pub(crate) fn identity(record: &CaseRecord) -> [&str; 3] {
     [&record.suite, &record.case_id, &record.target]
 }
