@@ -34,12 +34,7 @@ impl FileLock {
     /// As [`acquire`](Self::acquire).
     pub fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
         let file = open(path)?;
-        let is_locked = uninterrupted(|| match file.try_lock() {
-            Ok(()) => Ok(true),
-            Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(error)) => Err(error),
-        })?;
-        Ok(is_locked.then_some(Self(file)))
+        Ok(try_lock(&file)?.then_some(Self(file)))
     }
 
     /// Whether a file below the directory of a run is locked; `false` without such a file, for one that this user may not read, and for what
@@ -55,14 +50,10 @@ impl FileLock {
             Err(_) => return Ok(false),
         };
         let lock = Self(file);
-        match uninterrupted(|| match lock.0.try_lock() {
-            Ok(()) => Ok(false),
-            Err(TryLockError::WouldBlock) => Ok(true),
-            Err(TryLockError::Error(error)) => Err(error),
-        }) {
+        match try_lock(&lock.0) {
+            Ok(is_free) => Ok(!is_free),
             // Some file systems lock only files that are open for writing.
             Err(_) => Ok(Self::try_acquire(&run.join(path))?.is_none()),
-            held => held,
         }
     }
 
@@ -116,6 +107,15 @@ impl Drop for FileLock {
         // A process that was started meanwhile may have a copy of the handle: closing this one would not release the lock.
         let _ = self.0.unlock();
     }
+}
+
+/// Locks a file unless it is locked; whether it was free.
+fn try_lock(file: &File) -> io::Result<bool> {
+    uninterrupted(|| match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    })
 }
 
 /// Repeats a call that a signal interrupted. The standard library does so for all calls but those that lock.

@@ -51,16 +51,6 @@ pub struct CalibrationRecord {
     pub samples: Vec<SampleRecord>,
 }
 
-impl CalibrationRecord {
-    /// Name and version of this record.
-    pub const SCHEMA: &'static str = "evalsuite.calibration/1";
-
-    /// A record without data.
-    pub fn new() -> Self {
-        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
-    }
-}
-
 /// Numbers of samples by result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -146,14 +146,6 @@ pub struct Conditions {
 }
 
 impl CaseRecord {
-    /// Value of `schema` in records of this version.
-    pub const SCHEMA: &'static str = "evalsuite.case/1";
-
-    /// A record without data.
-    pub fn new() -> Self {
-        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
-    }
-
     /// The record of the case of this trial before anything is known about its result: the reverse of [`TrialRecord::of_case`].
     pub fn of_trial(trial: TrialRecord) -> Self {
         Self {

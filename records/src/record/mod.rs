@@ -3,6 +3,25 @@
 //! Records are JSON objects. Times are RFC 3339 UTC with milliseconds, durations are milliseconds, costs are US dollars.
 //! A field that does not apply is `null`. Readers ignore unknown fields.
 
+macro_rules! names {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident => $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$doc])* #[serde(rename = $text)] $variant,)+
+        }
+
+        impl $name {
+            /// The name used in records and messages.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                }
+            }
+        }
+    };
+}
+
 mod accepted_answers;
 mod baseline;
 mod calibration;
@@ -37,36 +56,51 @@ pub use suite_id::SuiteId;
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};
 pub use trial::{HookRecord, Mode, Note, Started, Timings, TrialRecord, TurnRecord, Versions, WorkspaceRecord};
 
-/// The outcome of a trial or a case: `outcome` in records. (`Outcome` is the return value of an agent.)
-///
-/// ```
-/// use evalsuite_records::record::Status;
-///
-/// assert_eq!(Status::Failed.as_str(), "failed");
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// Graded, and passed.
-    Passed,
-    /// Graded, and not passed.
-    Failed,
-    /// Not decided: the agent, a grader or the environment failed. Also the outcome of a record that is not finished.
-    #[default]
-    Error,
-    /// Not run, for a reason that is not a defect.
-    Skipped,
+macro_rules! schemas {
+    ($($record:ident => $schema:literal,)+) => {
+        $(impl $record {
+            /// Value of `schema` in records of this version.
+            pub const SCHEMA: &'static str = $schema;
+
+            /// A record without data.
+            pub fn new() -> Self {
+                Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+            }
+        })+
+    };
 }
 
-impl Status {
-    /// The name used in records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Error => "error",
-            Self::Skipped => "skipped",
-        }
+schemas! {
+    CalibrationRecord => "evalsuite.calibration/1",
+    CaseRecord => "evalsuite.case/1",
+    ProbeRecord => "evalsuite.probe/1",
+    RunRecord => "evalsuite.run/1",
+    SuiteRecord => "evalsuite.suite/1",
+    RunSummary => "evalsuite.summary/1",
+    SuiteSummary => "evalsuite.suite_summary/1",
+    TrialRecord => "evalsuite.trial/1",
+    Started => "evalsuite.started/1",
+}
+
+names! {
+    /// The outcome of a trial or a case: `outcome` in records. (`Outcome` is the return value of an agent.)
+    ///
+    /// ```
+    /// use evalsuite_records::record::Status;
+    ///
+    /// assert_eq!(Status::Failed.as_str(), "failed");
+    /// ```
+    #[derive(Default)]
+    Status {
+        /// Graded, and passed.
+        Passed => "passed",
+        /// Graded, and not passed.
+        Failed => "failed",
+        /// Not decided: the agent, a grader or the environment failed. Also the outcome of a record that is not finished.
+        #[default]
+        Error => "error",
+        /// Not run, for a reason that is not a defect.
+        Skipped => "skipped",
     }
 }
 
@@ -107,28 +141,9 @@ impl Reason {
     }
 }
 
-macro_rules! names {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident => $text:literal,)+ }) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        #[non_exhaustive]
-        pub enum $name {
-            $($(#[$doc])* #[serde(rename = $text)] $variant,)+
-        }
-
-        impl $name {
-            /// The name used in records and messages.
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $text,)+
-                }
-            }
-        }
-    };
-}
-
 names! {
     /// Stage of a trial.
+    #[non_exhaustive]
     Stage {
         /// Selection of the cases to run.
         Select => "select",
@@ -157,6 +172,7 @@ names! {
 
 names! {
     /// Code of the reason why a trial or a case did not pass.
+    #[non_exhaustive]
     ReasonCode {
         /// A variable, program or judge is missing.
         RequirementMissing => "requirement_missing",

@@ -38,14 +38,6 @@ pub struct ProbeRecord {
 }
 
 impl ProbeRecord {
-    /// Name and version of this record.
-    pub const SCHEMA: &'static str = "evalsuite.probe/1";
-
-    /// A record without cases.
-    pub fn new() -> Self {
-        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
-    }
-
     /// All findings, in the order of the cases.
     pub fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
         self.cases.iter().flat_map(|case| &case.findings)
@@ -156,30 +148,31 @@ impl ProbedCase {
     }
 }
 
-/// What a made-up result is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum ResultKind {
-    /// An empty answer, and nothing done.
-    #[default]
-    Silent,
-    /// The prompt as the answer.
-    Echo,
-    /// A polite refusal.
-    Refusal,
-    /// Every expected text and its opposite.
-    Hedge,
-    /// An empty answer, and every tool called with empty input.
-    Busy,
-    /// The reference.
-    Reference,
-    /// The reference with one thing broken.
-    Mutant,
-    /// An example that has to pass.
-    Pass,
-    /// An example that has to fail.
-    Fail,
+names! {
+    /// What a made-up result is.
+    #[derive(Default, PartialOrd, Ord)]
+    #[non_exhaustive]
+    ResultKind {
+        /// An empty answer, and nothing done.
+        #[default]
+        Silent => "silent",
+        /// The prompt as the answer.
+        Echo => "echo",
+        /// A polite refusal.
+        Refusal => "refusal",
+        /// Every expected text and its opposite.
+        Hedge => "hedge",
+        /// An empty answer, and every tool called with empty input.
+        Busy => "busy",
+        /// The reference.
+        Reference => "reference",
+        /// The reference with one thing broken.
+        Mutant => "mutant",
+        /// An example that has to pass.
+        Pass => "pass",
+        /// An example that has to fail.
+        Fail => "fail",
+    }
 }
 
 impl ResultKind {
@@ -197,21 +190,6 @@ impl ResultKind {
     /// The empty probe that it is; `None` for references, mutants and examples.
     pub fn empty(self) -> Option<EmptyProbe> {
         EmptyProbe::ALL.iter().copied().find(|probe| Self::of(*probe) == self)
-    }
-
-    /// The name used in records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Silent => "silent",
-            Self::Echo => "echo",
-            Self::Refusal => "refusal",
-            Self::Hedge => "hedge",
-            Self::Busy => "busy",
-            Self::Reference => "reference",
-            Self::Mutant => "mutant",
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-        }
     }
 }
 

@@ -34,16 +34,6 @@ pub struct RunRecord {
     pub shards: Vec<RunRecord>,
 }
 
-impl RunRecord {
-    /// Value of `schema` in records of this version.
-    pub const SCHEMA: &'static str = "evalsuite.run/1";
-
-    /// A record without data.
-    pub fn new() -> Self {
-        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
-    }
-}
-
 /// State of a git repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -157,14 +147,6 @@ pub struct SuiteRecord {
 }
 
 impl SuiteRecord {
-    /// Value of `schema` in records of this version.
-    pub const SCHEMA: &'static str = "evalsuite.suite/1";
-
-    /// A record without data.
-    pub fn new() -> Self {
-        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
-    }
-
     /// Identity of the suite as included by a module.
     pub fn id(&self, module: impl Into<String>) -> SuiteId {
         let (name, package, path) = (self.name.clone(), self.package.clone(), self.path.clone());

@@ -19,16 +19,6 @@ pub struct RunSummary {
     pub suites: Vec<SuiteSummary>,
 }
 
-impl RunSummary {
-    /// Value of `schema` in files of this version.
-    pub const SCHEMA: &'static str = "evalsuite.summary/1";
-
-    /// A record without data.
-    pub fn new() -> Self {
-        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
-    }
-}
-
 /// The aggregates of one suite.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -56,16 +46,6 @@ pub struct SuiteSummary {
     pub not_started: Vec<String>,
     /// The records of all cases, in the suite's order.
     pub cases: Vec<CaseRecord>,
-}
-
-impl SuiteSummary {
-    /// Value of `schema` in records of this version.
-    pub const SCHEMA: &'static str = "evalsuite.suite_summary/1";
-
-    /// A record without data.
-    pub fn new() -> Self {
-        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
-    }
 }
 
 /// The aggregates of one target.

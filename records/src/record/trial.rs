@@ -123,14 +123,6 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
-    /// Value of `schema` in records of this version.
-    pub const SCHEMA: &'static str = "evalsuite.trial/1";
-
-    /// A record without data.
-    pub fn new() -> Self {
-        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
-    }
-
     /// The record of a trial of this case that ended in an error before anything was known about it.
     pub fn of_case(case: CaseRecord) -> Self {
         Self {
@@ -200,16 +192,6 @@ pub struct Started {
     /// Where the case is defined.
     #[serde(default, skip_serializing_if = "is_default")]
     pub location: Location,
-}
-
-impl Started {
-    /// Value of `schema` in records of this version.
-    pub const SCHEMA: &'static str = "evalsuite.started/1";
-
-    /// A record without data.
-    pub fn new() -> Self {
-        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
-    }
 }
 
 /// Whether agents and judges are called.

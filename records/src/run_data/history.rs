@@ -36,15 +36,7 @@ pub fn earlier_runs(run: &RunData, count: usize) -> io::Result<Vec<RunData>> {
 ///
 /// If the directory of runs, or one of them, cannot be read.
 pub fn earlier_comparable(run: &RunData) -> io::Result<Option<StoredRun>> {
-    let ours = completed_cases(run);
-    for earlier in before(run)? {
-        if !completed_cases(&RunData::read_cases(earlier.path())?.with_suite_names(&run.suite_names()))
-            .is_disjoint(&ours)
-        {
-            return Ok(Some(earlier));
-        }
-    }
-    Ok(None)
+    first_comparable(run, before(run)?)
 }
 
 /// The newest other run beside this one that is of a commit, without changed files, and has a result of a case in common with it.
@@ -53,18 +45,13 @@ pub fn earlier_comparable(run: &RunData) -> io::Result<Option<StoredRun>> {
 ///
 /// If the directory of runs, or one of them, cannot be read.
 pub fn comparable_of_commit(run: &RunData, commit: &str) -> io::Result<Option<StoredRun>> {
-    let ours = completed_cases(run);
-    for other in beside(run)?.into_iter().filter(|other| other.path() != run.directory) {
-        // Its cases are read only if it is of the commit: most runs are not.
+    let others = beside(run)?.into_iter().filter(|other| other.path() != run.directory);
+    // Its cases are read only if it is of the commit: most runs are not.
+    let is_of_commit = |other: &StoredRun| {
         let record: Option<RunRecord> = read_record(other.path(), &other.path().join(RUN_RECORD), &mut Vec::new());
-        if record.and_then(|record| record.git).is_some_and(|git| git.commit == commit && !git.dirty)
-            && !completed_cases(&RunData::read_cases(other.path())?.with_suite_names(&run.suite_names()))
-                .is_disjoint(&ours)
-        {
-            return Ok(Some(other));
-        }
-    }
-    Ok(None)
+        record.and_then(|record| record.git).is_some_and(|git| git.commit == commit && !git.dirty)
+    };
+    first_comparable(run, others.filter(is_of_commit))
 }
 
 /// The outcomes of tests, given by name of the suite and path, in the newest run of an output directory that has one that is not
@@ -109,6 +96,18 @@ fn beside(run: &RunData) -> io::Result<Vec<StoredRun>> {
         Some(output) => OutputDirectory::new(output).runs_newest_first(),
         None => Ok(Vec::new()),
     }
+}
+
+/// The first run that has a result of a case of which this one has a result.
+fn first_comparable(run: &RunData, others: impl IntoIterator<Item = StoredRun>) -> io::Result<Option<StoredRun>> {
+    let ours = completed_cases(run);
+    for other in others {
+        let theirs = RunData::read_cases(other.path())?.with_suite_names(&run.suite_names());
+        if !completed_cases(&theirs).is_disjoint(&ours) {
+            return Ok(Some(other));
+        }
+    }
+    Ok(None)
 }
 
 /// The cases of a run that have a result.

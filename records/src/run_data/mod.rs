@@ -15,6 +15,7 @@ mod tests;
 #[cfg(feature = "reports")]
 mod trial_files;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::record::{CalibrationRecord, CaseRecord, Started, Status, SuiteId, SuiteRecord, TrialRecord};
@@ -142,6 +143,14 @@ impl Problem {
     pub fn new(run: &Path, file: &Path, message: impl Into<String>) -> Self {
         let names = file.strip_prefix(run).unwrap_or(file).iter().map(|name| name.to_string_lossy());
         Self { file: names.collect::<Vec<_>>().join("/"), message: message.into(), about: Affected::File }
+    }
+
+    /// The value, or none after adding the problem that a file of a run has.
+    fn add_of<T: Default>(result: io::Result<T>, run: &Path, file: &Path, problems: &mut Vec<Self>) -> T {
+        result.unwrap_or_else(|error| {
+            problems.push(Self::new(run, file, error.to_string()));
+            T::default()
+        })
     }
 
     /// The problem as a sentence of a summary.

@@ -72,10 +72,8 @@ fn without_record(
     suite: Option<&SuiteRecord>,
     problems: &mut Vec<Problem>,
 ) -> FoundCase {
-    let names = UntrustedDirectory::new(run).join(directory).subdirectories().unwrap_or_else(|error| {
-        problems.push(Problem::new(run, directory, error.to_string()));
-        Vec::new()
-    });
+    let names = UntrustedDirectory::new(run).join(directory).subdirectories();
+    let names = Problem::add_of(names, run, directory, problems);
     let mut started: Option<Started> = None;
     let mut trials: Vec<LostTrial> = Vec::new();
     for path in names.into_iter().map(|name| directory.join(name)) {

@@ -55,10 +55,8 @@ fn read_suite(run: &Path, path: &Path, depth: ReadDepth) -> Vec<SuiteData> {
     let record: Option<SuiteRecord> = read_record(run, &path.join(SUITE_RECORD), &mut problems);
     let tests = record.as_ref().map_or(&[][..], |record| &record.tests);
     let cases = path.join(CASES);
-    let names = UntrustedDirectory::new(run).join(&cases).subdirectories().unwrap_or_else(|error| {
-        problems.push(Problem::new(run, &cases, error.to_string()));
-        Vec::new()
-    });
+    let names = UntrustedDirectory::new(run).join(&cases).subdirectories();
+    let names = Problem::add_of(names, run, &cases, &mut problems);
     let mut running = Vec::new();
     let mut attempts: BTreeMap<String, Vec<CaseData>> = BTreeMap::new();
     for name in names {
@@ -153,8 +151,5 @@ fn one_per_test(cases: impl Iterator<Item = CaseData>) -> Vec<CaseData> {
 
 /// Reads a record of a run. `None` if it does not exist, or if it is not such a record: then the problem is added.
 pub fn read_record<T: serde::de::DeserializeOwned>(run: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<T> {
-    read_run_record(run, file).unwrap_or_else(|error| {
-        problems.push(Problem::new(run, file, error.to_string()));
-        None
-    })
+    Problem::add_of(read_run_record(run, file), run, file, problems)
 }

@@ -95,9 +95,8 @@ fn texts(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Vec<T
     let directory = root.join(&trial.directory);
     let mut paths = Vec::new();
     for shown in SHOWN_DIRECTORIES {
-        if let Err(error) = list(root, &trial.directory, shown, MOST_LEVELS, &mut paths) {
-            problems.push(Problem::new(root, &directory.join(shown), error.to_string()));
-        }
+        let listed = list(root, &trial.directory, shown, MOST_LEVELS, &mut paths);
+        Problem::add_of(listed, root, &directory.join(shown), problems);
     }
     paths.sort();
     if paths.len() > MOST_FILES {
@@ -111,10 +110,8 @@ fn texts(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Vec<T
 /// `None` if there is no such file, or if it cannot be read: then the problem is added.
 fn read_text(run: &RunData, trial: &TrialData, path: &str, problems: &mut Vec<Problem>) -> Option<TextFile> {
     let root = &run.directory;
-    TextFile::read(root, &trial.directory, path).unwrap_or_else(|error| {
-        problems.push(Problem::new(root, &root.join(&trial.directory).join(path), error.to_string()));
-        None
-    })
+    let read = TextFile::read(root, &trial.directory, path);
+    Problem::add_of(read, root, &root.join(&trial.directory).join(path), problems)
 }
 
 impl TextFile {

@@ -71,8 +71,10 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
         pass_at_k: over_cases(cases, pass_at_k),
         pass_hat_k: over_cases(cases, pass_hat_k),
         grader_mean: grader_means(cases),
-        bucket: buckets(cases),
-        tag: by_tag(cases),
+        bucket: rates(cases, |case| case.metadata.get("failure_bucket").and_then(Value::as_str).into_iter().collect()),
+        tag: rates(cases, |case| {
+            case.trials.first().iter().flat_map(|trial| &trial.tags).map(String::as_str).collect()
+        }),
         metadata: by_metadata(cases),
         usage: total_usage(trials.iter().filter_map(|t| t.usage).chain(uncounted().filter_map(|t| t.usage))),
         judge_usage: total_usage(
@@ -146,24 +148,15 @@ fn count_in(rate: &mut PassRate, outcome: Status) {
     rate.rate = share(rate.passed, rate.cases);
 }
 
-fn buckets(cases: &[SummedCase<'_>]) -> BTreeMap<String, PassRate> {
-    let mut buckets: BTreeMap<String, PassRate> = BTreeMap::new();
+/// The pass rates of cases by the names that each of them has.
+fn rates<'c>(cases: &[SummedCase<'c>], names: impl Fn(&SummedCase<'c>) -> Vec<&'c str>) -> BTreeMap<String, PassRate> {
+    let mut rates: BTreeMap<String, PassRate> = BTreeMap::new();
     for case in cases {
-        if let Some(bucket) = case.metadata.get("failure_bucket").and_then(Value::as_str) {
-            count_in(buckets.entry(bucket.to_owned()).or_default(), case.record.outcome);
+        for name in names(case) {
+            count_in(rates.entry(name.to_owned()).or_default(), case.record.outcome);
         }
     }
-    buckets
-}
-
-fn by_tag(cases: &[SummedCase<'_>]) -> BTreeMap<String, PassRate> {
-    let mut tags: BTreeMap<String, PassRate> = BTreeMap::new();
-    for case in cases {
-        for tag in case.trials.first().into_iter().flat_map(|trial| &trial.tags) {
-            count_in(tags.entry(tag.clone()).or_default(), case.record.outcome);
-        }
-    }
-    tags
+    rates
 }
 
 fn by_metadata(cases: &[SummedCase<'_>]) -> BTreeMap<String, BTreeMap<String, PassRate>> {

@@ -98,12 +98,8 @@ fn failed_graders(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Resu
         return Ok(());
     }
     let name = |case: &&CaseRecord| format!("{} ({})", case.test_name, case.failed_graders.join(", "));
-    let named = found.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
-    let more = match found.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    writeln!(f, "  graders  {} passed although a grader failed: {named}{more}", counted(found.len(), "case"))
+    let named = named(found.iter().map(name));
+    writeln!(f, "  graders  {} passed although a grader failed: {named}", counted(found.len(), "case"))
 }
 
 /// One row per target with cases that were run.
@@ -170,15 +166,10 @@ fn pass_at_k(summary: &SuiteSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result 
                     false => fewer += u32::from(case.completed < k),
                 }
             }
-            let mut left_out = Vec::new();
-            if stopped > 0 {
-                left_out.push(format!("{stopped} stopped early"));
-            }
-            if fewer > 0 {
-                left_out.push(format!("{fewer} with fewer than {k} graded trials"));
-            }
-            let left_out =
-                if left_out.is_empty() { String::new() } else { format!("; left out: {}", left_out.join(", ")) };
+            let left_out = [(stopped, "stopped early"), (fewer, &format!("with fewer than {k} graded trials"))];
+            let left_out = left_out.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}"));
+            let left_out = left_out.collect::<Vec<_>>().join(", ");
+            let left_out = if left_out.is_empty() { left_out } else { format!("; left out: {left_out}") };
             writeln!(f, "  {name}pass@{k} {:.2}, pass^{k} {:.2} ({of}{left_out})", at.value, hat.value)?;
         }
     }
@@ -233,17 +224,22 @@ fn skipped(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
     }
     for (Reason { message, help, .. }, ids) in reasons {
-        let named = ids.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-        let more = match ids.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        writeln!(f, "  skipped  {named}{more}: {message}")?;
+        let named = named(ids.into_iter().map(str::to_owned));
+        writeln!(f, "  skipped  {named}: {message}")?;
         if let Some(help) = help {
             writeln!(f, "    help: {help}")?;
         }
     }
     Ok(())
+}
+
+/// The first names, and how many more there are.
+fn named(mut names: impl ExactSizeIterator<Item = String>) -> String {
+    let first = names.by_ref().take(NAMED).collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }
 
 fn score(value: f64) -> String {

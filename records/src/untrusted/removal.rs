@@ -62,71 +62,46 @@ pub(super) fn remove_tree(parent: &Handle, name: &OsStr) -> io::Result<()> {
 }
 
 fn remove_tree_within(parent: &Handle, name: &OsStr, limit: Duration) -> io::Result<()> {
-    let root = match parent.writable_directory(name) {
-        Ok(root) => root,
-        Err(error) if is_no_directory(&error) => return parent.remove_file(name),
-        Err(error) => return Err(error),
+    let end = Instant::now() + limit;
+    let in_time = || {
+        let message = || format!("it is not empty after {} s of removing files", limit.as_secs_f64());
+        if Instant::now() < end { Ok(()) } else { Err(io::Error::new(io::ErrorKind::TimedOut, message())) }
     };
-    let time = Removal { end: Instant::now() + limit, limit };
-    for_each_entry(&root, time, |name, kind| match kind {
-        EntryKind::Directory => empty_into(&root, name, time),
-        _ => root.remove_file(name),
-    })?;
-    parent.remove_empty_directory(name)
+    // Directories in a directory of the root are moved to the root.
+    remove_entry(parent, name, &in_time, |root, name| {
+        remove_entry(root, name, &in_time, |directory, name| {
+            // A directory that is moved to another one has to be writable itself.
+            drop(directory.writable_directory(name)?);
+            directory.move_to(name, root, &temporary_name(OsStr::new("removed")))
+        })
+    })
 }
 
-/// When a removal gives up.
-#[derive(Clone, Copy)]
-struct Removal {
-    end: Instant,
-    limit: Duration,
-}
-
-/// Removes a directory in `root` after moving the directories in it to `root`.
-fn empty_into(root: &Handle, name: &OsStr, time: Removal) -> io::Result<()> {
-    let directory = match root.writable_directory(name) {
-        Ok(directory) => directory,
-        Err(error) if is_no_directory(&error) => return root.remove_file(name),
-        Err(error) => return Err(error),
-    };
-    for_each_entry(&directory, time, |name, kind| match kind {
-        EntryKind::Directory => move_up(&directory, name, root),
-        _ => directory.remove_file(name),
-    })?;
-    root.remove_empty_directory(name)
-}
-
-/// Removes what is in a directory until it is empty.
-fn for_each_entry(
-    directory: &Handle,
-    time: Removal,
-    remove: impl Fn(&OsStr, EntryKind) -> io::Result<()>,
+/// Removes an entry of a directory; `remove` removes the directories in it.
+fn remove_entry(
+    parent: &Handle,
+    name: &OsStr,
+    in_time: &impl Fn() -> io::Result<()>,
+    remove: impl Fn(&Handle, &OsStr) -> io::Result<()>,
 ) -> io::Result<()> {
+    let directory = match parent.writable_directory(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return parent.remove_file(name),
+        result => result?,
+    };
     loop {
         let entries = directory.entries(BATCH)?;
         if entries.is_empty() {
-            return Ok(());
+            return parent.remove_empty_directory(name);
         }
         for (name, kind) in entries {
-            if Instant::now() >= time.end {
-                let message = format!("it is not empty after {} s of removing files", time.limit.as_secs_f64());
-                return Err(io::Error::new(io::ErrorKind::TimedOut, message));
-            }
-            match remove(&name, kind) {
+            in_time()?;
+            let removed =
+                if kind == EntryKind::Directory { remove(&directory, &name) } else { directory.remove_file(&name) };
+            match removed {
                 // A process that is still running may remove files, too.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 result => result?,
             }
         }
     }
-}
-
-fn move_up(directory: &Handle, name: &OsStr, root: &Handle) -> io::Result<()> {
-    // A directory that is moved to another one has to be writable itself.
-    drop(directory.writable_directory(name)?);
-    directory.move_to(name, root, &temporary_name(OsStr::new("removed")))
-}
-
-fn is_no_directory(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotADirectory
 }
