@@ -1,7 +1,6 @@
 //! The baseline of a suite: its file, and the expected result of a case.
 
-use std::io;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::digest::{file_key, name_with_digest};

@@ -1,8 +1,7 @@
 //! SHA-256 digests, and file names derived from them.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
 
 use evalsuite_schema::Value;

@@ -1,8 +1,7 @@
 //! Advisory locks on files, with the standard library's calls.
 
 use std::fs::{File, TryLockError};
-use std::io;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::untrusted::{OpenError, UntrustedDirectory};

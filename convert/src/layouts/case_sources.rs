@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use evalsuite_discovery::CASE_FILES;
-use evalsuite_loader::document;
-use evalsuite_loader::document::{Data, Value};
+use evalsuite_loader::document::{self, Data, Value};
 
 use crate::error::ConvertError;
 use crate::report::Place;

@@ -13,8 +13,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use evalsuite_discovery::{SKILL_EVALS, SuiteFile, is_skill, skill_directory};
-use evalsuite_loader::document;
-use evalsuite_loader::document::{Data, Document, Value};
+use evalsuite_loader::document::{self, Data, Document, Value};
 
 use self::case_paths::Move;
 use self::case_sources::{CaseSource, case_sources};
@@ -23,10 +22,8 @@ use crate::case_ids::CaseIds;
 use crate::error::ConvertError;
 use crate::output::Conversion;
 use crate::report::{Place, Report};
-use crate::source;
-use crate::source::{Source, SourceFiles};
-use crate::suite_draft::CasePlacement;
-use crate::suite_draft::{CaseDraft, SuiteDraft};
+use crate::source::{self, Source, SourceFiles};
+use crate::suite_draft::{CaseDraft, CasePlacement, SuiteDraft};
 
 pub use self::copy::copy_suite;
 pub use self::new_suite::NewSuite;

@@ -9,8 +9,7 @@ use super::task_writer::TaskWriter;
 use super::{ReadCase, SuiteSource};
 use crate::output::Conversion;
 use crate::report::{Place, Report};
-use crate::suite_draft::CasePlacement;
-use crate::suite_draft::{CaseDraft, SuiteDraft};
+use crate::suite_draft::{CaseDraft, CasePlacement, SuiteDraft};
 
 /// A suite that was made of a promptfoo configuration or of Harbor tasks.
 #[derive(Debug)]

@@ -7,8 +7,7 @@ use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::task_graders::{GraderWriter, TaskRules, is_required};
 use super::{Directories, ReadCase, SuiteSource};
-use crate::output::Conversion;
-use crate::output::Output;
+use crate::output::{Conversion, Output};
 use crate::report::{Place, Report};
 
 /// The threshold of a suite with an eval file, where none is written.

@@ -4,40 +4,24 @@ use evalsuite_loader::document::Value;
 use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::values::comma_list;
-use crate::report::{Place, Report};
 
-/// A row.
-#[derive(Debug)]
-pub(super) struct Row {
-    /// The test in it.
-    pub(super) test: Value,
-    /// Columns that are neither variables nor known.
-    unknown: Vec<String>,
-}
-
-/// Gives the rows of a text with their lines to `add`, until that is false.
-pub(super) fn read(text: &str, mut add: impl FnMut(Row, u32) -> bool) -> Result<(), csv::Error> {
+/// Gives the tests of a text to `add`, each with its columns that are neither variables nor known, and its line, until that is false.
+pub(super) fn read(text: &str, mut add: impl FnMut(Value, Vec<String>, u32) -> bool) -> Result<(), csv::Error> {
     let mut reader = csv::ReaderBuilder::new().flexible(false).from_reader(text.as_bytes());
     let columns: Vec<String> =
         reader.headers()?.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
     for record in reader.records() {
         let record = record?;
         let line = record.position().map_or(0, |position| u32::try_from(position.line()).unwrap_or(u32::MAX));
-        if !add(row(columns.iter().map(String::as_str).zip(&record)), line) {
+        let (test, unknown) = row(columns.iter().map(String::as_str).zip(&record));
+        if !add(test, unknown, line) {
             break;
         }
     }
     Ok(())
 }
 
-/// Reports the columns that a row has and promptfoo does not know.
-pub(super) fn unknown_columns(row: &Row, place: &Place, report: &mut Report) {
-    for column in &row.unknown {
-        report.dropped(&place.below(1, column), "promptfoo knows no such column");
-    }
-}
-
-fn row<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Row {
+fn row<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> (Value, Vec<String>) {
     let (mut variables, mut metadata, mut options) = (Object::new(), Object::new(), Object::new());
     let mut asserts: Vec<Object> = Vec::new();
     let mut settings: Vec<(usize, &str, Json)> = Vec::new();
@@ -90,7 +74,7 @@ fn row<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Row {
             test.insert(key.to_owned(), Json::Object(entries));
         }
     }
-    Row { test: Value::new(Value::from(Json::Object(test)).data), unknown }
+    (Value::new(Value::from(Json::Object(test)).data), unknown)
 }
 
 /// A list whose commas may be escaped.
@@ -177,23 +161,16 @@ fn assertion(cell: &str) -> Object {
         }
         entries
     };
-    for (prefix, kind) in
-        [("javascript:", "javascript"), ("fn:", "javascript"), ("eval:", "javascript"), ("python:", "python")]
-    {
-        if let Some(code) = cell.strip_prefix(prefix) {
-            return of(kind, json!(code.trim()));
+    match cell.split_once(':') {
+        Some(("javascript" | "fn" | "eval", code)) => of("javascript", json!(code.trim())),
+        Some(("python", code)) => of("python", json!(code.trim())),
+        Some(("grade" | "llm-rubric", text)) => of("llm-rubric", json!(text)),
+        Some(("file", path)) if path.starts_with("//") => {
+            let is_python = path.ends_with(".py") || path.contains(".py:");
+            of(if is_python { "python" } else { "javascript" }, json!(cell))
         }
+        _ => typed(cell, &of).unwrap_or_else(|| of("equals", json!(cell))),
     }
-    for prefix in ["grade:", "llm-rubric:"] {
-        if let Some(text) = cell.strip_prefix(prefix) {
-            return of("llm-rubric", json!(text));
-        }
-    }
-    if let Some(path) = cell.strip_prefix("file://") {
-        let is_python = path.ends_with(".py") || path.contains(".py:");
-        return of(if is_python { "python" } else { "javascript" }, json!(cell));
-    }
-    typed(cell, &of).unwrap_or_else(|| of("equals", json!(cell)))
 }
 
 fn typed(cell: &str, of: &dyn Fn(&str, Json) -> Object) -> Option<Object> {
@@ -259,9 +236,9 @@ mod tests {
             ("__threshold", "0"),
             ("__colour", "red"),
         ];
-        let row = row(cells.into_iter());
+        let (test, unknown) = row(cells.into_iter());
         assert_eq!(
-            row.test.to_json(),
+            test.to_json(),
             json!({
                 "threshold": 0.0,
                 "vars": {"topic": "physics"},
@@ -269,7 +246,7 @@ mod tests {
                 "metadata": {"tags": ["a", "b,c"], "threshold": 0.8},
             })
         );
-        assert_eq!(row.unknown, ["__colour"]);
-        assert!(matches!(row.test.data, Data::Mapping(_)));
+        assert_eq!(unknown, ["__colour"]);
+        assert!(matches!(test.data, Data::Mapping(_)));
     }
 }

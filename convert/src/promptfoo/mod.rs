@@ -16,8 +16,7 @@ mod variables;
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_loader::document;
-use evalsuite_loader::document::{Data, Document, Value};
+use evalsuite_loader::document::{self, Data, Document, Value};
 
 use self::prompts::Prompt;
 use self::source_files::{FILE_SCHEME, extension_of, unreadable};

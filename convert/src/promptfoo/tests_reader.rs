@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_loader::document;
-use evalsuite_loader::document::{Data, Value};
+use evalsuite_loader::document::{self, Data, Value};
 
 use super::csv_tests;
 use super::source_files::{FILE_SCHEME, extension_of, script_of, unreadable};
@@ -88,9 +87,11 @@ fn read_file(
     match extension_of(file).as_str() {
         "csv" => {
             let text = files.text(file, reference, place).map_err(unreadable)?;
-            csv_tests::read(&text, |row, line| {
-                csv_tests::unknown_columns(&row, &place_of(line, "row"), report);
-                add(row.test, place_of(line, "test"))
+            csv_tests::read(&text, |test, unknown, line| {
+                for column in unknown {
+                    report.dropped(&place_of(line, "row").below(1, &column), "promptfoo knows no such column");
+                }
+                add(test, place_of(line, "test"))
             })
             .map_err(|problem| format!("`{shown}` cannot be read: {problem}"))?;
         }

@@ -10,8 +10,7 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_loader::document;
-use evalsuite_loader::document::Document;
+use evalsuite_loader::document::{self, Document};
 
 use crate::error::ConvertError;
 use crate::report::Place;

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::BaselineError;
-use super::keyed_lines;
-use super::keyed_lines::KeyedLine;
+use super::keyed_lines::{self, KeyedLine};
 
 /// The answers of the trials that were accepted as a baseline.
 ///

@@ -7,6 +7,7 @@ macro_rules! names {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident => $text:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[non_exhaustive]
         pub enum $name {
             $($(#[$doc])* #[serde(rename = $text)] $variant,)+
         }
@@ -82,25 +83,36 @@ schemas! {
     Started => "evalsuite.started/1",
 }
 
-names! {
-    /// The outcome of a trial or a case: `outcome` in records. (`Outcome` is the return value of an agent.)
-    ///
-    /// ```
-    /// use evalsuite_records::record::Status;
-    ///
-    /// assert_eq!(Status::Failed.as_str(), "failed");
-    /// ```
-    #[derive(Default)]
-    Status {
-        /// Graded, and passed.
-        Passed => "passed",
-        /// Graded, and not passed.
-        Failed => "failed",
-        /// Not decided: the agent, a grader or the environment failed. Also the outcome of a record that is not finished.
-        #[default]
-        Error => "error",
-        /// Not run, for a reason that is not a defect.
-        Skipped => "skipped",
+/// The outcome of a trial or a case: `outcome` in records. (`Outcome` is the return value of an agent.)
+///
+/// ```
+/// use evalsuite_records::record::Status;
+///
+/// assert_eq!(Status::Failed.as_str(), "failed");
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Graded, and passed.
+    Passed,
+    /// Graded, and not passed.
+    Failed,
+    /// Not decided: the agent, a grader or the environment failed. Also the outcome of a record that is not finished.
+    #[default]
+    Error,
+    /// Not run, for a reason that is not a defect.
+    Skipped,
+}
+
+impl Status {
+    /// The name used in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Error => "error",
+            Self::Skipped => "skipped",
+        }
     }
 }
 
@@ -143,7 +155,6 @@ impl Reason {
 
 names! {
     /// Stage of a trial.
-    #[non_exhaustive]
     Stage {
         /// Selection of the cases to run.
         Select => "select",
@@ -172,7 +183,6 @@ names! {
 
 names! {
     /// Code of the reason why a trial or a case did not pass.
-    #[non_exhaustive]
     ReasonCode {
         /// A variable, program or judge is missing.
         RequirementMissing => "requirement_missing",

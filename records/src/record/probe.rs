@@ -151,7 +151,6 @@ impl ProbedCase {
 names! {
     /// What a made-up result is.
     #[derive(Default, PartialOrd, Ord)]
-    #[non_exhaustive]
     ResultKind {
         /// An empty answer, and nothing done.
         #[default]

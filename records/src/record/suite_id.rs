@@ -75,20 +75,37 @@ impl SuiteId {
     /// A suite is matched even if its package or its module was renamed, or its directory was moved, unless the match
     /// is ambiguous. Only records of older versions are matched by the name alone.
     pub fn counterparts(ours: &[Self], theirs: &[Self]) -> Vec<Option<usize>> {
-        let mut pairs = Pairs { sides: [ours, theirs], found: vec![None; ours.len()] };
-        let steps: [fn(&Self) -> Key<'_>; 6] = [
-            |id| known([&id.package, &id.path], &id.module),
-            |id| known([&id.package, &id.path], ""),
-            |id| known([&id.package_directory, &id.path], &id.module),
-            |id| known([&id.package_directory, &id.path], ""),
-            |id| known([&id.package, &id.name], &id.module),
-            |id| known([&id.package, &id.name], ""),
+        // What two suites have in common that are the same, and whether that is enough only for records of older versions.
+        let steps: [(fn(&Self) -> [&str; 3], bool); 7] = [
+            (|id| [&id.package, &id.path, &id.module], false),
+            (|id| [&id.package, &id.path, ""], false),
+            (|id| [&id.package_directory, &id.path, &id.module], false),
+            (|id| [&id.package_directory, &id.path, ""], false),
+            (|id| [&id.package, &id.name, &id.module], false),
+            (|id| [&id.package, &id.name, ""], false),
+            (|id| [&id.name, &id.name, ""], true),
         ];
-        for key in steps {
-            pairs.add(key, |_, _| true);
+        let mut found = vec![None; ours.len()];
+        for (key, is_of_old) in steps {
+            let mut by_key: BTreeMap<[&str; 3], [Vec<usize>; 2]> = BTreeMap::new();
+            for (side, ids) in [ours, theirs].into_iter().enumerate() {
+                for (index, id) in ids.iter().enumerate() {
+                    let is_free = if side == 0 { found[index].is_none() } else { !found.contains(&Some(index)) };
+                    let key = key(id);
+                    if is_free && !key[0].is_empty() && !key[1].is_empty() {
+                        by_key.entry(key).or_default()[side].push(index);
+                    }
+                }
+            }
+            for sides in by_key.values() {
+                if let [[one], [other]] = sides.each_ref().map(Vec::as_slice)
+                    && (!is_of_old || ours[*one].is_old() || theirs[*other].is_old())
+                {
+                    found[*one] = Some(*other);
+                }
+            }
         }
-        pairs.add(|id| Some([&id.name, "", ""]), |one, other| one.is_old() || other.is_old());
-        pairs.found
+        found
     }
 
     /// Whether it is of a record of an older version.
@@ -100,43 +117,6 @@ impl SuiteId {
     fn suite(&self) -> (&str, &str, &str) {
         (&self.name, &self.package, &self.path)
     }
-}
-
-/// What two suites have in common that are the same; `None` where it is not known.
-type Key<'a> = Option<[&'a str; 3]>;
-
-/// Suites that were found in two runs.
-struct Pairs<'a> {
-    sides: [&'a [SuiteId]; 2],
-    /// For each suite of the first side, its index in the second one.
-    found: Vec<Option<usize>>,
-}
-
-impl<'a> Pairs<'a> {
-    /// Pairs the suites that have a key no other one has, of those without a counterpart.
-    fn add(&mut self, key: fn(&'a SuiteId) -> Key<'a>, is_allowed: fn(&SuiteId, &SuiteId) -> bool) {
-        let mut by_key: BTreeMap<[&str; 3], [Vec<usize>; 2]> = BTreeMap::new();
-        for (side, ids) in self.sides.into_iter().enumerate() {
-            for (index, id) in ids.iter().enumerate() {
-                let is_free = if side == 0 { self.found[index].is_none() } else { !self.found.contains(&Some(index)) };
-                if let Some(key) = key(id).filter(|_| is_free) {
-                    by_key.entry(key).or_default()[side].push(index);
-                }
-            }
-        }
-        for [ours, theirs] in by_key.values() {
-            if let ([one], [other]) = (ours.as_slice(), theirs.as_slice())
-                && is_allowed(&self.sides[0][*one], &self.sides[1][*other])
-            {
-                self.found[*one] = Some(*other);
-            }
-        }
-    }
-}
-
-/// A key of parts that are all known.
-fn known<'a>([one, other]: [&'a str; 2], module: &'a str) -> Key<'a> {
-    (!one.is_empty() && !other.is_empty()).then_some([one, other, module])
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use std::path::Path;
 use super::read_case::{FoundCase, read_case};
 use super::{Affected, CaseData, Problem, ReadDepth, SuiteData};
 use crate::record::{CaseRecord, RunRecord, SuiteId, SuiteRecord};
-use crate::run_directory::read_run_record;
-use crate::run_directory::{CASES, CaseDirectoryName, RUN_RECORD, SUITE_RECORD, SUITES};
+use crate::run_directory::{CASES, CaseDirectoryName, RUN_RECORD, SUITE_RECORD, SUITES, read_run_record};
 use crate::untrusted::UntrustedDirectory;
 
 /// The suites of a run that have records, by name. Unreadable files are problems of their suite; if the path of the

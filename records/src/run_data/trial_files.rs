@@ -1,8 +1,7 @@
 //! The files next to the record of a trial: input, transcript, changes, prompts and replies of judges, logs.
 
 use std::ffi::OsString;
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use evalsuite_schema::Value;

@@ -14,8 +14,7 @@ use crate::record::{
     CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, Status, TargetSummary,
     TrialRecord, Usage,
 };
-use crate::statistics;
-use crate::statistics::{pass_at_k, pass_hat_k};
+use crate::statistics::{self, pass_at_k, pass_hat_k};
 
 pub use self::summary_of_run::summarize_run;
 pub use self::summary_text::SummaryText;

@@ -2,10 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::vec;
+use std::{io, vec};
 
 use super::{EntryKind, Handle, OpenError};
 use crate::file_replacement::error_at;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Accepted, AcceptedCase, Decision, RedBuilds};
+use super::Decision::{Added, Kept, Lowered, Raised, Redefined, Removed, Unchanged, Updated};
+use super::{Accepted, AcceptedCase, RedBuilds};
 
 /// Most cases that are listed per decision; kept and lowered ones are all listed, because somebody has to look at them.
 const LISTED: usize = 20;
@@ -10,16 +11,7 @@ const LISTED: usize = 20;
 impl fmt::Display for Accepted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = |decision| self.cases.iter().filter(move |case| case.decision == decision);
-        let shown = [
-            Decision::Added,
-            Decision::Raised,
-            Decision::Lowered,
-            Decision::Redefined,
-            Decision::Removed,
-            Decision::Updated,
-            Decision::Kept,
-            Decision::Unchanged,
-        ];
+        let shown = [Added, Raised, Lowered, Redefined, Removed, Updated, Kept, Unchanged];
         let counts = shown.map(|decision| (of(decision).count(), decision));
         let counts =
             counts.iter().filter(|(count, _)| *count > 0).map(|(count, it)| format!("{count} {}", it.as_str()));
@@ -29,8 +21,8 @@ impl fmt::Display for Accepted {
         for decision in shown {
             let most = match decision {
                 // Cases whose numbers moved, or that are the same, are in the file.
-                Decision::Updated | Decision::Unchanged => continue,
-                Decision::Kept | Decision::Lowered => usize::MAX,
+                Updated | Unchanged => continue,
+                Kept | Lowered => usize::MAX,
                 _ => LISTED,
             };
             for case in of(decision).take(most) {

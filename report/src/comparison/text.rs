@@ -5,6 +5,7 @@ use std::fmt;
 use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{PairRecord, Side};
 
+use super::ChangeKind::{Added, Changed, Error, Improved, Missing, Quarantined, Redefined, Regressed, Removed};
 use super::{CaseChange, ChangeKind, Comparison, ComparisonVerdict, JudgedAnswers, SliceComparison, SuiteComparison};
 use crate::statistics::wilson_interval;
 
@@ -14,17 +15,8 @@ const LISTED: usize = 20;
 const SMALL_DIFFERENCE: f64 = 0.05;
 
 /// Kinds of changes in the order in which they are listed.
-const LISTED_KINDS: [ChangeKind; 9] = [
-    ChangeKind::Error,
-    ChangeKind::Regressed,
-    ChangeKind::Quarantined,
-    ChangeKind::Improved,
-    ChangeKind::Changed,
-    ChangeKind::Missing,
-    ChangeKind::Redefined,
-    ChangeKind::Added,
-    ChangeKind::Removed,
-];
+const LISTED_KINDS: [ChangeKind; 9] =
+    [Error, Regressed, Quarantined, Improved, Changed, Missing, Redefined, Added, Removed];
 
 impl fmt::Display for ComparisonVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -224,14 +216,14 @@ pub(super) fn rate((passed, ended): (u32, u32)) -> String {
 /// Whether only the score of a case differs, and little.
 fn is_small(change: &CaseChange) -> bool {
     let scores = change.base_score.zip(change.run_score);
-    change.kind == ChangeKind::Changed
+    change.kind == Changed
         && u64::from(change.base.0) * u64::from(change.run.1) == u64::from(change.run.0) * u64::from(change.base.1)
         && scores.is_some_and(|(base, run)| (base - run).abs() < SMALL_DIFFERENCE)
 }
 
 /// `  1/1 -> 0/1, repeated 0/10  1.00 -> 0.25  p 0.032`, as far as it is known. Equal rates are written once.
 fn numbers(change: &CaseChange) -> String {
-    if matches!(change.kind, ChangeKind::Added | ChangeKind::Removed) {
+    if matches!(change.kind, Added | Removed) {
         return String::new();
     }
     let trials = |(passed, ended): (u32, u32)| format!("{passed}/{ended}");

@@ -1,7 +1,6 @@
 //! Annotations of GitHub Actions.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use evalsuite_diagnostics::Severity;
 use evalsuite_diagnostics::workflow_command::{command, commands};

@@ -1,7 +1,6 @@
 //! CSV: a row per trial.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use super::ids::trial_path;
 use crate::failure_text::FailureText;

@@ -1,7 +1,6 @@
 //! JUnit XML, as CI services read it.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use evalsuite_records::record::{CaseRecord, Status};

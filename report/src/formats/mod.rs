@@ -14,8 +14,7 @@ mod timeline;
 mod trace;
 
 use std::fs::File;
-use std::io;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::file_replacement::error_at;

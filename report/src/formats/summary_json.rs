@@ -1,7 +1,6 @@
 //! The summary of a run as JSON.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use evalsuite_records::record::RunSummary;
 use evalsuite_records::summary::summarize_run;

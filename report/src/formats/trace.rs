@@ -1,7 +1,6 @@
 //! The run in time, as Chrome's trace events, which Perfetto shows and queries.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use evalsuite_records::record::{GraderRecord, Status, TrialRecord};
 use evalsuite_schema::json::{Value, json};

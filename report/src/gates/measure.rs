@@ -41,7 +41,8 @@ impl Measured {
                 Self { value: (known > 0).then(|| costs.iter().sum()), unknown: trials().count() - known }
             }
             Measure::Time | Measure::MedianTime | Measure::P95Time => {
-                let mut seconds: Vec<f64> = trials().filter_map(|trial| trial.duration_ms).map(to_seconds).collect();
+                let mut seconds: Vec<f64> =
+                    trials().filter_map(|trial| trial.duration_ms).map(|ms| ms as f64 / 1e3).collect();
                 seconds.sort_unstable_by(f64::total_cmp);
                 let value = match measure {
                     Measure::MedianTime => nearest_rank(&seconds, 50),
@@ -60,10 +61,6 @@ fn cost(trial: &TrialSummary) -> Option<f64> {
         (None, None) => None,
         (agent, judges) => Some(agent.unwrap_or_default() + judges.unwrap_or_default()),
     }
-}
-
-fn to_seconds(milliseconds: u64) -> f64 {
-    milliseconds as f64 / 1e3
 }
 
 /// The smallest value that this percentage of the sorted values does not exceed.

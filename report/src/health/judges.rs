@@ -17,7 +17,7 @@ pub(super) struct Judge {
     /// By digest of the prompt: the values of each run.
     values: BTreeMap<String, Vec<(String, Vec<f64>)>>,
     /// Digest of the samples, and κ.
-    kappas: Vec<(String, f64)>,
+    pub(super) kappas: Vec<(String, f64)>,
 }
 
 impl Judge {
@@ -33,10 +33,6 @@ impl Judge {
             Some((last, values)) if last == run => values.push(value),
             _ => runs.push((run.to_owned(), vec![value])),
         }
-    }
-
-    pub(super) fn add_kappa(&mut self, samples: &str, kappa: f64) {
-        self.kappas.push((samples.to_owned(), kappa));
     }
 
     pub(super) fn finding(self, suite: &str, judge: String) -> JudgeHealth {

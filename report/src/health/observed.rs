@@ -139,7 +139,7 @@ impl Suite {
         let Some(statistics) = &calibration.statistics else { return };
         for judge in &calibration.judges {
             let judge = self.judges.entry(judge.clone()).or_default();
-            judge.add_kappa(&calibration.prompt_sha256, statistics.kappa);
+            judge.kappas.push((calibration.prompt_sha256.clone(), statistics.kappa));
         }
     }
 }

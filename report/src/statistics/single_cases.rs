@@ -66,11 +66,6 @@ impl Series {
     fn at_least_as_bad(self, rate: f64) -> f64 {
         self.reversed().at_least_as_good(1.0 - rate)
     }
-
-    /// Whether no trials could be better.
-    fn is_best(self) -> bool {
-        self.failed == 0
-    }
 }
 
 impl CaseTrials {
@@ -117,7 +112,7 @@ impl CaseTrials {
         let repeated = |rate: f64| (1.0 - rate).powf(f64::from(self.confirmed));
         let product = |rate: f64| base.at_least_as_good(rate) * run.at_least_as_bad(rate) * repeated(rate);
         let largest = (1..RATES).map(|step| product(f64::from(step) / f64::from(RATES))).fold(0.0, f64::max);
-        if base.is_best() && run.passed == 0 && !self.refuted {
+        if base.failed == 0 && run.passed == 0 && !self.refuted {
             return largest;
         }
         // Other results with as small a product are possible; that many, if both factors are uniform.

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_loader::document;
-use evalsuite_loader::document::{Data, Value};
+use evalsuite_loader::document::{self, Data, Value};
 use evalsuite_schema::json::{Value as Json, json};
 
 use super::{CaseContext, Check, Grader};
@@ -27,12 +26,12 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         compare(schema, check, context);
     }
     if check.value.as_ref().is_some_and(|value| value.data == Data::Bool(true)) {
-        context.report.different(check.place(), "promptfoo reports an error, because its schema is not an object");
+        context.different(check, "promptfoo reports an error, because its schema is not an object");
     }
     if check.kind == "contains-json" {
         let reason =
             "an object is strict JSON, where promptfoo also finds one without quotes, with comments or without its end";
-        context.report.different(check.place(), reason);
+        context.different(check, reason);
     }
     Ok(match (schema, check.kind) {
         (None, kind) => Grader::new(json!({"type": kind})).negated(check.is_negated),
@@ -61,13 +60,13 @@ fn conforms(schema: Json, check: &Check<'_>, context: &mut CaseContext<'_>) -> G
 fn compare(schema: &Json, check: &Check<'_>, context: &mut CaseContext<'_>) {
     if schema.get("$schema").is_some_and(|draft| draft.as_str().map(|draft| draft.trim_end_matches('#')) != Some(DRAFT))
     {
-        context.report.different(check.place(), "promptfoo knows no other draft of JSON Schema than draft-07");
+        context.different(check, "promptfoo knows no other draft of JSON Schema than draft-07");
     }
     if has_key(schema, &["format"]) {
-        context.report.different(check.place(), "formats in its schema are checked by other rules");
+        context.different(check, "formats in its schema are checked by other rules");
     }
     if has_key(schema, &["pattern", "patternProperties"]) {
-        context.report.different(check.place(), "patterns in its schema are not those of JavaScript");
+        context.different(check, "patterns in its schema are not those of JavaScript");
     }
 }
 

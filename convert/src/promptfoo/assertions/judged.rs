@@ -28,16 +28,13 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
     if check.script.is_some() {
         return Err("its value is written by a program".to_owned());
     }
-    context.report.different(check.place(), "your judge decides, with the prompt of evalsuite");
+    context.different(check, "your judge decides, with the prompt of evalsuite");
     let text = text(check);
     let text = text.trim();
     match check.kind {
         "llm-rubric" | "agent-rubric" => {
             if check.kind == "agent-rubric" {
-                context.report.different(
-                    check.place(),
-                    "the judge does not act, it reads the answer, tool calls and file changes",
-                );
+                context.different(check, "the judge does not act, it reads the answer, tool calls and file changes");
             }
             let text = if text.is_empty() { "The answer is good" } else { text };
             match check.threshold {
@@ -47,9 +44,7 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         }
         "g-eval" => score(check, text, check.threshold.unwrap_or(G_EVAL), context),
         "answer-relevance" => {
-            context
-                .report
-                .different(check.place(), "the judge rates relevance, where embeddings of questions are compared");
+            context.different(check, "the judge rates relevance, where embeddings of questions are compared");
             score(check, "The answer is relevant to the question", check.threshold.unwrap_or(0.0), context)
         }
         _ if text.is_empty() => Err("it has no value".to_owned()),
@@ -59,10 +54,7 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         }
         "trajectory:goal-success" => Ok(rubric(check, &format!("The agent reached this goal: {text}"))),
         _ => {
-            context.report.different(
-                check.place(),
-                "the judge compares the meaning, where embeddings are compared with a threshold",
-            );
+            context.different(check, "the judge compares the meaning, where embeddings are compared with a threshold");
             Ok(rubric(check, &format!("Means the same as: {text}")))
         }
     }
@@ -91,7 +83,7 @@ fn rubric(check: &Check<'_>, text: &str) -> Grader {
 /// A score that passes from a mark on.
 fn score(check: &Check<'_>, text: &str, threshold: f64, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     if check.is_negated {
-        context.report.different(check.place(), "it passes if the judge says that the criterion is not satisfied");
+        context.different(check, "it passes if the judge says that the criterion is not satisfied");
         return Ok(rubric(check, text));
     }
     if threshold > 1.0 {

@@ -46,6 +46,13 @@ pub(super) struct CaseContext<'a> {
     pub(super) report: &'a mut Report,
 }
 
+impl CaseContext<'_> {
+    /// Reports that the verdict of a check may be another one.
+    fn different(&mut self, check: &Check<'_>, reason: impl Into<String>) {
+        self.report.different(check.place(), reason);
+    }
+}
+
 /// A grader without the settings that all graders have.
 #[derive(Debug, Clone)]
 pub(super) struct Grader {

@@ -103,10 +103,10 @@ fn note_differences(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>
         .any(|text| code.contains(text))
     };
     if let Some(name) = absent.iter().find(reads) {
-        context.report.different(check.place(), format!("its context has no `{name}`"));
+        context.different(check, format!("its context has no `{name}`"));
     }
     if code.contains("process.mainModule") {
-        context.report.different(check.place(), "`process.mainModule` is not there");
+        context.different(check, "`process.mainModule` is not there");
     }
     transforms::note_object(check, context);
     let is_object = match check.kind {
@@ -114,9 +114,7 @@ fn note_differences(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>
         _ => transforms::of(check, context).is_empty() && reads_an_object(code),
     };
     if is_object {
-        context
-            .report
-            .different(check.place(), "the answer is text, also if a provider of promptfoo returns an object");
+        context.different(check, "the answer is text, also if a provider of promptfoo returns an object");
     }
 }
 
@@ -181,14 +179,14 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
             }
             context.output.add(copy.clone(), code.clone());
             if imports_files(&code, check.kind) {
-                context.report.different(check.place(), "only this file is copied, not what it imports");
+                context.different(check, "only this file is copied, not what it imports");
             }
             let has_modules = ["import ", "export "].iter().any(|word| code.lines().any(|line| line.starts_with(word)));
             if has_modules && path.extension().is_some_and(|extension| extension == "js") {
-                context.report.different(check.place(), "`node` takes it for a CommonJS module before version 22.7");
+                context.different(check, "`node` takes it for a CommonJS module before version 22.7");
             }
             if path.extension().is_some_and(|extension| extension.to_string_lossy().ends_with("ts")) {
-                context.report.different(check.place(), "`node` runs TypeScript since version 22.18 only");
+                context.different(check, "`node` runs TypeScript since version 22.18 only");
             }
             note_differences(&code, check, context);
             config["file"] = json!(copy);

@@ -32,7 +32,7 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         _ => false,
     };
     if !is_number_or_text {
-        context.report.different(check.place(), "promptfoo reports an error, because its value is not text");
+        context.different(check, "promptfoo reports an error, because its value is not text");
     }
     match check.kind {
         "regex" => regex(check, &text, context),
@@ -67,14 +67,16 @@ fn regex(check: &Check<'_>, written: &str, context: &mut CaseContext<'_>) -> Res
     match translate(written, "") {
         Translated::Pattern { text, counts } => {
             if counts {
-                let reason = "characters such as emoji count as one in the pattern, and as two in promptfoo";
-                context.report.different(check.place(), reason);
+                context
+                    .different(check, "characters such as emoji count as one in the pattern, and as two in promptfoo");
             }
             Ok(pattern(&text, check))
         }
         Translated::Invalid(reason) if fancy_regex::Regex::new(written).is_ok() => {
-            let reason = format!("promptfoo fails every answer, because JavaScript refuses the pattern: {reason}");
-            context.report.different(check.place(), reason);
+            context.different(
+                check,
+                format!("promptfoo fails every answer, because JavaScript refuses the pattern: {reason}"),
+            );
             Ok(pattern(written, check))
         }
         Translated::Invalid(reason) => Err(format!("the pattern is not valid: {reason}")),
@@ -89,7 +91,7 @@ pub(super) fn largest_distance(check: &Check<'_>, context: &mut CaseContext<'_>)
         return Err("its threshold is below 0, so it never passes".to_owned());
     }
     if threshold == 0.0 {
-        context.report.different(check.place(), "older versions of promptfoo take a threshold of 0 for 5");
+        context.different(check, "older versions of promptfoo take a threshold of 0 for 5");
     }
     Ok(threshold)
 }
@@ -98,7 +100,7 @@ fn levenshtein(check: &Check<'_>, text: &str, context: &mut CaseContext<'_>) -> 
     let threshold = largest_distance(check, context)?;
     let reason =
         "blanks around the answer and the text are not counted, and characters such as emoji count as one, not as two";
-    context.report.different(check.place(), reason);
+    context.different(check, reason);
     Ok(Grader::new(json!({"type": "similar", "value": text, "max_distance": threshold.floor() as u64}))
         .negated(check.is_negated))
 }

@@ -8,7 +8,7 @@ use super::{CaseContext, Check, Grader, LOWEST_MARK, template};
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     let value = check.value.as_ref().ok_or("it has no value")?;
     if check.kind != "skill-used" {
-        context.report.different(check.place(), "names of tools are case-sensitive");
+        context.different(check, "names of tools are case-sensitive");
     }
     match check.kind {
         "trajectory:tool-used" => used(check, value, context),
@@ -64,7 +64,7 @@ fn used(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) -> Resu
             return Err("it names no tool".to_owned());
         }
         if tools.len() > 1 && context.scores_decide {
-            context.report.different(check.place(), "the score is the share of the tools");
+            context.different(check, "the score is the share of the tools");
         }
         // None of several tools is not the opposite of all of them.
         let bounds =
@@ -98,10 +98,10 @@ fn arguments(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) ->
     let Json::Object(entries) = &args else { return Err("its arguments are not an object".to_owned()) };
     let is_exact = value.get("mode").and_then(Value::as_text) == Some("exact");
     if !is_exact && entries.values().any(|value| value.is_object() || value.is_array()) {
-        context.report.different(check.place(), "arguments inside arguments have to be equal");
+        context.different(check, "arguments inside arguments have to be equal");
     }
     if value.get("defaults").is_some() {
-        context.report.different(check.place(), "an argument with its default value counts as given");
+        context.different(check, "an argument with its default value counts as given");
     }
     let filled = entries.iter().map(|(key, value)| Ok((key.clone(), filled(value, context)?)));
     let args: Object = filled.collect::<Result<_, String>>()?;
@@ -125,7 +125,7 @@ fn count(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) -> Res
         return Err(format!("steps of type {} are not recorded, tool calls are", kinds.join(" and ")));
     }
     if kinds.is_empty() {
-        context.report.different(check.place(), "tool calls are counted, where every step is");
+        context.different(check, "tool calls are counted, where every step is");
     }
     let (least, most) = (whole(value.get("min")), whole(value.get("max")));
     if least.is_none() && most.is_none() {
@@ -150,7 +150,7 @@ fn names_as_a_set(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_
     if check.threshold.is_some_and(|threshold| threshold < 1.0) || context.scores_decide || check.is_negated {
         return Err("there is no F1 of tool calls, only all or nothing".to_owned());
     }
-    context.report.different(check.place(), "calls are those of the transcript, not those in the text of the answer");
+    context.different(check, "calls are those of the transcript, not those in the text of the answer");
     let tools = match value.items() {
         Some(_) => texts(value).ok_or("it names no tool")?,
         None => crate::promptfoo::values::comma_list(value.as_text().unwrap_or_default()),

@@ -35,7 +35,7 @@ fn takes_an_object(check: &Check<'_>, context: &CaseContext<'_>) -> bool {
 pub(super) fn note_object(check: &Check<'_>, context: &mut CaseContext<'_>) {
     if takes_an_object(check, context) {
         let reason = "the answer has to be JSON, where a provider of promptfoo returns an object";
-        context.report.different(check.place(), reason);
+        context.different(check, reason);
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
             () => json::map(check, context),
         }?;
         note_object(check, context);
-        made.differences.iter().for_each(|reason| context.report.different(check.place(), *reason));
+        made.differences.iter().for_each(|reason| context.different(check, *reason));
         return Ok(grader.transformed(&made.steps));
     }
     match check.kind {

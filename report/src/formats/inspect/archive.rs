@@ -1,7 +1,6 @@
 //! A log as an archive: the header, a summary of all samples, and a file for each of them.
 
-use std::io;
-use std::io::{Seek, Write};
+use std::io::{self, Seek, Write};
 
 use evalsuite_schema::json::{Object, Value, json};
 use zip::write::SimpleFileOptions;
