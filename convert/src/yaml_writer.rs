@@ -22,9 +22,7 @@ pub(crate) fn write(document: &Document) -> String {
 fn mapping(entries: &[(String, Value)], indent: usize, out: &mut String) {
     for (key, entry) in entries {
         comments(&entry.above, indent, out);
-        pad(indent, out);
-        out.push_str(&scalar(key));
-        out.push(':');
+        out.push_str(&format!("{:indent$}{}:", "", scalar(key)));
         value(entry, indent, out);
     }
 }
@@ -33,16 +31,12 @@ fn list(items: &[Value], indent: usize, out: &mut String) {
     for item in items {
         comments(&item.above, indent, out);
         let Some(((key, first), rest)) = item.entries().split_first() else {
-            pad(indent, out);
-            out.push('-');
+            out.push_str(&format!("{:indent$}-", ""));
             value(item, indent, out);
             continue;
         };
         comments(&first.above, indent, out);
-        pad(indent, out);
-        out.push_str("- ");
-        out.push_str(&scalar(key));
-        out.push(':');
+        out.push_str(&format!("{:indent$}- {}:", "", scalar(key)));
         match (&first.beside, &item.beside) {
             (None, Some(_)) => value(&Value { beside: item.beside.clone(), ..first.clone() }, indent + 2, out),
             _ => value(first, indent + 2, out),
@@ -56,39 +50,30 @@ fn value(value: &Value, indent: usize, out: &mut String) {
     let beside = value.beside.as_ref().map_or(String::new(), |comment| format!(" # {comment}"));
     match &value.data {
         Data::Mapping(entries) if !entries.is_empty() => {
-            out.push_str(&beside);
-            out.push('\n');
+            out.push_str(&format!("{beside}\n"));
             mapping(entries, indent + 2, out);
         }
         Data::List(items) if !items.is_empty() => {
-            out.push_str(&beside);
-            out.push('\n');
+            out.push_str(&format!("{beside}\n"));
             list(items, indent + 2, out);
         }
         Data::Text(text) if is_literal(text) => {
-            out.push_str(if text.ends_with('\n') { " |" } else { " |-" });
-            out.push_str(&beside);
-            out.push('\n');
+            out.push_str(&format!(" {}{beside}\n", if text.ends_with('\n') { "|" } else { "|-" }));
             for line in text.lines() {
-                if !line.is_empty() {
-                    pad(indent + 2, out);
-                    out.push_str(line);
-                }
-                out.push('\n');
+                let indent = if line.is_empty() { 0 } else { indent + 2 };
+                out.push_str(&format!("{:indent$}{line}\n", ""));
             }
         }
         data => {
-            out.push(' ');
-            match data {
-                Data::Null => out.push_str("null"),
-                Data::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-                Data::Number(number) => out.push_str(&number.to_string()),
-                Data::Text(text) => out.push_str(&scalar(text)),
-                Data::List(_) => out.push_str("[]"),
-                Data::Mapping(_) => out.push_str("{}"),
-            }
-            out.push_str(&beside);
-            out.push('\n');
+            let text = match data {
+                Data::Null => "null".to_owned(),
+                Data::Bool(value) => value.to_string(),
+                Data::Number(number) => number.to_string(),
+                Data::Text(text) => scalar(text),
+                Data::List(_) => "[]".to_owned(),
+                Data::Mapping(_) => "{}".to_owned(),
+            };
+            out.push_str(&format!(" {text}{beside}\n"));
         }
     }
 }
@@ -102,15 +87,8 @@ fn comments(lines: &[String], indent: usize, out: &mut String) {
             }
             continue;
         }
-        pad(indent, out);
-        out.push_str("# ");
-        out.push_str(line);
-        out.push('\n');
+        out.push_str(&format!("{:indent$}# {line}\n", ""));
     }
-}
-
-fn pad(indent: usize, out: &mut String) {
-    out.extend(std::iter::repeat_n(' ', indent));
 }
 
 /// Whether a text is written as it is, line by line.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::digest::{file_key, name_with_digest};
 use crate::json;
-use crate::package_file::{LARGEST_BASELINE, read_package_file};
+use crate::package_file::{LARGEST_BASELINE, read_package_file_if_exists};
 use crate::record::{
     AcceptedAnswers, Baseline, BaselineCase, BaselineError, BaselineHeader, BaselineResult, CaseRecord, Expectation,
     PassState, Status, SuiteId,
@@ -118,14 +118,10 @@ pub fn accepted_answer(file: &Path, record: &CaseRecord) -> io::Result<Option<St
 /// The text of a file; `None` if it does not exist.
 fn read(file: &Path) -> io::Result<Option<String>> {
     let utf8 = |bytes| String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
-    match read_package_file(file, LARGEST_BASELINE).and_then(utf8) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            let message = format!("the baseline {} cannot be read: {error}", file.display());
-            Err(io::Error::new(error.kind(), message))
-        }
-    }
+    let read = read_package_file_if_exists(file, LARGEST_BASELINE).and_then(|bytes| bytes.map(utf8).transpose());
+    read.map_err(|error| {
+        io::Error::new(error.kind(), format!("the baseline {} cannot be read: {error}", file.display()))
+    })
 }
 
 fn invalid(file: &Path, error: &BaselineError) -> io::Error {

@@ -20,6 +20,18 @@ pub fn read_package_file(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
     regular_file(path).and_then(|file| read_to_limit(file, largest)).map_err(io::Error::from)
 }
 
+/// The same; `None` of a file that does not exist.
+///
+/// # Errors
+///
+/// If it is something else, is larger, or cannot be read.
+pub fn read_package_file_if_exists(path: &Path, largest: u64) -> io::Result<Option<Vec<u8>>> {
+    match read_package_file(path, largest) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use std::fs;

@@ -8,7 +8,7 @@ use evalsuite_schema::json::writer::Change;
 use crate::digest::name_with_digest;
 use crate::file_replacement::replace_file;
 use crate::json;
-use crate::package_file::{LARGEST_BASELINE, read_package_file};
+use crate::package_file::{LARGEST_BASELINE, read_package_file, read_package_file_if_exists};
 use crate::record::{ProbeRecord, SuiteId};
 
 /// The file with the probe of a suite: in `.evalsuite/probe` of its package, which is not part of any suite.
@@ -28,11 +28,8 @@ pub fn read_probe(package_root: &Path, suite: &SuiteId) -> io::Result<Option<Pro
         let message = format!("{}: {error}; delete it, and run `cargo evalsuite probe`", file.display());
         io::Error::new(io::ErrorKind::InvalidData, message)
     };
-    let text = match read_package_file(&file, LARGEST_BASELINE) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(invalid(&error)),
-    };
+    let read = read_package_file_if_exists(&file, LARGEST_BASELINE);
+    let Some(text) = read.map_err(|error| invalid(&error))? else { return Ok(None) };
     let record: ProbeRecord = json::decode(&text).map_err(|error| invalid(&error))?;
     Ok((record.schema == ProbeRecord::SCHEMA).then_some(record))
 }

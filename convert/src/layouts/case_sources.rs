@@ -38,50 +38,46 @@ pub(super) fn case_sources(
     tests: Option<&Value>,
     place: &Place,
 ) -> Result<Vec<CaseSource>, ConvertError> {
-    let mut found = Vec::new();
     let root = files.root();
     match tests {
-        None if has_file => directories(&root.join("cases"), "cases", place, files, &mut found)?,
-        None => directories(root, ".", place, files, &mut found)?,
+        None if has_file => directories(&root.join("cases"), "cases", place, files),
+        None => directories(root, ".", place, files),
         Some(tests) => match (&tests.data, tests.as_text()) {
             (Data::List(items), _) => {
-                for (index, item) in items.iter().enumerate() {
-                    match item.as_text() {
-                        Some(text) => {
-                            let place = place.below(item.position.line, &format!("[{index}]"));
-                            file_entry(text, &place, files, &mut found)?;
-                        }
-                        None => found.push(CaseSource {
-                            value: item.clone(),
-                            file: root.join("EVAL.yaml"),
-                            name: format!("tests[{index}]"),
-                            is_own_file: false,
-                        }),
+                let mut found = Vec::new();
+                for (item, index) in items.iter().zip(0..) {
+                    if let Some(text) = item.as_text() {
+                        let place = place.below(item.position.line, &format!("[{index}]"));
+                        found.extend(file_entry(text, &place, files)?);
+                    } else {
+                        let (file, name) = (root.join("EVAL.yaml"), format!("tests[{index}]"));
+                        found.push(CaseSource { value: item.clone(), file, name, is_own_file: false });
                     }
                 }
+                Ok(found)
             }
             (_, Some(text)) => {
                 let path = root.join(text.trim());
-                match path.is_dir() {
-                    true => directories(&path, text, place, files, &mut found)?,
-                    false => list(&path, text, place, files, &mut found)?,
-                }
+                let read = if path.is_dir() { directories } else { list };
+                read(&path, text, place, files)
             }
-            _ => return Err(ConvertError::unsupported("`tests` is neither a list nor a path")),
+            _ => Err(ConvertError::unsupported("`tests` is neither a list nor a path")),
         },
     }
-    Ok(found)
 }
 
-fn file_entry(text: &str, place: &Place, files: &SourceFiles, found: &mut Vec<CaseSource>) -> Result<(), ConvertError> {
+fn file_entry(text: &str, place: &Place, files: &SourceFiles) -> Result<Vec<CaseSource>, ConvertError> {
     let Some(path) = text.trim().strip_prefix("file://") else {
         return Err(ConvertError::unsupported(format!("`{text}` in `tests` is not a case")));
     };
     if !evalsuite_discovery::is_glob(path) {
-        return list(&files.root().join(path), text, place, files, found);
+        return list(&files.root().join(path), text, place, files);
     }
-    let matching = files.matching(path, files.root(), text, place).map_err(ConvertError::unsupported)?;
-    matching.iter().try_for_each(|file| list(file, text, place, files, found))
+    let mut found = Vec::new();
+    for file in files.matching(path, files.root(), text, place).map_err(ConvertError::unsupported)? {
+        found.extend(list(&file, text, place, files)?);
+    }
+    Ok(found)
 }
 
 /// The case directories below `directory`, which `reference` at `place` names.
@@ -90,9 +86,9 @@ fn directories(
     reference: &str,
     place: &Place,
     files: &SourceFiles,
-    found: &mut Vec<CaseSource>,
-) -> Result<(), ConvertError> {
+) -> Result<Vec<CaseSource>, ConvertError> {
     files.allows(directory, reference, place);
+    let mut found = Vec::new();
     for path in source::sorted_entries(directory)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_ignored = name.starts_with(['.', '_']);
@@ -108,17 +104,11 @@ fn directories(
         }
         found.push(CaseSource { value: document.root, file, name, is_own_file: true });
     }
-    Ok(())
+    Ok(found)
 }
 
 /// The cases of a YAML list or of the lines of a JSONL file, which `reference` at `place` names.
-fn list(
-    file: &Path,
-    reference: &str,
-    place: &Place,
-    files: &SourceFiles,
-    found: &mut Vec<CaseSource>,
-) -> Result<(), ConvertError> {
+fn list(file: &Path, reference: &str, place: &Place, files: &SourceFiles) -> Result<Vec<CaseSource>, ConvertError> {
     let is_lines = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"));
     let values = if is_lines {
         let text = files.text(file, reference, place)?;
@@ -134,13 +124,12 @@ fn list(
         let document = files.document(file, reference, place)?;
         match document.root.data {
             Data::List(items) => items,
-            _ => {
-                return Err(ConvertError::unsupported(format!("{} is not a list of cases", files.shown(file))));
-            }
+            _ => return Err(ConvertError::unsupported(format!("{} is not a list of cases", files.shown(file)))),
         }
     };
-    for (index, value) in values.into_iter().enumerate() {
-        found.push(CaseSource { value, file: file.to_owned(), name: format!("[{index}]"), is_own_file: false });
-    }
-    Ok(())
+    let case = |(index, value)| {
+        let (file, name) = (file.to_owned(), format!("[{index}]"));
+        CaseSource { value, file, name, is_own_file: false }
+    };
+    Ok(values.into_iter().enumerate().map(case).collect())
 }

@@ -31,14 +31,11 @@ pub(super) struct TaskWriter {
 /// What an eval file says of all its cases.
 #[derive(Default)]
 struct Shared {
-    threshold: Option<f64>,
-    timeout_seconds: Option<Json>,
-    trials: Option<Json>,
+    /// What every task starts with.
+    task: ReadTask,
     assertions: Vec<Value>,
     /// Where they are.
     assertions_place: Place,
-    template: Option<String>,
-    metadata: Object,
 }
 
 impl TaskWriter {
@@ -55,7 +52,7 @@ impl TaskWriter {
         }
         let mut suite = Object::new();
         let shared = settings(draft.settings, &place, &mut suite, &mut report);
-        let threshold = shared.threshold.unwrap_or(THRESHOLD);
+        let threshold = shared.task.threshold.unwrap_or(THRESHOLD);
         let is_strict = |case: &ReadCase| {
             let own = assertions(&case.draft.entries).flat_map(|(_, value)| value.items().unwrap_or_default());
             let mut all = own.chain(&shared.assertions).peekable();
@@ -89,8 +86,7 @@ impl TaskWriter {
 
     fn task(&mut self, case: &ReadCase, names: &mut Directories) {
         let place = case.place.clone();
-        let mut read = ReadTask { metadata: self.shared.metadata.clone(), ..ReadTask::default() };
-        read.template.clone_from(&self.shared.template);
+        let mut read = self.shared.task.clone();
         let mut own = Vec::new();
         for (key, value) in &case.draft.entries {
             let at = place.below(value.position.line, key);
@@ -148,8 +144,8 @@ impl TaskWriter {
             task.insert("metadata".to_owned(), read.metadata.into());
         }
         for (key, value) in [
-            ("trials_per_run", read.trials.or_else(|| self.shared.trials.clone())),
-            ("timeout_seconds", read.timeout_seconds.or_else(|| self.shared.timeout_seconds.clone())),
+            ("trials_per_run", read.trials),
+            ("timeout_seconds", read.timeout_seconds),
             ("reference_solution", read.expected.map(|outcome| json!({"expected_outcome": outcome}))),
         ] {
             if let Some(value) = value {
@@ -172,7 +168,7 @@ impl TaskWriter {
                     }
                 }
                 "timeout_seconds" => read.timeout_seconds = Some(value.to_json()),
-                "trials" => read.trials = trials(value, &at, &mut self.report),
+                "trials" => read.trials = trials(value, &at, &mut self.report).or(read.trials.take()),
                 "skip_defaults" => read.skips_defaults = value.data == Data::Bool(true),
                 _ if ASSERTIONS.contains(&key.as_str()) => {
                     self.report.dropped(&at, "write them in `assertions` of the case");
@@ -194,7 +190,7 @@ impl TaskWriter {
 }
 
 /// A case that is becoming a task.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct ReadTask {
     description: Option<String>,
     input: Option<Object>,
@@ -214,15 +210,17 @@ fn settings(settings: Vec<(String, Value)>, suite: &Place, json: &mut Object, re
         let place = suite.below(value.position.line, &key);
         match key.as_str() {
             "name" | "kind" | "gates" => drop(json.insert(key, value.to_json())),
-            "metadata" => shared.metadata = value.entries().iter().map(|(k, v)| (k.clone(), v.to_json())).collect(),
-            "workspace" => shared.template = template(&value, &place, report),
+            "metadata" => {
+                shared.task.metadata = value.entries().iter().map(|(k, v)| (k.clone(), v.to_json())).collect()
+            }
+            "workspace" => shared.task.template = template(&value, &place, report),
             "execution" => {
                 for (key, value) in value.entries() {
                     let at = place.below(value.position.line, key);
                     match key.as_str() {
-                        "threshold" => shared.threshold = value.as_number(),
-                        "timeout_seconds" => shared.timeout_seconds = Some(value.to_json()),
-                        "trials" => shared.trials = trials(value, &at, report),
+                        "threshold" => shared.task.threshold = value.as_number(),
+                        "timeout_seconds" => shared.task.timeout_seconds = Some(value.to_json()),
+                        "trials" => shared.task.trials = trials(value, &at, report),
                         _ => report.dropped(&at, NO_KEY),
                     }
                 }

@@ -9,20 +9,18 @@ use crate::record::{
 };
 use crate::run_directory::{CaseDirectoryName, TRIAL_RECORD};
 
-/// A trial of a case without a record.
-pub(super) enum LostTrial {
-    Ended(Box<TrialData>),
-    /// It started, and has no record.
-    Open(Box<Started>, PathBuf),
+/// A trial of a case without a record: it has a record of its own, or has at least started.
+pub(super) struct LostTrial {
+    pub(super) directory: PathBuf,
+    pub(super) record: Option<TrialRecord>,
+    pub(super) started: Option<Started>,
 }
 
 impl LostTrial {
     /// Index of the trial.
-    pub(super) fn index(&self) -> u32 {
-        match self {
-            Self::Ended(trial) => trial.record.trial,
-            Self::Open(started, _) => started.trial,
-        }
+    pub(super) fn index(&self) -> Option<u32> {
+        let of_record = self.record.as_ref().map(|record| record.trial);
+        of_record.or(self.started.as_ref().map(|started| started.trial))
     }
 }
 
@@ -47,10 +45,7 @@ pub(super) fn lost_case(
     trials: Vec<LostTrial>,
     suite: Option<&SuiteRecord>,
 ) -> CaseData {
-    let ended = trials.iter().rev().find_map(|trial| match trial {
-        LostTrial::Ended(trial) => Some(trial.record.clone()),
-        LostTrial::Open(..) => None,
-    });
+    let ended = trials.iter().rev().find_map(|trial| trial.record.clone());
     let mut record = ended.map_or_else(CaseRecord::new, CaseRecord::of_trial);
     if let Some(started) = started {
         record.run_id.clone_from(&started.run_id);
@@ -78,12 +73,9 @@ pub(super) fn lost_case(
     if record.case_id.is_empty() {
         record.case_id.clone_from(&record.case_key);
     }
-    let open = trials.iter().find_map(|trial| match trial {
-        LostTrial::Open(started, _) => Some(format!("process {} died in trial {}", started.pid, started.trial)),
-        LostTrial::Ended(_) => None,
-    });
+    let open = trials.iter().filter(|trial| trial.record.is_none()).find_map(|trial| trial.started.as_ref());
     let after = |started: &Started| format!("process {} died after trial {}", started.pid, started.trial);
-    let message = open.or_else(|| started.map(after));
+    let message = open.map(died_in).or_else(|| started.map(after));
     record.outcome = Status::Error;
     record.reason = Some(died(message.unwrap_or_else(|| "the case has no record that can be read".to_owned())));
     let trials: Vec<TrialData> = trials.into_iter().map(|trial| stored_trial(trial, &record)).collect();
@@ -100,18 +92,22 @@ pub(super) fn lost_case(
 }
 
 fn stored_trial(trial: LostTrial, case: &CaseRecord) -> TrialData {
-    match trial {
-        LostTrial::Ended(trial) => *trial,
-        LostTrial::Open(started, directory) => {
-            let mut record = TrialRecord::of_case(case.clone());
+    let LostTrial { directory, record, started } = trial;
+    let record = record.unwrap_or_else(|| {
+        let mut record = TrialRecord::of_case(case.clone());
+        (record.trials_planned, record.outcome) = (case.planned, Status::Error);
+        if let Some(started) = started {
             record.trial = started.trial;
-            record.trials_planned = case.planned;
-            record.started_at.clone_from(&started.started_at);
-            record.outcome = Status::Error;
-            record.reason = Some(died(format!("process {} died in trial {}", started.pid, started.trial)));
-            TrialData { directory, record }
+            record.reason = Some(died(died_in(&started)));
+            record.started_at = started.started_at;
         }
-    }
+        record
+    });
+    TrialData { directory, record }
+}
+
+fn died_in(started: &Started) -> String {
+    format!("process {} died in trial {}", started.pid, started.trial)
 }
 
 /// Adds what the suite says about the case. Records of earlier versions say less of what started.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::read_case::{FoundCase, read_case};
+use super::read_case::{CaseReader, FoundCase};
 use super::{Affected, CaseData, Problem, ReadDepth, SuiteData};
 use crate::record::{CaseRecord, RunRecord, SuiteId, SuiteRecord};
 use crate::run_directory::{CASES, CaseDirectoryName, RUN_RECORD, SUITE_RECORD, SUITES, read_run_record};
@@ -58,8 +58,9 @@ fn read_suite(run: &Path, path: &Path, depth: ReadDepth) -> Vec<SuiteData> {
     let names = Problem::add_of(names, run, &cases, &mut problems);
     let mut running = Vec::new();
     let mut attempts: BTreeMap<String, Vec<CaseData>> = BTreeMap::new();
+    let mut reader = CaseReader { run, depth, suite: record.as_ref(), problems: &mut problems };
     for name in names {
-        match read_case(run, &cases.join(name), depth, record.as_ref(), &mut problems) {
+        match reader.read(&cases.join(name)) {
             FoundCase::Stored(case) => {
                 let first = CaseDirectoryName { attempt: 1, ..case.name.clone() }.to_string();
                 attempts.entry(first).or_default().push(*case);

@@ -8,10 +8,9 @@ mod text;
 
 use std::io;
 use std::path::Path;
-use std::string::FromUtf8Error;
 
 use evalsuite_records::file_replacement::{error_at, replace_file};
-use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file};
+use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file_if_exists};
 use evalsuite_records::record::{AcceptedAnswers, Baseline, BaselineError};
 
 pub(crate) use self::accepted::rounded;
@@ -57,16 +56,13 @@ pub fn write_accepted_answers(file: &Path, answers: &AcceptedAnswers) -> io::Res
 }
 
 fn read<T>(file: &Path, parse: fn(&str) -> Result<T, BaselineError>) -> io::Result<Option<T>> {
+    let invalid = |error: String| io::Error::new(io::ErrorKind::InvalidData, error);
     let read = || {
-        let invalid = |error: FromUtf8Error| io::Error::new(io::ErrorKind::InvalidData, error);
-        let text = String::from_utf8(read_package_file(file, LARGEST_BASELINE)?).map_err(invalid)?;
-        parse(&text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))
+        let Some(bytes) = read_package_file_if_exists(file, LARGEST_BASELINE)? else { return Ok(None) };
+        let text = String::from_utf8(bytes).map_err(|error| invalid(error.to_string()))?;
+        parse(&text).map(Some).map_err(|error| invalid(error.to_string()))
     };
-    match read() {
-        Ok(parsed) => Ok(Some(parsed)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error_at(file, &error)),
-    }
+    read().map_err(|error| error_at(file, &error))
 }
 
 fn write(file: &Path, text: &str) -> io::Result<()> {

@@ -1,5 +1,7 @@
 //! Assertions in JavaScript and Python, which a small program runs as a `code-grader`.
 
+use std::path::Path;
+
 use evalsuite_loader::document::Value;
 use evalsuite_schema::json::{Value as Json, json};
 
@@ -169,12 +171,8 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
             let reference = context.files.shown(path);
             let code =
                 context.files.text(path, &reference, check.place()).map_err(|error| unreadable(&file, &error))?;
-            let is_another = context
-                .output
-                .files()
-                .get(std::path::Path::new(&copy))
-                .is_some_and(|known| **known != *code.as_bytes());
-            if is_another {
+            let known = context.output.files().get(Path::new(&copy));
+            if known.is_some_and(|known| **known != *code.as_bytes()) {
                 return Err(format!("another file is called `{file}`, too"));
             }
             context.output.add(copy.clone(), code.clone());
@@ -182,10 +180,11 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
                 context.different(check, "only this file is copied, not what it imports");
             }
             let has_modules = ["import ", "export "].iter().any(|word| code.lines().any(|line| line.starts_with(word)));
-            if has_modules && path.extension().is_some_and(|extension| extension == "js") {
+            let extension = path.extension().unwrap_or_default().to_string_lossy();
+            if has_modules && extension == "js" {
                 context.different(check, "`node` takes it for a CommonJS module before version 22.7");
             }
-            if path.extension().is_some_and(|extension| extension.to_string_lossy().ends_with("ts")) {
+            if extension.ends_with("ts") {
                 context.different(check, "`node` runs TypeScript since version 22.18 only");
             }
             note_differences(&code, check, context);

@@ -27,7 +27,7 @@ pub(super) fn spans(trace: &Trace<'_>, files: &TrialFiles, steps: &[Step<'_>]) -
     let mut spans = vec![trial_span(trace)];
     for (phase, interval) in &trace.timeline.phases {
         if *phase != "agent" {
-            spans.push(span(trace, [phase, TRIAL], INTERNAL, phase, *interval, json!({})));
+            spans.push(span(trace, [phase, TRIAL], INTERNAL, phase, *interval, json!({}), None));
         }
     }
     if trace.has_agent() {
@@ -47,11 +47,9 @@ pub(super) fn spans(trace: &Trace<'_>, files: &TrialFiles, steps: &[Step<'_>]) -
         let name = format!("grader {index}");
         let fields =
             json!({ "evalsuite.grader.type": grader.grader_type, "evalsuite.location": grader.location.to_string() });
-        let mut graded = span(trace, [&name, parent], INTERNAL, &format!("grade {}", grader.name), *interval, fields);
-        if grader.state == GraderState::Error {
-            set_error(&mut graded, grader.error.as_deref());
-        }
-        spans.push(graded);
+        let error = (grader.state == GraderState::Error).then(|| grader.error.as_deref().unwrap_or_default());
+        let shown = format!("grade {}", grader.name);
+        spans.push(span(trace, [&name, parent], INTERNAL, &shown, *interval, fields, error));
         spans.extend(judge_span(trace, &name, grader, *interval));
     }
     spans
@@ -65,6 +63,7 @@ fn span(
     shown: &str,
     interval: Interval,
     fields: Value,
+    error: Option<&str>,
 ) -> Value {
     json!({
         "traceId": trace.id,
@@ -75,12 +74,8 @@ fn span(
         "startTimeUnixNano": nanoseconds(interval.start),
         "endTimeUnixNano": nanoseconds(interval.end),
         "attributes": attributes(fields),
-        "status": {},
+        "status": error.map_or(json!({}), |message| json!({ "code": ERROR, "message": message })),
     })
-}
-
-fn set_error(span: &mut Value, message: Option<&str>) {
-    span["status"] = json!({ "code": ERROR, "message": message.unwrap_or_default() });
 }
 
 fn trial_span(trace: &Trace<'_>) -> Value {
@@ -99,11 +94,10 @@ fn trial_span(trace: &Trace<'_>) -> Value {
     fields["evalsuite.tags"] = record.tags.clone().into();
     fields["evalsuite.bucket"] = record.failure_bucket.clone().into();
     let name = format!("{} {}", record.suite, record.case_id);
-    let mut span = span(trace, [TRIAL, ""], INTERNAL, &name, trace.timeline.trial, fields);
+    let reason = record.reason.as_ref().map_or("", |reason| reason.message.as_str());
+    let error = (record.outcome == Status::Error).then_some(reason);
+    let mut span = span(trace, [TRIAL, ""], INTERNAL, &name, trace.timeline.trial, fields, error);
     span["parentSpanId"] = "".into();
-    if record.outcome == Status::Error {
-        set_error(&mut span, record.reason.as_ref().map(|reason| reason.message.as_str()));
-    }
     span
 }
 
@@ -134,14 +128,9 @@ fn agent_span(trace: &Trace<'_>, files: &TrialFiles, steps: &[Step<'_>]) -> Valu
     if steps.iter().all(|step| step.usage.is_none()) {
         add_usage(&mut fields, record.usage, record.cost_usd);
     }
-    let mut span =
-        span(trace, [AGENT, TRIAL], INTERNAL, &format!("invoke_agent {}", record.agent), trace.timeline.agent, fields);
-    if let Some(reason) = &record.reason
-        && reason.stage == Stage::Agent
-    {
-        set_error(&mut span, Some(&reason.message));
-    }
-    span
+    let reason = record.reason.as_ref().filter(|reason| reason.stage == Stage::Agent);
+    let (shown, error) = (format!("invoke_agent {}", record.agent), reason.map(|reason| reason.message.as_str()));
+    span(trace, [AGENT, TRIAL], INTERNAL, &shown, trace.timeline.agent, fields, error)
 }
 
 fn chat_span(trace: &Trace<'_>, index: usize, step: &Step<'_>, interval: Interval) -> Value {
@@ -163,7 +152,7 @@ fn chat_span(trace: &Trace<'_>, index: usize, step: &Step<'_>, interval: Interva
     });
     add_usage(&mut fields, step.usage, step.cost_usd);
     let name = model.map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"));
-    span(trace, [&format!("step {index}"), AGENT], CLIENT, &name, interval, fields)
+    span(trace, [&format!("step {index}"), AGENT], CLIENT, &name, interval, fields, None)
 }
 
 fn tool_span(trace: &Trace<'_>, name: &str, call: &Call<'_>, interval: Interval) -> Value {
@@ -176,11 +165,8 @@ fn tool_span(trace: &Trace<'_>, name: &str, call: &Call<'_>, interval: Interval)
         "gen_ai.tool.call.result": call.result,
         "error.type": call.is_error.then_some("_OTHER"),
     });
-    let mut span = span(trace, [name, AGENT], INTERNAL, &format!("execute_tool {}", call.tool), interval, fields);
-    if call.is_error {
-        set_error(&mut span, call.result.as_deref());
-    }
-    span
+    let error = call.is_error.then(|| call.result.as_deref().unwrap_or_default());
+    span(trace, [name, AGENT], INTERNAL, &format!("execute_tool {}", call.tool), interval, fields, error)
 }
 
 /// The calls of a judge, as one span.
@@ -195,7 +181,7 @@ fn judge_span(trace: &Trace<'_>, grader_name: &str, grader: &GraderRecord, inter
     });
     add_usage(&mut fields, judge.usage, judge.cost_usd);
     let name = format!("{grader_name} judge");
-    Some(span(trace, [&name, grader_name], CLIENT, &format!("chat {model}"), interval, fields))
+    Some(span(trace, [&name, grader_name], CLIENT, &format!("chat {model}"), interval, fields, None))
 }
 
 fn text_message(role: Role, text: &str) -> Value {
