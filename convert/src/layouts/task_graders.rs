@@ -34,9 +34,7 @@ pub(super) fn assertion(grader: &Value, rules: TaskRules, place: &Place, report:
         match kind {
             Some(_) if entries.iter().any(|(key, _)| key == "min_score") => {}
             Some(_) => entries.push(entry("min_score", json!(PASS_MARK))),
-            None => {
-                report.different(place, "a score above 0 passes, unless the grader says that it fails");
-            }
+            None => report.different(place, "a score above 0 passes, unless the grader says that it fails"),
         }
         if kind != Some(GraderKind::Code) {
             report.different(place, "the case fails where this grader cannot decide: it is `required`");

@@ -51,14 +51,9 @@ pub(super) fn settings(
         }
     }
     draft.settings.push(("kind".to_owned(), kind.unwrap_or_else(|| Value::text("mixed"))));
-    if !has_tasks {
-        let threshold = threshold.unwrap_or(COMBINED_THRESHOLD);
-        draft.settings.push(entry("execution", json!({"threshold": threshold})));
-        return TaskRules { every_verdict: false };
-    }
-    let every_verdict = threshold.is_none_or(|threshold| threshold >= 1.0);
+    let every_verdict = has_tasks && threshold.is_none_or(|threshold| threshold >= 1.0);
     // Every grader is required where every verdict counts; the mean decides nothing then.
-    let threshold = threshold.filter(|_| !every_verdict).unwrap_or(0.0);
+    let threshold = if every_verdict { 0.0 } else { threshold.unwrap_or(COMBINED_THRESHOLD) };
     draft.settings.push(entry("execution", json!({"threshold": threshold})));
     TaskRules { every_verdict }
 }

@@ -34,11 +34,7 @@ fn row<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> (Value, Vec<Strin
             Some("prefix" | "suffix") => drop(options.insert(column[2..].to_owned(), json!(cell))),
             Some("description") => drop(test.insert("description".to_owned(), json!(cell))),
             Some("metric") => metric = is_filled.then_some(cell),
-            Some("threshold") => {
-                if let Some(number) = number(cell) {
-                    test.insert("threshold".to_owned(), number);
-                }
-            }
+            Some("threshold") => test.extend(number(cell).map(|number| ("threshold".to_owned(), number))),
             Some("providerOutput") if !is_filled => {}
             Some("providerOutput") => drop(test.insert("providerOutput".to_owned(), json!(cell))),
             Some(name) => match (name.strip_prefix("metadata:"), name.strip_prefix("config:")) {

@@ -24,10 +24,6 @@ pub(super) struct Rendered {
 }
 
 impl Rendered {
-    fn as_it_is(text: &str) -> Self {
-        Self { text: text.to_owned(), ..Self::default() }
-    }
-
     /// Reports what is not as in the template.
     pub(super) fn report(&self, place: &Place, report: &mut Report) {
         if let Some(doubt) = self.doubt {
@@ -48,13 +44,14 @@ pub(super) fn render_or_keep(template: &str, variables: &Object) -> Result<Rende
             line.len() == rest.len() || line.contains('\n')
         })
     });
-    if is_unfinished { Ok(Rendered::as_it_is(template)) } else { render(template, variables) }
+    let as_it_is = Rendered { text: template.to_owned(), ..Rendered::default() };
+    if is_unfinished { Ok(as_it_is) } else { render(template, variables) }
 }
 
 /// Fills the variables into a template. One without braces is returned as it is; the error says why one cannot be filled in.
 pub(super) fn render(template: &str, variables: &Object) -> Result<Rendered, String> {
     if !template.contains("{{") && !template.contains("{%") && !template.contains("{#") {
-        return Ok(Rendered::as_it_is(template));
+        return Ok(Rendered { text: template.to_owned(), ..Rendered::default() });
     }
     let mut context: Vec<(String, JinjaValue)> =
         variables.iter().map(|(name, value)| (name.clone(), JinjaValue::from(Serde(as_javascript(value))))).collect();
@@ -245,7 +242,7 @@ mod tests {
         }
         for template in ["{{ unclosed", "{% if", "a {{ b\n }}", "{# {{ c }}"] {
             let kept = render_or_keep(template, &variables).unwrap();
-            assert_eq!(kept, Rendered::as_it_is(template));
+            assert_eq!(kept, Rendered { text: template.to_owned(), ..Rendered::default() });
         }
         assert_eq!(render_or_keep("a{{ b }}{# c #}", &variables).unwrap().text, "a");
     }

@@ -75,18 +75,19 @@ impl SuiteId {
     /// A suite is matched even if its package or its module was renamed, or its directory was moved, unless the match
     /// is ambiguous. Only records of older versions are matched by the name alone.
     pub fn counterparts(ours: &[Self], theirs: &[Self]) -> Vec<Option<usize>> {
-        // What two suites have in common that are the same, and whether that is enough only for records of older versions.
-        let steps: [(fn(&Self) -> [&str; 3], bool); 7] = [
-            (|id| [&id.package, &id.path, &id.module], false),
-            (|id| [&id.package, &id.path, ""], false),
-            (|id| [&id.package_directory, &id.path, &id.module], false),
-            (|id| [&id.package_directory, &id.path, ""], false),
-            (|id| [&id.package, &id.name, &id.module], false),
-            (|id| [&id.package, &id.name, ""], false),
-            (|id| [&id.name, &id.name, ""], true),
+        // What two suites have in common that are the same; the last is enough only for records of older versions.
+        let steps: [fn(&Self) -> [&str; 3]; 7] = [
+            |id| [&id.package, &id.path, &id.module],
+            |id| [&id.package, &id.path, ""],
+            |id| [&id.package_directory, &id.path, &id.module],
+            |id| [&id.package_directory, &id.path, ""],
+            |id| [&id.package, &id.name, &id.module],
+            |id| [&id.package, &id.name, ""],
+            |id| [&id.name, &id.name, ""],
         ];
         let mut found = vec![None; ours.len()];
-        for (key, is_of_old) in steps {
+        for (step, key) in steps.into_iter().enumerate() {
+            let is_name_alone = step + 1 == steps.len();
             let mut by_key: BTreeMap<[&str; 3], [Vec<usize>; 2]> = BTreeMap::new();
             for (side, ids) in [ours, theirs].into_iter().enumerate() {
                 for (index, id) in ids.iter().enumerate() {
@@ -99,7 +100,7 @@ impl SuiteId {
             }
             for sides in by_key.values() {
                 if let [[one], [other]] = sides.each_ref().map(Vec::as_slice)
-                    && (!is_of_old || ours[*one].is_old() || theirs[*other].is_old())
+                    && (!is_name_alone || ours[*one].is_old() || theirs[*other].is_old())
                 {
                     found[*one] = Some(*other);
                 }

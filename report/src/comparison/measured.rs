@@ -13,17 +13,9 @@ pub(super) struct Differences {
 }
 
 impl Differences {
-    pub(super) fn len(&self) -> usize {
-        self.values.len()
-    }
-
     /// Number of cases whose score differs.
     pub(super) fn differing(&self) -> usize {
         self.values.iter().filter(|difference| difference.abs() > 1e-9).count()
-    }
-
-    pub(super) fn mean(&self) -> f64 {
-        mean(&self.values)
     }
 
     pub(super) fn interval(&self) -> Option<(f64, f64)> {
@@ -64,12 +56,12 @@ pub struct SliceComparison {
 
 impl SliceComparison {
     pub(super) fn new((key, value): (String, String), differences: &Differences, place: Place) -> Self {
-        let difference = differences.mean();
+        let difference = mean(&differences.values);
         let p_value = p_value(difference, place);
         Self {
             key,
             value,
-            pairs: differences.len(),
+            pairs: differences.values.len(),
             difference,
             interval: differences.interval(),
             p_value,

@@ -16,7 +16,7 @@ use super::{
     SliceComparison,
 };
 use crate::run_data::{count_outcomes, identity};
-use crate::statistics::{CaseTrials, Place, Unit, Worse, holm, places, worse_cases};
+use crate::statistics::{CaseTrials, Place, Unit, Worse, holm, mean, places, worse_cases};
 
 /// Between minus and plus so many standard deviations are 95 % of the differences that chance alone makes.
 const CHANCE: f64 = 1.96;
@@ -137,13 +137,13 @@ impl<'a> SuitePairs<'a> {
         slices.iter_mut().for_each(|slice| slice.judge(down, up));
         slices.sort_by(|left, right| (&left.key, &left.value).cmp(&(&right.key, &right.value)));
         let changes = self.changes(&worse, &better);
-        let difference = all.mean();
-        let noise = CHANCE * places[0].deviation / all.len().max(1) as f64;
+        let difference = mean(&all.values);
+        let noise = CHANCE * places[0].deviation / all.values.len().max(1) as f64;
         let mut comparison = SuiteComparison {
             suite: self.name.0.clone(),
             target: self.name.1.clone(),
             changes,
-            pairs: all.len(),
+            pairs: all.values.len(),
             differing: all.differing(),
             missing: self.pairs.iter().filter(|pair| pair.is_missing()).count(),
             errors: self.pairs.iter().filter(|pair| pair.is_error_now()).count(),

@@ -48,27 +48,16 @@ impl fmt::Display for SuiteComparison {
             writeln!(f, "  errors   {} {end} in an error, and had a result before", counted(self.errors, "case"))?;
         }
         writeln!(f, "  passed   {} -> {}", rate(self.base_passed), rate(self.run_passed))?;
-        write!(f, "  score    {:+.3}", self.difference)?;
-        if let Some((lower, upper)) = self.interval {
-            write!(f, " [{lower:+.3}, {upper:+.3}]")?;
-        }
-        writeln!(f, "  p {}", self.p_text())?;
-        write!(f, "  cases    {} compared, {} differ", self.pairs, self.differing)?;
-        if self.noise > 0.0 {
-            write!(f, "; noise ±{:.3}", self.noise)?;
-        }
-        writeln!(f)?;
+        writeln!(f, "  score    {}  p {}", signed(self.difference, self.interval), self.p_text())?;
+        let noise = if self.noise > 0.0 { format!("; noise ±{:.3}", self.noise) } else { String::new() };
+        writeln!(f, "  cases    {} compared, {} differ{noise}", self.pairs, self.differing)?;
         if self.first_trials > 0 {
             let cases = counted(self.first_trials, "case");
             writeln!(f, "  trials   only the first trial of {cases} whose trials stop early")?;
         }
         if self.missing > 0 {
-            writeln!(
-                f,
-                "  missing  {} of {} cases have a result in only one run",
-                self.missing,
-                self.missing + self.pairs
-            )?;
+            let all = self.missing + self.pairs;
+            writeln!(f, "  missing  {} of {all} cases have a result in only one run", self.missing)?;
         }
         self.slices.iter().try_for_each(|slice| writeln!(f, "  {slice}"))?;
         if let Some(judged) = &self.judged {
@@ -172,6 +161,12 @@ impl JudgedAnswers {
     }
 }
 
+/// A difference with its interval.
+fn signed(difference: f64, interval: Option<(f64, f64)>) -> String {
+    let interval = interval.map(|(lower, upper)| format!(" [{lower:+.3}, {upper:+.3}]"));
+    format!("{difference:+.3}{}", interval.unwrap_or_default())
+}
+
 /// `0.725 [0.512, 0.871]`.
 pub(super) fn share(rate: f64, interval: Option<(f64, f64)>) -> String {
     let interval = interval.map(|(lower, upper)| format!(" [{lower:.3}, {upper:.3}]"));
@@ -195,10 +190,8 @@ fn printable(text: &str) -> String {
 /// `bucket:money: regressed  -0.250 [-0.400, -0.100]  p 0.004 (0.012 adjusted)  12 cases`.
 impl fmt::Display for SliceComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}  {:+.3}", self.key, self.value, self.verdict, self.difference)?;
-        if let Some((lower, upper)) = self.interval {
-            write!(f, " [{lower:+.3}, {upper:+.3}]")?;
-        }
+        let difference = signed(self.difference, self.interval);
+        write!(f, "{}:{}: {}  {difference}", self.key, self.value, self.verdict)?;
         write!(f, "  p {}  {}", p_value(self.p_value, self.adjusted_p), counted(self.pairs, "case"))
     }
 }

@@ -23,16 +23,10 @@ struct Suite {
     /// By target.
     targets: BTreeMap<String, CaseRuns>,
     /// By name.
-    graders: BTreeMap<String, Decisions>,
+    /// How often each decided, did not decide, and ended in an error.
+    graders: BTreeMap<String, [usize; 3]>,
     /// By name.
     judges: BTreeMap<String, Judge>,
-}
-
-#[derive(Debug, Default)]
-struct Decisions {
-    decided: usize,
-    undecided: usize,
-    errors: usize,
 }
 
 impl Observed {
@@ -58,10 +52,10 @@ impl Observed {
             for (target, cases) in suite.targets {
                 suites.extend(cases.findings(&name, &target, suite.kind, options));
             }
-            for (grader, Decisions { undecided, errors, .. }) in
-                suite.graders.into_iter().filter(|(_, decisions)| decisions.decided == 0)
-            {
-                graders.push(UndecidedGrader { suite: name.clone(), grader, undecided, errors });
+            for (grader, [decided, undecided, errors]) in suite.graders {
+                if decided == 0 {
+                    graders.push(UndecidedGrader { suite: name.clone(), grader, undecided, errors });
+                }
             }
             judges.extend(suite.judges.into_iter().map(|(judge, asked)| asked.finding(&name, judge)));
         }
@@ -121,11 +115,11 @@ impl Suite {
         for member in &grader.members {
             self.add_grader(member, Some(&name), run, models);
         }
-        let decisions = self.graders.entry(name).or_default();
+        let [decided, undecided, errors] = self.graders.entry(name).or_default();
         *match grader.state {
-            GraderState::Decided => &mut decisions.decided,
-            GraderState::Undecided => &mut decisions.undecided,
-            GraderState::Error => &mut decisions.errors,
+            GraderState::Decided => decided,
+            GraderState::Undecided => undecided,
+            GraderState::Error => errors,
         } += 1;
         let Some(judge) = &grader.judge else { return };
         models.extend(judge.model.as_deref().map(|model| (judge.name.as_str(), model)));

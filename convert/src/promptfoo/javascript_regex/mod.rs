@@ -197,7 +197,9 @@ impl Translator<'_> {
                 '(' => self.group(depth)?,
                 '[' => self.class()?,
                 '\\' => self.escape()?,
-                '{' if self.bounds().is_some() => return Err(Refused::Invalid("there is nothing to repeat")),
+                '{' if bounds(self.rest.clone()).is_some() => {
+                    return Err(Refused::Invalid("there is nothing to repeat"));
+                }
                 other => self.literal(other),
             };
             let end = self.text.len();
@@ -251,24 +253,11 @@ impl Translator<'_> {
         Ok(atom)
     }
 
-    /// What is between the braces of `{2}`, `{2,}` or `{2,3}`, if that comes next after the `{`; anything else is text.
-    fn bounds(&self) -> Option<String> {
-        let text: String = self.rest.clone().take(64).collect();
-        let (bounds, _) = text.split_once('}')?;
-        let (least, most) = bounds.split_once(',').unwrap_or((bounds, ""));
-        let is_number = |text: &str| text.chars().all(|digit| digit.is_ascii_digit());
-        (!least.is_empty() && is_number(least) && is_number(most)).then(|| bounds.to_owned())
-    }
-
     fn quantifier(&mut self, atom: Atom) -> Result {
         let quantifier = match self.rest.peek() {
             Some(sign @ ('*' | '+' | '?')) => sign.to_string(),
             Some('{') => {
-                let mut ahead = self.rest.clone();
-                ahead.next();
-                std::mem::swap(&mut self.rest, &mut ahead);
-                let bounds = self.bounds();
-                self.rest = ahead;
+                let bounds = bounds(self.rest.clone().skip(1));
                 bounds.map(|bounds| format!("{{{bounds}}}")).unwrap_or_default()
             }
             _ => String::new(),
@@ -403,11 +392,7 @@ impl Translator<'_> {
     fn class(&mut self) -> Result<Atom> {
         let is_negated = self.takes('^');
         let (mut text, mut is_wide) = (String::new(), is_negated);
-        loop {
-            let member = match self.class_member(&mut is_wide)? {
-                None => break,
-                Some(member) => member,
-            };
+        while let Some(member) = self.class_member(&mut is_wide)? {
             let mut ahead = self.rest.clone();
             let is_range = ahead.next() == Some('-') && !matches!(ahead.peek(), None | Some(']'));
             if !is_range {
@@ -464,6 +449,15 @@ impl Translator<'_> {
         };
         Ok(Some(member))
     }
+}
+
+/// What is between the braces of `{2}`, `{2,}` or `{2,3}`, if that comes next after the `{`; anything else is text.
+fn bounds(rest: impl Iterator<Item = char>) -> Option<String> {
+    let text: String = rest.take(64).collect();
+    let (bounds, _) = text.split_once('}')?;
+    let (least, most) = bounds.split_once(',').unwrap_or((bounds, ""));
+    let is_number = |text: &str| text.chars().all(|digit| digit.is_ascii_digit());
+    (!least.is_empty() && is_number(least) && is_number(most)).then(|| bounds.to_owned())
 }
 
 fn is_word(character: char) -> bool {

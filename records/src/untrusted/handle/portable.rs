@@ -15,14 +15,11 @@ pub struct Handle(PathBuf);
 
 impl EntryKind {
     fn of(file_type: FileType) -> Self {
-        if file_type.is_symlink() {
-            Self::Link
-        } else if file_type.is_dir() {
-            Self::Directory
-        } else if file_type.is_file() {
-            Self::File
-        } else {
-            Self::Other
+        match () {
+            () if file_type.is_symlink() => Self::Link,
+            () if file_type.is_dir() => Self::Directory,
+            () if file_type.is_file() => Self::File,
+            () => Self::Other,
         }
     }
 }
