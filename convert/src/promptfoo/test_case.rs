@@ -39,12 +39,14 @@ pub(super) fn read(test: &WrittenTest, files: &SourceFiles, report: &mut Report)
     let mut case = TestCase { place: test.place.clone(), above: test.value.above.clone(), ..TestCase::default() };
     for (key, value) in test.value.entries() {
         let place = test.place.below(value.position.line.max(test.place.line), key);
+        if value.data == Data::Null {
+            continue;
+        }
+        if ["description", "threshold", "metadata", "prompts"].contains(&key.as_str()) {
+            report.mapped(&place);
+        }
         match key.as_str() {
-            _ if value.data == Data::Null => {}
-            "description" => {
-                case.description = value.as_text().map(str::to_owned);
-                report.mapped(&place);
-            }
+            "description" => case.description = value.as_text().map(str::to_owned),
             "vars" => case.add_variables(value, &place, &test.directory, files, report),
             "assert" => {
                 for (index, item) in value.items().unwrap_or_default().iter().enumerate() {
@@ -52,14 +54,8 @@ pub(super) fn read(test: &WrittenTest, files: &SourceFiles, report: &mut Report)
                     case.assertions.push(Assertion { value: item.clone(), place });
                 }
             }
-            "threshold" => {
-                case.threshold = value.as_number();
-                report.mapped(&place);
-            }
-            "metadata" => {
-                case.metadata = value.entries().to_vec();
-                report.mapped(&place);
-            }
+            "threshold" => case.threshold = value.as_number(),
+            "metadata" => case.metadata = value.entries().to_vec(),
             "options" => {
                 case.options = value.entries().to_vec();
                 for (key, value) in value.entries() {
@@ -74,10 +70,7 @@ pub(super) fn read(test: &WrittenTest, files: &SourceFiles, report: &mut Report)
                 case.providers = names(value);
                 report.approximated(&place, "it names targets of the suite");
             }
-            "prompts" => {
-                case.prompts = names(value);
-                report.mapped(&place);
-            }
+            "prompts" => case.prompts = names(value),
             "assertScoringFunction" => {
                 report.dropped(&place, "the score of a case is the weighted mean of its graders")
             }

@@ -102,50 +102,43 @@ fn failed_graders(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Resu
     writeln!(f, "  graders  {} passed although a grader failed: {named}", counted(found.len(), "case"))
 }
 
+/// A table of rows whose cells name their columns.
+fn table<const N: usize>(rows: impl Iterator<Item = [(&'static str, Option<String>); N]>) -> TextTable {
+    let rows: Vec<_> = rows.collect();
+    let mut table =
+        rows.first().map_or_else(TextTable::default, |row| TextTable::new(&row.each_ref().map(|(name, _)| *name)));
+    rows.into_iter().for_each(|row| table.add(row.map(|(_, cell)| cell).to_vec()));
+    table
+}
+
 /// One row per target with cases that were run.
 fn targets(targets: &[TargetSummary]) -> TextTable {
-    let mut table = TextTable::new(&[
-        "target",
-        "passed",
-        "failed",
-        "error",
-        "skipped",
-        "score",
-        "95 % interval",
-        "tokens",
-        "cached",
-        "judge tokens",
-        "USD",
-        "judge USD",
-        "time",
-        "p50",
-        "p95",
-    ]);
     // The line above the table has the sums.
     let has_errors = targets.iter().any(|target| target.cases.error > 0);
     let has_skipped = targets.iter().any(|target| target.cases.skipped > 0);
-    for target in targets.iter().filter(|target| target.cases.run() > 0) {
+    table(targets.iter().filter(|target| target.cases.run() > 0).map(|target| {
         let interval = target.ci95_lower.zip(target.ci95_upper).filter(|_| target.scored_cases > 1);
+        let cached = target.usage.map(|usage| usage.cached).filter(|cached| *cached > 0);
         let dollars = |cost: Option<f64>| cost.map(|cost| format!("{cost:.4}"));
-        table.add(vec![
-            Some(target.target.clone()),
-            Some(target.cases.passed.to_string()),
-            Some(target.cases.failed.to_string()),
-            has_errors.then(|| target.cases.error.to_string()),
-            has_skipped.then(|| target.cases.skipped.to_string()),
-            target.mean_score.map(score),
-            interval.map(|(lower, upper)| format!("{lower:.2} to {upper:.2}")),
-            target.usage.map(tokens),
-            target.usage.map(|usage| usage.cached).filter(|cached| *cached > 0).map(|cached| cached.to_string()),
-            target.judge_usage.map(tokens),
-            dollars(target.cost_usd),
-            dollars(target.judge_cost_usd),
-            target.duration_ms.p50.map(|_| seconds(target.duration_ms.total)),
-            target.duration_ms.p50.map(seconds),
-            target.duration_ms.p95.map(seconds),
-        ]);
-    }
-    table
+        let total = target.duration_ms.p50.map(|_| target.duration_ms.total);
+        [
+            ("target", Some(target.target.clone())),
+            ("passed", Some(target.cases.passed.to_string())),
+            ("failed", Some(target.cases.failed.to_string())),
+            ("error", has_errors.then(|| target.cases.error.to_string())),
+            ("skipped", has_skipped.then(|| target.cases.skipped.to_string())),
+            ("score", target.mean_score.map(score)),
+            ("95 % interval", interval.map(|(lower, upper)| format!("{lower:.2} to {upper:.2}"))),
+            ("tokens", target.usage.map(tokens)),
+            ("cached", cached.map(|cached| cached.to_string())),
+            ("judge tokens", target.judge_usage.map(tokens)),
+            ("USD", dollars(target.cost_usd)),
+            ("judge USD", dollars(target.judge_cost_usd)),
+            ("time", total.map(seconds)),
+            ("p50", target.duration_ms.p50.map(seconds)),
+            ("p95", target.duration_ms.p95.map(seconds)),
+        ]
+    }))
 }
 
 /// For the largest k above 1 of each target, with what keeps the other cases out of it.
@@ -178,20 +171,17 @@ fn pass_at_k(summary: &SuiteSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result 
 
 /// One row per grader and target.
 fn graders(targets: &[TargetSummary]) -> TextTable {
-    let mut table = TextTable::new(&["grader", "target", "mean", "decided", "undecided", "errors"]);
-    for target in targets {
-        for (name, grader) in &target.grader_mean {
-            table.add(vec![
-                Some(name.clone()),
-                (targets.len() > 1).then(|| target.target.clone()),
-                grader.mean.map(score),
-                Some(grader.decided.to_string()),
-                Some(grader.undecided.to_string()),
-                Some(grader.errors.to_string()),
-            ]);
-        }
-    }
-    table
+    let rows = targets.iter().flat_map(|target| target.grader_mean.iter().map(move |row| (target, row)));
+    table(rows.map(|(target, (name, grader))| {
+        [
+            ("grader", Some(name.clone())),
+            ("target", (targets.len() > 1).then(|| target.target.clone())),
+            ("mean", grader.mean.map(score)),
+            ("decided", Some(grader.decided.to_string())),
+            ("undecided", Some(grader.undecided.to_string())),
+            ("errors", Some(grader.errors.to_string())),
+        ]
+    }))
 }
 
 /// The cases whose trials took longest, if there are several to compare. Times that would be shown as 0 say nothing.
@@ -200,17 +190,14 @@ fn slowest(cases: &[CaseRecord]) -> TextTable {
     let mut timed: Vec<(u64, &CaseRecord)> = cases.iter().map(|case| (took(case), case)).collect();
     timed.retain(|(took, _)| *took >= 50);
     timed.sort_by_key(|(took, _)| Reverse(*took));
-    let mut table = TextTable::new(&["slowest", "time", "trials"]);
-    if timed.len() > 1 {
-        for (took, case) in timed.iter().take(SLOWEST) {
-            table.add(vec![
-                Some(case.test_name.clone()),
-                Some(seconds(*took)),
-                (case.planned > 1).then(|| case.trials.len().to_string()),
-            ]);
-        }
-    }
-    table
+    let shown = if timed.len() > 1 { SLOWEST } else { 0 };
+    table(timed.iter().take(shown).map(|(took, case)| {
+        [
+            ("slowest", Some(case.test_name.clone())),
+            ("time", Some(seconds(*took))),
+            ("trials", (case.planned > 1).then(|| case.trials.len().to_string())),
+        ]
+    }))
 }
 
 /// One entry per reason for which cases were skipped, with what to do about it.
