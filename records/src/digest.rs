@@ -112,12 +112,8 @@ pub fn usable(name: String) -> String {
 
 /// The text with `_` for every character outside `[A-Za-z0-9._-]`.
 pub fn safe(text: &str) -> String {
-    text.chars()
-        .map(|character| match character {
-            'A'..='Z' | 'a'..='z' | '0'..='9' | '.' | '_' | '-' => character,
-            _ => '_',
-        })
-        .collect()
+    let is_safe = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
+    text.chars().map(|character| if is_safe(character) { character } else { '_' }).collect()
 }
 
 #[cfg(test)]

@@ -146,12 +146,8 @@ fn has_filter(template: &str) -> bool {
 /// A variable that the template names and that has no value.
 fn undefined(template: &str, variables: &Object) -> Option<String> {
     let names = template.split("{{").skip(1).filter_map(|rest| {
-        let name: String = rest
-            .trim_start_matches('-')
-            .trim_start()
-            .chars()
-            .take_while(|it| it.is_alphanumeric() || *it == '_')
-            .collect();
+        let rest = rest.trim_start_matches('-').trim_start();
+        let name: String = rest.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect();
         let is_name = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
         (is_name && name != "env" && !variables.contains_key(&name)).then_some(name)
     });

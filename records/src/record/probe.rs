@@ -58,18 +58,17 @@ impl ProbeRecord {
 
     /// Computes floor, ceiling and the share of mutants from the cases.
     pub fn sum_up(&mut self) {
-        let share = |is_one: &dyn Fn(&ProbeResult) -> bool, counts: &dyn Fn(bool) -> bool| {
-            let results = self.cases.iter().flat_map(|case| &case.results).filter(|result| is_one(result));
-            Share::of(results.filter_map(|result| result.passes), counts)
+        let share = |kind: ResultKind, counted: bool| {
+            let results = self.cases.iter().flat_map(|case| case.results_of(kind));
+            Share::of(results.filter_map(|result| result.passes), counted)
         };
-        let empty = EmptyProbe::ALL.iter().filter_map(|probe| {
-            let share = share(&|result| result.probe == ResultKind::of(*probe), &|passes| passes)?;
-            Some(Floor { probe: *probe, share })
-        });
+        let empty = EmptyProbe::ALL
+            .iter()
+            .filter_map(|probe| Some(Floor { probe: *probe, share: share(ResultKind::of(*probe), true)? }));
         // The first of equal ones.
         let floor = empty.reduce(|best, other| if other.share.value() > best.share.value() { other } else { best });
-        let ceiling = share(&|result| result.probe == ResultKind::Reference, &|passes| passes);
-        let mutants = share(&|result| result.probe == ResultKind::Mutant, &|passes| !passes);
+        let ceiling = share(ResultKind::Reference, true);
+        let mutants = share(ResultKind::Mutant, false);
         (self.floor, self.ceiling, self.mutants) = (floor, ceiling, mutants);
     }
 }
@@ -86,9 +85,9 @@ pub struct Share {
 
 impl Share {
     /// The share of results that count; `None` if there are none.
-    fn of(results: impl Iterator<Item = bool>, counts: &dyn Fn(bool) -> bool) -> Option<Self> {
+    fn of(results: impl Iterator<Item = bool>, counted: bool) -> Option<Self> {
         let share = results.fold(Self::default(), |share, passes| Self {
-            count: share.count + u32::from(counts(passes)),
+            count: share.count + u32::from(passes == counted),
             decided: share.decided + 1,
         });
         (share.decided > 0).then_some(share)

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use evalsuite_records::record::{GraderRecord, Status, TrialRecord};
+use evalsuite_records::record::{Status, TrialRecord};
 use evalsuite_schema::json::{Value, json};
 
 use super::ids::{suites_and_targets, trial_path};
@@ -16,10 +16,9 @@ use crate::run_data::{CaseData, Problem, RunData, TrialData, TrialFiles};
 /// be read.
 pub(super) fn trace(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let mut problems = Vec::new();
-    let groups: Vec<(String, Vec<Slice<'_>>)> = suites_and_targets(run)
-        .into_iter()
-        .map(|(suite, target, cases)| (format!("{suite} @ {target}"), slices(&cases)))
-        .collect();
+    let groups = suites_and_targets(run).into_iter();
+    let groups = groups.map(|(suite, target, cases)| (format!("{suite} @ {target}"), slices(&cases)));
+    let groups: Vec<(String, Vec<Slice<'_>>)> = groups.collect();
     let first = groups.iter().filter_map(|(_, trials)| trials.first()).map(|trial| trial.interval.start).min();
     let first = first.unwrap_or_default();
     write!(out, "{{\"displayTimeUnit\":\"ms\",\"otherData\":{},\"traceEvents\":[", json!({ "run": run.run_id }))?;
@@ -98,7 +97,10 @@ fn parts(run: &RunData, slice: &Slice<'_>, problems: &mut Vec<Problem>) -> Vec<P
         }
     }
     for (grader, interval) in record.graders.iter().zip(&timeline.graders) {
-        parts.push(("grader", grader.name.clone(), *interval, grader_args(grader)));
+        let (state, verdict, value) = (grader.state, grader.verdict, grader.value);
+        let args =
+            json!({ "state": state, "verdict": verdict, "value": value, "location": grader.location.to_string() });
+        parts.push(("grader", grader.name.clone(), *interval, args));
         if let Some(judge) = &grader.judge {
             let args = json!({ "model": judge.model, "calls": judge.attempts, "cost_usd": judge.cost_usd });
             parts.push(("judge", judge.name.clone(), *interval, args));
@@ -118,8 +120,4 @@ fn trial_args(record: &TrialRecord, trial: &TrialData) -> Value {
         "location": record.location.to_string(),
         "record": trial_path(trial),
     })
-}
-
-fn grader_args(grader: &GraderRecord) -> Value {
-    json!({ "state": grader.state, "verdict": grader.verdict, "value": grader.value, "location": grader.location.to_string() })
 }

@@ -98,12 +98,8 @@ impl<'a> Checked<'a> {
 
     /// The suites that a gate is about.
     fn suites(&self, gate: &Gate) -> impl Iterator<Item = &'a SuiteData> {
-        let named: Vec<&str> = gate
-            .selected()
-            .iter()
-            .filter(|(key, _)| *key == SliceKey::Suite)
-            .map(|(_, wanted)| wanted.as_str())
-            .collect();
+        let named = gate.selected().iter().filter(|(key, _)| *key == SliceKey::Suite);
+        let named: Vec<&str> = named.map(|(_, wanted)| wanted.as_str()).collect();
         let run = self.run;
         run.suites.iter().filter(move |suite| named.iter().all(|text| run.is_called(suite, text)))
     }

@@ -93,17 +93,8 @@ fn script(check_text: &str, check: &Check<'_>, context: &mut CaseContext<'_>) ->
 /// What a program reads that is not there.
 fn note_differences(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>) {
     let absent = ["provider", "providerResponse", "logProbs", "trace", "metadata"];
-    let reads = |name: &&&str| {
-        [
-            format!("context.{name}"),
-            format!("context?.{name}"),
-            format!("['{name}']"),
-            format!("[\"{name}\"]"),
-            format!("get('{name}'"),
-        ]
-        .iter()
-        .any(|text| code.contains(text))
-    };
+    let accesses = [("context.", ""), ("context?.", ""), ("['", "']"), ("[\"", "\"]"), ("get('", "'")];
+    let reads = |name: &&&str| accesses.iter().any(|(before, after)| code.contains(&format!("{before}{name}{after}")));
     if let Some(name) = absent.iter().find(reads) {
         context.different(check, format!("its context has no `{name}`"));
     }

@@ -140,11 +140,9 @@ fn chat_span(trace: &Trace<'_>, index: usize, step: &Step<'_>, interval: Interva
     if !step.message.is_empty() {
         parts.push(json!({ "type": "text", "content": step.message }));
     }
-    parts.extend(
-        step.calls
-            .iter()
-            .map(|call| json!({ "type": "tool_call", "id": call.id, "name": call.tool, "arguments": call.arguments })),
-    );
+    let part =
+        |call: &Call<'_>| json!({ "type": "tool_call", "id": call.id, "name": call.tool, "arguments": call.arguments });
+    parts.extend(step.calls.iter().map(part));
     let mut fields = json!({
         "gen_ai.operation.name": "chat",
         "gen_ai.response.model": model,
