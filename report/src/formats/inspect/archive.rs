@@ -10,21 +10,6 @@ use super::InspectLog;
 use super::header::Header;
 use crate::run_data::Problem;
 
-/// Fields of a sample that its summary has, too.
-const SUMMARISED: &[&str] = &[
-    "id",
-    "epoch",
-    "input",
-    "target",
-    "metadata",
-    "model_usage",
-    "role_usage",
-    "started_at",
-    "completed_at",
-    "total_time",
-    "working_time",
-    "uuid",
-];
 /// Most characters of a text in a summary.
 const LONGEST: usize = 1_000;
 
@@ -61,10 +46,12 @@ pub(super) fn write(
 
 /// What a table of samples shows.
 fn summary(sample: &Value) -> Value {
-    let mut summary = Object::new();
-    for field in SUMMARISED {
-        summary.insert((*field).to_owned(), cut(&sample[*field]));
-    }
+    let field = |(name, value): (&String, &Value)| match name.as_str() {
+        "id" | "epoch" | "input" | "target" | "metadata" | "model_usage" | "role_usage" | "started_at"
+        | "completed_at" | "total_time" | "working_time" | "uuid" => Some((name.clone(), cut(value))),
+        _ => None,
+    };
+    let mut summary: Object = sample.as_object().into_iter().flatten().filter_map(field).collect();
     if let Some(scores) = sample["scores"].as_object() {
         let short = |score: &Value| json!({ "value": score["value"], "answer": score["answer"], "history": [] });
         summary.insert("scores".to_owned(), scores.iter().map(|(name, score)| (name.clone(), short(score))).collect());
