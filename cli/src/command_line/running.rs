@@ -134,9 +134,6 @@ pub(crate) struct Regrade {
     /// Run the tests with `cargo nextest run`
     #[arg(long)]
     pub(crate) nextest: bool,
-    /// Maximum number of trials that confirm the failure of a case that passed in its baseline; 0 disables confirmation
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
-    pub(crate) confirm: Option<u32>,
     /// Output format; with `json`, the output of the tests goes to standard error
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,

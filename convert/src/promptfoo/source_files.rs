@@ -65,7 +65,9 @@ pub(super) fn extension_of(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
-/// Why a file cannot be read, for the report.
+/// Why a file cannot be read, for the report. A text of several lines that starts with a scheme is a path for promptfoo, too.
 pub(super) fn unreadable(path: &str, error: &ConvertError) -> String {
-    format!("`{path}` cannot be read: {}", error.reason())
+    let mut lines = path.lines();
+    let (first, more) = (lines.next().unwrap_or_default(), if lines.next().is_some() { "…" } else { "" });
+    format!("`{first}{more}` cannot be read: {}", error.reason())
 }

@@ -146,6 +146,17 @@ tests:
 }
 
 #[test]
+fn a_reason_is_one_line_whatever_a_path_is() {
+    let config = "prompts: ['{{context}} x']\ntests:\n  - vars:\n      context: |\n        file://none.txt\n        and more\n    \
+                  assert: [{ type: contains, value: x }]\n";
+    let (conversion, _) = convert(&[("promptfooconfig.yaml", config)]).unwrap();
+    assert_eq!(
+        lines(&conversion, Outcome::Dropped),
+        ["promptfooconfig.yaml:4 tests[0].vars.context: `none.txt…` cannot be read: it does not exist"]
+    );
+}
+
+#[test]
 fn tools_and_judged_assertions_have_graders() {
     let config = "\
 prompts: [go]
