@@ -4,7 +4,7 @@ use evalsuite::{Evals, IntoAgent, Message, Outcome, Report, Role, Status, ToolCa
 use evalsuite_schema::json::json;
 use tracing::info_span;
 
-use crate::common::{case_json, contains, grader, only, run, suite};
+use crate::common::{case_json, contains, grader, in_own_process, only, run, suite};
 
 /// An agent that is instrumented, and says nothing itself.
 fn call_tool(name: &str) {
@@ -36,10 +36,12 @@ fn spans_are_the_transcript_of_an_agent_that_reports_none() {
         tokio::spawn(async { call_tool("read") }).await?;
         Ok("hello".into())
     }
-    let (report, _directory) = wants("read", agent);
-    assert_passed(&report);
-    let trial = &only(&report).trials()[0];
-    assert_eq!((trial.usage, trial.model.as_deref()), (Some(Usage::new(3, 0)), Some("m-1")));
+    in_own_process("captured::spans_are_the_transcript_of_an_agent_that_reports_none", || {
+        let (report, _directory) = wants("read", agent);
+        assert_passed(&report);
+        let trial = &only(&report).trials()[0];
+        assert_eq!((trial.usage, trial.model.as_deref()), (Some(Usage::new(3, 0)), Some("m-1")));
+    });
 }
 
 #[test]

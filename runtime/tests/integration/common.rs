@@ -119,3 +119,19 @@ pub(crate) fn only(report: &Report) -> &CaseReport {
     assert_eq!(report.cases().len(), 1);
     &report.cases()[0]
 }
+
+/// Runs a test again, alone in a process of its own, where `run` runs: no trial of another test runs at the same time. `test` is the name
+/// of the test with its modules.
+#[cfg(feature = "capture")]
+#[track_caller]
+pub(crate) fn in_own_process(test: &str, run: impl FnOnce()) {
+    const CHILD: &str = "TEST_IN_OWN_PROCESS";
+    if std::env::var(CHILD).is_ok_and(|child| child == test) {
+        return run();
+    }
+    let arguments = ["--exact", test, "--nocapture"];
+    let program = std::env::current_exe().unwrap();
+    let output = std::process::Command::new(program).args(arguments).env(CHILD, test).output().unwrap();
+    let printed = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(output.status.success() && printed[0].contains("1 passed"), "{}\n{}", printed[0], printed[1]);
+}

@@ -212,6 +212,7 @@ mod spans {
     use tracing::info_span;
 
     use super::*;
+    use crate::common::in_own_process;
 
     /// An agent that is instrumented, and says nothing itself.
     async fn instrumented(trial: &mut Trial<'_>) -> anyhow::Result<String> {
@@ -258,14 +259,18 @@ mod spans {
 
     #[test]
     fn captured_spans_are_replayed() {
-        replays(&case_json("a", json!([calls(&["read-0"])]), json!({})), Usage::new(3, 0));
+        in_own_process("replays::spans::captured_spans_are_replayed", || {
+            replays(&case_json("a", json!([calls(&["read-0"])]), json!({})), Usage::new(3, 0));
+        });
     }
 
     #[test]
     fn captured_spans_of_every_turn_are_replayed() {
-        let turn = |text: &str, graders: Value| turn(&json!({"text": text}), graders);
-        let turns = json!([turn("one", json!([calls(&["read-1"])])), turn("two", json!([calls(&["read-2"])]))]);
-        let more = json!({"input": {"messages": []}, "conversation": {"turns": turns}});
-        replays(&case_json("a", json!([calls(&["read-1", "read-2"])]), more), Usage::new(6, 0));
+        in_own_process("replays::spans::captured_spans_of_every_turn_are_replayed", || {
+            let turn = |text: &str, graders: Value| turn(&json!({"text": text}), graders);
+            let turns = json!([turn("one", json!([calls(&["read-1"])])), turn("two", json!([calls(&["read-2"])]))]);
+            let more = json!({"input": {"messages": []}, "conversation": {"turns": turns}});
+            replays(&case_json("a", json!([calls(&["read-1", "read-2"])]), more), Usage::new(6, 0));
+        });
     }
 }

@@ -11,23 +11,9 @@ use tokio::runtime::{Builder, Runtime};
 use tracing::{Instrument, info_span};
 use tracing_subscriber::prelude::*;
 
-use crate::common::{case_json, grader, run_with, suite};
+use crate::common::{case_json, grader, in_own_process, run_with, suite};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Runs a test again, alone in a process of its own, where `test` runs.
-fn in_own_process(name: &str, test: impl FnOnce()) {
-    const CHILD: &str = "SPAN_SOURCES_CHILD";
-    let name = &format!("span_sources::{name}");
-    if std::env::var(CHILD).is_ok_and(|child| &child == name) {
-        return test();
-    }
-    let program = std::env::current_exe().unwrap();
-    let arguments = ["--exact", name, "--nocapture"];
-    let output = std::process::Command::new(program).args(arguments).env(CHILD, name).output().unwrap();
-    let printed = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    assert!(output.status.success() && printed[0].contains("1 passed"), "{}\n{}", printed[0], printed[1]);
-}
 
 fn tool(name: &str) {
     info_span!("execute_tool", gen_ai.operation.name = "execute_tool", gen_ai.tool.name = name).in_scope(|| ());
@@ -77,12 +63,12 @@ fn error(case: &CaseReport) -> &str {
 
 #[test]
 fn threads_and_runtimes_of_the_agent_are_seen() {
-    in_own_process("threads_and_runtimes_of_the_agent_are_seen", || all_passed(&run(elsewhere, 1)));
+    in_own_process("span_sources::threads_and_runtimes_of_the_agent_are_seen", || all_passed(&run(elsewhere, 1)));
 }
 
 #[test]
 fn a_plain_function_may_work_on_its_own_runtime() {
-    in_own_process("a_plain_function_may_work_on_its_own_runtime", || {
+    in_own_process("span_sources::a_plain_function_may_work_on_its_own_runtime", || {
         let agent = |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
             OWN.block_on(async { tokio::spawn(search_and_book()).await })?;
             Ok("done")
@@ -93,14 +79,16 @@ fn a_plain_function_may_work_on_its_own_runtime() {
 
 #[test]
 fn spawned_tasks_are_seen_where_one_trial_runs_at_a_time() {
-    in_own_process("spawned_tasks_are_seen_where_one_trial_runs_at_a_time", || all_passed(&run(spawning, 1)));
+    in_own_process("span_sources::spawned_tasks_are_seen_where_one_trial_runs_at_a_time", || {
+        all_passed(&run(spawning, 1))
+    });
 }
 
 #[test]
 fn spans_that_any_of_several_trials_may_have_made_are_an_error() {
     /// Counts the agents that run, so that all of them run at the same time.
     static RUNNING: AtomicUsize = AtomicUsize::new(0);
-    in_own_process("spans_that_any_of_several_trials_may_have_made_are_an_error", || {
+    in_own_process("span_sources::spans_that_any_of_several_trials_may_have_made_are_an_error", || {
         let agent = async |trial: &mut Trial<'_>| -> Result<&'static str, BoxError> {
             RUNNING.fetch_add(1, Ordering::SeqCst);
             while RUNNING.load(Ordering::SeqCst) < 4 {
@@ -127,7 +115,7 @@ fn spans_that_any_of_several_trials_may_have_made_are_an_error() {
 
 #[test]
 fn instrumented_tasks_are_seen_however_many_trials_run() {
-    in_own_process("instrumented_tasks_are_seen_however_many_trials_run", || {
+    in_own_process("span_sources::instrumented_tasks_are_seen_however_many_trials_run", || {
         let agent = async |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
             OWN.spawn(async { tool("search") }.in_current_span()).await?;
             tokio::spawn(async { tool("book") }.in_current_span()).await?;
@@ -139,7 +127,7 @@ fn instrumented_tasks_are_seen_however_many_trials_run() {
 
 #[test]
 fn what_an_earlier_trial_left_behind_is_not_part_of_a_later_one() {
-    in_own_process("what_an_earlier_trial_left_behind_is_not_part_of_a_later_one", || {
+    in_own_process("span_sources::what_an_earlier_trial_left_behind_is_not_part_of_a_later_one", || {
         static LEFT: AtomicUsize = AtomicUsize::new(0);
         let agent = async |trial: &mut Trial<'_>| -> Result<&'static str, BoxError> {
             if LEFT.fetch_add(1, Ordering::SeqCst) == 0 {
@@ -166,7 +154,7 @@ fn what_an_earlier_trial_left_behind_is_not_part_of_a_later_one() {
 #[test]
 fn a_subscriber_without_the_layer_is_an_error_that_says_what_to_add() {
     static ONCE: std::sync::Once = std::sync::Once::new();
-    in_own_process("a_subscriber_without_the_layer_is_an_error_that_says_what_to_add", || {
+    in_own_process("span_sources::a_subscriber_without_the_layer_is_an_error_that_says_what_to_add", || {
         let agent = async |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
             ONCE.call_once(tracing_subscriber::fmt::init);
             tokio::task::yield_now().await;
@@ -183,7 +171,7 @@ fn a_subscriber_without_the_layer_is_an_error_that_says_what_to_add() {
 #[test]
 fn a_subscriber_of_the_program_with_the_layer_sees_all_threads() {
     static ONCE: std::sync::Once = std::sync::Once::new();
-    in_own_process("a_subscriber_of_the_program_with_the_layer_sees_all_threads", || {
+    in_own_process("span_sources::a_subscriber_of_the_program_with_the_layer_sees_all_threads", || {
         let agent = async |trial: &mut Trial<'_>| -> Result<&'static str, BoxError> {
             ONCE.call_once(|| {
                 let output = tracing_subscriber::fmt::layer();
@@ -199,7 +187,7 @@ fn a_subscriber_of_the_program_with_the_layer_sees_all_threads() {
 #[test]
 fn an_agent_can_set_a_subscriber_of_its_own_with_the_layer_while_it_runs() {
     static ONCE: std::sync::Once = std::sync::Once::new();
-    in_own_process("an_agent_can_set_a_subscriber_of_its_own_with_the_layer_while_it_runs", || {
+    in_own_process("span_sources::an_agent_can_set_a_subscriber_of_its_own_with_the_layer_while_it_runs", || {
         let agent = async |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
             // As programs do it: whoever comes first sets it, and it has to work.
             ONCE.call_once(|| tracing_subscriber::registry().with(evalsuite::capture_layer()).init());
@@ -215,7 +203,7 @@ fn an_agent_can_set_a_subscriber_of_its_own_with_the_layer_while_it_runs() {
 
 #[test]
 fn an_agent_that_makes_no_spans_and_records_nothing_is_an_error() {
-    in_own_process("an_agent_that_makes_no_spans_and_records_nothing_is_an_error", || {
+    in_own_process("span_sources::an_agent_that_makes_no_spans_and_records_nothing_is_an_error", || {
         let report = run(async |_: &mut Trial<'_>| Ok::<_, BoxError>("done"), 1);
         let message = error(&report.cases()[0]);
         assert!(message.contains("`trial.recorder()`") && message.contains("`gen_ai.*`"), "{message}");
@@ -225,7 +213,7 @@ fn an_agent_that_makes_no_spans_and_records_nothing_is_an_error() {
 
 #[test]
 fn the_other_spans_of_an_agent_without_known_calls_are_named() {
-    in_own_process("the_other_spans_of_an_agent_without_known_calls_are_named", || {
+    in_own_process("span_sources::the_other_spans_of_an_agent_without_known_calls_are_named", || {
         let agent = async |_: &mut Trial<'_>| {
             info_span!("connect").in_scope(|| info_span!("request").in_scope(|| ()));
             Ok::<_, BoxError>("done")
@@ -238,7 +226,7 @@ fn the_other_spans_of_an_agent_without_known_calls_are_named() {
 
 #[test]
 fn a_subscriber_that_takes_the_place_of_ours_for_a_while_is_told() {
-    in_own_process("a_subscriber_that_takes_the_place_of_ours_for_a_while_is_told", || {
+    in_own_process("span_sources::a_subscriber_that_takes_the_place_of_ours_for_a_while_is_told", || {
         let agent = async |_: &mut Trial<'_>| {
             let theirs = tracing_subscriber::registry();
             tracing::subscriber::with_default(theirs, || tool("search"));
