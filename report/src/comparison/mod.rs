@@ -146,7 +146,8 @@ impl Comparison {
 
     /// Compares a run with the baselines of its suites.
     ///
-    /// A case that came out otherwise than in the baseline may have been repeated ([`CaseRecord::confirming`]), which counts.
+    /// A case that came out otherwise than in the baseline may have been repeated
+    /// ([`CaseRecord::confirming`](evalsuite_records::record::CaseRecord::confirming)), which counts.
     pub fn with_baselines(baselines: &[Baseline], run: &RunData, options: &CompareOptions) -> Self {
         Self::with(&as_run(baselines), Standard::Baseline, run, options)
     }
