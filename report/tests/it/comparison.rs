@@ -302,6 +302,23 @@ fn a_slice_that_regresses_is_found_and_the_number_of_slices_counts() {
 }
 
 #[test]
+fn a_case_that_has_a_tag_twice_counts_once_in_its_slice() {
+    let compared = |repeated: &[&str]| {
+        let mut runs = runs(&[vec![[(2, 2), (1, 2)]; 3], vec![[(1, 2), (2, 2)]; 5]].concat());
+        let cases = runs.iter_mut().flat_map(|run| run.suites[0].cases.iter_mut().enumerate());
+        for (index, case) in cases {
+            let tags = if index < 3 { repeated } else { &["tea"] };
+            for trial in &mut case.trials {
+                trial.record.tags = tags.iter().map(|tag| (*tag).into()).collect();
+            }
+        }
+        let comparison = Comparison::new(&runs[0], &runs[1], &CompareOptions::new().with_slices_by(SliceKey::Tag));
+        comparison.suites[0].slices[0].p_value
+    };
+    assert_eq!(compared(&["tea", "tea"]), compared(&["tea"]));
+}
+
+#[test]
 fn a_comparison_of_several_suites_needs_more_evidence_in_each() {
     // Five of ten cases failed: alone, p is 0.031.
     let [mut base, mut run] = runs(&[vec![[(1, 1); 2]; 5], vec![[(1, 1), (0, 1)]; 5]].concat());
