@@ -38,9 +38,10 @@ impl Case<'_> {
         let around = |text: &str| {
             [test.option("prefix").unwrap_or_default(), text, test.option("suffix").unwrap_or_default()].concat()
         };
-        let input = match &prompt.text {
-            Some(text) => filled_in(&around(text), variables),
-            None => Ok(Rendered { text: around(&as_text(variables)), ..Rendered::default() }),
+        let text = around(prompt.text.as_ref().unwrap_or(&as_text(variables)));
+        let input = match prompt.text {
+            Some(_) => filled_in(&text, variables),
+            None => Ok(Rendered { text: text.clone(), ..Rendered::default() }),
         };
         let Some(input) = report.kept(&prompt.place, input) else {
             report.dropped(&test.place, "it has no case with a prompt that cannot be filled in");
@@ -51,7 +52,7 @@ impl Case<'_> {
             report.dropped(&test.place, "its prompt is empty");
             return None;
         }
-        if prompt.text.as_ref().unwrap_or(&input.text).contains("${{") {
+        if text.contains("${{") {
             report.different(&prompt.place, "`${{ NAME }}` is filled in from the environment");
         }
         let mut context = CaseContext {

@@ -146,6 +146,19 @@ tests:
 }
 
 #[test]
+fn a_variable_of_the_environment_is_seen_in_what_stands_around_a_prompt() {
+    let config = "prompts: [x]\ntests:\n  - options: { prefix: 'as ${{ WHO }}: ' }\n    \
+                  assert: [{ type: contains, value: x }]\n";
+    let (conversion, _) = convert(&[("promptfooconfig.yaml", config)]).unwrap();
+    assert_eq!(
+        lines(&conversion, Outcome::Different),
+        [
+            "promptfooconfig.yaml:1 prompts[0]: the variable `WHO` has no value and is left out; `${{ NAME }}` is filled in from the environment"
+        ]
+    );
+}
+
+#[test]
 fn a_reason_is_one_line_whatever_a_path_is() {
     let config = "prompts: ['{{context}} x']\ntests:\n  - vars:\n      context: |\n        file://none.txt\n        and more\n    \
                   assert: [{ type: contains, value: x }]\n";
