@@ -28,13 +28,13 @@ pub(super) struct Case<'a> {
 impl Case<'_> {
     /// The entries of the case; `None` if it cannot be one.
     pub(super) fn draft(
-        self,
+        &self,
         id: &str,
         files: &SourceFiles,
         output: &mut Output,
         report: &mut Report,
     ) -> Option<CaseDraft> {
-        let Self { test, prompt, variables, is_first, settings } = self;
+        let Self { test, prompt, variables, is_first, settings } = *self;
         let around = |text: &str| {
             [test.option("prefix").unwrap_or_default(), text, test.option("suffix").unwrap_or_default()].concat()
         };
@@ -43,11 +43,15 @@ impl Case<'_> {
             Some(_) => filled_in(&text, variables),
             None => Ok(Rendered { text: text.clone(), ..Rendered::default() }),
         };
-        let Some(input) = report.kept(&prompt.place, input) else {
+        let Some(mut input) = report.kept(&prompt.place, input) else {
             report.dropped(&test.place, "it has no case with a prompt that cannot be filled in");
             return None;
         };
         input.report(&prompt.place, report);
+        if let Some(reason) = self.unasked(&input.text).filter(|_| !variables.is_empty()) {
+            report.different(&test.place, format!("{reason}: its input is its variables"));
+            input.text = as_text(variables);
+        }
         if input.text.trim().is_empty() {
             report.dropped(&test.place, "its prompt is empty");
             return None;
@@ -88,6 +92,17 @@ impl Case<'_> {
         entries.extend(metadata(test, variables));
         let above = if is_first { test.above.clone() } else { Vec::new() };
         Some(CaseDraft { entries, above })
+    }
+
+    /// Why the prompt, which is `input` with its variables filled in, does not ask what the test is about.
+    fn unasked(&self, input: &str) -> Option<String> {
+        if input.trim().is_empty() {
+            return Some("its prompt is empty".to_owned());
+        }
+        let sent = self.settings.sent_variables.iter().find(|name| self.variables.contains_key(*name));
+        let is_constant = self.prompt.text.as_ref().is_some_and(|text| template::names(text).next().is_none());
+        let sent = sent.filter(|_| is_constant)?;
+        Some(format!("its prompt has no variables, and the provider fills in `{sent}`"))
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::json;
 
+use super::template;
 use super::values::{comments, elements};
 use crate::case_ids::slug;
 use crate::report::{Place, Report};
@@ -27,6 +28,8 @@ pub(super) struct SuiteSettings {
     /// Names of the providers, which are the targets.
     pub(super) targets: Vec<String>,
     targets_above: Vec<String>,
+    /// Variables of tests that providers put into their requests.
+    pub(super) sent_variables: Vec<String>,
     workers: Option<f64>,
     timeout_seconds: Option<f64>,
     repeat: Option<u64>,
@@ -86,6 +89,10 @@ impl SuiteSettings {
             report.approximated(&place, format!("`{name}` is the name of a target: the agent decides what it means"));
             for (key, value) in item.entries() {
                 let place = place.below(value.position.line, key);
+                if key == "config" {
+                    let config = value.to_json().to_string();
+                    self.sent_variables.extend(template::names(&config).filter(|name| name != "prompt"));
+                }
                 match key.as_str() {
                     "id" | "label" => {}
                     "prompts" => report.approximated(&place, "every target gets every prompt"),

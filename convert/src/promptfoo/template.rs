@@ -145,13 +145,17 @@ fn has_filter(template: &str) -> bool {
 
 /// A variable that the template names and that has no value.
 fn undefined(template: &str, variables: &Object) -> Option<String> {
-    let names = template.split("{{").skip(1).filter_map(|rest| {
+    names(template).find(|name| !variables.contains_key(name))
+}
+
+/// The variables that a text puts into itself, without `env`.
+pub(super) fn names(template: &str) -> impl Iterator<Item = String> {
+    template.split("{{").skip(1).filter_map(|rest| {
         let rest = rest.trim_start_matches('-').trim_start();
         let name: String = rest.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect();
         let is_name = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
-        (is_name && name != "env" && !variables.contains_key(&name)).then_some(name)
-    });
-    names.into_iter().next()
+        (is_name && name != "env").then_some(name)
+    })
 }
 
 /// Numbers as JavaScript writes them: `1.0` is `1`.

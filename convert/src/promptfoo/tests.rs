@@ -146,6 +146,34 @@ tests:
 }
 
 #[test]
+fn cases_without_a_prompt_have_the_variables_as_their_input() {
+    let config = "\
+prompts: ['{{message}}', 'ignore this']
+providers: [{ id: https, config: { body: '{\"question\": \"{{ question }}\", \"text\": \"{{prompt}}\"}' } }]
+tests:
+  - { prompts: ['{{message}}'], vars: { message: hi }, assert: [{ type: contains, value: x }] }
+  - { prompts: ['{{message}}'], vars: { turns: { a: 1 } }, assert: [{ type: contains, value: x }] }
+  - { prompts: ['ignore this'], vars: { question: why? }, assert: [{ type: contains, value: x }] }
+  - { prompts: ['ignore this'], vars: { expected: x }, assert: [{ type: contains, value: x }] }
+  - { prompts: ['{{message}}'], assert: [{ type: contains, value: x }] }
+";
+    let (conversion, text) = convert(&[("promptfooconfig.yaml", config)]).unwrap();
+    assert_eq!(
+        lines(&conversion, Outcome::Different),
+        [
+            "promptfooconfig.yaml:5 tests[1]: its prompt is empty: its input is its variables",
+            "promptfooconfig.yaml:6 tests[2]: its prompt has no variables, and the provider fills in `question`: its input is its variables",
+        ]
+    );
+    let dropped = lines(&conversion, Outcome::Dropped);
+    assert_eq!(dropped.last().map(String::as_str), Some("promptfooconfig.yaml:8 tests[4]: its prompt is empty"));
+    let cases = text.split("  - id: ").skip(1).map(|case| case.split("    assertions:").next().unwrap());
+    let inputs: Vec<&str> = cases.map(|case| case.split_once("input: ").unwrap().1).collect();
+    let json = "|-\n      {\n        \"turns\": {\n          \"a\": 1\n        }\n      }\n";
+    assert_eq!(inputs, ["hi\n", json, "why?\n", "ignore this\n"]);
+}
+
+#[test]
 fn a_variable_of_the_environment_is_seen_in_what_stands_around_a_prompt() {
     let config = "prompts: [x]\ntests:\n  - options: { prefix: 'as ${{ WHO }}: ' }\n    \
                   assert: [{ type: contains, value: x }]\n";
