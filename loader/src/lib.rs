@@ -48,7 +48,7 @@ mod load;
 pub mod registered_graders;
 
 #[cfg(test)]
-mod test_package;
+mod tests;
 
 pub use calibration::{LoadedCalibration, load_calibration};
 pub use evalsuite_discovery::workspace_root;

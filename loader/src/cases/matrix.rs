@@ -183,7 +183,7 @@ fn with_values(case: &Node, directory: Option<&str>, matrix: &Entry, values: Com
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_package::Package;
+    use crate::tests::Package;
 
     fn expanded(case: &str) -> (Vec<String>, Vec<String>) {
         expanded_in(&Package::new(&[]), None, case)

@@ -65,7 +65,7 @@ pub(crate) fn merge(suite: &Requires, case: Requires) -> Requires {
 mod tests {
     use super::of_suite;
     use crate::diagnostic::Diagnostics;
-    use crate::test_package::Package;
+    use crate::tests::Package;
 
     #[test]
     fn a_version_without_effect_is_still_text() {

@@ -96,7 +96,7 @@ impl<'a> Filler<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_package::Package;
+    use crate::tests::Package;
 
     /// The case with its variables filled in, as JSON, and the problems.
     fn filled(case: &str) -> (String, Vec<String>) {

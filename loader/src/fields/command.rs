@@ -166,7 +166,7 @@ mod tests {
 
     use super::read;
     use crate::diagnostic::Diagnostics;
-    use crate::test_package::Package;
+    use crate::tests::Package;
 
     /// The arguments, files of the suite in angle brackets, and the problems.
     fn argv(files: &[(&str, &str)], yaml: &str) -> (Vec<String>, Vec<String>) {

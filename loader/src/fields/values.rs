@@ -173,7 +173,7 @@ pub(crate) fn object(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Obj
 #[cfg(test)]
 mod tests {
     use crate::diagnostic::Diagnostics;
-    use crate::test_package::Package;
+    use crate::tests::Package;
 
     #[test]
     fn a_count_that_is_too_large_is_not_called_too_small() {

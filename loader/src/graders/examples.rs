@@ -89,7 +89,7 @@ fn files(entry: &Entry, d: &mut Diagnostics) -> Object {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_package::Package;
+    use crate::tests::Package;
 
     fn read_yaml(package: &Package, yaml: &str) -> (Examples, Vec<String>) {
         let mut d = Diagnostics::new();

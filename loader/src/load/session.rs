@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
     use crate::load;
-    use crate::test_package::Package;
+    use crate::tests::Package;
 
     const CASES: &[(&str, &str)] = &[
         (

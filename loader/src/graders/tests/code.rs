@@ -5,7 +5,7 @@ use evalsuite_schema::json::json;
 use evalsuite_schema::{Argument, Command, PathRef};
 
 use super::{check, config};
-use crate::test_package::Package;
+use crate::tests::Package;
 
 #[test]
 fn other_keys_go_into_the_config() {

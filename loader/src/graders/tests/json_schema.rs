@@ -3,7 +3,7 @@
 use evalsuite_schema::grader::GraderConfig;
 use evalsuite_schema::json::json;
 
-use crate::test_package::Package;
+use crate::tests::Package;
 
 /// Problems of a schema in a file of this name.
 #[track_caller]

@@ -3,7 +3,7 @@
 use evalsuite_schema::grader::{Compare, ComparedWith, Criterion, GraderConfig, Operator, Prompt, ReferenceAnswer};
 
 use super::{check, config};
-use crate::test_package::Package;
+use crate::tests::Package;
 
 fn criteria(entry: &str) -> Vec<Criterion> {
     match config(entry) {

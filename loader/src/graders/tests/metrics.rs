@@ -3,7 +3,7 @@
 use evalsuite_schema::grader::{ExecutionMetrics, GraderConfig, TokenUsage};
 
 use super::{check, config};
-use crate::test_package::Package;
+use crate::tests::Package;
 
 #[test]
 fn limits_are_numbers_of_at_least_zero() {

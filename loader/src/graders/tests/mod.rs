@@ -15,7 +15,7 @@ use evalsuite_schema::grader::{Grader, GraderConfig};
 use crate::diagnostic::Diagnostics;
 use crate::graders::assertions;
 use crate::graders::assertions::ParsedGrader;
-use crate::test_package::Package;
+use crate::tests::Package;
 
 impl Package {
     /// Reads a list of assertions.

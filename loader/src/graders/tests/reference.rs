@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use evalsuite_schema::grader::BUILT_IN;
 
-use crate::test_package::Package;
+use crate::tests::Package;
 
 #[test]
 fn every_built_in_has_an_example_that_is_read_without_problems() {

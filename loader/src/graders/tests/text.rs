@@ -151,7 +151,7 @@ fn common_keys_are_checked_for_every_type() {
         ("{type: equals, value: x, treshold: 1}", &["1:28 E019 unknown key `treshold` in `equals`"]),
     ]);
     let old = {
-        let package = crate::test_package::Package::new(&[]);
+        let package = crate::tests::Package::new(&[]);
         package.read("[{type: equals, value: x, required: 0.7}]").0.remove(0).grader
     };
     assert_eq!((old.required, old.min_score), (true, Some(0.7)));

@@ -2,7 +2,7 @@
 
 use evalsuite_schema::grader::GraderConfig;
 
-use crate::test_package::Package;
+use crate::tests::Package;
 
 fn names(package: &Package, yaml: &str) -> (Vec<String>, Vec<String>) {
     let (parsed, d) = package.read(yaml);

@@ -5,7 +5,7 @@ use evalsuite_schema::grader::{Grader, GraderConfig};
 use crate::diagnostic::Diagnostics;
 use crate::graders::assertions;
 use crate::graders::tests::{check, graders};
-use crate::test_package::Package;
+use crate::tests::Package;
 
 /// Ids, outcomes and whether they are required, of a grader made of strings.
 fn criteria(grader: &Grader) -> Vec<(&str, &str, bool)> {

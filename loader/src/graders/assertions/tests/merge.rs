@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostics;
 use crate::graders::assertions;
 use crate::graders::assertions::CaseFacts;
 use crate::source::{FileId, Span};
-use crate::test_package::Package;
+use crate::tests::Package;
 
 const NONE: &[&str] = &[];
 

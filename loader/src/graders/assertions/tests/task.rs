@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostics;
 use crate::graders::assertions;
 use crate::graders::assertions::{CaseFacts, ParsedGrader};
 use crate::source::Span;
-use crate::test_package::Package;
+use crate::tests::Package;
 
 fn read(json: &str) -> (Vec<ParsedGrader>, Vec<String>) {
     let package = Package::tasks(&[]);

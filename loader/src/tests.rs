@@ -1,4 +1,4 @@
-//! A package in a temporary directory, for tests that read files of a suite.
+//! What the tests of several modules share: a package in a temporary directory, with files of a suite.
 
 use std::path::{Path, PathBuf};
 
