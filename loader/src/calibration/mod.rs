@@ -140,22 +140,18 @@ fn samples_of(entry: &Entry, around: &SampleContext<'_>, d: &mut Diagnostics) ->
     let node = &entry.value;
     match &node.data {
         Data::Sequence(items) => list(items, node.span, around, d),
-        Data::String(_) => from_file(node, around, d),
+        Data::String(_) => from_file(node, around, d).unwrap_or_default(),
         _ => fields::wrong_type(node, "`samples`", "a list, or the path of a `.jsonl` or `.yaml` file", d)
             .unwrap_or_default(),
     }
 }
 
-fn from_file(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
-    let scope = around.scope;
-    let Some(found) = scope.find(node, "`samples`", Kind::File, d) else { return Vec::new() };
+/// `None`: a problem was reported because of which samples are missing. That too few are left would be a misleading second one.
+fn from_file(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics) -> Option<Vec<evalsuite_schema::Sample>> {
+    let found = around.scope.find(node, "`samples`", Kind::File, d)?;
     let before = d.len();
-    let nodes = cases::list_in_file(&found.path, "sample", scope, d).unwrap_or_default();
-    // Unreadable samples were reported: that too few are left would be a misleading second problem.
-    if nodes.len() < MIN_SAMPLES && d.len() > before {
-        return Vec::new();
-    }
-    list(&nodes, node.span, around, d)
+    let nodes = cases::list_in_file(&found.path, "sample", around.scope, d)?;
+    (nodes.len() >= MIN_SAMPLES || d.len() == before).then(|| list(&nodes, node.span, around, d))
 }
 
 fn list(nodes: &[Node], place: Span, around: &SampleContext<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {

@@ -4,7 +4,11 @@ use evalsuite_schema::grader::GraderConfig;
 use evalsuite_schema::{Bar, Calibration, Content};
 use tempfile::TempDir;
 
+use super::sample::SampleContext;
+use crate::diagnostic::Diagnostics;
+use crate::read::MAX_TOTAL;
 use crate::source::Position;
+use crate::tests::Package;
 use crate::{Loaded, Request, load};
 
 const SUITE: &str = "\
@@ -236,4 +240,15 @@ fn the_file_is_found_next_to_the_suite() {
     assert_eq!(found.suite.unwrap().calibration.unwrap().samples[0].id, "own");
     let (_package, found) = loaded("other.calibration.yaml", "broken: [", &[]);
     assert_eq!(found.suite.unwrap().calibration, None);
+}
+
+#[test]
+fn samples_that_are_not_read_because_there_is_too_much_text_are_not_called_too_few() {
+    let package = Package::new(&[("suite/samples.jsonl", "{}\n")]);
+    // The file that went beyond the limit was reported.
+    package.files.insert("large.txt".as_ref(), Some("x".repeat(MAX_TOTAL + 1).into()), None);
+    let mut d = Diagnostics::new();
+    let around = SampleContext::new(package.scope(), Some(std::iter::empty()));
+    assert_eq!(super::from_file(&package.node("samples.jsonl"), &around, &mut d), None);
+    assert_eq!(package.lines(&d), Vec::<String>::new());
 }
