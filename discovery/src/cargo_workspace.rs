@@ -1,8 +1,10 @@
 //! The cargo workspace around a package.
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::str::Lines;
+
+use crate::slashes::normalize;
 
 const MANIFEST: &str = "Cargo.toml";
 
@@ -23,7 +25,7 @@ pub fn workspace_root(package: &Path) -> PathBuf {
             return directory.to_path_buf();
         }
         if let Some(root) = manifest.workspace {
-            return without_parents(&directory.join(root));
+            return normalize(&directory.join(root));
         }
     }
     package.to_path_buf()
@@ -114,20 +116,6 @@ fn strings(value: &str, lines: &mut Lines<'_>) -> Vec<String> {
             _ => return strings,
         }
     }
-}
-
-/// The path without `..`, as cargo resolves it: links do not count.
-fn without_parents(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ pub use listing::{Listing, MAX_DEPTH, MAX_VISITED, Problem, ProblemKind};
 #[doc(hidden)]
 pub use parts::{in_parts, processors};
 pub use pattern::Pattern;
+#[doc(hidden)]
+pub use slashes::normalize;
 pub use slashes::with_slashes;
 pub use spelling::{has_name_of_disk, has_names_of_disk};
 pub use suite_files::{SKILL_EVALS, SKILL_FILE, SuiteFile, is_skill, skill_directory, suite_files};

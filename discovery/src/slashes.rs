@@ -1,6 +1,6 @@
-//! Paths as records and suites write them on every system.
+//! Paths as texts: as records and suites write them on every system, and without `..`.
 
-use std::path::{MAIN_SEPARATOR, Path};
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 /// The path with `/` separators. What is not UTF-8 is replaced.
 pub fn with_slashes(path: &Path) -> String {
@@ -9,6 +9,23 @@ pub fn with_slashes(path: &Path) -> String {
 
 fn slashed(path: String, separator: char) -> String {
     if separator == '/' { path } else { path.replace(separator, "/") }
+}
+
+/// Resolves `.` and `..` in the text of a path, as far as possible: links do not count.
+pub fn normalize(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !normal.pop() {
+                    normal.push("..");
+                }
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Paths named by files: where they are searched, and what they may not leave.
 
 use std::cell::Cell;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use evalsuite_discovery::has_names_of_disk;
 use evalsuite_schema::PathRef;
@@ -13,6 +13,8 @@ use crate::read::node::Node;
 use crate::request::Request;
 use crate::source::{Files, relative_to};
 use evalsuite_diagnostics::suggest;
+
+pub(crate) use evalsuite_discovery::normalize;
 
 /// Maximum number of directories that a help text lists.
 const MAX_PLACES: usize = 6;
@@ -167,23 +169,6 @@ pub(crate) fn not_relative(written: &str) -> Option<String> {
     } else {
         None
     }
-}
-
-/// Resolves `.` and `..` in the text of a path, as far as possible.
-pub(crate) fn normalize(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                if !normal.pop() {
-                    normal.push("..");
-                }
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
 }
 
 /// The directories and files around one file of a suite, in which its paths are searched.
