@@ -10,7 +10,6 @@ mod data_files;
 mod directories;
 mod directory_links;
 mod glob;
-mod link;
 mod listing;
 mod parts;
 mod pattern;

@@ -184,7 +184,6 @@ const DISCOVERY: &[&str] = &[
     "parts",
     "listing",
     "tree",
-    "link",
     "directories",
     "glob",
     "tasks",
