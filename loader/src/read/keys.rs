@@ -1,5 +1,7 @@
 //! Repeated keys of a mapping.
 
+use std::collections::HashMap;
+
 use super::node::Entry;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 
@@ -43,18 +45,8 @@ fn repeats_of_few(entries: &[Entry]) -> Vec<(usize, usize)> {
 }
 
 fn repeats_of_many(entries: &[Entry]) -> Vec<(usize, usize)> {
-    let mut order: Vec<usize> = (0..entries.len()).collect();
-    // Stable, so that the first of equal keys stays first.
-    order.sort_by(|&a, &b| entries[a].key.cmp(&entries[b].key));
-    let mut repeats = Vec::new();
-    let mut first = order[0];
-    for &index in &order[1..] {
-        if entries[index].key == entries[first].key {
-            repeats.push((first, index));
-        } else {
-            first = index;
-        }
-    }
-    repeats.sort_unstable_by_key(|&(_, again)| again);
-    repeats
+    let mut firsts = HashMap::with_capacity(entries.len());
+    let keys = entries.iter().map(|entry| entry.key.as_str()).enumerate();
+    let pairs = keys.map(|(index, key)| (*firsts.entry(key).or_insert(index), index));
+    pairs.filter(|(first, again)| first != again).collect()
 }
