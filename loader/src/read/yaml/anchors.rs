@@ -1,5 +1,7 @@
 //! Anchors and aliases.
 
+use std::collections::HashMap;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::read;
 use crate::read::node::{Data, Node};
@@ -9,22 +11,15 @@ use crate::source::Span;
 /// The values of anchors, and how much of them was copied: a few lines of aliases can expand to more than fits in memory.
 #[derive(Default)]
 pub(super) struct Anchors {
-    /// By the parser's number of the anchor; `None` for one whose value has not ended.
-    values: Vec<Option<Anchored>>,
+    /// By the parser's number of the anchor; not those whose values have not ended.
+    values: HashMap<usize, Node>,
     /// Copied for anchors.
     kept: Size,
     /// Bytes of text copied for aliases.
     copied: usize,
 }
 
-struct Anchored {
-    node: Node,
-    size: Size,
-    /// How many collections are nested in it.
-    height: usize,
-}
-
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Size {
     nodes: usize,
     bytes: usize,
@@ -33,20 +28,14 @@ struct Size {
 impl Anchors {
     /// Stores the value of an anchor.
     pub(super) fn keep(&mut self, anchor: usize, node: &Node) -> Result<(), Diagnostic> {
-        let mut size = Size::default();
-        let height = measure(node, &mut size);
-        self.kept.nodes += size.nodes;
-        self.kept.bytes += size.bytes;
+        measure(node, &mut self.kept);
         if self.kept.nodes > MAX_NODES {
             return Err(too_many_nodes(node.span));
         }
         if self.kept.bytes > MAX_COPIED {
             return Err(too_much_text(node.span));
         }
-        while self.values.len() <= anchor {
-            self.values.push(None);
-        }
-        self.values[anchor] = Some(Anchored { node: node.clone(), size, height });
+        self.values.insert(anchor, node.clone());
         Ok(())
     }
 
@@ -59,22 +48,23 @@ impl Anchors {
         depth: usize,
         nodes: &mut usize,
     ) -> Result<Node, Diagnostic> {
-        let Some(Some(anchored)) = self.values.get(anchor) else {
+        let Some(node) = self.values.get(&anchor) else {
             let message = "the alias is inside the value it refers to";
             return Err(Diagnostic::new(Code::YamlSyntax, message).at(span).help("a value cannot contain itself"));
         };
-        if depth + anchored.height > MAX_DEPTH {
+        let mut size = Size::default();
+        if depth + measure(node, &mut size) > MAX_DEPTH {
             return Err(read::too_deep(span));
         }
-        *nodes += anchored.size.nodes - 1;
+        *nodes += size.nodes - 1;
         if *nodes >= MAX_NODES {
             return Err(too_many_nodes(span));
         }
-        self.copied += anchored.size.bytes;
+        self.copied += size.bytes;
         if self.copied > MAX_COPIED {
             return Err(too_much_text(span));
         }
-        Ok(Node { span, data: anchored.node.data.clone() })
+        Ok(Node { span, data: node.data.clone() })
     }
 }
 
