@@ -20,6 +20,11 @@ pub(crate) fn are_many(d: &Diagnostics) -> bool {
     d.len() > MANY
 }
 
+/// The change that puts another text in place of what is at a span.
+pub(crate) fn in_place_of(span: Span, text: impl Into<String>) -> Option<Fix> {
+    span.range.map(|(start, end)| Fix::Edits(vec![Edit::new(start, end, text)]))
+}
+
 /// Reports a problem with two places: the one of the message, and another one with what is there.
 pub(crate) fn report_both(
     code: Code,

@@ -60,6 +60,11 @@ impl Span {
         Self { file, range: Some((start, end)) }
     }
 
+    /// The character at a position.
+    pub(crate) fn character(file: FileId, start: Position) -> Self {
+        Self::new(file, start, Position { column: start.column + 1, ..start })
+    }
+
     /// Where it starts; the start of the file if it is a whole one.
     pub fn start(&self) -> Position {
         self.range.map_or(Position::START, |(start, _)| start)

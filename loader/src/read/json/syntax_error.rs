@@ -46,7 +46,7 @@ fn ends<T>(reader: &Reader<'_, '_>, inside: Inside, span: Span) -> Result<T> {
         Inside::Array(start) => ("list", "]", start),
         Inside::Object(start) => ("object", "}", start),
     };
-    let opening = Span::new(reader.file, start, Position { column: start.column + 1, ..start });
+    let opening = Span::character(reader.file, start);
     let message = format!("the text ends inside {} {what}", if what == "list" { "a" } else { "an" });
     let problem = Diagnostic::new(Code::JsonSyntax, message).at(span).help(format!("close it with `{bracket}`"));
     Err(Box::new(problem.related(opening, format!("the {what} starts here"))))

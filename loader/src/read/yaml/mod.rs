@@ -4,18 +4,19 @@ mod anchors;
 mod escape;
 mod merge;
 mod other_notations;
+mod place;
 pub(super) mod scalar;
 mod syntax_error;
 mod tree;
 
 use granit_parser::{ErrorKind, Event, Parser, options};
 
-use self::other_notations::Places;
+use self::place::Place;
 use self::tree::{Tree, pos};
 use super::MAX_DEPTH;
 use crate::diagnostic::Diagnostics;
 use crate::read::node::Node;
-use crate::source::{FileId, Position, Span};
+use crate::source::{FileId, Span};
 
 /// The tree of a YAML document; `Null` for an empty one.
 ///
@@ -23,57 +24,45 @@ use crate::source::{FileId, Position, Span};
 /// hold. Repeated keys (the first stays), merge keys that cannot be merged (left out) and a second document (left out) are
 /// reported as well, but what is left can be checked.
 pub(crate) fn parse_yaml(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
-    let options = options! {
-        emit_comments: false,
-        flow_nesting_limit: MAX_DEPTH,
+    let parser = |levels| {
+        let options = options! { emit_comments: false, flow_nesting_limit: levels };
+        Parser::new_from_str_with_options(text, options)
     };
-    let mut parser = Parser::new_from_str_with_options(text, options);
-    let mut tree = Tree::new(file, text, diagnostics);
-    loop {
-        let error = match parser.next_event() {
+    let (mut events, mut tree) = (parser(MAX_DEPTH), Tree::new(file, text, diagnostics));
+    let problem = loop {
+        match events.next_event() {
             Some(Ok((Event::StreamEnd, _))) | None => {
                 let root = tree.finish();
                 let is_text = root.as_ref().is_some_and(|root| root.as_str().is_some());
-                let problem = is_text.then(|| Places { file, text }.key_without_blank(text.trim_end().len())).flatten();
-                return match problem {
-                    Some(problem) => {
-                        diagnostics.push(problem);
-                        None
-                    }
-                    None => root,
-                };
+                match is_text.then(|| Place::at_end(file, text).key_without_blank()).flatten() {
+                    Some(problem) => break problem,
+                    None => return root,
+                }
             }
             Some(Ok((Event::DocumentStart(..), span))) if tree.root.is_some() => {
                 return tree.finish_before_document(span);
             }
-            Some(Ok((event, span))) => match tree.accept(event, span) {
-                Ok(()) => continue,
-                Err(problem) => {
-                    diagnostics.push(problem);
-                    return None;
+            Some(Ok((event, span))) => {
+                if let Err(problem) = tree.accept(event, span) {
+                    break problem;
                 }
-            },
-            Some(Err(error)) => error,
-        };
-        if *error.kind() == ErrorKind::RecursionLimitExceeded {
-            // The parser counts brackets only, and has read them before the tree sees the first.
-            let options =
-                options! { emit_comments: false, flow_nesting_limit: MAX_DEPTH - tree.depth_without_brackets() };
-            let error = Parser::new_from_str_with_options(text, options).find_map(Result::err).unwrap_or(error);
-            let start = pos(*error.marker());
-            let bracket = Span::new(file, start, Position { column: start.column + 1, ..start });
-            diagnostics.push(super::too_deep(bracket));
-            return None;
+            }
+            Some(Err(error)) if *error.kind() == ErrorKind::RecursionLimitExceeded => {
+                // The parser counts brackets only, and has read them before the tree sees the first.
+                let brackets = MAX_DEPTH - tree.depth_without_brackets();
+                let error = parser(brackets).find_map(Result::err).unwrap_or(error);
+                break super::too_deep(Span::character(file, pos(*error.marker())));
+            }
+            Some(Err(error)) => break syntax_error::diagnostic(&tree, &error),
         }
-        let (opened, seen) = (tree.open_bracket(), tree.seen());
-        diagnostics.push(syntax_error::diagnostic(file, text, &error, opened, seen));
-        return None;
-    }
+    };
+    diagnostics.push(problem);
+    None
 }
 
 /// The comments of a text that is YAML, without the `#` and a space after it, each with the position of its `#`.
 #[cfg(feature = "documents")]
-pub(crate) fn yaml_comments(text: &str) -> impl Iterator<Item = (Position, String)> {
+pub(crate) fn yaml_comments(text: &str) -> impl Iterator<Item = (crate::source::Position, String)> {
     let options = options! { max_buffered_comment_events: usize::MAX };
     Parser::new_from_str_with_options(text, options).map_while(Result::ok).filter_map(|(event, span)| match event {
         Event::Comment(comment, _) => {

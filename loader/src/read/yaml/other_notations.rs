@@ -1,8 +1,9 @@
 //! Comments, lists and quotes as other programs write them, texts that need quotes, and keys without a blank: the parser only says that a
 //! character is unexpected, or stops at a line further down.
 
-use crate::diagnostic::{Code, Diagnostic, Edit, Fix};
-use crate::source::{FileId, Position, Span, position_after};
+use super::place::Place;
+use crate::diagnostic::{Code, Diagnostic, Edit, Fix, in_place_of};
+use crate::source::Span;
 
 /// Starts of comments in other languages.
 const COMMENTS: [&str; 3] = ["//", "/*", "<!--"];
@@ -10,60 +11,39 @@ const COMMENTS: [&str; 3] = ["//", "/*", "<!--"];
 /// Characters before the entries of lists in texts.
 const BULLETS: [char; 5] = ['–', '—', '•', '·', '*'];
 
-/// A text with byte offsets of which a diagnostic is made.
-#[derive(Clone, Copy)]
-pub(super) struct Places<'t> {
-    pub(super) file: FileId,
-    pub(super) text: &'t str,
-}
-
-impl Places<'_> {
-    fn at(&self, offset: usize) -> Position {
-        position_after(&self.text[..offset], Position::START)
-    }
-
-    fn problem(&self, (start, end): (usize, usize), message: String, help: String, new: Option<String>) -> Diagnostic {
-        let (start, end) = (self.at(start), self.at(end));
-        let fix = new.map(|text| Fix::Edits(vec![Edit::new(start, end, text)]));
-        let span = Span::new(self.file, start, end);
+impl Place<'_> {
+    /// The problem of `length` bytes, in whose place `new` would be right.
+    fn problem(self, length: usize, message: String, help: String, new: Option<String>) -> Diagnostic {
+        let span = self.span(length);
+        let fix = new.and_then(|text| in_place_of(span, text));
         Diagnostic::new(Code::YamlSyntax, message).at(span).help(help).fix_if(fix)
     }
 
-    /// Start and end of the line with a byte, without its line break.
-    fn line(&self, offset: usize) -> (usize, usize) {
-        let start = self.text[..offset].rfind('\n').map_or(0, |end| end + 1);
-        let end = self.text[start..].find('\n').map_or(self.text.len(), |length| start + length);
-        (start, start + self.text[start..end].trim_end().len())
-    }
-
-    /// A comment or the entry of a list in another notation, in the line where the parser stopped, or in the line with content above it.
-    pub(super) fn notation(&self, stopped: usize) -> Option<Diagnostic> {
-        let here = self.line(stopped);
-        let above = self.text[..here.0].trim_end().len();
-        let lines = [Some(here), (above > 0).then(|| self.line(above))];
-        lines.into_iter().flatten().find_map(|(start, end)| {
-            let line = &self.text[start..end];
-            let content = line.trim_start();
-            let first = start + line.len() - content.len();
+    /// A comment or the entry of a list in another notation, in this line, where the parser stopped, or in the line with content above it.
+    pub(super) fn notation(self) -> Option<Diagnostic> {
+        let above = self.text[..self.line().0].trim_end().len();
+        let places = [Some(self), (above > 0).then(|| self.to(above))];
+        places.into_iter().flatten().find_map(|place| {
+            let (start, end) = place.line();
+            let content = self.text[start..end].trim_start();
+            let first = self.to(end - content.len());
             if let Some(comment) = COMMENTS.iter().find(|comment| content.starts_with(**comment)) {
-                let place = (first, first + comment.len());
                 let message = format!("`{comment}` does not start a comment");
                 let new = (*comment == "//").then(|| "#".to_owned());
-                return Some(self.problem(place, message, "start comments with `#`".to_owned(), new));
+                return Some(first.problem(comment.len(), message, "start comments with `#`".to_owned(), new));
             }
             let bullet = content.chars().next().filter(|first| BULLETS.contains(first))?;
             let is_bullet = content[bullet.len_utf8()..].starts_with(' ');
             is_bullet.then(|| {
                 let message = format!("`{bullet}` does not start the entry of a list");
-                let place = (first, first + bullet.len_utf8());
-                self.problem(place, message, "start entries with `- `".to_owned(), Some("-".to_owned()))
+                first.problem(bullet.len_utf8(), message, "start entries with `- `".to_owned(), Some("-".to_owned()))
             })
         })
     }
 
-    /// The first of the lines like `key:value`, which are texts, that end where the parser stopped: in its line or above.
-    pub(super) fn key_without_blank(&self, stopped: usize) -> Option<Diagnostic> {
-        let (start, end) = self.line(stopped);
+    /// The first of the lines like `key:value`, which are texts, that end where the parser stopped: in this line or above.
+    pub(super) fn key_without_blank(self) -> Option<Diagnostic> {
+        let (start, end) = self.line();
         let mut colons: Vec<usize> = colon(&self.text[start..end]).map(|at| start + at).into_iter().collect();
         let mut rest = &self.text[..start];
         while let Some(line) = rest.lines().next_back() {
@@ -74,46 +54,46 @@ impl Places<'_> {
                 None => break,
             }
         }
-        let first = *colons.last()?;
-        let (start, end) = self.line(first);
+        let first = self.to(*colons.last()?);
+        let (start, end) = first.line();
         let (key, value) = entry(&self.text[start..end]).split_once(':')?;
-        let blanks = colons.iter().rev().map(|colon| self.at(*colon + 1)).map(|at| Edit::new(at, at, " ")).collect();
-        let span = Span::new(self.file, self.at(first - key.len()), self.at(first + 1));
+        let after = colons.iter().rev().map(|colon| self.to(*colon + 1).position());
+        let fix = Fix::Edits(after.map(|at| Edit::new(at, at, " ")).collect());
+        let span = self.to(first.offset - key.len()).span(key.len() + 1);
         let problem = Diagnostic::new(Code::YamlSyntax, format!("no space after the `:` of `{key}`")).at(span);
-        Some(problem.help(format!("write `{key}: {value}`")).fix_if(Some(Fix::Edits(blanks))))
+        Some(problem.help(format!("write `{key}: {value}`")).fix_if(Some(fix)))
     }
 
     /// A value without quotes in which the parser stopped at a colon in the line of its key.
-    pub(super) fn colon_in_text(&self, stopped: usize) -> Option<Diagnostic> {
-        let (start, end) = self.line(stopped);
+    pub(super) fn colon_in_text(self) -> Option<Diagnostic> {
+        let (start, end) = self.line();
         let (key, value) = entry(&self.text[start..end]).split_once(": ")?;
         let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
         let value = value.trim_start();
         let first = end - value.len();
-        let is_plain = value.starts_with(char::is_alphanumeric) && !value.contains(" #") && first < stopped;
-        (is_key && is_plain).then(|| self.unquoted(first, end, "text without quotes cannot contain `: `"))
+        let is_plain = value.starts_with(char::is_alphanumeric) && !value.contains(" #") && first < self.offset;
+        (is_key && is_plain).then(|| self.to(first).unquoted(value, "text without quotes cannot contain `: `"))
     }
 
-    /// A value that starts with a character that needs quotes, up to the end of its line.
-    pub(super) fn needs_quotes(&self, start: usize, message: &str) -> Option<Diagnostic> {
-        let (_, end) = self.line(start);
-        let is_alone = start < end && !self.text[start..end].contains(" #");
-        is_alone.then(|| self.unquoted(start, end, message))
+    /// A value that starts here with a character that needs quotes, up to the end of its line.
+    pub(super) fn needs_quotes(self, message: &str) -> Option<Diagnostic> {
+        let value = &self.text[self.offset..self.line().1.max(self.offset)];
+        (!value.is_empty() && !value.contains(" #")).then(|| self.unquoted(value, message))
     }
 
-    fn unquoted(&self, start: usize, end: usize, message: &str) -> Diagnostic {
-        let quoted = evalsuite_schema::Value::from(&self.text[start..end]).to_string();
-        self.problem((start, end), message.to_owned(), format!("quote it: `{quoted}`"), Some(quoted))
+    fn unquoted(self, value: &str, message: &str) -> Diagnostic {
+        let quoted = evalsuite_schema::Value::from(value).to_string();
+        self.problem(value.len(), message.to_owned(), format!("quote it: `{quoted}`"), Some(quoted))
     }
 
-    /// A text that opens with a straight quote and ends with a typographic one.
-    pub(super) fn closed_by_another_quote(&self, open: usize) -> Option<Diagnostic> {
-        let (_, end) = self.line(open);
-        let quote = self.text[open..].chars().next()?;
-        let last = self.text[open..end].chars().next_back().filter(|last| "“”‘’„´".contains(*last))?;
-        let place = (end - last.len_utf8(), end);
+    /// A text that opens here with a straight quote and ends with a typographic one.
+    pub(super) fn closed_by_another_quote(self) -> Option<Diagnostic> {
+        let (_, end) = self.line();
+        let quote = self.rest().chars().next()?;
+        let last = self.text[self.offset..end].chars().next_back().filter(|last| "“”‘’„´".contains(*last))?;
         let message = format!("`{last}` does not close the quotes that `{quote}` opens");
-        Some(self.problem(place, message, format!("write `{quote}`"), Some(quote.to_string())))
+        let place = self.to(end - last.len_utf8());
+        Some(place.problem(last.len_utf8(), message, format!("write `{quote}`"), Some(quote.to_string())))
     }
 }
 
@@ -153,6 +133,5 @@ pub(super) fn curly_quotes(text: &str, span: Span) -> Option<Diagnostic> {
     let straight = evalsuite_schema::Value::from(inner).to_string();
     let message = format!("the quotes `{first}` and `{last}` are part of the text");
     let help = format!("write `{straight}`; if the text contains them, quote it: `'{text}'`");
-    let fix = span.range.map(|(start, end)| Fix::Edits(vec![Edit::new(start, end, straight)]));
-    Some(Diagnostic::new(Code::CurlyQuotes, message).at(span).help(help).fix_if(fix))
+    Some(Diagnostic::new(Code::CurlyQuotes, message).at(span).help(help).fix_if(in_place_of(span, straight)))
 }

@@ -1,12 +1,12 @@
 //! What is wrong with a text that is not YAML, in words for people who do not know how a YAML parser works.
 
-use granit_parser::{ErrorKind, Marker, ScanError};
+use granit_parser::{ErrorKind, ScanError};
 
 use super::escape;
-use super::other_notations::Places;
-use super::tree::offset;
+use super::place::Place;
+use super::tree::{Tree, offset};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{FileId, Position, Span, position_after};
+use crate::source::{Position, Span};
 
 const INDENTED_LESS: &str = "the line is indented less than what it belongs to";
 
@@ -20,11 +20,6 @@ pub(super) fn wrong_tag(span: Span, expected: &str) -> Diagnostic {
 
 pub(super) fn unsupported_tag(span: Span, tag: &str) -> Diagnostic {
     error(span, format!("the tag `{tag}` does not fit here"), "remove the tag")
-}
-
-pub(super) fn block_in_brackets(span: Span) -> Diagnostic {
-    let help = "quote the text, or write the entries on lines of their own";
-    error(span, "a block of text is not allowed inside brackets", help)
 }
 
 pub(super) fn complex_key(span: Span) -> Diagnostic {
@@ -47,91 +42,33 @@ pub(super) fn tab(span: Span) -> Diagnostic {
     error(span, "tab in the indentation", "indent with spaces")
 }
 
-/// Where the parser stopped, as far as it matters for a message.
-struct ErrorPlace<'t> {
-    file: FileId,
-    text: &'t str,
-    /// Byte offset.
-    offset: usize,
-    pos: Position,
-}
-
-impl<'t> ErrorPlace<'t> {
-    /// The parser marks the end of the text in a line of its own; that becomes the end of the last line with content.
-    fn new(file: FileId, text: &'t str, mark: Marker) -> Self {
-        let mut place = Self { file, text, offset: 0, pos: Position::START };
-        place.go_to(if offset(mark) < text.len() { offset(mark) } else { text.trim_end().len() });
-        place
-    }
-
-    fn go_to(&mut self, offset: usize) {
-        self.offset = offset;
-        self.pos = position_after(&self.text[..offset], Position::START);
-    }
-
-    fn rest(&self) -> &'t str {
-        &self.text[self.offset..]
-    }
-
-    fn next(&self) -> Option<char> {
-        self.rest().chars().next().filter(|next| !matches!(next, '\n' | '\r'))
-    }
-
-    /// Where the line starts, as a byte offset.
-    fn line_start(&self) -> usize {
-        self.text[..self.offset].rfind(['\n', '\r']).map_or(0, |end| end + 1)
-    }
-
-    /// A stretch of the line, as many bytes long.
-    fn span(&self, length: usize) -> Span {
-        let characters = self.rest().chars().count() - self.rest()[length..].chars().count();
-        let column = self.pos.column + u32::try_from(characters).unwrap_or_default();
-        Span::new(self.file, self.pos, Position { column, ..self.pos })
-    }
-
-    /// The next character; nothing at the end of a line.
-    fn character(&self) -> Span {
-        self.span(self.next().map_or(0, char::len_utf8))
-    }
-
-    /// Up to white space or the end of the line.
-    fn word(&self) -> &'t str {
-        self.rest().split([' ', '\t', '\n', '\r']).next().unwrap_or_default()
-    }
-
-    fn found(&self) -> String {
-        match self.next() {
-            Some(next) => format!("found `{next}`"),
-            None if self.rest().trim().is_empty() => "found the end of the file".to_owned(),
-            None => "found the end of the line".to_owned(),
-        }
+fn found(place: Place<'_>) -> String {
+    match place.next() {
+        Some(next) => format!("found `{next}`"),
+        None if place.rest().trim().is_empty() => "found the end of the file".to_owned(),
+        None => "found the end of the line".to_owned(),
     }
 }
 
-/// What a parser's error means. `opened` is the bracket that was not closed before, if one is known; `seen` the byte up to which
-/// the text is in the tree.
-pub(super) fn diagnostic(
-    file: FileId,
-    text: &str,
-    scan_error: &ScanError,
-    opened: Option<Position>,
-    seen: usize,
-) -> Diagnostic {
+/// What the parser's error means, which has read as much as is in the tree.
+pub(super) fn diagnostic(tree: &Tree<'_, '_>, scan_error: &ScanError) -> Diagnostic {
     use ErrorKind as Kind;
 
-    let mut place = ErrorPlace::new(file, text, *scan_error.marker());
-    if let Some(problem) = certain_problem(Places { file, text }, scan_error.kind(), place.offset, opened.is_some()) {
+    let (text, opened) = (tree.text, tree.open_bracket());
+    // The parser marks the end of the text in a line of its own.
+    let end = Place::at_end(tree.file, text);
+    let stopped = offset(*scan_error.marker());
+    let mut place = if stopped < text.len() { end.to(stopped) } else { end };
+    if let Some(problem) = certain_problem(place, scan_error.kind(), opened.is_some()) {
         return problem;
     }
     let (message, help) = match scan_error.kind() {
-        Kind::SimpleKeyExpected | Kind::InvalidSimpleKey => return missing_colon(&place),
+        Kind::SimpleKeyExpected | Kind::InvalidSimpleKey => return missing_colon(place),
         Kind::ExpectedBlockMappingKey => return missing_key(place),
-        Kind::ExpectedFlowSequenceSeparator => return missing_bracket(&place, '[', opened),
-        Kind::ExpectedFlowMappingSeparator => return missing_bracket(&place, '{', opened),
+        Kind::ExpectedFlowSequenceSeparator => return missing_bracket(place, '[', opened),
+        Kind::ExpectedFlowMappingSeparator => return missing_bracket(place, '{', opened),
         Kind::UnclosedFlowCollection { open } => {
-            let opened = place.pos;
-            place.go_to(text.trim_end().len());
-            return missing_bracket(&place, *open, Some(opened));
+            return missing_bracket(end, *open, Some(place.position()));
         }
         Kind::MismatchedFlowCollectionEnd { open, close } => {
             (format!("`{open}` is closed by `{close}`"), "close the brackets in the order in which they were opened")
@@ -152,36 +89,34 @@ pub(super) fn diagnostic(
         | Kind::UnpairedLowSurrogate
         | Kind::InvalidUnicodeEscape => return bad_escape(place),
         Kind::InvalidTrailingSingleQuotedScalar | Kind::InvalidTrailingDoubleQuotedScalar => {
-            if let Some(quote) = open_quote(text, seen, place.offset) {
-                place.go_to(quote);
-                return unclosed_quotes(place.character());
+            if let Some(quote) = open_quote(text, tree.seen, place.offset) {
+                return unclosed_quotes(place.to(quote).character());
             }
             let help = "quote all of the value, and write a quote inside of it twice (`''`) or as `\\\"`";
             return error(place.span(place.word().len()), "unexpected text after the quotes", help);
         }
         Kind::ExpectedBlockSequenceEntry => (
-            format!("expected the `-` of a list entry, {}", place.found()),
+            format!("expected the `-` of a list entry, {}", found(place)),
             "indent the line like the first key after the `-` above, start another entry with `- `, or indent it like the key of the list",
         ),
         Kind::MisplacedFlowCollectionEnd => {
-            (format!("unexpected bracket, {}", place.found()), "remove it, or quote the text")
+            (format!("unexpected bracket, {}", found(place)), "remove it, or quote the text")
         }
         Kind::ExpectedNodeContent | Kind::UnexpectedEndOfPlainScalar => {
-            (format!("expected a value, {}", place.found()), "write the value, or `null`")
+            (format!("expected a value, {}", found(place)), "write the value, or `null`")
         }
         Kind::UnexpectedCharacter { character } => return unexpected_character(place, *character),
         Kind::TabInBlockIndentation => {
-            let line = &text[place.line_start()..];
-            place.go_to(place.line_start() + line.find('\t').unwrap_or_default());
-            return tab(place.character());
+            let (start, _) = place.line();
+            return tab(place.to(start + text[start..].find('\t').unwrap_or_default()).character());
         }
         Kind::TabInPlainScalar => {
-            place.go_to(place.offset + indented_by_tab(place.rest()).unwrap_or_default());
-            return tab(place.character());
+            let tab_at = place.offset + indented_by_tab(place.rest()).unwrap_or_default();
+            return tab(place.to(tab_at).character());
         }
         Kind::InvalidBlockEntryWhitespace | Kind::InvalidMappingValueWhitespace => {
-            let before = &text[place.line_start()..place.offset];
-            place.go_to(place.line_start() + before.rfind('\t').unwrap_or(before.len()));
+            let start = place.line().0;
+            place = place.to(text[start..place.offset].rfind('\t').map_or(place.offset, |tab| start + tab));
             ("tab where a space is needed".to_owned(), "write a space")
         }
         kind => {
@@ -192,19 +127,19 @@ pub(super) fn diagnostic(
     error(place.character(), message, help)
 }
 
-/// The problem where the text shows what was meant. `stopped`: the byte where the parser stopped.
-fn certain_problem(places: Places<'_>, kind: &ErrorKind, stopped: usize, in_brackets: bool) -> Option<Diagnostic> {
+/// The problem where the text around the place where the parser stopped shows what was meant.
+fn certain_problem(stopped: Place<'_>, kind: &ErrorKind, in_brackets: bool) -> Option<Diagnostic> {
     use ErrorKind as Kind;
 
     match kind {
         Kind::SimpleKeyExpected | Kind::InvalidSimpleKey | Kind::MappingValueNotAllowed => {
-            let notation = places.notation(stopped).or_else(|| places.key_without_blank(stopped));
-            notation.or_else(|| places.colon_in_text(stopped).filter(|_| *kind == Kind::MappingValueNotAllowed))
+            let notation = stopped.notation().or_else(|| stopped.key_without_blank());
+            notation.or_else(|| stopped.colon_in_text().filter(|_| *kind == Kind::MappingValueNotAllowed))
         }
-        Kind::MissingAnchorOrAliasName => places.notation(stopped),
-        Kind::UnclosedQuotedScalar | Kind::DocumentIndicatorInQuotedScalar => places.closed_by_another_quote(stopped),
+        Kind::MissingAnchorOrAliasName => stopped.notation(),
+        Kind::UnclosedQuotedScalar | Kind::DocumentIndicatorInQuotedScalar => stopped.closed_by_another_quote(),
         Kind::UnexpectedCharacter { character: character @ ('%' | '@' | '`') } if !in_brackets => {
-            places.needs_quotes(stopped, &format!("text cannot start with {}", shown(*character)))
+            stopped.needs_quotes(&format!("text cannot start with {}", shown(*character)))
         }
         _ => None,
     }
@@ -292,63 +227,60 @@ fn indented_by_tab(text: &str) -> Option<usize> {
 }
 
 /// A line among the entries of a mapping has no colon.
-fn missing_colon(place: &ErrorPlace<'_>) -> Diagnostic {
-    let line = place.rest().split(['\n', '\r']).next().unwrap_or_default();
-    error(
-        place.span(line.trim_end().len()),
-        "expected `key: value`, found text without a colon",
-        "write a colon and a space after the key; indent text that belongs to the value above deeper than its key",
-    )
+fn missing_colon(place: Place<'_>) -> Diagnostic {
+    let span = place.span(place.line().1.saturating_sub(place.offset));
+    let help =
+        "write a colon and a space after the key; indent text that belongs to the value above deeper than its key";
+    error(span, "expected `key: value`, found text without a colon", help)
 }
 
-fn missing_key(mut place: ErrorPlace<'_>) -> Diagnostic {
-    let line = &place.text[place.line_start()..];
-    let content = line.trim_start_matches(' ');
-    let dash = place.line_start() + line.len() - content.len();
+fn missing_key(place: Place<'_>) -> Diagnostic {
+    let content = place.text[place.line().0..].trim_start_matches(' ');
+    let dash = place.to(place.text.len() - content.len());
     // The parser marks what follows the dash.
-    if content.starts_with("- ") && dash < place.offset {
-        place.go_to(dash);
+    if content.starts_with("- ") && dash.offset < place.offset {
         let help = "put the list below the key it belongs to, where no value is written";
-        return error(place.character(), "expected a key, found a list entry", help);
+        return error(dash.character(), "expected a key, found a list entry", help);
     }
     let help =
         "give the keys of a mapping the same indentation, and indent further lines of a value deeper than its key";
-    error(place.character(), format!("expected a key at the indentation of those above, {}", place.found()), help)
+    error(place.character(), format!("expected a key at the indentation of those above, {}", found(place)), help)
 }
 
-fn missing_bracket(place: &ErrorPlace<'_>, open: char, opened: Option<Position>) -> Diagnostic {
+fn missing_bracket(place: Place<'_>, open: char, opened: Option<Position>) -> Diagnostic {
     let close = if open == '[' { ']' } else { '}' };
-    let message = format!("expected `,` or `{close}`, {}", place.found());
+    let message = format!("expected `,` or `{close}`, {}", found(place));
     let diagnostic = error(place.character(), message, "close the bracket, and separate entries by commas");
     match opened {
-        Some(start) => {
-            let bracket = Span::new(place.file, start, Position { column: start.column + 1, ..start });
-            diagnostic.related(bracket, "opened here")
-        }
+        Some(start) => diagnostic.related(Span::character(place.file, start), "opened here"),
         None => diagnostic,
     }
 }
 
 /// Either the character is not allowed anywhere, or a value cannot start with it. The parser marks where the value starts.
-fn unexpected_character(mut place: ErrorPlace<'_>, character: char) -> Diagnostic {
-    let first = match character {
-        '|' | '>' => return block_in_brackets(place.character()),
-        '!'..='~' => shown(character),
+fn unexpected_character(place: Place<'_>, character: char) -> Diagnostic {
+    match character {
+        '|' | '>' => {
+            let help = "quote the text, or write the entries on lines of their own";
+            error(place.character(), "a block of text is not allowed inside brackets", help)
+        }
+        '!'..='~' => {
+            error(place.character(), format!("text cannot start with {}", shown(character)), "put the text in quotes")
+        }
         _ => {
             let code = u32::from(character);
-            place.go_to(place.offset + place.rest().find(character).unwrap_or_default());
+            let place = place.to(place.offset + place.rest().find(character).unwrap_or_default());
             let help = format!("write it as `\\u{code:04x}` in double quotes");
-            return error(place.character(), format!("character U+{code:04X} is not allowed in YAML"), help);
+            error(place.character(), format!("character U+{code:04X} is not allowed in YAML"), help)
         }
-    };
-    error(place.character(), format!("text cannot start with {first}"), "put the text in quotes")
+    }
 }
 
-fn bad_escape(mut place: ErrorPlace<'_>) -> Diagnostic {
+fn bad_escape(place: Place<'_>) -> Diagnostic {
     let Some((offset, length)) = escape::first_invalid(place.rest()) else {
         return error(place.character(), "invalid escape in this text", "write `\\\\` for a backslash");
     };
-    place.go_to(place.offset + offset);
+    let place = place.to(place.offset + offset);
     let sequence = &place.rest()[..length];
     let help = match sequence.as_bytes() {
         [b'\\', b'u', ..] if length == 6 => "write the character itself, or `\\U` and eight digits",

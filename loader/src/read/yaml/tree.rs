@@ -15,15 +15,15 @@ use crate::source::{FileId, Position, Span, position_after};
 
 /// Builds nodes from the events of the parser.
 pub(super) struct Tree<'a, 't> {
-    file: FileId,
-    text: &'t str,
+    pub(super) file: FileId,
+    pub(super) text: &'t str,
     diagnostics: &'a mut Diagnostics,
     /// Collections that have started and not ended, the root first.
     open: Vec<OpenCollection>,
     pub(super) root: Option<Node>,
     anchors: Anchors,
-    /// The byte after the last value.
-    seen: usize,
+    /// The byte up to which the text is in the tree.
+    pub(super) seen: usize,
     /// Values so far, aliases expanded.
     nodes: usize,
     /// Something was reported that leaves no tree to check.
@@ -43,13 +43,7 @@ struct OpenCollection {
 
 enum Contents {
     Sequence(Vec<Node>),
-    Mapping { entries: Vec<Entry>, key: Option<Key>, has_merge: bool },
-}
-
-struct Key {
-    text: String,
-    span: Span,
-    is_merge: bool,
+    Mapping { entries: Vec<Entry>, key: Option<(String, Span)>, has_merge: bool },
 }
 
 impl<'a, 't> Tree<'a, 't> {
@@ -83,11 +77,6 @@ impl<'a, 't> Tree<'a, 't> {
         self.open.iter().filter(|open| !open.is_flow).count()
     }
 
-    /// The byte up to which the text is in the tree.
-    pub(super) fn seen(&self) -> usize {
-        self.seen
-    }
-
     /// Reports the start of another document, and leaves it out.
     pub(super) fn finish_before_document(self, at: granit_parser::Span) -> Option<Node> {
         let span = self.span(pos(at.start), pos(at.end));
@@ -118,7 +107,7 @@ impl<'a, 't> Tree<'a, 't> {
     }
 
     fn character(&self, start: Position) -> Span {
-        self.span(start, Position { column: start.column + 1, ..start })
+        Span::character(self.file, start)
     }
 
     fn scalar(
@@ -318,16 +307,11 @@ impl<'a, 't> Tree<'a, 't> {
         match &mut open.contents {
             Contents::Sequence(items) => items.push(node),
             Contents::Mapping { entries, key, has_merge } => match key.take() {
-                Some(key) => {
-                    *has_merge |= key.is_merge;
-                    entries.push(Entry { key: key.text, key_span: key.span, value: node });
-                }
+                Some((key, key_span)) => entries.push(Entry { key, key_span, value: node }),
                 None => {
-                    let span = node.span;
-                    match spell(node.data) {
-                        Some(text) => *key = Some(Key { text, span, is_merge }),
-                        None => return Err(syntax_error::complex_key(span)),
-                    }
+                    *has_merge |= is_merge;
+                    let text = spell(node.data).ok_or_else(|| syntax_error::complex_key(node.span))?;
+                    *key = Some((text, node.span));
                 }
             },
         }
