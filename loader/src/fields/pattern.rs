@@ -193,35 +193,28 @@ fn expanded(expr: &Expr, calls: &mut bool, repeats: &mut usize) -> usize {
 fn certainly_compiles(pattern: &str, flags: &str) -> bool {
     let tree =
         if flags.is_empty() { Expr::parse_tree(pattern) } else { Expr::parse_tree(&format!("(?{flags}){pattern}")) };
-    tree.is_ok_and(|tree| cost(&tree.expr).is_some_and(|cost| cost <= MAX_COST))
+    tree.is_ok_and(|tree| is_certain(&tree.expr) && expanded(&tree.expr, &mut false, &mut 1) <= MAX_COST)
 }
 
-/// Weight of an expression with its repeats expanded; `None` if that does not decide whether it compiles.
-fn cost(expr: &Expr) -> Option<usize> {
-    match expr {
-        Expr::Empty => Some(0),
-        Expr::Any { .. } => Some(CLASS),
-        Expr::Literal { val, .. } => Some(val.len()),
-        Expr::Assertion(
+/// Whether an expression compiles if it is not too large.
+fn is_certain(expr: &Expr) -> bool {
+    let is_known = match expr {
+        Expr::Empty | Expr::Any { .. } | Expr::Literal { .. } | Expr::Concat(_) | Expr::Alt(_) | Expr::Group(_) => true,
+        Expr::Assertion(assertion) => matches!(
+            assertion,
             Assertion::StartText
-            | Assertion::EndText
-            | Assertion::StartLine { .. }
-            | Assertion::EndLine { .. }
-            | Assertion::WordBoundary
-            | Assertion::NotWordBoundary,
-        ) => Some(1),
-        Expr::Concat(parts) | Expr::Alt(parts) => {
-            parts.iter().try_fold(0usize, |sum, part| Some(sum.saturating_add(cost(part)?)))
-        }
-        Expr::Group(inner) => cost(inner),
-        Expr::Repeat { child, lo, hi, .. } if lo <= hi && is_repeatable(child) => {
-            let times = if *hi == usize::MAX { lo.saturating_add(1) } else { *hi };
-            Some(cost(child)?.saturating_mul(times.max(1)))
-        }
-        Expr::LookAround(inner, LookAround::LookAhead | LookAround::LookAheadNeg) => cost(inner),
-        Expr::Delegate { inner, .. } => is_plain_class(inner).then_some(CLASS),
-        _ => None,
-    }
+                | Assertion::EndText
+                | Assertion::StartLine { .. }
+                | Assertion::EndLine { .. }
+                | Assertion::WordBoundary
+                | Assertion::NotWordBoundary
+        ),
+        Expr::Repeat { child, lo, hi, .. } => lo <= hi && is_repeatable(child),
+        Expr::LookAround(_, look) => matches!(look, LookAround::LookAhead | LookAround::LookAheadNeg),
+        Expr::Delegate { inner, .. } => is_plain_class(inner),
+        _ => false,
+    };
+    is_known && expr.children_iter().all(is_certain)
 }
 
 fn is_repeatable(expr: &Expr) -> bool {
