@@ -8,11 +8,10 @@ use evalsuite_schema::{Isolation, PathRef, Repo, Workspace};
 use walkdir::WalkDir;
 
 use super::{hooks, repos};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::{FoundPath, Kind, Scope};
-use crate::fields::shared_files::TemplateProblem;
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
@@ -58,10 +57,7 @@ fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnos
     if !text.is_empty() && scope.dir.join(text).symlink_metadata().is_ok_and(|found| found.is_dir()) {
         let message = format!("`workspace`: `{text}` is a directory, not a file with a workspace");
         let help = format!("write `workspace: {{ template: {text} }}`");
-        let fix =
-            node.span.range.filter(|_| node.is_plain()).map(|(start, end)| {
-                Fix::Edits(vec![Edit::new(start, start, "{ template: "), Edit::new(end, end, " }")])
-            });
+        let fix = fields::around(node.span, "{ template: ", " }").filter(|_| node.is_plain());
         d.push(Diagnostic::new(Code::MissingPath, message).at(node.span).help(help).fix_if(fix));
         return None;
     }
@@ -147,17 +143,15 @@ pub(crate) fn check_links(template: &Path, node: &Node, scope: Scope<'_>, d: &mu
         d.report(Code::PathEscape, node.span, message, "copy its target into the suite");
         return;
     }
-    for TemplateProblem { code, message, help } in
-        scope.shared.template(template, || template_problems(template, &root, scope)).iter()
-    {
-        d.report(*code, node.span, message.clone(), *help);
+    for problem in scope.shared.template(template, || template_problems(template, &root, scope)).iter() {
+        d.push(problem.clone().at(node.span));
     }
 }
 
 /// The links and directories of the template with the resolved path `root` that cannot be copied.
-fn template_problems(template: &Path, root: &Path, scope: Scope<'_>) -> Vec<TemplateProblem> {
+fn template_problems(template: &Path, root: &Path, scope: Scope<'_>) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
-    let mut report = |code, message, help| problems.push(TemplateProblem { code, message, help });
+    let mut report = |code, message, help: &str| problems.push(Diagnostic::new(code, message).help(help));
     let entries = WalkDir::new(template).max_depth(evalsuite_discovery::MAX_DEPTH + 1).sort_by_file_name().into_iter();
     let entries = entries.filter_entry(|entry| !(entry.file_type().is_dir() && entry.file_name() == ".git"));
     for (number, entry) in entries.enumerate() {

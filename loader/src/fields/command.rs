@@ -6,7 +6,7 @@ use evalsuite_schema::{Argument, Command};
 
 use super::paths;
 use super::paths::{Kind, Scope, SearchFailure};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, in_place_of};
 use crate::fields;
 use crate::read::node::{Data, Node};
 
@@ -84,11 +84,7 @@ fn program_with_blanks(node: &Node, words: &[&str], what: &str) -> Option<Diagno
         (_, true) => format!("a list is one command: write `{line}` for several commands, or one word per element"),
         (_, false) => format!("write `[{argv}]`, or `{line}` for several commands"),
     };
-    let fix = node
-        .span
-        .range
-        .filter(|_| are_commands && node.is_flow())
-        .map(|(start, end)| Fix::Edits(vec![Edit::new(start, end, line)]));
+    let fix = in_place_of(node.span, line).filter(|_| are_commands && node.is_flow());
     let message = format!("the program in {what} is `{first}`: a list is a program and its arguments");
     Some(Diagnostic::new(Code::InvalidCommand, message).help(help).fix_if(fix))
 }
@@ -156,7 +152,7 @@ fn resolve(
         d.report(Code::ArgumentNotFound, node.span, message, "it is passed unchanged");
         return Some(Argument::Text(word.to_owned()));
     }
-    d.push(scope.describe(miss, word, node, "the command", (Code::MissingPath, kind)));
+    scope.report(miss, word, node, "the command", (Code::MissingPath, kind), d);
     None
 }
 

@@ -16,7 +16,7 @@ use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use evalsuite_diagnostics::suggest;
 
-pub(crate) use wrong_type::wrong_type;
+pub(crate) use wrong_type::{around, wrong_type};
 
 pub(crate) use values::{
     all, boolean, fraction, integer, list, literal, literal_text, object, pass_mark, string, text, texts, word,
@@ -46,18 +46,13 @@ type Parse<T> = fn(&Node, &str, &mut Diagnostics) -> Option<T>;
 impl<'n> Fields<'n> {
     /// The keys of `node`, which is an `object`. Anything but a mapping is wrong-type.
     pub(crate) fn new(node: &'n Node, object: &'static Table, d: &mut Diagnostics) -> Option<Self> {
-        Self::with_common(node, object, object.common, d)
+        let Some(entries) = node.as_mapping() else { return wrong_type::not_an_object(node, object, d) };
+        Some(Self { node, object, entries, common: object.common, is_top: false })
     }
 
-    /// As [`Fields::new`], with other common keys than the table's.
-    pub(crate) fn with_common(
-        node: &'n Node,
-        object: &'static Table,
-        common: &'static [Key],
-        d: &mut Diagnostics,
-    ) -> Option<Self> {
-        let Some(entries) = node.as_mapping() else { return wrong_type::not_an_object(node, object, d) };
-        Some(Self { node, object, entries, common, is_top: false })
+    /// The same with other common keys than the table's.
+    pub(crate) fn with_common(self, common: &'static [Key]) -> Self {
+        Self { common, ..self }
     }
 
     /// The keys of a file's root; anything but a mapping is root-not-mapping.

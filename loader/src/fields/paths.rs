@@ -7,7 +7,7 @@ use evalsuite_discovery::has_names_of_disk;
 use evalsuite_schema::PathRef;
 
 use super::shared_files::SharedFiles;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix, are_many};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many, in_place_of};
 use crate::fields;
 use crate::read::node::Node;
 use crate::request::Request;
@@ -101,6 +101,20 @@ impl Roots {
     pub(crate) fn in_suite(&self, path: &Path) -> String {
         relative_to(&self.suite_root, path)
     }
+
+    /// Why `path`, shown as `written`, may not be read although it exists: a link leads out of the boundary, in circles or
+    /// nowhere.
+    pub(crate) fn escape(&self, path: &Path, written: &str) -> Option<String> {
+        match path.canonicalize() {
+            Ok(real) if real.starts_with(&self.real_boundary) => None,
+            Ok(real) => Some(format!("`{written}` resolves to `{}`, outside the {}", real.display(), self.outer())),
+            Err(_) => Some(format!("`{written}` is a broken link")),
+        }
+    }
+
+    fn outer(&self) -> &'static str {
+        if self.only_root || self.boundary == self.suite_root { "suite" } else { "package" }
+    }
 }
 
 /// The last component of a path; what is not UTF-8 is replaced.
@@ -138,22 +152,6 @@ thread_local! {
 /// Number of paths that this thread has searched.
 pub(crate) fn lookups() -> usize {
     LOOKUPS.get()
-}
-
-impl Roots {
-    /// Why `path`, shown as `written`, may not be read although it exists: a link leads out of the boundary, in circles or
-    /// nowhere.
-    pub(crate) fn escape(&self, path: &Path, written: &str) -> Option<String> {
-        match path.canonicalize() {
-            Ok(real) if real.starts_with(&self.real_boundary) => None,
-            Ok(real) => Some(format!("`{written}` resolves to `{}`, outside the {}", real.display(), self.outer())),
-            Err(_) => Some(format!("`{written}` is a broken link")),
-        }
-    }
-
-    fn outer(&self) -> &'static str {
-        if self.only_root || self.boundary == self.suite_root { "suite" } else { "package" }
-    }
 }
 
 /// What makes a path one that is not relative.
@@ -205,7 +203,7 @@ impl<'a> Scope<'a> {
         places.retain(|place| *place != self.roots.boundary);
         places.insert(0, self.roots.boundary.clone());
         let found = self.search(rest.trim_start_matches('/'), Kind::File, &places);
-        let found = found.map_err(|miss| d.push(self.describe(miss, &written, node, what, expected))).ok()?;
+        let found = found.map_err(|miss| self.report(miss, &written, node, what, expected, d)).ok()?;
         Some(FoundPath { reference: PathRef::found(written, found.reference.path), ..found })
     }
 
@@ -263,15 +261,7 @@ impl<'a> Scope<'a> {
         d: &mut Diagnostics,
     ) -> Option<FoundPath> {
         let found = self.search(written.trim(), kind, &self.roots.search(self.dir));
-        let report = |miss| match miss {
-            // Looking for a near name lists a directory.
-            SearchFailure::Missing(tried) if are_many(d) => {
-                let message = format!("{what}: {} `{written}` not found", kind.noun());
-                d.report(code, node.span, message, self.tried(&tried, None));
-            }
-            miss => d.push(self.describe(miss, written, node, what, (code, kind))),
-        };
-        found.map_err(report).ok()
+        found.map_err(|miss| self.report(miss, written, node, what, (code, kind), d)).ok()
     }
 
     /// The path with `/` between its parts, if it exists.
@@ -280,38 +270,45 @@ impl<'a> Scope<'a> {
         self.roots.search(self.dir).iter().any(|place| place.join(&path).exists()).then_some(path)
     }
 
-    /// The diagnostic for a failed search.
-    pub(crate) fn describe(
+    /// Reports a failed search.
+    pub(crate) fn report(
         &self,
         miss: SearchFailure,
         written: &str,
         node: &Node,
         what: &str,
         (code, kind): (Code, Kind),
-    ) -> Diagnostic {
-        match miss {
-            SearchFailure::Escape(reason) => Diagnostic::new(Code::PathEscape, format!("{what}: {reason}"))
-                .at(node.span)
-                .help("copy the file into the suite and name it by a relative path"),
+        d: &mut Diagnostics,
+    ) {
+        let noun = kind.noun();
+        let (code, message, help, fix) = match miss {
+            SearchFailure::Escape(reason) => {
+                let help = "copy the file into the suite and name it by a relative path".to_owned();
+                (Code::PathEscape, reason, help, None)
+            }
             SearchFailure::WrongKind(path) => {
-                Diagnostic::new(code, format!("{what}: `{}` is not a {}", self.files.shown(&path), kind.noun()))
-                    .at(node.span)
-                    .help(format!("name a {}", kind.noun()))
+                let message = format!("`{}` is not a {noun}", self.files.shown(&path));
+                (code, message, format!("name a {noun}"), None)
             }
             SearchFailure::Missing(tried) => {
+                let message = format!("{noun} `{written}` not found");
+                // Looking for a near name lists a directory.
+                let is_slow = are_many(d);
                 // Not the directory of the file itself, whose name is near where a directory is called like the suite.
                 let is_meant = |path: &Path| kind.fits(path) && !self.dir.starts_with(path);
-                let near = tried.iter().find_map(|path| nearest_entry(path, is_meant));
-                let problem =
-                    Diagnostic::new(code, format!("{what}: {} `{written}` not found", kind.noun())).at(node.span);
-                match self.with_slashes(written) {
-                    Some(path) => problem
-                        .help(format!("write `/` between directories: `{path}`"))
-                        .fix_if(node.span.range.map(|(start, end)| Fix::Edits(vec![Edit::new(start, end, path)]))),
-                    None => problem.help(self.tried(&tried, near.as_deref())),
+                match self.with_slashes(written).filter(|_| !is_slow) {
+                    Some(path) => {
+                        let help = format!("write `/` between directories: `{path}`");
+                        (code, message, help, in_place_of(node.span, path))
+                    }
+                    None => {
+                        let near = tried.iter().filter(|_| !is_slow).find_map(|path| nearest_entry(path, is_meant));
+                        (code, message, self.tried(&tried, near.as_deref()), None)
+                    }
                 }
             }
-        }
+        };
+        d.push(Diagnostic::new(code, format!("{what}: {message}")).at(node.span).help(help).fix_if(fix));
     }
 
     /// Help for something that is at none of the places `tried`: the nearest name there is, and the places.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use evalsuite_schema::Value;
 
-use crate::diagnostic::{Code, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::pattern::CompiledPatterns;
 use crate::read;
 use crate::read::node::Node;
@@ -29,14 +29,6 @@ fn read_once<T: Clone>(known: &ReadOnce<T>, path: &Path, read: impl FnOnce() -> 
     known.entry(path.to_path_buf()).or_insert_with(read).clone()
 }
 
-/// A problem of a template, which is reported where a case names the template.
-#[derive(Debug, Clone)]
-pub(crate) struct TemplateProblem {
-    pub(crate) code: Code,
-    pub(crate) message: String,
-    pub(crate) help: &'static str,
-}
-
 /// Files that cases name: each is read and registered once, and its problems are reported once.
 #[derive(Debug, Default)]
 pub(crate) struct SharedFiles {
@@ -44,8 +36,8 @@ pub(crate) struct SharedFiles {
     trees: ReadOnce<Arc<Node>>,
     schemas: ReadOnce<Arc<Value>>,
     copied: AtomicUsize,
-    /// Problems of templates by their directories: cases share a template of many files.
-    templates: Mutex<BTreeMap<PathBuf, Arc<[TemplateProblem]>>>,
+    /// Problems of templates, which are reported where a case names the template: cases share a template of many files.
+    templates: ReadOnce<Arc<[Diagnostic]>>,
     /// Entries of directories that patterns of `tests` visited.
     pub(crate) visited: AtomicUsize,
     /// The regular expressions of all files.
@@ -76,9 +68,8 @@ impl SharedFiles {
     }
 
     /// The problems of a template, which `find` looks for the first time it is asked for.
-    pub(crate) fn template(&self, path: &Path, find: impl FnOnce() -> Vec<TemplateProblem>) -> Arc<[TemplateProblem]> {
-        let mut known = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry(path.to_path_buf()).or_insert_with(|| find().into()))
+    pub(crate) fn template(&self, path: &Path, find: impl FnOnce() -> Vec<Diagnostic>) -> Arc<[Diagnostic]> {
+        read_once(&self.templates, path, || Some(find().into())).unwrap_or_default()
     }
 
     /// A text file. `None`: a problem was reported, now or before.

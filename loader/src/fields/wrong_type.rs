@@ -1,6 +1,6 @@
 //! Values of another type than their key needs, and what was probably meant.
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix, in_place_of};
 use crate::keys::Table;
 use crate::read::node::{Data, Node};
 use crate::source::{Position, Span};
@@ -108,11 +108,11 @@ fn number(text: &str, what: &str, node: &Node) -> Option<Meant> {
 
 /// Another value in place of the one at `span`.
 pub(super) fn instead(span: Span, value: &str) -> Meant {
-    let fix = span.range.map(|(start, end)| Fix::Edits(vec![Edit::new(start, end, value)]));
-    (format!("write `{value}`"), fix)
+    (format!("write `{value}`"), in_place_of(span, value))
 }
 
-fn around(span: Span, before: &str, after: &str) -> Option<Fix> {
+/// What is at a span, in one line, between two texts.
+pub(crate) fn around(span: Span, before: &str, after: &str) -> Option<Fix> {
     let (start, end) = span.range.filter(|(start, end)| start.line == end.line)?;
     Some(Fix::Edits(vec![Edit::new(start, start, before), Edit::new(end, end, after)]))
 }

@@ -79,7 +79,7 @@ fn find(written: &str, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) 
                     }
                     Err(SearchFailure::Missing(paths)) => tried.extend(paths),
                     Err(miss) => {
-                        d.push(scope.describe(miss, written, node, "`include`", describe));
+                        scope.report(miss, written, node, "`include`", describe, d);
                         return None;
                     }
                 }
