@@ -90,10 +90,17 @@ impl<'n> Fields<'n> {
         self.entries.iter().find(|entry| entry.key == key && !entry.value.is_null())
     }
 
-    /// The value of `key` or of one of its old spellings: those are deprecated-key, two spellings are conflicting-keys.
+    /// The value of `key` in any of its spellings: old ones are deprecated-key, two spellings are conflicting-keys.
     pub(crate) fn get_renamed(&mut self, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
-        let current = self.get(key);
-        self.old_spellings(current, key, self.key(key).old, d)
+        self.entry(self.key(key), d)
+    }
+
+    /// The same by the line of the table.
+    fn entry(&mut self, key: &'static Key, d: &mut Diagnostics) -> Option<&'n Entry> {
+        #[cfg(test)]
+        crate::keys::note_read(key);
+        let current = either(self.peek(key.name), key.or.and_then(|other| self.peek(other)), d);
+        self.old_spellings(current, key.name, key.old, d)
     }
 
     /// The value of `key`, which was replaced by something that is written elsewhere, or of one of its old spellings:
@@ -124,12 +131,6 @@ impl<'n> Fields<'n> {
             }
         }
         current
-    }
-
-    /// The value of `key`, or of its other, equally good spelling; both together are conflicting-keys.
-    pub(crate) fn get_either(&mut self, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
-        let other = self.key(key).or.and_then(|other| self.peek(other));
-        either(self.get(key), other, d)
     }
 
     /// The value of a required `key`; without it missing-key.
@@ -181,13 +182,6 @@ impl<'n> Fields<'n> {
             d.report(Code::NoEffect, found.key_span, format!("{} has no effect", label(found)), instead);
         }
         Some(found)
-    }
-
-    /// Refuses `key` as the table says.
-    pub(crate) fn refuse(&mut self, key: &'static str, d: &mut Diagnostics) {
-        if let (Some(entry), Status::Refused(code, message, help)) = (self.get(key), self.key(key).status) {
-            d.report(code, entry.key_span, message, help);
-        }
     }
 
     /// The entry of `key` in whichever spelling; nothing is reported.

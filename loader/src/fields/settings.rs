@@ -1,6 +1,6 @@
 //! Reads the keys of an object as its table states them.
 
-use evalsuite_schema::keys::{FromParts, Key, Parts, Status, Type, Written};
+use evalsuite_schema::keys::{FromParts, Key, Parts, Status, Table, Type, Written};
 
 use super::paths::{Kind, Scope};
 use super::{Fields, command, label, values};
@@ -9,10 +9,14 @@ use crate::read::node::{Entry, Node};
 
 /// The object that `node` is; `None`: a problem was reported.
 pub(crate) fn object<T: FromParts>(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<T> {
-    let mut fields = Fields::new(node, T::TABLE, d)?;
+    parts_of(node, T::TABLE, scope, d)?.into_value()
+}
+
+fn parts_of(node: &Node, table: &'static Table, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
+    let mut fields = Fields::new(node, table, d)?;
     let parts = fields.parts(scope, d);
     fields.finish(d);
-    parts.into_value()
+    Some(parts)
 }
 
 impl<'n> Fields<'n> {
@@ -20,33 +24,30 @@ impl<'n> Fields<'n> {
     pub(crate) fn parts(&mut self, scope: Scope<'_>, d: &mut Diagnostics) -> Parts {
         let mut parts = Parts::default();
         for key in self.object.keys {
-            if key.by_hand {
-                continue;
-            }
-            let entry = match key.status {
-                Status::Current => self.entry(key, d),
+            match key.status {
+                _ if key.by_hand => {}
+                Status::Current => match self.entry(key, d) {
+                    Some(entry) => match value_at(entry, key, scope, d) {
+                        Some(value) => parts.set(key.name, value),
+                        None => parts.mark_broken(),
+                    },
+                    None if key.required => {
+                        self.missing(self.object.missing, key.name, d);
+                        parts.mark_broken();
+                    }
+                    None => {}
+                },
                 Status::NoEffect(_) => {
                     if let Some(entry) = self.no_effect(key.name, d) {
                         value_at(entry, key, scope, d);
                     }
-                    continue;
                 }
-                Status::Refused(..) => {
-                    self.refuse(key.name, d);
-                    continue;
+                Status::Refused(code, message, help) => {
+                    if let Some(entry) = self.get(key.name) {
+                        d.report(code, entry.key_span, message, help);
+                    }
                 }
-                Status::Replaced(_) => continue,
-            };
-            match entry {
-                Some(entry) => match value_at(entry, key, scope, d) {
-                    Some(value) => parts.set(key.name, value),
-                    None => parts.mark_broken(),
-                },
-                None if key.required => {
-                    self.missing(self.object.missing, key.name, d);
-                    parts.mark_broken();
-                }
-                None => {}
+                Status::Replaced(_) => {}
             }
         }
         parts
@@ -57,11 +58,6 @@ impl<'n> Fields<'n> {
         let key = self.key(key);
         let entry = self.entry(key, d)?;
         value_at(entry, key, scope, d)
-    }
-
-    /// The entry of a key, in whichever spelling.
-    fn entry(&mut self, key: &'static Key, d: &mut Diagnostics) -> Option<&'n Entry> {
-        if key.or.is_some() { self.get_either(key.name, d) } else { self.get_renamed(key.name, d) }
     }
 }
 
@@ -96,12 +92,7 @@ fn value(node: &Node, what: &str, of_type: &Type, key: &Key, scope: Scope<'_>, d
             let element = format!("an element of {what}");
             values::all(items, |item| value(item, &element, of, key, scope, d)).map(Written::List)
         }
-        Type::Object(table) => {
-            let mut fields = Fields::new(node, table, d)?;
-            let parts = fields.parts(scope, d);
-            fields.finish(d);
-            Some(Written::Parts(parts))
-        }
+        Type::Object(table) => parts_of(node, table, scope, d).map(Written::Parts),
         Type::Pattern(..) | Type::Map(_) | Type::OneOf(_) | Type::Grader | Type::GraderSettings => {
             unreachable!("`{}` is read by hand", key.name)
         }

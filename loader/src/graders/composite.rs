@@ -94,7 +94,7 @@ fn aggregator(
     }
     let weights_entry = fields.get("weights");
     let threshold_entry = fields.get("threshold");
-    let command_entry = fields.get_either("command", d);
+    let command_entry = fields.get_renamed("command", d);
     let cwd_entry = fields.get("cwd");
     let prompt_entry = fields.get("prompt");
     let model_entry = fields.get("model");

@@ -44,7 +44,7 @@ fn example(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Example
     }
     let mut fields = Fields::new(node, Example::TABLE, d)?;
     let mut parts = fields.parts(scope, d);
-    let (answer, file) = (fields.get_either("answer", d), fields.get("file"));
+    let (answer, file) = (fields.get_renamed("answer", d), fields.get("file"));
     fields::either(answer, file, d);
     let files = fields.get("files").map(|entry| files(entry, d));
     fields.finish(d);

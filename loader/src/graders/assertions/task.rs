@@ -56,7 +56,7 @@ fn built_in(
     cx: GraderContext<'_>,
     d: &mut Diagnostics,
 ) -> Option<GraderConfig> {
-    let mut fields = Fields::with_common(settings, known, TASK_GRADER_KEYS, d)?;
+    let mut fields = Fields::new(settings, known, d)?.with_common(TASK_GRADER_KEYS);
     entry::read_changes(grader, &mut fields, cx, d);
     let config = graders::settings(known, &mut fields, cx, notes, d);
     if !known.is_open {

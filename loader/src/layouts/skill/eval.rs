@@ -44,7 +44,7 @@ pub(super) fn read(node: &Node, shared: &SkillCases, scope: Scope<'_>, d: &mut D
     };
     let written: SkillEval = fields.parts(scope, d).into_value_of_rest()?;
     let files = fields.get("files").map(|entry| copies(entry, scope, d)).unwrap_or_default();
-    let list = fields.get_either("expectations", d);
+    let list = fields.get_renamed("expectations", d);
     let expectations = list.map_or(Some(Vec::new()), |entry| expectations(entry, scope, d));
     let spans = Spans {
         eval: node.span,
