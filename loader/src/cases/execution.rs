@@ -126,12 +126,12 @@ fn targets(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Target> 
     let mut places: HashMap<String, Span> = HashMap::new();
     for node in items {
         let Some(target) = target(node, scope, d) else { continue };
-        if let Some(first) = places.get(&target.name) {
-            let message = format!("target `{}` is listed twice", target.name);
-            report_both(Code::InvalidTarget, (node.span, message), (*first, "first here"), "keep one", d);
-        } else {
-            places.insert(target.name.clone(), node.span);
+        let first = *places.entry(target.name.clone()).or_insert(node.span);
+        if first == node.span {
             targets.push(target);
+        } else {
+            let message = format!("target `{}` is listed twice", target.name);
+            report_both(Code::InvalidTarget, (node.span, message), (first, "first here"), "keep one", d);
         }
     }
     targets

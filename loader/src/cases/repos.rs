@@ -1,7 +1,6 @@
 //! `workspace.repos`: git clones placed in the workspace.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry as MapEntry;
 use std::path::{Component, Path, PathBuf};
 
 use evalsuite_schema::keys::{Keys, Parts, Written};
@@ -26,16 +25,12 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<
     let mut places: HashMap<PathBuf, Span> = HashMap::new();
     for node in items {
         let Some(repo) = repo(node, scope, d) else { continue };
-        match places.entry(paths::normalize(Path::new(&repo.path))) {
-            MapEntry::Occupied(first) => {
-                let (place, first) =
-                    ((node.span, format!("two repos at `{}`", repo.path)), (*first.get(), "first here"));
-                report_both(Code::InvalidRepo, place, first, "give each its own `path`", d);
-            }
-            MapEntry::Vacant(place) => {
-                place.insert(node.span);
-                repos.push(repo);
-            }
+        let first = *places.entry(paths::normalize(Path::new(&repo.path))).or_insert(node.span);
+        if first == node.span {
+            repos.push(repo);
+        } else {
+            let place = (node.span, format!("two repos at `{}`", repo.path));
+            report_both(Code::InvalidRepo, place, (first, "first here"), "give each its own `path`", d);
         }
     }
     repos
