@@ -81,7 +81,7 @@ fn element(node: Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diag
         Data::String(text) => match text.trim().strip_prefix(FILE_SCHEME) {
             Some(path) if !fields::literal(path, &node, "`tests`", d) => {}
             Some(path) if evalsuite_discovery::is_glob(path) => glob(path, &node, scope, sources, d),
-            Some(path) => file(path, &node, scope, sources, d),
+            Some(path) => named(path, false, &node, scope, sources, d),
             None => {
                 let help = format!("write `file://{}`", text.trim());
                 d.report(Code::InvalidTests, node.span, format!("`{text}` is not a case"), help);
@@ -108,31 +108,31 @@ fn plain(text: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources, d
         let message = format!("`{path}` can only be an element of a list");
         return d.report(Code::InvalidTests, node.span, message, format!("write `tests: [\"{scheme}{path}\"]`"));
     }
+    named(path, true, node, scope, sources, d);
+}
+
+/// The cases of a file or, if nothing else is in `tests`, of the directories in a directory.
+fn named(path: &str, is_alone: bool, node: &Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
     let Some(found) = scope.find_text(path, node, "`tests`", (Code::MissingPath, Kind::Any), d) else { return };
-    if found.path.is_dir() {
-        directory(&found.path, node.span, scope, sources, d);
-    } else if is_case_list(&found.path) {
-        sources.list.push(CaseSource::List { file: found.path, source: String::new(), span: node.span });
-    } else {
-        invalid(node, format!("`{path}` is neither a directory nor a `.yaml`, `.yml` or `.jsonl` file"), d);
+    match (found.path.is_dir(), is_alone) {
+        (true, true) => directory(&found.path, node.span, scope, sources, d),
+        (true, false) => {
+            let help = "write `tests: ./cases/`, or name its files";
+            d.report(Code::InvalidTests, node.span, format!("`{path}` is a directory"), help);
+        }
+        (false, _) if is_case_list(&found.path) => {
+            sources.list.push(CaseSource::List { file: found.path, source: String::new(), span: node.span });
+        }
+        (false, true) => {
+            invalid(node, format!("`{path}` is neither a directory nor a `.yaml`, `.yml` or `.jsonl` file"), d);
+        }
+        (false, false) => invalid(node, format!("`{path}` is not a `.yaml`, `.yml` or `.jsonl` file"), d),
     }
 }
 
 fn is_case_list(path: &Path) -> bool {
     let ending = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
     matches!(ending.as_str(), "yaml" | "yml" | "jsonl")
-}
-
-fn file(path: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
-    let Some(found) = scope.find_text(path, node, "`tests`", (Code::MissingPath, Kind::Any), d) else { return };
-    if found.path.is_dir() {
-        let message = format!("`{path}` is a directory");
-        d.report(Code::InvalidTests, node.span, message, "write `tests: ./cases/`, or name its files");
-    } else if !is_case_list(&found.path) {
-        invalid(node, format!("`{path}` is not a `.yaml`, `.yml` or `.jsonl` file"), d);
-    } else {
-        sources.list.push(CaseSource::List { file: found.path, source: String::new(), span: node.span });
-    }
 }
 
 fn glob(pattern: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
