@@ -171,7 +171,8 @@ pub(crate) fn read(
     case.target = target;
     case.targets = targets;
     case.fill(&mut parts);
-    case.tags = tags(&defaults.tags, case.tags);
+    let own_tags = std::mem::replace(&mut case.tags, defaults.tags.clone());
+    requires::add(&mut case.tags, own_tags);
     case.metadata = metadata::merge(&defaults.metadata, case.metadata);
     case.requires = requires::merge(&defaults.requires, case.requires);
     case.depends_on = dependencies.iter().map(|(id, _)| id.clone()).collect();
@@ -179,13 +180,6 @@ pub(crate) fn read(
     case.workspace = workspace;
     case.preprocessors = defaults.preprocessors.clone();
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies, user_graders })
-}
-
-/// The tags of a case and its suite, each once.
-fn tags(suite: &[String], case: Vec<String>) -> Vec<String> {
-    let mut tags = suite.to_vec();
-    requires::add(&mut tags, case);
-    tags
 }
 
 fn messages(
