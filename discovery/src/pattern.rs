@@ -2,14 +2,14 @@
 //!
 //! Not a crate: `glob` has no `{a,b}`, and `globset` brings four more crates into the first build of every user.
 
-/// A pattern, compiled to a machine that reads a path character by character.
+/// A pattern: parts, each of which fits a stretch of a path.
 #[derive(Debug)]
 pub struct Pattern {
-    steps: Vec<Step>,
+    parts: Vec<Part>,
 }
 
 #[derive(Debug)]
-enum Step {
+enum Part {
     Literal(char),
     /// Any character but `/`.
     One,
@@ -17,16 +17,13 @@ enum Step {
     Many,
     /// Any number of characters.
     Deep,
-    Class(Class),
-    /// Goes on at each of the two.
-    Fork(usize, usize),
-    Jump(usize),
-}
-
-#[derive(Debug)]
-struct Class {
-    negated: bool,
-    ranges: Vec<(char, char)>,
+    /// Any number of directories, each with its `/`.
+    Directories,
+    Class {
+        negated: bool,
+        ranges: Vec<(char, char)>,
+    },
+    Either(Vec<Vec<Part>>),
 }
 
 /// Longest pattern, in bytes.
@@ -42,91 +39,83 @@ impl Pattern {
     ///
     /// What is wrong with it.
     pub fn new(text: &str) -> Result<Self, String> {
-        // The machine takes memory by the length of the pattern, and compiling it takes stack by its nesting.
+        // A match takes time by the length of the pattern, and compiling it takes stack by its nesting.
         if text.len() > MAX_LENGTH {
             return Err(format!("the pattern is longer than {MAX_LENGTH} bytes"));
         }
-        let mut compiler = Compiler { text: text.chars().collect(), at: 0, steps: Vec::new() };
-        compiler.sequence(0, true)?;
+        let mut compiler = Compiler { text: text.chars().collect(), at: 0 };
+        let parts = compiler.sequence(0, true)?;
         match compiler.peek() {
-            None => Ok(Self { steps: compiler.steps }),
+            None => Ok(Self { parts }),
             Some(_) => Err("`}` without `{`".to_owned()),
         }
     }
 
     /// Whether the whole of a path with `/` separators fits.
     pub fn is_match(&self, path: &str) -> bool {
-        let mut states = States::new(self.steps.len());
-        let mut next = States::new(self.steps.len());
-        states.add(0, &self.steps);
-        for c in path.chars() {
-            next.clear();
-            for &state in &states.list {
-                match &self.steps[state] {
-                    Step::Literal(literal) if *literal == c => next.add(state + 1, &self.steps),
-                    Step::One if c != '/' => next.add(state + 1, &self.steps),
-                    Step::Many if c != '/' => next.add(state, &self.steps),
-                    Step::Deep => next.add(state, &self.steps),
-                    Step::Class(class) if class.contains(c) => next.add(state + 1, &self.steps),
-                    _ => {}
-                }
-            }
-            std::mem::swap(&mut states, &mut next);
-        }
-        states.is_in[self.steps.len()]
+        ends(&self.parts, path, vec![0]).last() == Some(&path.len())
     }
 }
 
-impl Class {
+/// The bytes of the path at which the parts can end if they start at one of `starts`. Both are in order.
+fn ends(parts: &[Part], path: &str, starts: Vec<usize>) -> Vec<usize> {
+    parts.iter().fold(starts, |starts, part| part.ends(path, &starts))
+}
+
+impl Part {
+    fn ends(&self, path: &str, starts: &[usize]) -> Vec<usize> {
+        let Some(&first) = starts.first() else { return Vec::new() };
+        match self {
+            Self::Many => {
+                let mut ends = Vec::new();
+                for &start in starts {
+                    // A start up to the last end is in the stretch of one before it.
+                    if ends.last().is_none_or(|last| *last < start) {
+                        ends.push(start);
+                        let rest = path[start..].char_indices().take_while(|(_, c)| *c != '/');
+                        ends.extend(rest.map(|(at, c)| start + at + c.len_utf8()));
+                    }
+                }
+                ends
+            }
+            Self::Deep => (first..=path.len()).filter(|at| path.is_char_boundary(*at)).collect(),
+            Self::Directories => {
+                let separators = path[first..].match_indices('/').map(|(at, _)| first + at + 1);
+                in_order(starts.iter().copied().chain(separators))
+            }
+            Self::Either(all) => in_order(all.iter().flat_map(|parts| ends(parts, path, starts.to_vec()))),
+            one => {
+                let end = |start: &usize| {
+                    let c = path[*start..].chars().next().filter(|c| one.contains(*c))?;
+                    Some(start + c.len_utf8())
+                };
+                starts.iter().filter_map(end).collect()
+            }
+        }
+    }
+
+    /// Whether a part that is one character can be this one.
     fn contains(&self, c: char) -> bool {
-        c != '/' && self.ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != self.negated
-    }
-}
-
-/// The states the machine may be in. The state after the last step is the end.
-struct States {
-    list: Vec<usize>,
-    is_in: Vec<bool>,
-    /// Kept between calls, which are as many as the paths have characters.
-    open: Vec<usize>,
-}
-
-impl States {
-    fn new(steps: usize) -> Self {
-        Self { list: Vec::new(), is_in: vec![false; steps + 1], open: Vec::new() }
-    }
-
-    fn clear(&mut self) {
-        self.list.clear();
-        self.is_in.fill(false);
-        self.open.clear();
-    }
-
-    /// Adds a state, and those that are reached from it without a character.
-    fn add(&mut self, state: usize, steps: &[Step]) {
-        self.open.push(state);
-        while let Some(state) = self.open.pop() {
-            if std::mem::replace(&mut self.is_in[state], true) {
-                continue;
+        match self {
+            Self::Literal(literal) => *literal == c,
+            Self::Class { negated, ranges } => {
+                c != '/' && ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated
             }
-            match steps.get(state) {
-                Some(Step::Fork(one, other)) => self.open.extend([*one, *other]),
-                Some(Step::Jump(target)) => self.open.push(*target),
-                Some(Step::Many | Step::Deep) => {
-                    self.list.push(state);
-                    self.open.push(state + 1);
-                }
-                Some(_) => self.list.push(state),
-                None => {}
-            }
+            _ => c != '/',
         }
     }
+}
+
+fn in_order(places: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut places: Vec<usize> = places.collect();
+    places.sort_unstable();
+    places.dedup();
+    places
 }
 
 struct Compiler {
     text: Vec<char>,
     at: usize,
-    steps: Vec<Step>,
 }
 
 impl Compiler {
@@ -142,30 +131,28 @@ impl Compiler {
 
     /// Compiles up to the end of the pattern, or of an alternative at nesting `depth`. `starts` is whether it is at
     /// the start of a component of the path.
-    fn sequence(&mut self, depth: usize, mut starts: bool) -> Result<(), String> {
+    fn sequence(&mut self, depth: usize, mut starts: bool) -> Result<Vec<Part>, String> {
+        let mut parts = Vec::new();
         while let Some(c) = self.peek() {
             if c == '}' || c == ',' && depth > 0 {
                 break;
             }
             self.at += 1;
-            match c {
+            parts.push(match c {
                 '*' => self.star(depth, starts),
-                '?' => self.steps.push(Step::One),
+                '?' => Part::One,
                 '[' => self.class()?,
                 '{' => self.alternatives(depth + 1, starts)?,
-                '\\' => {
-                    let literal = self.next().ok_or("nothing follows the last `\\`")?;
-                    self.steps.push(Step::Literal(literal));
-                }
-                literal => self.steps.push(Step::Literal(literal)),
-            }
+                '\\' => Part::Literal(self.next().ok_or("nothing follows the last `\\`")?),
+                literal => Part::Literal(literal),
+            });
             starts = c == '/' || starts && c == '*' && self.text[self.at - 1] == '/';
         }
-        Ok(())
+        Ok(parts)
     }
 
     /// `*`, or `**` as a whole component: then it crosses directories, and the `/` after it belongs to it.
-    fn star(&mut self, depth: usize, starts: bool) {
+    fn star(&mut self, depth: usize, starts: bool) -> Part {
         let first = self.at - 1;
         while self.peek() == Some('*') {
             self.at += 1;
@@ -175,17 +162,16 @@ impl Compiler {
             Some(c) => depth > 0 && matches!(c, ',' | '}'),
         };
         if self.at - first < 2 || !starts || !ends {
-            self.steps.push(Step::Many);
+            Part::Many
         } else if self.peek() == Some('/') {
             self.at += 1;
-            let start = self.steps.len();
-            self.steps.extend([Step::Fork(start + 1, start + 3), Step::Deep, Step::Literal('/')]);
+            Part::Directories
         } else {
-            self.steps.push(Step::Deep);
+            Part::Deep
         }
     }
 
-    fn class(&mut self) -> Result<(), String> {
+    fn class(&mut self) -> Result<Part, String> {
         const UNCLOSED: &str = "`[` without `]`";
         let negated = matches!(self.peek(), Some('!' | '^'));
         self.at += usize::from(negated);
@@ -210,39 +196,27 @@ impl Compiler {
             }
             ranges.push((low, high));
         }
-        self.steps.push(Step::Class(Class { negated, ranges }));
-        Ok(())
+        Ok(Part::Class { negated, ranges })
     }
 
-    fn alternatives(&mut self, depth: usize, starts: bool) -> Result<(), String> {
+    fn alternatives(&mut self, depth: usize, starts: bool) -> Result<Part, String> {
         if depth > MAX_BRACES {
             return Err(format!("more than {MAX_BRACES} braces are nested"));
         }
-        let first = self.at;
-        let mut ends = Vec::new();
+        let (first, mut all) = (self.at, Vec::new());
         loop {
-            // Either this alternative, or those after it.
-            let fork = self.steps.len();
-            self.steps.push(Step::Fork(fork + 1, fork + 1));
-            self.sequence(depth, starts)?;
+            all.push(self.sequence(depth, starts)?);
             match self.next() {
-                Some(',') => {
-                    ends.push(self.steps.len());
-                    self.steps.push(Step::Jump(0));
-                    let after = self.steps.len();
-                    self.steps[fork] = Step::Fork(fork + 1, after);
-                }
+                Some(',') => {}
                 Some(_) => break,
                 None => return Err("`{` without `}`".to_owned()),
             }
         }
         let inside: String = self.text[first..self.at - 1].iter().collect();
-        if ends.is_empty() && inside.contains("..") {
+        if all.len() == 1 && inside.contains("..") {
             return Err(format!("`{{{inside}}}` is a range: list its values, as in `{{1,2,3}}`"));
         }
-        let after = self.steps.len();
-        ends.into_iter().for_each(|end| self.steps[end] = Step::Jump(after));
-        Ok(())
+        Ok(Part::Either(all))
     }
 }
 
