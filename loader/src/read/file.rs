@@ -16,7 +16,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Reads a text file and registers it, or reports why it cannot be read.
 ///
 /// The text is without a leading byte order mark; the digest does not depend on line breaks.
-pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostics) -> Option<(FileId, Arc<str>)> {
+pub(crate) fn read_text(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<(FileId, Arc<str>)> {
     if files.bytes_read() > MAX_TOTAL {
         // The file that went beyond it was reported.
         return None;
@@ -47,6 +47,6 @@ pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostic
         }
         Err(problem) => problem,
     };
-    diagnostics.push(problem.at(Span::whole(files.add(path))));
+    d.push(problem.at(Span::whole(files.add(path))));
     None
 }

@@ -9,13 +9,13 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 const SMALL: usize = 16;
 
 /// Reports keys that were written before and keeps the first of each.
-pub(super) fn drop_repeated(entries: &mut Vec<Entry>, diagnostics: &mut Diagnostics) {
+pub(super) fn drop_repeated(entries: &mut Vec<Entry>, d: &mut Diagnostics) {
     let repeats = if entries.len() <= SMALL { repeats_of_few(entries) } else { repeats_of_many(entries) };
     for &(first, again) in &repeats {
         let (first, again) = (&entries[first], &entries[again]);
         let message = format!("key `{}` given twice", again.key);
         let problem = Diagnostic::new(Code::DuplicateKey, message).at(again.key_span);
-        diagnostics.push(problem.related(first.key_span, "first given here").help("keep one"));
+        d.push(problem.related(first.key_span, "first given here").help("keep one"));
     }
     if !repeats.is_empty() {
         let mut repeats = repeats.iter().map(|&(_, again)| again).peekable();

@@ -15,15 +15,9 @@ use crate::source::{FileId, Span};
 ///
 /// `None` if there is no tree to check: the text is not JSON, or it exceeds a limit. Repeated keys are reported as well, but
 /// the first of each stays and can be checked.
-pub(crate) fn parse_json(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
-    let mut nodes = 0;
-    match Reader::new(file, text, 1, &mut nodes, diagnostics).document() {
-        Ok(root) => Some(root),
-        Err(problem) => {
-            diagnostics.push(*problem);
-            None
-        }
-    }
+pub(crate) fn parse_json(file: FileId, text: &str, d: &mut Diagnostics) -> Option<Node> {
+    let root = Reader::new(file, text, 1, &mut 0, d).document();
+    root.map_err(|problem| d.push(*problem)).ok()
 }
 
 /// Lines that are not JSON, after which no others are read.
@@ -32,23 +26,19 @@ const MAX_INVALID: usize = 1000;
 /// The values of JSON lines, without those that are not JSON: these are reported.
 ///
 /// Blank lines are skipped. That a value is an object is for the caller to check.
-pub(crate) fn parse_jsonl(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Vec<Node> {
-    let mut values = Vec::new();
-    let mut nodes = 0;
-    let mut number = 0;
-    let mut invalid = 0;
-    for line in text.split('\n') {
+pub(crate) fn parse_jsonl(file: FileId, text: &str, d: &mut Diagnostics) -> Vec<Node> {
+    let (mut values, mut nodes, mut invalid) = (Vec::new(), 0, 0);
+    for (line, number) in text.split('\n').zip(1..) {
         let line = line.strip_suffix('\r').unwrap_or(line);
-        number += 1;
         if line.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
             continue;
         }
-        match Reader::new(file, line, number, &mut nodes, diagnostics).document() {
+        match Reader::new(file, line, number, &mut nodes, d).document() {
             Ok(value) => values.push(value),
             Err(problem) => {
                 let limit_is_of_file = problem.code == Code::LimitExceeded && nodes > super::MAX_NODES;
                 let place = problem.place;
-                diagnostics.push(*problem);
+                d.push(*problem);
                 invalid += 1;
                 if limit_is_of_file {
                     break;
@@ -56,7 +46,7 @@ pub(crate) fn parse_jsonl(file: FileId, text: &str, diagnostics: &mut Diagnostic
                 if let Some(place) = place.filter(|_| invalid == MAX_INVALID) {
                     let message = format!("{MAX_INVALID} lines are not JSON: those that follow are not read");
                     let help = "write one JSON object per line";
-                    diagnostics.report(Code::LimitExceeded, Span::whole(place.file), message, help);
+                    d.report(Code::LimitExceeded, Span::whole(place.file), message, help);
                     break;
                 }
             }

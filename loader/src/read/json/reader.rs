@@ -1,11 +1,9 @@
 //! A JSON text and how far it was read: positions, objects, arrays and words. Strings and numbers have a file of their own.
 
-use super::syntax_error;
-use super::syntax_error::Inside;
+use super::syntax_error::{self, Inside};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::read;
 use crate::read::node::{Data, Entry, Node};
-use crate::read::{MAX_DEPTH, MAX_NODES, keys};
+use crate::read::{self, MAX_DEPTH, MAX_NODES, keys};
 use crate::source::{FileId, Position, Span};
 
 /// A problem is large, and rare.
@@ -23,19 +21,13 @@ pub(super) struct Reader<'a, 't> {
     line_start: usize,
     pub(super) depth: usize,
     pub(super) nodes: &'a mut usize,
-    pub(super) diagnostics: &'a mut Diagnostics,
+    pub(super) d: &'a mut Diagnostics,
 }
 
 impl<'a, 't> Reader<'a, 't> {
     /// A reader of `text`, which starts at `line`. It adds to `nodes` what it reads.
-    pub(super) fn new(
-        file: FileId,
-        text: &'t str,
-        line: u32,
-        nodes: &'a mut usize,
-        diagnostics: &'a mut Diagnostics,
-    ) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0, file, line, line_start: 0, depth: 0, nodes, diagnostics }
+    pub(super) fn new(file: FileId, text: &'t str, line: u32, nodes: &'a mut usize, d: &'a mut Diagnostics) -> Self {
+        Self { text, bytes: text.as_bytes(), at: 0, file, line, line_start: 0, depth: 0, nodes, d }
     }
 
     /// The byte at `at`, 0 at the end.
@@ -123,30 +115,19 @@ impl<'a, 't> Reader<'a, 't> {
 
     fn array(&mut self, start: Position) -> Result<Data> {
         let mut items = Vec::new();
-        self.elements(start, b']', |reader| {
-            items.push(reader.value(Inside::Array(start))?);
-            Ok(())
-        })?;
+        self.elements(start, b']', |reader| reader.value(Inside::Array(start)).map(|item| items.push(item)))?;
         Ok(Data::Sequence(items))
     }
 
     fn object(&mut self, start: Position) -> Result<Data> {
         let mut entries = Vec::new();
-        self.elements(start, b'}', |reader| {
-            entries.push(reader.entry(start)?);
-            Ok(())
-        })?;
-        keys::drop_repeated(&mut entries, self.diagnostics);
+        self.elements(start, b'}', |reader| reader.entry(start).map(|entry| entries.push(entry)))?;
+        keys::drop_repeated(&mut entries, self.d);
         Ok(Data::Mapping(entries))
     }
 
     /// Reads what is between two brackets, separated by commas.
-    fn elements(
-        &mut self,
-        start: Position,
-        close: u8,
-        mut read_element: impl FnMut(&mut Self) -> Result<()>,
-    ) -> Result<()> {
+    fn elements(&mut self, start: Position, close: u8, mut one: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         self.at += 1;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -155,7 +136,7 @@ impl<'a, 't> Reader<'a, 't> {
         self.skip_white_space();
         if self.byte(self.at) != close {
             loop {
-                read_element(self)?;
+                one(self)?;
                 self.skip_white_space();
                 match self.byte(self.at) {
                     b',' => self.at += 1,

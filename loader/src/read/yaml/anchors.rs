@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::read;
 use crate::read::node::{Data, Node};
-use crate::read::{MAX_COPIED, MAX_DEPTH, MAX_NODES};
+use crate::read::{self, MAX_COPIED, MAX_DEPTH, MAX_NODES};
 use crate::source::Span;
 
 /// The values of anchors, and how much of them was copied: a few lines of aliases can expand to more than fits in memory.
@@ -27,7 +26,7 @@ struct Size {
 
 impl Anchors {
     /// Stores the value of an anchor.
-    pub(super) fn keep(&mut self, anchor: usize, node: &Node) -> Result<(), Diagnostic> {
+    pub(super) fn keep(&mut self, id: usize, node: &Node) -> Result<(), Diagnostic> {
         measure(node, &mut self.kept);
         if self.kept.nodes > MAX_NODES {
             return Err(too_many_nodes(node.span));
@@ -35,20 +34,14 @@ impl Anchors {
         if self.kept.bytes > MAX_COPIED {
             return Err(too_much_text(node.span));
         }
-        self.values.insert(anchor, node.clone());
+        self.values.insert(id, node.clone());
         Ok(())
     }
 
     /// The value of an alias, with the span of the alias, which is `depth` collections deep. `nodes` grows by the values
     /// inside.
-    pub(super) fn copy(
-        &mut self,
-        anchor: usize,
-        span: Span,
-        depth: usize,
-        nodes: &mut usize,
-    ) -> Result<Node, Diagnostic> {
-        let Some(node) = self.values.get(&anchor) else {
+    pub(super) fn copy(&mut self, id: usize, span: Span, depth: usize, nodes: &mut usize) -> Result<Node, Diagnostic> {
+        let Some(node) = self.values.get(&id) else {
             let message = "the alias is inside the value it refers to";
             return Err(Diagnostic::new(Code::YamlSyntax, message).at(span).help("a value cannot contain itself"));
         };

@@ -23,12 +23,12 @@ use crate::source::{FileId, Span};
 /// `None` if there is no tree to check: the text is not YAML, it exceeds a limit, or it has a number that no tree can
 /// hold. Repeated keys (the first stays), merge keys that cannot be merged (left out) and a second document (left out) are
 /// reported as well, but what is left can be checked.
-pub(crate) fn parse_yaml(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
+pub(crate) fn parse_yaml(file: FileId, text: &str, d: &mut Diagnostics) -> Option<Node> {
     let parser = |levels| {
         let options = options! { emit_comments: false, flow_nesting_limit: levels };
         Parser::new_from_str_with_options(text, options)
     };
-    let (mut events, mut tree) = (parser(MAX_DEPTH), Tree::new(file, text, diagnostics));
+    let (mut events, mut tree) = (parser(MAX_DEPTH), Tree::new(file, text, d));
     let problem = loop {
         match events.next_event() {
             Some(Ok((Event::StreamEnd, _))) | None => {
@@ -56,7 +56,7 @@ pub(crate) fn parse_yaml(file: FileId, text: &str, diagnostics: &mut Diagnostics
             Some(Err(error)) => break syntax_error::diagnostic(&tree, &error),
         }
     };
-    diagnostics.push(problem);
+    d.push(problem);
     None
 }
 

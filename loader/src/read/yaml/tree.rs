@@ -2,22 +2,23 @@
 
 use std::borrow::Cow;
 
-use granit_parser::{Event, Marker, ScalarStyle, StructureStyle, Tag};
+use granit_parser::{Event, Marker, ScalarStyle, Span as Marks, StructureStyle, Tag};
 
 use super::anchors::{Anchors, too_many_nodes};
 use super::scalar::Problem;
 use super::{merge, other_notations, scalar, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::read;
 use crate::read::node::{Data, Entry, Node};
-use crate::read::{MAX_DEPTH, MAX_NODES, keys};
+use crate::read::{self, MAX_DEPTH, MAX_NODES, keys};
 use crate::source::{FileId, Position, Span, position_after};
+
+type Result<T = ()> = std::result::Result<T, Diagnostic>;
 
 /// Builds nodes from the events of the parser.
 pub(super) struct Tree<'a, 't> {
     pub(super) file: FileId,
     pub(super) text: &'t str,
-    diagnostics: &'a mut Diagnostics,
+    d: &'a mut Diagnostics,
     /// Collections that have started and not ended, the root first.
     open: Vec<OpenCollection>,
     pub(super) root: Option<Node>,
@@ -47,11 +48,11 @@ enum Contents {
 }
 
 impl<'a, 't> Tree<'a, 't> {
-    pub(super) fn new(file: FileId, text: &'t str, diagnostics: &'a mut Diagnostics) -> Self {
+    pub(super) fn new(file: FileId, text: &'t str, d: &'a mut Diagnostics) -> Self {
         Self {
             file,
             text,
-            diagnostics,
+            d,
             open: Vec::new(),
             root: None,
             anchors: Anchors::default(),
@@ -78,23 +79,27 @@ impl<'a, 't> Tree<'a, 't> {
     }
 
     /// Reports the start of another document, and leaves it out.
-    pub(super) fn finish_before_document(self, at: granit_parser::Span) -> Option<Node> {
+    pub(super) fn finish_before_document(self, at: Marks) -> Option<Node> {
         let span = self.span(pos(at.start), pos(at.end));
         let help = "write one document per file, without a `---` in between";
-        self.diagnostics.report(Code::MultipleDocuments, span, "second YAML document", help);
+        self.d.report(Code::MultipleDocuments, span, "second YAML document", help);
         self.finish()
     }
 
-    pub(super) fn accept(&mut self, event: Event<'_>, at: granit_parser::Span) -> Result<(), Diagnostic> {
+    pub(super) fn accept(&mut self, event: Event<'_>, at: Marks) -> Result {
         self.seen = offset(at.end);
         match event {
-            Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag, at),
+            Event::Scalar(text, style, anchor, tag) => {
+                let is_merge = style == ScalarStyle::Plain && tag.is_none() && text == merge::KEY && self.expects_key();
+                let node = self.scalar(text, style, tag.as_deref(), at)?;
+                self.place(node, anchor, is_merge)
+            }
             Event::MappingStart(style, anchor, tag) => {
                 let contents = Contents::Mapping { entries: Vec::new(), key: None, has_merge: false };
-                self.start(style, anchor, tag, contents, at)
+                self.start(style == StructureStyle::Flow, anchor, tag.as_deref(), contents, at)
             }
             Event::SequenceStart(style, anchor, tag) => {
-                self.start(style, anchor, tag, Contents::Sequence(Vec::new()), at)
+                self.start(style == StructureStyle::Flow, anchor, tag.as_deref(), Contents::Sequence(Vec::new()), at)
             }
             Event::MappingEnd | Event::SequenceEnd => self.end(at),
             Event::Alias(anchor) => self.alias(anchor, at),
@@ -110,15 +115,7 @@ impl<'a, 't> Tree<'a, 't> {
         Span::character(self.file, start)
     }
 
-    fn scalar(
-        &mut self,
-        text: Cow<'_, str>,
-        style: ScalarStyle,
-        anchor: usize,
-        tag: Option<Cow<'_, Tag>>,
-        at: granit_parser::Span,
-    ) -> Result<(), Diagnostic> {
-        let tag = tag.as_deref();
+    fn scalar(&mut self, text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>, at: Marks) -> Result<Node> {
         let start = pos(at.tag_start.unwrap_or(at.start));
         let mut end = pos(at.end);
         match style {
@@ -134,12 +131,11 @@ impl<'a, 't> Tree<'a, 't> {
         if self.is_indented_less(start) {
             return Err(syntax_error::indented_less(self.character(start)));
         }
-        let is_merge = style == ScalarStyle::Plain && tag.is_none() && text == merge::KEY && self.expects_key();
         let data = match scalar::resolve(text, style, tag) {
             Ok(data) => data,
             Err(Problem::NotFinite) => {
                 let problem = Diagnostic::new(Code::WrongType, "the number is not finite");
-                self.diagnostics.push(problem.at(span).help("quote it if it is meant as text"));
+                self.d.push(problem.at(span).help("quote it if it is meant as text"));
                 self.failed = true;
                 Data::Null
             }
@@ -149,10 +145,10 @@ impl<'a, 't> Tree<'a, 't> {
         if let (ScalarStyle::Plain, Data::String(text)) = (style, &data) {
             self.check_comment_after(span, offset(at.end));
             if let Some(problem) = other_notations::curly_quotes(text, span).filter(|_| !self.expects_key()) {
-                self.diagnostics.push(problem);
+                self.d.push(problem);
             }
         }
-        self.place(Node { span, data }, anchor, is_merge)
+        Ok(Node { span, data })
     }
 
     /// A `#` before a letter or digit rarely starts a comment: `Order #1182 arrived` is the text `Order`.
@@ -167,7 +163,7 @@ impl<'a, 't> Tree<'a, 't> {
             let word = comment.split(char::is_whitespace).next().unwrap_or_default();
             let message = format!("the text ends before `#{word}`, which is a comment");
             let help = "quote the text, or write a space after the `#` of a comment";
-            self.diagnostics.push(Diagnostic::new(Code::TextCutByComment, message).at(span).help(help));
+            self.d.push(Diagnostic::new(Code::TextCutByComment, message).at(span).help(help));
         }
     }
 
@@ -178,7 +174,7 @@ impl<'a, 't> Tree<'a, 't> {
     }
 
     /// The same for further lines of a text in quotes.
-    fn quoted_problem(&self, at: granit_parser::Span) -> Option<Diagnostic> {
+    fn quoted_problem(&self, at: Marks) -> Option<Diagnostic> {
         let block_column = self.open.last()?.block_column;
         for (line, number) in at.slice(self.text)?.lines().zip(pos(at.start).line..).skip(1) {
             let rest = line.trim_start_matches(' ');
@@ -194,7 +190,7 @@ impl<'a, 't> Tree<'a, 't> {
     }
 
     /// The end of the last line of a block of text that is not blank: the parser's is in a line below.
-    fn end_of_block(&self, at: granit_parser::Span) -> Position {
+    fn end_of_block(&self, at: Marks) -> Position {
         let block = at.slice(self.text).unwrap_or_default().trim_end_matches([' ', '\t', '\n', '\r']);
         position_after(block, pos(at.start))
     }
@@ -203,15 +199,7 @@ impl<'a, 't> Tree<'a, 't> {
         matches!(self.open.last(), Some(OpenCollection { contents: Contents::Mapping { key: None, .. }, .. }))
     }
 
-    fn start(
-        &mut self,
-        style: StructureStyle,
-        anchor: usize,
-        tag: Option<Cow<'_, Tag>>,
-        contents: Contents,
-        at: granit_parser::Span,
-    ) -> Result<(), Diagnostic> {
-        let is_flow = style == StructureStyle::Flow;
+    fn start(&mut self, is_flow: bool, anchor: usize, tag: Option<&Tag>, contents: Contents, at: Marks) -> Result {
         let is_sequence = matches!(contents, Contents::Sequence(_));
         let start = if is_sequence && !is_flow { self.first_dash(at) } else { pos(at.start) };
         let place = self.character(start);
@@ -228,7 +216,7 @@ impl<'a, 't> Tree<'a, 't> {
         if self.expects_key() {
             return Err(syntax_error::complex_key(place));
         }
-        if let Some(tag) = tag.as_deref().and_then(scalar::core_name)
+        if let Some(tag) = tag.and_then(scalar::core_name)
             && tag != if is_sequence { "seq" } else { "map" }
         {
             return Err(syntax_error::unsupported_tag(place, &format!("!!{tag}")));
@@ -241,7 +229,7 @@ impl<'a, 't> Tree<'a, 't> {
 
     /// Where a list of dashes starts. The parser marks what follows the first dash of one that is written at the indentation of
     /// the key above it.
-    fn first_dash(&self, at: granit_parser::Span) -> Position {
+    fn first_dash(&self, at: Marks) -> Position {
         let start = pos(at.start);
         match self.open.last() {
             Some(OpenCollection { is_flow: false, contents: Contents::Mapping { .. }, start: above, .. })
@@ -253,7 +241,7 @@ impl<'a, 't> Tree<'a, 't> {
         }
     }
 
-    fn end(&mut self, at: granit_parser::Span) -> Result<(), Diagnostic> {
+    fn end(&mut self, at: Marks) -> Result {
         let Some(open) = self.open.pop() else { return Ok(()) };
         let mut end = open.start;
         let data = match open.contents {
@@ -267,9 +255,9 @@ impl<'a, 't> Tree<'a, 't> {
                 if let Some(last) = entries.last() {
                     end = after(&last.value.span, after(&last.key_span, end));
                 }
-                keys::drop_repeated(&mut entries, self.diagnostics);
+                keys::drop_repeated(&mut entries, self.d);
                 if has_merge {
-                    entries = merge::apply(entries, self.diagnostics);
+                    entries = merge::apply(entries, self.d);
                 }
                 Data::Mapping(entries)
             }
@@ -285,14 +273,14 @@ impl<'a, 't> Tree<'a, 't> {
         self.place(Node { span, data }, open.anchor, false)
     }
 
-    fn alias(&mut self, anchor: usize, at: granit_parser::Span) -> Result<(), Diagnostic> {
+    fn alias(&mut self, anchor: usize, at: Marks) -> Result {
         let span = self.span(pos(at.start), pos(at.end));
         let node = self.anchors.copy(anchor, span, self.open.len(), &mut self.nodes)?;
         self.place(node, 0, false)
     }
 
     /// Adds a complete value to its collection.
-    fn place(&mut self, node: Node, anchor: usize, is_merge: bool) -> Result<(), Diagnostic> {
+    fn place(&mut self, node: Node, anchor: usize, is_merge: bool) -> Result {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             return Err(too_many_nodes(node.span));
