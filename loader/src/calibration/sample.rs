@@ -156,8 +156,7 @@ fn of_its_own(
     if input.is_none() && !fields.misspells(&["input", "case"]) {
         fields.missing(Code::MissingInput, "input", d);
     }
-    let messages =
-        input.and_then(|entry| input::read(entry, scope, d)).map(|read| input::to_messages(read, Vec::new()));
+    let messages = input.and_then(|entry| input::read(entry, &[], scope, d));
     let criteria = criteria.and_then(|entry| fields::text(&entry.value, "`criteria`", d).or(Some(String::new())));
     let expected_output = expected.map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
     if let Some(grader) = fields.get("grader") {

@@ -8,9 +8,8 @@ use evalsuite_schema::{Case, Input, Kind, Message, Object, PathRef, Requires, St
 use super::workspace::SettingsOwner;
 use super::{conversation, execution, expected_output, input, matrix, metadata, requires, vars, workspace};
 use crate::diagnostic::{Code, Diagnostics, are_many, report_both};
-use crate::fields;
 use crate::fields::paths::Scope;
-use crate::fields::{Fields, id};
+use crate::fields::{self, Fields, id};
 use crate::graders::assertions::{CaseFacts, ParsedGrader};
 use crate::graders::{assertions, examples};
 use crate::read::node::{Entry, Node};
@@ -61,26 +60,20 @@ pub(crate) struct CheckedCase {
     pub(crate) user_graders: Vec<(String, Span)>,
 }
 
-pub(crate) fn read(
-    node: &Node,
-    around: CaseContext<'_>,
-    defaults: &Defaults,
-    d: &mut Diagnostics,
-) -> Option<CheckedCase> {
-    let scope = around.scope;
+pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mut Diagnostics) -> Option<CheckedCase> {
+    let scope = cx.scope;
     let node = &*vars::fill(node, scope, d);
-    let object = if around.directory.is_some() { Case::IN_FILE } else { Case::IN_LIST };
+    let object = if cx.directory.is_some() { Case::IN_FILE } else { Case::IN_LIST };
     let mut fields = Fields::new(node, object, d)?;
     if defaults.size.is_some_and(|(bytes, span)| !scope.shared.may_copy(bytes, span, d)) {
         return None;
     }
-    if around.directory.is_some() {
+    if cx.directory.is_some() {
         fields = fields.at_top();
-        fields.get("$schema");
     }
     // Its cases are read without it.
     fields.get(matrix::KEY);
-    let (id, id_span) = id::read(&mut fields, around.directory, d);
+    let (id, id_span) = id::read(&mut fields, cx.directory, d);
     let mut parts = fields.parts(scope, d);
     let execution = fields.get("execution").map(|entry| execution::case(&entry.value, scope, d)).unwrap_or_default();
     let criteria = fields
@@ -95,7 +88,8 @@ pub(crate) fn read(
         let message = "`expected_output` has no meaning in a conversation";
         d.report(Code::ConversationMismatch, entry.key_span, message, "write it in a turn");
     }
-    let messages = messages(&mut fields, &execution, scope, defaults, d);
+    let shared = (!execution.skip_defaults).then_some(defaults);
+    let messages = messages(&mut fields, shared, scope, d);
 
     let written = one_of(fields.get_renamed("assertions", d), execution.common.assertions, d);
     let mut graders: Vec<ParsedGrader> = Vec::new();
@@ -114,7 +108,7 @@ pub(crate) fn read(
         d.report(Code::ConversationMismatch, entry.key_span, message, "write it beside a grader of a turn");
     }
     let examples = examples.map(|entry| examples::read(entry, scope, d)).unwrap_or_default();
-    let suite_graders: &[ParsedGrader] = if execution.skip_defaults { &[] } else { &defaults.graders };
+    let suite_graders = shared.map_or(&[][..], |shared| &shared.graders);
     let facts = CaseFacts {
         expected_output: &expected_output,
         reference_is_broken: expected_entry.is_some() && expected_output.is_empty(),
@@ -128,7 +122,7 @@ pub(crate) fn read(
     let merged = assertions::merge(graders, suite_graders, &facts, d);
     let workspace_entry = fields.get("workspace");
     let mut own_workspace = workspace_entry.and_then(|entry| workspace::read(entry, SettingsOwner::Case, scope, d));
-    if let (None, Some(template)) = (workspace_entry, around.sibling_workspace) {
+    if let (None, Some(template)) = (workspace_entry, cx.sibling_workspace) {
         own_workspace.get_or_insert_default().default_template(template);
     }
     let dependencies = dependencies(&mut fields, d);
@@ -182,21 +176,16 @@ pub(crate) fn read(
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies, user_graders })
 }
 
-fn messages(
-    fields: &mut Fields<'_>,
-    execution: &execution::Case<'_>,
-    scope: Scope<'_>,
-    defaults: &Defaults,
-    d: &mut Diagnostics,
-) -> Vec<Message> {
+fn messages(fields: &mut Fields<'_>, shared: Option<&Defaults>, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Message> {
     let entry = fields.get("input");
     let files_entry = fields.get("input_files");
     let own_files = files_entry.map(|entry| input::files(entry, scope, d));
-    let mut messages = if execution.skip_defaults { Vec::new() } else { defaults.messages.clone() };
+    let mut messages = shared.map(|shared| shared.messages.clone()).unwrap_or_default();
     let Some(entry) = entry else { return messages };
-    let Some(written) = input::read(entry, scope, d) else { return messages };
-    let suite_files: &[PathRef] = if execution.skip_defaults { &[] } else { &defaults.input_files };
-    if let input::WrittenInput::Messages(_) = &written {
+    let suite_files = shared.map_or(&[][..], |shared| &shared.input_files);
+    let files = own_files.as_deref().unwrap_or(suite_files);
+    let Some(written) = input::read(entry, files, scope, d) else { return messages };
+    if entry.value.as_sequence().is_some() {
         if let Some(files) = files_entry {
             let message = "`input_files` needs a text `input`, found a list of messages";
             let help = "add parts of `type: file` to a message";
@@ -207,23 +196,18 @@ fn messages(
             d.report(Code::InputFilesWithMessages, entry.key_span, message, help);
         }
     }
-    messages.extend(input::to_messages(written, own_files.unwrap_or_else(|| suite_files.to_vec())));
+    messages.extend(written);
     messages
 }
 
 /// Whichever of two entries exists; both are a conflict.
-pub(crate) fn one_of<'n>(
-    first: Option<&'n Entry>,
-    second: Option<&'n Entry>,
-    d: &mut Diagnostics,
-) -> Option<&'n Entry> {
-    if let (Some(first), Some(second)) = (first, second) {
-        let message = format!("`{}` and `execution.{}` are one setting", first.key, second.key);
-        let other = (first.key_span, format!("`{}` is here", first.key));
-        let help = "keep `assertions` of the case";
-        report_both(Code::ConflictingKeys, (second.key_span, message), other, help, d);
+pub(crate) fn one_of<'n>(one: Option<&'n Entry>, other: Option<&'n Entry>, d: &mut Diagnostics) -> Option<&'n Entry> {
+    if let (Some(one), Some(other)) = (one, other) {
+        let message = format!("`{}` and `execution.{}` are one setting", one.key, other.key);
+        let first = (one.key_span, format!("`{}` is here", one.key));
+        report_both(Code::ConflictingKeys, (other.key_span, message), first, "keep `assertions` of the case", d);
     }
-    first.or(second)
+    one.or(other)
 }
 
 /// The old key `evaluator`, whose values are the default behaviour.

@@ -4,25 +4,17 @@ use evalsuite_schema::keys::Keys;
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, ContentPart, Message, Part, PathRef, Role, ToolCall, media_type};
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
-use crate::fields;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, in_place_of};
 use crate::fields::paths::Scope;
-use crate::fields::{Fields, label, settings};
+use crate::fields::{self, Fields, label, settings};
 use crate::read::node::{Data, Entry, Node};
 use evalsuite_diagnostics::suggest;
 
 /// Start of the media types of images.
 const IMAGE: &str = "image/";
 
-/// `input` of a case or suite. Text is kept separate from messages, because input files can precede it.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum WrittenInput {
-    Text(String),
-    Messages(Vec<Message>),
-}
-
-/// Reads `input`. `None`: a problem was reported.
-pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenInput> {
+/// The messages of `input`: text becomes one of the user, with `files` before it. `None`: a problem was reported.
+pub(crate) fn read(entry: &Entry, files: &[PathRef], scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<Message>> {
     let node = &entry.value;
     match &node.data {
         Data::String(text) if text.is_empty() => {
@@ -30,17 +22,15 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Opti
         }
         Data::String(text) => {
             check_text(text, node, d)?;
-            Some(WrittenInput::Text(text.clone()))
+            let parts = || files.iter().cloned().map(Part::File).chain([Part::Text(text.clone())]).collect();
+            let content = if files.is_empty() { Content::Text(text.clone()) } else { Content::Parts(parts()) };
+            Some(vec![Message::new(Role::User, content)])
         }
         Data::Sequence(items) if items.is_empty() => {
             let help = "add a message with `role` and `content`";
             fields::reject(Code::MissingInput, node.span, "`input` is an empty list", help, d)
         }
-        Data::Sequence(items) => {
-            let before = d.len();
-            let messages: Vec<Message> = items.iter().filter_map(|item| message(item, scope, d)).collect();
-            (messages.len() == items.len() || d.len() == before).then_some(WrittenInput::Messages(messages))
-        }
+        Data::Sequence(items) => fields::all(items, |item| message(item, scope, d)),
         _ => {
             let message = format!("`input` must be text or a list of messages, found {}", node.kind());
             let (help, fix) = match &node.data {
@@ -69,33 +59,17 @@ fn text_file(node: &Node, what: &str, scope: Scope<'_>, d: &mut Diagnostics) -> 
     Some(found.reference)
 }
 
-/// The messages of a case: text becomes one user message, with the files before it.
-pub(crate) fn to_messages(written: WrittenInput, files: Vec<PathRef>) -> Vec<Message> {
-    match written {
-        WrittenInput::Text(text) if files.is_empty() => vec![Message::text(Role::User, text)],
-        WrittenInput::Text(text) => {
-            let parts = files.into_iter().map(Part::File).chain([Part::Text(text)]).collect();
-            vec![Message::new(Role::User, Content::Parts(parts))]
-        }
-        WrittenInput::Messages(messages) => messages,
-    }
-}
-
 /// A message that is written as `user: Hello`.
 fn role_as_key(node: &Node) -> Option<Diagnostic> {
     let [entry] = node.as_mapping()? else { return None };
     let role = Role::WORDS.iter().find(|role| **role == entry.key)?;
     let message = format!("`{role}` is a role of messages, not a key");
     let help = format!("write `{{role: {role}, content: {}}}`", entry.value.shown());
-    let (start, end) = entry.key_span.range?;
-    let separator = match node.is_flow() {
-        true => ", ".to_owned(),
-        false => format!("\n{}", " ".repeat(usize::try_from(start.column - 1).ok()?)),
-    };
+    let separator = node.separator(entry.key_span.start().column)?;
     let (role_key, content) = (entry.quoted_alike("role"), entry.quoted_alike("content"));
     let text = format!("{role_key}: {}{separator}{content}", entry.quoted_alike(role));
-    let fix = Fix::Edits(vec![Edit::new(start, end, text)]);
-    Some(Diagnostic::new(Code::InvalidMessage, message).at(entry.key_span).help(help).fix_if(Some(fix)))
+    let fix = in_place_of(entry.key_span, text);
+    Some(Diagnostic::new(Code::InvalidMessage, message).at(entry.key_span).help(help).fix_if(fix))
 }
 
 /// Reads one message.
@@ -164,10 +138,7 @@ pub(crate) fn content(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
             Some(Content::Text(text.clone()))
         }
         Data::Mapping(_) => Some(Content::Data(node.to_json())),
-        Data::Sequence(items) => {
-            let parts: Vec<Part> = items.iter().filter_map(|item| part(item, scope, d)).collect();
-            (parts.len() == items.len()).then_some(Content::Parts(parts))
-        }
+        Data::Sequence(items) => fields::all(items, |item| part(item, scope, d)).map(Content::Parts),
         _ => {
             let message = format!("`content` must be text, an object or a list of parts, found {}", node.kind());
             invalid_message(node, message, "quote it to make it text", d)

@@ -90,8 +90,7 @@ pub(super) fn read(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnosti
         defaults.requires = requires::of_suite(entry, scope, d);
     }
     if let Some(entry) = fields.get("input") {
-        defaults.messages =
-            input::read(entry, scope, d).map(|written| input::to_messages(written, Vec::new())).unwrap_or_default();
+        defaults.messages = input::read(entry, &[], scope, d).unwrap_or_default();
     }
     if let Some(entry) = fields.get("input_files") {
         defaults.input_files = input::files(entry, scope, d);
