@@ -16,8 +16,7 @@ use crate::diagnostic::{Code, Diagnostics, resolve};
 use crate::fields::paths::{Kind, Roots, Scope, SearchFailure};
 use crate::fields::shared_files::SharedFiles;
 use crate::fields::{Fields, paths};
-use crate::graders::assertions;
-use crate::graders::assertions::ParsedGrader;
+use crate::graders::assertions::{self, ParsedGrader};
 use crate::read::node::{Data, Entry, Node};
 use crate::request::Request;
 use crate::source::{Files, Span};
@@ -28,6 +27,9 @@ const MAX_SAMPLES: usize = 1000;
 
 /// Minimum number of samples: fewer cannot measure a judge.
 const MIN_SAMPLES: usize = 2;
+
+/// Cases by id.
+type Cases<'c> = HashMap<&'c str, &'c Case>;
 
 /// The result of [`load_calibration`].
 #[derive(Debug)]
@@ -48,7 +50,7 @@ pub fn load_calibration(path: &Path, request: &Request) -> LoadedCalibration {
     let mut d = Diagnostics::new();
     let roots = Roots::of_file(path, &request.package_root);
     let scope = Scope { request, roots: &roots, files: &files, shared: &shared, dir: &roots.suite_root };
-    let calibration = read(path, Some(std::iter::empty()), scope, &mut d);
+    let calibration = read(path, Some(Cases::new()), scope, &mut d);
     let diagnostics = resolve(d, &files);
     LoadedCalibration { calibration: calibration.filter(|_| !diagnostics.has_errors()), diagnostics, files }
 }
@@ -78,39 +80,38 @@ pub(crate) fn find(root: &Path, file: Option<&str>, scope: Scope<'_>, d: &mut Di
 }
 
 /// Reads the file at `path`. Its samples may name `cases`; `None` where cases are missing because they have problems.
-pub(crate) fn read<'c>(
+pub(crate) fn read(
     path: &Path,
-    cases: Option<impl Iterator<Item = &'c Case>>,
-    scope: Scope<'c>,
+    cases: Option<Cases<'_>>,
+    scope: Scope<'_>,
     d: &mut Diagnostics,
 ) -> Option<Calibration> {
     let (file, text) = read::read_text(path, scope.files, d)?;
-    let around = SampleContext::new(scope, cases);
+    let cx = SampleContext { scope, cases, grader: None };
     if cases::is_lines(path) {
         let before = d.len();
         let nodes = read::parse_jsonl(file, &text, d);
         let place = Span::whole(file);
-        let samples = (nodes.len() >= MIN_SAMPLES || d.len() == before).then(|| list(&nodes, place, &around, d))?;
+        let samples = (nodes.len() >= MIN_SAMPLES || d.len() == before).then(|| list(&nodes, place, &cx, d))?;
         let mut calibration = Calibration::new(scope.files.location(place));
         calibration.samples = samples;
         return Some(calibration);
     }
     let root = read::parse_yaml(file, &text, d)?;
-    mapping(&root, around, d)
+    mapping(&root, cx, d)
 }
 
-fn mapping(root: &Node, mut around: SampleContext<'_>, d: &mut Diagnostics) -> Option<Calibration> {
-    let scope = around.scope;
+fn mapping(root: &Node, mut cx: SampleContext<'_>, d: &mut Diagnostics) -> Option<Calibration> {
+    let scope = cx.scope;
     let help = "write `samples:` and a list of answers below it";
     let mut fields = Fields::of_root(root, Calibration::TABLE, help, d)?;
-    fields.get("$schema");
     let mut parts = fields.parts(scope, d);
     if let Some(entry) = fields.get("grader") {
-        around = around.judged_by(judge_grader(&entry.value, scope, d));
+        cx.grader = Some(judge_grader(&entry.value, scope, d));
     }
     let samples = fields.require("samples", d);
     fields.finish(d);
-    let samples = samples.map(|entry| samples_of(entry, &around, d)).unwrap_or_default();
+    let samples = samples.map(|entry| samples_of(entry, &cx, d)).unwrap_or_default();
     let mut calibration = Calibration::new(scope.files.location(root.span));
     calibration.fill(&mut parts);
     for object in ["minimum", "maximum"] {
@@ -136,25 +137,25 @@ fn judge_grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> ParsedGra
     parsed
 }
 
-fn samples_of(entry: &Entry, around: &SampleContext<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
+fn samples_of(entry: &Entry, cx: &SampleContext<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
     let node = &entry.value;
     match &node.data {
-        Data::Sequence(items) => list(items, node.span, around, d),
-        Data::String(_) => from_file(node, around, d).unwrap_or_default(),
+        Data::Sequence(items) => list(items, node.span, cx, d),
+        Data::String(_) => from_file(node, cx, d).unwrap_or_default(),
         _ => fields::wrong_type(node, "`samples`", "a list, or the path of a `.jsonl` or `.yaml` file", d)
             .unwrap_or_default(),
     }
 }
 
 /// `None`: a problem was reported because of which samples are missing. That too few are left would be a misleading second one.
-fn from_file(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics) -> Option<Vec<evalsuite_schema::Sample>> {
-    let found = around.scope.find(node, "`samples`", Kind::File, d)?;
+fn from_file(node: &Node, cx: &SampleContext<'_>, d: &mut Diagnostics) -> Option<Vec<evalsuite_schema::Sample>> {
+    let found = cx.scope.find(node, "`samples`", Kind::File, d)?;
     let before = d.len();
-    let nodes = cases::list_in_file(&found.path, "sample", around.scope, d)?;
-    (nodes.len() >= MIN_SAMPLES || d.len() == before).then(|| list(&nodes, node.span, around, d))
+    let nodes = cases::list_in_file(&found.path, "sample", cx.scope, d)?;
+    (nodes.len() >= MIN_SAMPLES || d.len() == before).then(|| list(&nodes, node.span, cx, d))
 }
 
-fn list(nodes: &[Node], place: Span, around: &SampleContext<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
+fn list(nodes: &[Node], place: Span, cx: &SampleContext<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
     if nodes.len() > MAX_SAMPLES {
         let message = format!("{} samples in one calibration, more than {MAX_SAMPLES}", nodes.len());
         d.report(Code::LimitExceeded, place, message, "keep the samples that distinguish judges");
@@ -166,5 +167,5 @@ fn list(nodes: &[Node], place: Span, around: &SampleContext<'_>, d: &mut Diagnos
         d.report(Code::TooFewSamples, place, message, "add answers and their scores, at least two");
     }
     let mut ids = HashMap::with_capacity(nodes.len());
-    nodes.iter().filter_map(|node| sample::read(node, &mut ids, around, d)).collect()
+    nodes.iter().filter_map(|node| sample::read(node, &mut ids, cx, d)).collect()
 }

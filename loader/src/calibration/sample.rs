@@ -1,17 +1,16 @@
 //! One answer with its score.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 
 use evalsuite_schema::grader::{Grader, GraderConfig, GraderKind, LlmGrader};
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Case, Input, Location, Requires, Sample, Trials};
 
+use super::Cases;
 use crate::cases::{expected_output, input};
 use crate::diagnostic::{Code, Diagnostics, are_many, report_both};
-use crate::fields;
 use crate::fields::paths::Scope;
-use crate::fields::{Fields, id};
+use crate::fields::{self, Fields, id};
 use crate::graders::assertions::{CaseFacts, ParsedGrader};
 use crate::graders::{GraderNotes, assertions};
 use crate::read::node::{Entry, Node};
@@ -22,37 +21,17 @@ use evalsuite_diagnostics::suggest;
 pub(super) struct SampleContext<'a> {
     pub(super) scope: Scope<'a>,
     /// The cases by id; `None` where some are missing because they have problems.
-    pub(super) cases: Option<HashMap<&'a str, &'a Case>>,
+    pub(super) cases: Option<Cases<'a>>,
     /// The grader of samples that name no case, if one is written.
     pub(super) grader: Option<ParsedGrader>,
-    /// How much that is.
-    grader_bytes: usize,
-    /// How much the cases are that were copied, by id.
-    case_bytes: RefCell<HashMap<&'a str, usize>>,
 }
 
-impl<'a> SampleContext<'a> {
-    pub(super) fn new(scope: Scope<'a>, cases: Option<impl Iterator<Item = &'a Case>>) -> Self {
-        let cases = cases.map(|cases| cases.map(|case| (case.id.as_str(), case)).collect());
-        Self { scope, cases, grader: None, grader_bytes: 0, case_bytes: RefCell::default() }
+impl SampleContext<'_> {
+    /// Whether one more sample may have a copy of what is written as JSON.
+    fn may_copy(&self, json: impl FnOnce() -> serde_json::Result<String>, span: Span, d: &mut Diagnostics) -> bool {
+        let shared = self.scope.shared;
+        !shared.is_full() && shared.may_copy(json().map_or(0, |text| text.len()), span, d)
     }
-
-    /// The same with a grader for samples that name no case.
-    pub(super) fn judged_by(self, grader: ParsedGrader) -> Self {
-        let grader_bytes = bytes(serde_json::to_string(&grader.grader));
-        Self { grader: Some(grader), grader_bytes, ..self }
-    }
-
-    /// Whether one more sample may have a copy of a case.
-    fn may_copy(&self, case: &'a Case, span: Span, d: &mut Diagnostics) -> bool {
-        let bytes =
-            *self.case_bytes.borrow_mut().entry(case.id.as_str()).or_insert_with(|| bytes(serde_json::to_string(case)));
-        self.scope.shared.may_copy(bytes, span, d)
-    }
-}
-
-fn bytes(text: serde_json::Result<String>) -> usize {
-    text.map_or(0, |text| text.len())
 }
 
 /// Keys that a sample cannot have if it names a case, which has them.
@@ -62,15 +41,15 @@ const OF_CASES: [&str; 3] = ["input", "criteria", "expected_output"];
 pub(super) fn read(
     node: &Node,
     ids: &mut HashMap<String, Span>,
-    around: &SampleContext<'_>,
+    cx: &SampleContext<'_>,
     d: &mut Diagnostics,
 ) -> Option<Sample> {
     let mut fields = Fields::new(node, Sample::TABLE, d)?;
     let (id, id_span) = id::read(&mut fields, None, d);
-    let mut parts = fields.parts(around.scope, d);
+    let mut parts = fields.parts(cx.scope, d);
     let case = match fields.get("case") {
-        Some(entry) => of_suite(entry, &mut fields, around, d),
-        None => of_its_own(id.as_deref(), &mut fields, around, d),
+        Some(entry) => of_suite(entry, &mut fields, cx, d),
+        None => of_its_own(id.as_deref(), &mut fields, cx, d),
     };
     fields.finish(d);
     let id = id?;
@@ -80,14 +59,14 @@ pub(super) fn read(
     } else {
         ids.insert(id.clone(), id_span);
     }
-    let location = around.scope.files.location(node.span);
+    let location = cx.scope.files.location(node.span);
     let mut sample = Sample::new(id, location, case?, parts.take("output")?, parts.take("human_score")?);
     sample.rationale = parts.take_written("rationale");
     Some(sample)
 }
 
 /// A case of the suite, with one of its judge graders.
-fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &SampleContext<'_>, d: &mut Diagnostics) -> Option<Case> {
+fn of_suite(entry: &Entry, fields: &mut Fields<'_>, cx: &SampleContext<'_>, d: &mut Diagnostics) -> Option<Case> {
     let wanted = fields.get("grader");
     for key in OF_CASES {
         if let Some(other) = fields.get(key) {
@@ -102,7 +81,7 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &SampleContext<'_>, 
         None => None,
     };
     // If cases have problems, not all of them are known.
-    let cases = around.cases.as_ref()?;
+    let cases = cx.cases.as_ref()?;
     let unusable = |span, message: String, help: String, d: &mut Diagnostics| {
         fields::reject(Code::UnknownSampleCase, span, message, help, d)
     };
@@ -141,17 +120,12 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &SampleContext<'_>, 
             }
         },
     };
-    around.may_copy(case, fields.node.span, d).then(|| alone(case, chosen))
+    cx.may_copy(|| serde_json::to_string(case), fields.node.span, d).then(|| alone(case, chosen))
 }
 
 /// A case that only this sample has.
-fn of_its_own(
-    id: Option<&str>,
-    fields: &mut Fields<'_>,
-    around: &SampleContext<'_>,
-    d: &mut Diagnostics,
-) -> Option<Case> {
-    let scope = around.scope;
+fn of_its_own(id: Option<&str>, fields: &mut Fields<'_>, cx: &SampleContext<'_>, d: &mut Diagnostics) -> Option<Case> {
+    let scope = cx.scope;
     let [input, criteria, expected] = OF_CASES.map(|key| fields.get(key));
     if input.is_none() && !fields.misspells(&["input", "case"]) {
         fields.missing(Code::MissingInput, "input", d);
@@ -164,10 +138,11 @@ fn of_its_own(
         d.report(Code::SettingConflict, grader.key_span, message, "add `case`, or move it to the top of the file");
     }
     let place = scope.files.location(fields.node.span);
-    if !scope.shared.may_copy(around.grader_bytes, fields.node.span, d) {
+    let own = cx.grader.as_ref().map(|own| &own.grader);
+    if own.is_some_and(|own| !cx.may_copy(|| serde_json::to_string(own), fields.node.span, d)) {
         return None;
     }
-    let grader = around.grader.clone().unwrap_or_else(|| ParsedGrader {
+    let grader = cx.grader.clone().unwrap_or_else(|| ParsedGrader {
         notes: GraderNotes { bare_judges: vec![fields.node.span], ..GraderNotes::default() },
         ..ParsedGrader::new(implicit(&place), fields.node.span)
     });

@@ -248,7 +248,7 @@ fn samples_that_are_not_read_because_there_is_too_much_text_are_not_called_too_f
     // The file that went beyond the limit was reported.
     package.files.insert("large.txt".as_ref(), Some("x".repeat(MAX_TOTAL + 1).into()), None);
     let mut d = Diagnostics::new();
-    let around = SampleContext::new(package.scope(), Some(std::iter::empty()));
-    assert_eq!(super::from_file(&package.node("samples.jsonl"), &around, &mut d), None);
+    let cx = SampleContext { scope: package.scope(), cases: None, grader: None };
+    assert_eq!(super::from_file(&package.node("samples.jsonl"), &cx, &mut d), None);
     assert_eq!(package.lines(&d), Vec::<String>::new());
 }

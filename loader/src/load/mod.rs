@@ -12,9 +12,7 @@ use evalsuite_schema::{Calibration, Suite};
 use self::read_suite::ReadSuite;
 use crate::cases::PlacedCase;
 use crate::diagnostic::{Code, Diagnostics, resolve};
-use crate::fields::paths;
-use crate::fields::paths::{Roots, Scope};
-use crate::layouts::{Entry, Outline};
+use crate::fields::paths::{self, Roots, Scope};
 use crate::request::{Part, Request};
 use crate::source::{Files, Span};
 use crate::suite::cross_check;
@@ -52,38 +50,44 @@ impl Loaded {
     }
 }
 
-/// Checks the cases against each other and against the suite, and reads the calibration of its judges.
-fn check_together(
-    entry: &Entry,
-    outline: &Outline,
-    cases: &[PlacedCase],
-    scope: Scope<'_>,
-    d: &mut Diagnostics,
-) -> Option<(Suite, Option<Calibration>)> {
-    let (mut suite, place) = (outline.suite.clone()?, outline.place);
-    let Scope { request, roots, files, .. } = scope;
-    if cases.len() > cross_check::MAX_CASES {
-        let message = format!("{} cases in one suite, more than {}", cases.len(), cross_check::MAX_CASES);
-        d.report(Code::LimitExceeded, Span::whole(files.add(&roots.suite_root)), message, "split the suite");
+impl ReadSuite {
+    /// Checks the cases against each other and against the suite, and reads the calibration of its judges.
+    fn check_together(&self, scope: Scope<'_>, d: &mut Diagnostics) -> Option<(Suite, Option<Calibration>)> {
+        let (mut suite, place, cases) = (self.outline.suite.clone()?, self.outline.place, &self.cases);
+        let Scope { request, roots, files, .. } = scope;
+        if cases.len() > cross_check::MAX_CASES {
+            let message = format!("{} cases in one suite, more than {}", cases.len(), cross_check::MAX_CASES);
+            d.report(Code::LimitExceeded, Span::whole(files.add(&roots.suite_root)), message, "split the suite");
+        }
+        let is_whole = request.part.is_none();
+        if is_whole {
+            cross_check::check(cases, files, d);
+        }
+        matrix(&mut suite, request, roots, files, d);
+        cross_check::unique_targets(&suite, place, d);
+        let test_count = count_tests(&suite, cases);
+        if test_count > MAX_TESTS {
+            let message = format!("{test_count} tests in one suite, more than {MAX_TESTS}");
+            d.report(Code::LimitExceeded, place, message, "list fewer targets, or split the suite");
+            return None;
+        }
+        if !is_whole {
+            return Some((suite, None));
+        }
+        cross_check::unjudged_criteria(cases, place, d);
+        let calibration = self.calibration(scope, d);
+        Some((suite, calibration))
     }
-    let is_whole = request.part.is_none();
-    if is_whole {
-        cross_check::check(cases, files, d);
+
+    /// The calibration of the suite's judges.
+    fn calibration(&self, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Calibration> {
+        let entry = &self.entry;
+        let own = entry.file.as_deref().map(paths::file_name).filter(|name| entry.layout.may_share_directory(name));
+        let path = calibration::find(&entry.roots.suite_root, own.as_deref(), scope, d)?;
+        let all = self.cases.iter().map(|placed| &*placed.checked.case);
+        let all = (!d.has_errors()).then(|| all.map(|case| (case.id.as_str(), case)).collect());
+        calibration::read(&path, all, scope, d)
     }
-    matrix(&mut suite, request, roots, files, d);
-    cross_check::unique_targets(&suite, place, d);
-    let test_count = count_tests(&suite, cases);
-    if test_count > MAX_TESTS {
-        let message = format!("{test_count} tests in one suite, more than {MAX_TESTS}");
-        d.report(Code::LimitExceeded, place, message, "list fewer targets, or split the suite");
-        return None;
-    }
-    if !is_whole {
-        return Some((suite, None));
-    }
-    cross_check::unjudged_criteria(cases, place, d);
-    let calibration = calibration(entry, cases, scope, d);
-    Some((suite, calibration))
 }
 
 fn graders_used(cases: &[PlacedCase]) -> Vec<GraderUse> {
@@ -95,14 +99,6 @@ fn graders_used(cases: &[PlacedCase]) -> Vec<GraderUse> {
         }
     }
     used
-}
-
-/// The calibration of the suite's judges.
-fn calibration(entry: &Entry, cases: &[PlacedCase], scope: Scope<'_>, d: &mut Diagnostics) -> Option<Calibration> {
-    let own = entry.file.as_deref().map(paths::file_name).filter(|name| entry.layout.may_share_directory(name));
-    let path = calibration::find(&entry.roots.suite_root, own.as_deref(), scope, d)?;
-    let all = (!d.has_errors()).then(|| cases.iter().map(|placed| &*placed.checked.case));
-    calibration::read(&path, all, scope, d)
 }
 
 /// The matrix named by the request, for a suite whose files have none.

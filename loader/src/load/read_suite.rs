@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Loaded, LoadedCase, LoadedSuite, check_together, graders_used, suite_digest, suite_files, tests};
+use super::{Loaded, LoadedCase, LoadedSuite, graders_used, suite_digest, suite_files, tests};
 use evalsuite_discovery::Tree;
 use evalsuite_schema::Layout;
 
@@ -59,9 +59,7 @@ impl ReadSuite {
         // Without a package nothing follows links.
         let follows_links = request.part.is_none() && request.package_root.join("Cargo.toml").is_file();
         let tree = follows_links.then(|| Tree::read(&entry.roots.suite_root));
-        let links = tree
-            .as_ref()
-            .map_or_else(Diagnostics::new, |tree| linked_directories::find(&entry.roots, tree, request, files, &known));
+        let links = tree.as_ref().map(|tree| linked_directories::find(tree, scope, &known)).unwrap_or_default();
         Some(Self { shared, entry, outline, parts, cases, others, links, tree })
     }
 
@@ -81,7 +79,7 @@ impl ReadSuite {
         self.parts.iter().filter(|part| !part.problems.is_empty()).for_each(|part| d.append(part.problems.clone()));
         let tree = self.tree.take();
         let scope = scope(request, &self.entry, &files, &self.shared);
-        let together = check_together(&self.entry, &self.outline, &self.cases, scope, &mut d);
+        let together = self.check_together(scope, &mut d);
         d.append(self.links.clone());
         // Now the calibration was read too, which names files.
         let has_unread_files = together.is_some()
