@@ -8,9 +8,8 @@ use evalsuite_schema::json::Number;
 
 use self::comments::Comments;
 use crate::diagnostic::{Diagnostics, resolve};
-use crate::read;
-use crate::read::node;
 use crate::read::node::{Entry, Node};
+use crate::read::{self, node};
 use crate::source::{FileId, Files, Position};
 
 /// A file of YAML or JSON.
@@ -129,8 +128,8 @@ impl From<evalsuite_schema::Value> for Value {
 pub fn read(path: &Path, shown_from: &Path) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
     let files = Files::new(shown_from);
     let mut d = Diagnostics::new();
-    let Some((file, text)) = read::read_text(path, &files, &mut d) else { return Err(resolve(d, &files)) };
-    parse_file(file, &text, path, &files, d)
+    let text = read::read_text(path, &files, &mut d);
+    text.and_then(|(file, text)| parse_file(file, &text, path, &mut d)).ok_or_else(|| resolve(d, &files))
 }
 
 /// Reads a text as the file `path`, which need not exist.
@@ -139,32 +138,22 @@ pub fn read(path: &Path, shown_from: &Path) -> Result<Document, evalsuite_diagno
 ///
 /// Every problem of the text, at least one of which is an error.
 pub fn parse(text: &str, path: &Path) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
-    let files = Files::new(path.parent().unwrap_or(path));
+    let (files, mut d) = (Files::new(path.parent().unwrap_or(path)), Diagnostics::new());
     let file = files.add_text(path, text.into(), [0; 32]);
-    parse_file(file, text, path, &files, Diagnostics::new())
+    parse_file(file, text, path, &mut d).ok_or_else(|| resolve(d, &files))
 }
 
-fn parse_file(
-    file: FileId,
-    text: &str,
-    path: &Path,
-    files: &Files,
-    mut d: Diagnostics,
-) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
+fn parse_file(file: FileId, text: &str, path: &Path, d: &mut Diagnostics) -> Option<Document> {
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    let root = if is_json { read::parse_json(file, text, &mut d) } else { read::parse_yaml(file, text, &mut d) };
-    match root.filter(|_| !d.has_errors()) {
-        Some(root) => {
-            let mut comments = if is_json { Comments::default() } else { Comments::of(text, &root) };
-            // A collection starts where its first entry does, to which the comments belong.
-            let root = match root.data {
-                node::Data::Mapping(_) | node::Data::Sequence(_) => Value::new(comments.data(&root)),
-                _ => comments.value(&root, root.span.start()),
-            };
-            Ok(Document { root, end: comments.end })
-        }
-        None => Err(resolve(d, files)),
-    }
+    let root = if is_json { read::parse_json(file, text, d) } else { read::parse_yaml(file, text, d) };
+    let root = root.filter(|_| !d.has_errors())?;
+    let mut comments = if is_json { Comments::default() } else { Comments::of(text, &root) };
+    // A collection starts where its first entry does, to which the comments belong.
+    let root = match root.data {
+        node::Data::Mapping(_) | node::Data::Sequence(_) => Value::new(comments.data(&root)),
+        _ => comments.value(&root, root.span.start()),
+    };
+    Some(Document { root, end: comments.end })
 }
 
 impl Comments {

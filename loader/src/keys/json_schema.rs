@@ -236,24 +236,16 @@ fn spellings(id: &str) -> Vec<String> {
 
 /// The schema, or null, which counts as absent.
 fn or_null(mut schema: Value) -> Value {
-    let Some(object) = schema.as_object_mut() else { return schema };
-    if object.is_empty() {
-        return schema;
-    }
-    if let Some(Value::Array(words)) = object.get_mut("enum") {
+    if let Some(Value::Array(words)) = schema.get_mut("enum") {
         words.push(Value::Null);
-        return schema;
-    }
-    if let Some(Value::String(name)) = object.get("type") {
-        let name = name.clone();
-        object.insert("type".to_owned(), json!([name, "null"]));
-        return schema;
-    }
-    if let Some(Value::Array(types)) = object.get_mut("anyOf") {
+    } else if let Some(name @ Value::String(_)) = schema.get_mut("type") {
+        *name = json!([name, "null"]);
+    } else if let Some(Value::Array(types)) = schema.get_mut("anyOf") {
         types.push(json!({ "type": "null" }));
-        return schema;
+    } else if schema != json!({}) {
+        return json!({ "anyOf": [schema, { "type": "null" }] });
     }
-    json!({ "anyOf": [schema, { "type": "null" }] })
+    schema
 }
 
 fn number(range: &Range) -> Value {
