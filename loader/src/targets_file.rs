@@ -104,10 +104,6 @@ pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
     LoadedTargets { targets, file_problems, files, entries: checked }
 }
 
-fn invalid<T>(span: Span, message: impl Into<String>, help: &str, d: &mut Diagnostics) -> Option<T> {
-    fields::reject(Code::TargetsFile, span, message, help, d)
-}
-
 /// An entry while the file is read.
 struct ReadEntry {
     name: String,
@@ -137,10 +133,9 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<ReadEn
     let root = read::parse_yaml(file, &text, d)?;
     if root.as_mapping().is_none() {
         let message = format!("a targets file must be a mapping, found {}", root.kind());
-        return invalid(root.span, message, "write `targets:` and a list", d);
+        return fields::reject(Code::TargetsFile, root.span, message, "write `targets:` and a list", d);
     }
     let mut fields = Fields::new(&root, TargetsFile::TABLE, d)?.at_top();
-    fields.get("$schema");
     let entry = fields.get("targets");
     let problems = d.len();
     fields.finish(d);
@@ -284,7 +279,8 @@ fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<H
             return fields::reject(Code::ConflictingKeys, command.key_span, message, "keep one", d);
         }
         (None, None) => {
-            return invalid(entry.value.span, "`healthcheck` has neither `url` nor `command`", "add one", d);
+            let message = "`healthcheck` has neither `url` nor `command`";
+            return fields::reject(Code::TargetsFile, entry.value.span, message, "add one", d);
         }
     };
     Some(HealthCheck { probe, timeout_seconds })

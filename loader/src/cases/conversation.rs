@@ -5,9 +5,8 @@ use evalsuite_schema::{Aggregation, Content, Conversation, Message, OnTurnFailur
 
 use super::{expected_output, input};
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields;
-use crate::fields::Fields;
 use crate::fields::paths::Scope;
+use crate::fields::{self, Fields};
 use crate::graders::assertions;
 use crate::read::node::{Data, Node};
 use crate::source::Span;

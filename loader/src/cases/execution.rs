@@ -3,19 +3,18 @@
 use std::collections::HashMap;
 
 use evalsuite_schema::keys::Keys;
-use evalsuite_schema::{CaseExecution, SuiteExecution, Target, Trials};
+use evalsuite_schema::{CaseExecution, CommonExecution, SuiteExecution, Target, Trials};
 
 use super::hooks;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
-use crate::fields;
-use crate::fields::Fields;
 use crate::fields::paths::Scope;
+use crate::fields::{self, Fields};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
 /// Settings that suites and cases share.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct CommonExecution<'n> {
+pub(crate) struct Common<'n> {
     pub(crate) target: Option<(String, Span)>,
     pub(crate) trials: Option<Trials>,
     /// Where `strategy` is written.
@@ -29,7 +28,7 @@ pub(crate) struct CommonExecution<'n> {
 /// `execution` of an eval file.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Suite<'n> {
-    pub(crate) common: CommonExecution<'n>,
+    pub(crate) common: Common<'n>,
     pub(crate) targets: Option<(Vec<Target>, Span)>,
     pub(crate) budget_usd: Option<f64>,
     pub(crate) workers: Option<u32>,
@@ -39,7 +38,7 @@ pub(crate) struct Suite<'n> {
 /// `execution` of a case.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Case<'n> {
-    pub(crate) common: CommonExecution<'n>,
+    pub(crate) common: Common<'n>,
     pub(crate) targets: Vec<(String, Span)>,
     pub(crate) skip_defaults: bool,
 }
@@ -76,18 +75,10 @@ pub(crate) fn case<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) ->
     Case { common, targets, skip_defaults: written.skip_defaults }
 }
 
-fn common<'n>(
-    fields: &mut Fields<'n>,
-    written: &evalsuite_schema::CommonExecution,
-    scope: Scope<'_>,
-    d: &mut Diagnostics,
-) -> CommonExecution<'n> {
-    let mut common = CommonExecution {
-        threshold: written.threshold,
-        timeout_seconds: written.timeout_seconds,
-        assertions: fields.get_replaced("assertions", d),
-        ..CommonExecution::default()
-    };
+fn common<'n>(fields: &mut Fields<'n>, written: &CommonExecution, scope: Scope<'_>, d: &mut Diagnostics) -> Common<'n> {
+    let CommonExecution { threshold, timeout_seconds, .. } = *written;
+    let assertions = fields.get_replaced("assertions", d);
+    let mut common = Common { threshold, timeout_seconds, assertions, ..Common::default() };
     if let Some(entry) = fields.get("target") {
         common.target = target_name(&entry.value, "`target`", d).map(|name| (name, entry.value.span));
     }
@@ -101,12 +92,9 @@ fn common<'n>(
 fn trials(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> (Trials, Option<Span>) {
     let node = &entry.value;
     if let Data::Number(number) = &node.data {
-        d.push(
-            Diagnostic::new(Code::WrongType, "`trials` must be a mapping, found a number")
-                .at(node.span)
-                .help(format!("write `trials: {{ count: {number} }}`"))
-                .fix_if(Some(Fix::Replace(format!("{{ {}: {number} }}", entry.quoted_alike("count"))))),
-        );
+        let problem = Diagnostic::new(Code::WrongType, "`trials` must be a mapping, found a number").at(node.span);
+        let fix = Fix::Replace(format!("{{ {}: {number} }}", entry.quoted_alike("count")));
+        d.push(problem.help(format!("write `trials: {{ count: {number} }}`")).fix_if(Some(fix)));
         return (Trials::default(), None);
     }
     let Some(mut fields) = Fields::new(node, Trials::TABLE, d) else { return (Trials::default(), None) };

@@ -8,9 +8,8 @@ use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef};
 use evalsuite_schema::{WrittenHook, WrittenHooks};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::fields;
 use crate::fields::paths::{Kind, Scope};
-use crate::fields::{Fields, command};
+use crate::fields::{self, Fields, command};
 use crate::keys::placeholder;
 use crate::read::node::{Data, Entry, Node};
 use evalsuite_diagnostics::suggest;
@@ -22,7 +21,8 @@ const NAMES: [(&str, bool); 4] =
 pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> WrittenHooks {
     if node.as_mapping().is_none() {
         let message = format!("`hooks` must be a mapping, found {}", node.kind());
-        return invalid(node, message, "write `before_each: {command: …}`", d).unwrap_or_default();
+        d.report(Code::InvalidHook, node.span, message, "write `before_each: {command: …}`");
+        return WrittenHooks::default();
     }
     let Some(mut fields) = Fields::new(node, WrittenHooks::TABLE, d) else { return WrittenHooks::default() };
     let mut parts = fields.parts(scope, d);
@@ -33,18 +33,10 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Writte
     }
     for entry in fields.rest() {
         let help = suggest::did_you_mean_or_known(&entry.key, &fields.known());
-        d.push(
-            Diagnostic::new(Code::InvalidHook, format!("unknown hook `{}`", entry.key))
-                .at(entry.key_span)
-                .help(help)
-                .fix_if(fields.certain_key(entry)),
-        );
+        let problem = Diagnostic::new(Code::InvalidHook, format!("unknown hook `{}`", entry.key)).at(entry.key_span);
+        d.push(problem.help(help).fix_if(fields.certain_key(entry)));
     }
     parts.into_value_of_rest().unwrap_or_default()
-}
-
-fn invalid<T>(node: &Node, message: String, help: &str, d: &mut Diagnostics) -> Option<T> {
-    fields::reject(Code::InvalidHook, node.span, message, help, d)
 }
 
 fn hook(entry: &Entry, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
@@ -58,7 +50,7 @@ fn hook(entry: &Entry, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -
         Data::Mapping(_) => object(node, &what, may_reset, scope, d),
         _ => {
             let message = format!("{what} must be a command or a mapping, found {}", node.kind());
-            invalid(node, message, "write `{command: …}`", d)
+            fields::reject(Code::InvalidHook, node.span, message, "write `{command: …}`", d)
         }
     }
 }

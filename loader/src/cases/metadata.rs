@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use evalsuite_schema::{Object, Value};
 
 use crate::diagnostic::{Code, Diagnostics, report_both};
-use crate::fields;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 
 const GOVERNANCE: &str = "governance";
 

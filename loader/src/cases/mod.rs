@@ -24,11 +24,9 @@ use self::case::{CaseContext, CheckedCase, Defaults};
 use self::matrix::Expanded;
 use self::sources::{CaseSource, CaseSources};
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::paths;
-use crate::fields::paths::Scope;
+use crate::fields::paths::{self, Scope};
 use crate::read::node::{Data, Node};
 use crate::request::{OtherCase, Request};
-use crate::source::Span;
 use crate::{fields, names, read};
 
 /// An element of a list of cases, as messages name it.
@@ -159,7 +157,25 @@ impl CaseFiles for CaseSources {
                 let directory = paths::file_name(file.parent().unwrap_or(file));
                 read.leave_out(source, names::segment(&directory), true);
             }
-            CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, read, d),
+            CaseSource::List { file, source, span } => {
+                let before = d.len();
+                let Some(nodes) = list_in_file(file, CASE, scope, d) else { return };
+                if nodes.is_empty() && d.len() == before {
+                    let message = format!("no case in `{}`", scope.files.shown(file));
+                    d.report(Code::NoCases, *span, message, "add a case");
+                }
+                let scope = scope.at(file.parent().unwrap_or(scope.dir));
+                let cases: Vec<Expanded> =
+                    nodes.into_iter().flat_map(|node| matrix::expand(node, None, scope, d)).collect();
+                for Expanded { node, .. } in &cases {
+                    if node.as_mapping().is_some() {
+                        read.read_listed(node, source, defaults, scope, d);
+                    } else {
+                        let message = format!("a case must be a mapping, found {}", node.kind());
+                        d.report(Code::InvalidExternalFile, node.span, message, "start each case with `- id:`");
+                    }
+                }
+            }
         }
     }
 
@@ -209,31 +225,4 @@ pub(crate) fn is_mapping(root: &Node, help: &str, d: &mut Diagnostics) -> bool {
         d.report(Code::RootNotMapping, root.span, format!("expected a mapping, found {}", root.kind()), help);
     }
     mapping
-}
-
-fn case_list(
-    file: &Path,
-    source: &str,
-    span: Span,
-    defaults: &Defaults,
-    scope: Scope<'_>,
-    read: &mut ReadCases,
-    d: &mut Diagnostics,
-) {
-    let before = d.len();
-    let Some(nodes) = list_in_file(file, CASE, scope, d) else { return };
-    if nodes.is_empty() && d.len() == before {
-        let shown = scope.files.shown(file);
-        d.report(Code::NoCases, span, format!("no case in `{shown}`"), "add a case");
-    }
-    let scope = scope.at(file.parent().unwrap_or(scope.dir));
-    let cases: Vec<Expanded> = nodes.into_iter().flat_map(|node| matrix::expand(node, None, scope, d)).collect();
-    for Expanded { node, .. } in &cases {
-        if node.as_mapping().is_none() {
-            let message = format!("a case must be a mapping, found {}", node.kind());
-            d.report(Code::InvalidExternalFile, node.span, message, "start each case with `- id:`");
-            continue;
-        }
-        read.read_listed(node, source, defaults, scope, d);
-    }
 }

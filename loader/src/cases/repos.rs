@@ -9,9 +9,8 @@ use evalsuite_schema::{Checkout, PathRef, Repo, RepoSource, Resolve};
 use evalsuite_schema::{RepoSourceKeys, ShortRepo, WrittenClone};
 
 use crate::diagnostic::{Code, Diagnostics, report_both};
-use crate::fields;
 use crate::fields::paths::{Kind, Scope};
-use crate::fields::{Fields, paths};
+use crate::fields::{self, Fields, paths};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 

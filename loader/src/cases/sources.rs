@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use evalsuite_diagnostics::counted;
 use evalsuite_discovery::{Listing, MAX_VISITED, ProblemKind, is_case_file};
 
 use super::case::Defaults;
 use super::matrix;
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields;
-use crate::fields::paths;
 use crate::fields::paths::{Kind, Scope};
+use crate::fields::{self, paths};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
@@ -227,8 +227,7 @@ pub(crate) fn check_directory(span: Span, sources: &CaseSources, scope: Scope<'_
     let left_out = evalsuite_discovery::list(&directory, &scope.roots.boundary, "directories", "").files.len();
     if left_out > 0 {
         let shown = scope.files.shown(&directory);
-        let cases = if left_out == 1 { "case" } else { "cases" };
-        let message = format!("`tests` leaves out {left_out} {cases} in `{shown}`");
+        let message = format!("`tests` leaves out {} in `{shown}`", counted(left_out, "case"));
         let help = "move the cases of `tests` to directories there and delete `tests`, or rename the directory";
         d.report(Code::InvalidTests, span, message, help);
     }

@@ -9,9 +9,8 @@ use walkdir::WalkDir;
 
 use super::{hooks, repos};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::fields;
-use crate::fields::Fields;
 use crate::fields::paths::{FoundPath, Kind, Scope};
+use crate::fields::{self, Fields};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
@@ -81,7 +80,6 @@ fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnos
 
 fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenWorkspace> {
     let mut fields = Fields::new(node, Workspace::TABLE, d)?;
-    fields.get("$schema");
     let mut parts = fields.parts(scope, d);
     let mut written = WrittenWorkspace { isolation: parts.take("isolation")?, ..WrittenWorkspace::default() };
     if let Some(entry) = fields.get("template") {

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::{Argument, Command};
 
-use super::paths;
-use super::paths::{Kind, Scope, SearchFailure};
+use super::paths::{self, Kind, Scope, SearchFailure};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, in_place_of};
 use crate::fields;
 use crate::read::node::{Data, Node};
@@ -54,24 +53,33 @@ pub(crate) fn argv(
     }
     let program = program(&words);
     let mut places = None;
-    let mut arguments = Vec::with_capacity(words.len());
-    for (index, (&word, item)) in words.iter().zip(items).enumerate() {
+    let argument = |(index, (&word, item)): (usize, (&&str, &Node))| {
         let is_program = Some(index) == program;
-        let names_file = is_program || starts_with_dots(word) && may_be_path(word);
-        if !names_file {
-            arguments.push(Argument::Text(word.to_owned()));
-            continue;
+        if !is_program && !(starts_with_dots(word) && may_be_path(word)) {
+            return Some(Argument::Text(word.to_owned()));
         }
         let places = places.get_or_insert_with(|| search_places(scope, cwd));
-        arguments.push(resolve(word, item, is_program, (scope, places), d)?);
-    }
-    Some(Command::Argv(arguments))
+        let kind = if is_program { Kind::File } else { Kind::Any };
+        let miss = match scope.search(word, kind, places) {
+            Ok(found) => return Some(Argument::Path(found.reference)),
+            Err(miss) => miss,
+        };
+        let exists = || places.iter().any(|place| paths::normalize(&place.join(word)).symlink_metadata().is_ok());
+        if !is_program && (matches!(miss, SearchFailure::Missing(_)) || !exists()) {
+            let message = format!("`{word}` does not exist in the suite");
+            d.report(Code::ArgumentNotFound, item.span, message, "it is passed unchanged");
+            return Some(Argument::Text(word.to_owned()));
+        }
+        scope.report(miss, word, item, "the command", (Code::MissingPath, kind), d);
+        None
+    };
+    words.iter().zip(items).enumerate().map(argument).collect::<Option<_>>().map(Command::Argv)
 }
 
 /// A list whose first element is a whole command line: the program would have this name.
 fn program_with_blanks(node: &Node, words: &[&str], what: &str) -> Option<Diagnostic> {
     let first = words[0].trim();
-    if !first.contains(char::is_whitespace) || first.contains("{{") || is_absolute(first) {
+    if !first.contains(char::is_whitespace) || first.contains("{{") || paths::is_absolute(first) {
         return None;
     }
     let quoted = |word: &str| serde_json::Value::from(word).to_string();
@@ -108,7 +116,7 @@ fn search_places(scope: Scope<'_>, cwd: Option<&Path>) -> Vec<PathBuf> {
 /// Index of the element that has to be a file of the suite.
 fn program(words: &[&str]) -> Option<usize> {
     let first = words[0];
-    if first.contains('/') && may_be_path(first) && !is_absolute(first) {
+    if first.contains('/') && may_be_path(first) && !paths::is_absolute(first) {
         return Some(0);
     }
     let is_script = |word: &str| may_be_path(word) && (starts_with_dots(word) || ends_like_script(word));
@@ -120,11 +128,6 @@ fn may_be_path(word: &str) -> bool {
     !word.contains(char::is_whitespace) && !word.contains("{{")
 }
 
-fn is_absolute(word: &str) -> bool {
-    let bytes = word.as_bytes();
-    word.starts_with(['/', '\\']) || bytes.len() > 1 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':'
-}
-
 fn starts_with_dots(word: &str) -> bool {
     word.starts_with("./") || word.starts_with("../")
 }
@@ -132,28 +135,6 @@ fn starts_with_dots(word: &str) -> bool {
 /// Options (`--import=hook.mjs`) and URLs end like scripts, too, and are none.
 fn ends_like_script(word: &str) -> bool {
     SCRIPTS.iter().any(|ending| word.ends_with(ending)) && !word.starts_with('-') && !word.contains("://")
-}
-
-fn resolve(
-    word: &str,
-    node: &Node,
-    is_program: bool,
-    (scope, places): (Scope<'_>, &[PathBuf]),
-    d: &mut Diagnostics,
-) -> Option<Argument> {
-    let kind = if is_program { Kind::File } else { Kind::Any };
-    let miss = match scope.search(word, kind, places) {
-        Ok(found) => return Some(Argument::Path(found.reference)),
-        Err(miss) => miss,
-    };
-    let exists = || places.iter().any(|place| paths::normalize(&place.join(word)).symlink_metadata().is_ok());
-    if !is_program && (matches!(miss, SearchFailure::Missing(_)) || !exists()) {
-        let message = format!("`{word}` does not exist in the suite");
-        d.report(Code::ArgumentNotFound, node.span, message, "it is passed unchanged");
-        return Some(Argument::Text(word.to_owned()));
-    }
-    scope.report(miss, word, node, "the command", (Code::MissingPath, kind), d);
-    None
 }
 
 #[cfg(test)]

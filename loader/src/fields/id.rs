@@ -1,8 +1,7 @@
 //! Ids of cases.
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
-use crate::fields;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 use crate::read::node::{Data, Node};
 use crate::source::Span;
 

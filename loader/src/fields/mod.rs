@@ -10,7 +10,7 @@ pub(crate) mod shared_files;
 mod values;
 mod wrong_type;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
 use crate::keys::{Key, Status, Table, Type};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
@@ -47,6 +47,9 @@ impl<'n> Fields<'n> {
     /// The keys of `node`, which is an `object`. Anything but a mapping is wrong-type.
     pub(crate) fn new(node: &'n Node, object: &'static Table, d: &mut Diagnostics) -> Option<Self> {
         let Some(entries) = node.as_mapping() else { return wrong_type::not_an_object(node, object, d) };
+        // The schema is for editors.
+        #[cfg(test)]
+        object.common.iter().filter(|key| key.name == "$schema").for_each(crate::keys::note_read);
         Some(Self { node, object, entries, common: object.common, is_top: false })
     }
 
@@ -147,15 +150,9 @@ impl<'n> Fields<'n> {
         self.get(key).and_then(|entry| parse(&entry.value, &label(entry), d))
     }
 
-    /// As [`Fields::read`]; `default` without `key`, so that `None` says that a problem was reported.
-    pub(crate) fn read_or<T>(
-        &mut self,
-        key: &'static str,
-        default: T,
-        parse: Parse<T>,
-        d: &mut Diagnostics,
-    ) -> Option<T> {
-        self.get(key).map_or(Some(default), |entry| parse(&entry.value, &label(entry), d))
+    /// As [`Fields::read`]; `or` without `key`, so that `None` says that a problem was reported.
+    pub(crate) fn read_or<T>(&mut self, key: &'static str, or: T, parse: Parse<T>, d: &mut Diagnostics) -> Option<T> {
+        self.get(key).map_or(Some(or), |entry| parse(&entry.value, &label(entry), d))
     }
 
     /// Reports that `key` is absent, unless another one was meant to be it, whose report says what to write.
@@ -274,21 +271,17 @@ fn is_in(keys: &[Key], written: &str) -> bool {
 }
 
 /// Whichever of two spellings is there; both together are conflicting-keys.
-pub(crate) fn either<'n>(
-    first: Option<&'n Entry>,
-    second: Option<&'n Entry>,
-    d: &mut Diagnostics,
-) -> Option<&'n Entry> {
-    if let (Some(first), Some(second)) = (first, second) {
-        conflict(first, second, d);
+pub(crate) fn either<'n>(one: Option<&'n Entry>, other: Option<&'n Entry>, d: &mut Diagnostics) -> Option<&'n Entry> {
+    if let (Some(one), Some(other)) = (one, other) {
+        conflict(one, other, d);
     }
-    first.or(second)
+    one.or(other)
 }
 
 fn conflict(first: &Entry, second: &Entry, d: &mut Diagnostics) {
     let message = format!("`{}` and `{}` are one setting", first.key, second.key);
-    let problem = Diagnostic::new(Code::ConflictingKeys, message).at(second.key_span);
-    d.push(problem.related(first.key_span, format!("`{}` is here", first.key)).help("keep one"));
+    let other = (first.key_span, format!("`{}` is here", first.key));
+    report_both(Code::ConflictingKeys, (second.key_span, message), other, "keep one", d);
 }
 
 /// Reports a problem because of which there is no value.

@@ -12,7 +12,7 @@ use crate::fields;
 use crate::read::node::Node;
 use crate::request::Request;
 use crate::source::{Files, relative_to};
-use evalsuite_diagnostics::suggest;
+use evalsuite_diagnostics::{counted, suggest};
 
 pub(crate) use evalsuite_discovery::normalize;
 
@@ -154,11 +154,15 @@ pub(crate) fn lookups() -> usize {
     LOOKUPS.get()
 }
 
+/// Whether a path starts at a root or on a drive.
+pub(crate) fn is_absolute(written: &str) -> bool {
+    let has_drive = matches!(written.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    written.starts_with(['/', '\\']) || has_drive
+}
+
 /// What makes a path one that is not relative.
 pub(crate) fn not_relative(written: &str) -> Option<String> {
-    let bytes = written.as_bytes();
-    let drive = bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
-    if written.starts_with(['/', '\\']) || drive {
+    if is_absolute(written) {
         Some(format!("`{written}` is an absolute path"))
     } else if written == "~" || written.starts_with("~/") {
         Some(format!("`{written}` is in a home directory"))
@@ -315,10 +319,8 @@ impl<'a> Scope<'a> {
     pub(crate) fn tried(&self, tried: &[PathBuf], near: Option<&str>) -> String {
         let mut places: Vec<String> =
             tried.iter().take(MAX_PLACES).map(|path| format!("`{}`", self.files.shown(path))).collect();
-        match tried.len().saturating_sub(MAX_PLACES) {
-            0 => {}
-            1 => places.push("1 more place".to_owned()),
-            more => places.push(format!("{more} more places")),
+        if let Some(more) = tried.len().checked_sub(MAX_PLACES).filter(|more| *more > 0) {
+            places.push(counted(more, "more place"));
         }
         let last = places.pop().unwrap_or_default();
         let places = if places.is_empty() { last } else { format!("{} and {last}", places.join(", ")) };

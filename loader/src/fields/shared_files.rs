@@ -19,6 +19,9 @@ pub(crate) type Text = (FileId, Arc<str>);
 /// Maximum size in bytes of all copies of shared text and settings.
 const MAX_COPIED: usize = 128 << 20;
 
+/// Takes a JSON schema from the root of its file.
+type Check = fn(&Node, &CompiledPatterns, &mut Diagnostics) -> Option<Value>;
+
 /// The content of files that were read; `None` for those with problems.
 type ReadOnce<T> = Mutex<BTreeMap<PathBuf, Option<T>>>;
 
@@ -86,13 +89,7 @@ impl SharedFiles {
     }
 
     /// The JSON schema of a JSON or YAML file, which `check` takes from the root. `None`: a problem was reported, now or before.
-    pub(crate) fn schema(
-        &self,
-        path: &Path,
-        check: fn(&Node, &CompiledPatterns, &mut Diagnostics) -> Option<Value>,
-        files: &Files,
-        d: &mut Diagnostics,
-    ) -> Option<Arc<Value>> {
+    pub(crate) fn schema(&self, path: &Path, check: Check, files: &Files, d: &mut Diagnostics) -> Option<Arc<Value>> {
         let is_json = path.extension().is_some_and(|extension| extension == "json");
         let parse = if is_json { read::parse_json } else { read::parse_yaml };
         read_once(&self.schemas, path, || {

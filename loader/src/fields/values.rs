@@ -62,15 +62,10 @@ pub(crate) fn boolean(node: &Node, what: &str, d: &mut Diagnostics) -> Option<bo
 
 /// A finite number.
 pub(crate) fn number(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
-    match &node.data {
-        Data::Number(number) => match number.as_f64() {
-            Some(value) if value.is_finite() => Some(value),
-            _ => {
-                reject(Code::OutOfRange, node.span, format!("{what} is too large a number"), "write a finite number", d)
-            }
-        },
-        _ => wrong_type(node, what, "a number", d),
-    }
+    let Data::Number(number) = &node.data else { return wrong_type(node, what, "a number", d) };
+    number.as_f64().filter(|value| value.is_finite()).or_else(|| {
+        reject(Code::OutOfRange, node.span, format!("{what} is too large a number"), "write a finite number", d)
+    })
 }
 
 /// A number in a range.
@@ -110,19 +105,14 @@ pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diag
     }
     #[allow(clippy::cast_precision_loss, reason = "bounds are small or the largest number there is")]
     let (is_small, is_large) = (value < low as f64, value > high as f64);
-    let is_open = high >= u64::from(u32::MAX);
-    if is_large && is_open {
-        let message = format!("{what} is {value}, which is more than {high}");
-        return reject(Code::OutOfRange, node.span, message, "write a smaller number", d);
-    }
     if is_small || is_large {
-        let range = if is_open {
-            format!("a whole number of at least {low}")
-        } else {
-            format!("a whole number from {low} to {high}")
+        let not = |range: String| (format!("not {range}"), format!("write {range}"));
+        let (problem, help) = match high >= u64::from(u32::MAX) {
+            true if is_large => (format!("more than {high}"), "write a smaller number".to_owned()),
+            true => not(format!("a whole number of at least {low}")),
+            false => not(format!("a whole number from {low} to {high}")),
         };
-        let message = format!("{what} is {value}, which is not {range}");
-        return reject(Code::OutOfRange, node.span, message, format!("write {range}"), d);
+        return reject(Code::OutOfRange, node.span, format!("{what} is {value}, which is {problem}"), help, d);
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was just checked")]
     Some(value as u64)

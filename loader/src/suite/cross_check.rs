@@ -172,12 +172,9 @@ fn dependencies(cases: &[PlacedCase], d: &mut Diagnostics) {
                 // Without a near id none is certain.
                 let meant = near.as_ref().and_then(|_| suggest::certain(id, others()));
                 let help = near.unwrap_or_else(|| "name the id of a case of this suite".to_owned());
-                d.push(
-                    Diagnostic::new(Code::UnknownDependency, format!("`depends_on` names `{id}`, which is not a case"))
-                        .at(*span)
-                        .help(help)
-                        .fix_if(meant.map(|meant| Fix::Replace(meant.to_owned()))),
-                );
+                let message = format!("`depends_on` names `{id}`, which is not a case");
+                let problem = Diagnostic::new(Code::UnknownDependency, message).at(*span).help(help);
+                d.push(problem.fix_if(meant.map(|meant| Fix::Replace(meant.to_owned()))));
             }
         }
     }
