@@ -16,7 +16,6 @@ mod pattern;
 mod slashes;
 mod spelling;
 mod suite_files;
-mod tasks;
 mod tree;
 
 pub use calibration::{calibration_names, stem};

@@ -186,7 +186,6 @@ const DISCOVERY: &[&str] = &[
     "tree",
     "directories",
     "glob",
-    "tasks",
     "case_files",
     "data_files",
     "directory_links",
