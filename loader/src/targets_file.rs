@@ -47,16 +47,7 @@ pub struct LoadedTargets {
     pub file_problems: evalsuite_diagnostics::Diagnostics,
     /// The files that were looked at.
     pub files: Files,
-    entries: Vec<CheckedEntry>,
-}
-
-/// An entry with its problems.
-#[derive(Debug)]
-struct CheckedEntry {
-    name: String,
-    /// The entry that it is an alias of.
-    alias_of: Option<String>,
-    problems: evalsuite_diagnostics::Diagnostics,
+    entries: Vec<ReadEntry>,
 }
 
 impl LoadedTargets {
@@ -66,13 +57,13 @@ impl LoadedTargets {
         for name in names {
             let mut next = Some(name);
             while let Some(entry) = next.and_then(|name| self.entries.iter().find(|entry| entry.name == name)) {
-                next = entry.alias_of.as_deref().filter(|_| reached.insert(entry.name.as_str()));
+                next = entry.alias_of().filter(|_| reached.insert(entry.name.as_str()));
                 reached.insert(&entry.name);
             }
         }
         let mut problems = self.file_problems.clone();
         for entry in self.entries.iter().filter(|entry| reached.contains(entry.name.as_str())) {
-            problems.append(entry.problems.clone());
+            problems.append(resolve(entry.problems.clone(), &self.files));
         }
         problems.sort();
         problems
@@ -91,20 +82,15 @@ pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
     let roots = Roots::of_file(path, &request.package_root);
     let dir = &roots.suite_root;
     let entries = read(path, Scope { request, roots: &roots, files: &files, shared: &shared, dir }, &mut d);
-    let file_problems = resolve(d, &files);
-    let mut targets = TargetsFile::default();
-    let mut checked = Vec::new();
-    for entry in entries.unwrap_or_default() {
-        let alias_of = entry.alias_of().cloned();
-        let problems = resolve(entry.problems, &files);
-        targets.targets.extend(entry.target.filter(|_| !problems.has_errors()));
-        checked.push(CheckedEntry { name: entry.name, alias_of, problems });
-    }
+    let (entries, file_problems) = (entries.unwrap_or_default(), resolve(d, &files));
+    let valid = entries.iter().filter(|entry| !entry.problems.has_errors());
+    let targets = TargetsFile { targets: valid.filter_map(|entry| entry.target.clone()).collect() };
     let targets = Some(targets).filter(|_| !file_problems.has_errors());
-    LoadedTargets { targets, file_problems, files, entries: checked }
+    LoadedTargets { targets, file_problems, files, entries }
 }
 
-/// An entry while the file is read.
+/// An entry with its problems.
+#[derive(Debug)]
 struct ReadEntry {
     name: String,
     span: Span,
@@ -114,7 +100,8 @@ struct ReadEntry {
 }
 
 impl ReadEntry {
-    fn alias_of(&self) -> Option<&String> {
+    /// The entry that it is an alias of.
+    fn alias_of(&self) -> Option<&str> {
         match &self.target.as_ref()?.provider {
             Provider::Alias(next) => Some(next),
             Provider::Cli(_) | Provider::Other(_) => None,
@@ -299,7 +286,7 @@ fn env(entry: &Entry, d: &mut Diagnostics) -> Vec<(String, String)> {
 /// Every alias refers to an entry, in a few steps. What an alias with variables refers to is known when the tests run.
 fn aliases(entries: &mut [ReadEntry]) {
     let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-    let next = |entry: &ReadEntry| entry.alias_of().filter(|next| !Syntax::Variable.is_in(next)).cloned();
+    let next = |entry: &ReadEntry| entry.alias_of().filter(|next| !Syntax::Variable.is_in(next)).map(str::to_owned);
     let next: Vec<Option<String>> = entries.iter().map(next).collect();
     for (index, entry) in entries.iter_mut().enumerate() {
         let mut current = index;
