@@ -86,10 +86,19 @@ fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnosti
         written.template_span = Some(entry.key_span);
         written.template = template(entry, scope, d).map(|found| found.reference);
     }
-    if let (Some(entry), Some(Isolation::Shared)) = (fields.get("isolation"), written.isolation)
-        && is_misplaced(entry, place, written.template_span.is_some(), d)
-    {
-        written.isolation = None;
+    if let (Some(entry), Some(Isolation::Shared)) = (fields.get("isolation"), written.isolation) {
+        let has_template = written.template_span.is_some();
+        let mut refuse = |code, message, help| {
+            d.report(code, entry.value.span, message, help);
+            written.isolation = None;
+        };
+        if place == SettingsOwner::Case {
+            let message = "`isolation: shared` has no meaning in a case";
+            refuse(Code::SettingConflict, message, "write it in the `workspace` of the suite");
+        } else if !has_template {
+            let message = "`isolation: shared` needs a `template`";
+            refuse(Code::UnsupportedWorkspace, message, "add `template`, or delete `isolation`");
+        }
     }
     mode(&mut fields, scope, d);
     written.repos = fields.get("repos").map(|entry| repos::read(entry, scope, d));
@@ -106,19 +115,6 @@ fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnosti
     }
     fields.finish(d);
     Some(written)
-}
-
-/// Whether `isolation: shared` is written where it cannot be: in a case, or without a template.
-fn is_misplaced(isolation: &Entry, place: SettingsOwner, has_template: bool, d: &mut Diagnostics) -> bool {
-    let span = isolation.value.span;
-    if place == SettingsOwner::Case {
-        let message = "`isolation: shared` has no meaning in a case";
-        d.report(Code::SettingConflict, span, message, "write it in the `workspace` of the suite");
-    } else if !has_template {
-        let message = "`isolation: shared` needs a `template`";
-        d.report(Code::UnsupportedWorkspace, span, message, "add `template`, or delete `isolation`");
-    }
-    place == SettingsOwner::Case || !has_template
 }
 
 fn template(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<FoundPath> {

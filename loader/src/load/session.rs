@@ -84,7 +84,21 @@ impl Session {
 
     /// The cases that could be read, also where the suite has errors.
     pub fn cases(&self) -> Vec<CasePlace> {
-        self.known.as_ref().map(Known::cases).unwrap_or_default()
+        let Some(known) = &self.known else { return Vec::new() };
+        let place = |placed: &PlacedCase| {
+            let checked = &placed.checked;
+            let has_id = checked.id_span != checked.span;
+            let dependencies = checked.dependencies.iter();
+            CasePlace {
+                id: checked.case.id.clone(),
+                file: known.files.get(checked.span.file).path,
+                start: checked.span.start(),
+                id_range: checked.id_span.range.filter(|_| has_id),
+                dependencies: dependencies.filter_map(|(id, span)| Some((id.clone(), span.range?))).collect(),
+                test: placed.folders.iter().chain([&placed.function]).cloned().collect(),
+            }
+        };
+        known.suite.cases.iter().map(place).collect()
     }
 
     /// Number of files that the last load has read, each as often as it was read.
@@ -112,23 +126,6 @@ pub struct CasePlace {
 }
 
 impl Known {
-    fn cases(&self) -> Vec<CasePlace> {
-        let place = |placed: &PlacedCase| {
-            let checked = &placed.checked;
-            let has_id = checked.id_span != checked.span;
-            let dependencies = checked.dependencies.iter();
-            CasePlace {
-                id: checked.case.id.clone(),
-                file: self.files.get(checked.span.file).path,
-                start: checked.span.start(),
-                id_range: checked.id_span.range.filter(|_| has_id),
-                dependencies: dependencies.filter_map(|(id, span)| Some((id.clone(), span.range?))).collect(),
-                test: placed.folders.iter().chain([&placed.function]).cloned().collect(),
-            }
-        };
-        self.suite.cases.iter().map(place).collect()
-    }
-
     fn new(suite: ReadSuite, files: Files, outline_problems: Diagnostics) -> Self {
         let own_files = suite.own_files(&files);
         let has_shared_problems = (0..suite.parts.len()).any(|index| suite.has_shared_problems_in(index, &files));

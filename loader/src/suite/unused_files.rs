@@ -93,11 +93,13 @@ fn unused<'f>(
         let full = directory.join(path);
         !full.ancestors().take_while(|around| *around != directory).any(|around| paths.contains(around))
     });
-    let mut files: Vec<(&String, Names<'_>)> = files.into_iter().map(|path| (path, Names::of(path))).collect();
+    let mut files: Vec<(&String, Vec<String>)> = files.into_iter().map(|path| (path, names(path))).collect();
+    let mut keep_unnamed =
+        |text: &str| files.retain(|(_, names)| !names.iter().any(|name| text.contains(name.as_str())));
     // One text at a time: together they may be larger than the memory.
     for file in read.values() {
         if let Some(text) = scope.files.text(file) {
-            files.retain(|(_, names)| !names.are_in(&text));
+            keep_unnamed(&text);
         }
     }
     for other in others {
@@ -105,30 +107,19 @@ fn unused<'f>(
         let is_small = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() <= MAX_SEARCHED);
         // What is not text names nothing.
         if let Some(text) = is_small.then(|| plain_text(&path)).flatten() {
-            files.retain(|(_, names)| !names.are_in(&text));
+            keep_unnamed(&text);
         }
     }
     files.into_iter().map(|(path, _)| path).collect()
 }
 
-/// How a text may name a file.
-struct Names<'p> {
-    file: &'p str,
-    folders: Vec<String>,
-}
-
-impl<'p> Names<'p> {
-    fn of(path: &'p str) -> Self {
-        let mut parts = path.split('/');
-        let file = parts.next_back().unwrap_or_default();
-        // The first of the directories is that of the case.
-        let folders = parts.skip(1).flat_map(|folder| [format!("{folder}/"), format!("/{folder}")]).collect();
-        Self { file, folders }
-    }
-
-    fn are_in(&self, text: &str) -> bool {
-        text.contains(self.file) || self.folders.iter().any(|folder| text.contains(folder))
-    }
+/// How a text may name a file: by its name, or by a directory around it.
+fn names(path: &str) -> Vec<String> {
+    let mut parts = path.split('/');
+    let file = parts.next_back().map(str::to_owned);
+    // The first of the directories is that of the case.
+    let folders = parts.skip(1).flat_map(|folder| [format!("{folder}/"), format!("/{folder}")]);
+    file.into_iter().chain(folders).collect()
 }
 
 /// Adds every path of a compiled case that is not the case's own directory.
