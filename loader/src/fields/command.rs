@@ -55,7 +55,7 @@ pub(crate) fn argv(
     let mut places = None;
     let argument = |(index, (&word, item)): (usize, (&&str, &Node))| {
         let is_program = Some(index) == program;
-        if !is_program && !(starts_with_dots(word) && may_be_path(word)) {
+        if !(is_program || starts_with_dots(word) && may_be_path(word)) {
             return Some(Argument::Text(word.to_owned()));
         }
         let places = places.get_or_insert_with(|| search_places(scope, cwd));
