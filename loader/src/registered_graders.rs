@@ -36,15 +36,12 @@ pub fn unknown(registered: &[String], uses: &[GraderUse], files: &Files) -> Diag
     let fix = |name: &str| certain(name).map(|meant| Fix::Replace(meant.to_owned()));
     let missing: BTreeSet<&str> =
         unknown.iter().map(|grader| grader.name.as_str()).filter(|name| meant(name).is_none()).collect();
-    let mut diagnostics: Diagnostics = unknown
-        .iter()
-        .map(|grader| {
-            Diagnostic::new(Code::UnknownGrader, format!("unknown grader `{}`", grader.name))
-                .at(files.locate(grader.span))
-                .help_if(meant(&grader.name).map(|meant| with_registered(meant, registered)))
-                .fix_if(fix(&grader.name))
-        })
-        .collect();
+    let problem = |grader: &&GraderUse| {
+        let problem = Diagnostic::new(Code::UnknownGrader, format!("unknown grader `{}`", grader.name));
+        let help = meant(&grader.name).map(|meant| with_registered(meant, registered));
+        problem.at(files.locate(grader.span)).help_if(help).fix_if(fix(&grader.name))
+    };
+    let mut diagnostics: Diagnostics = unknown.iter().map(problem).collect();
     diagnostics.sort();
     let mut registration = (!missing.is_empty()).then(|| registration(registered, &missing));
     let with_help = |diagnostic: Diagnostic| match diagnostic.help {
@@ -105,13 +102,11 @@ pub fn unused(registered: &[String], uses: &[GraderUse], entry: &str) -> Vec<Dia
         [] => "its files name built-in graders only".to_owned(),
         names => format!("its files name {}", suggest::listed(names)),
     };
-    let unused = registered.iter().filter(|name| !folded_names.contains(&folded(name)));
-    unused
-        .map(|name| {
-            let message = format!("grader `{name}` is registered, but no case of `{entry}` uses it");
-            Diagnostic::new(Code::UnusedGrader, message).help(&help)
-        })
-        .collect()
+    let problem = |name: &String| {
+        let message = format!("grader `{name}` is registered, but no case of `{entry}` uses it");
+        Diagnostic::new(Code::UnusedGrader, message).help(&help)
+    };
+    registered.iter().filter(|name| !folded_names.contains(&folded(name))).map(problem).collect()
 }
 
 /// An error, for a program without the feature `json-schema` of evalsuite, about graders that need it.

@@ -34,13 +34,10 @@ impl Comments {
         for (number, line) in (1..).zip(text.lines()) {
             let is_value = places.is_scalar(Position { line: number, column: 1 });
             match written.next_if(|(position, _)| position.line == number) {
-                Some((position, comment)) => {
-                    let beside = places.last_on_line(position);
-                    match beside {
-                        Some(entry) => drop(comments.beside.insert(entry, comment)),
-                        None => waiting.push(comment),
-                    }
-                }
+                Some((position, comment)) => match places.last_on_line(position) {
+                    Some(entry) => drop(comments.beside.insert(entry, comment)),
+                    None => waiting.push(comment),
+                },
                 None if line.trim().is_empty() && !is_value && waiting.last().is_none_or(|last| !last.is_empty()) => {
                     waiting.push(String::new());
                 }
@@ -95,7 +92,6 @@ impl Places {
     /// The last entry that starts on the line of `end`, before it.
     fn last_on_line(&self, end: Position) -> Option<Position> {
         let next = self.entries.partition_point(|entry| *entry < end);
-        let entry = next.checked_sub(1).and_then(|index| self.entries.get(index))?;
-        (entry.line == end.line).then_some(*entry)
+        self.entries[..next].last().copied().filter(|entry| entry.line == end.line)
     }
 }
