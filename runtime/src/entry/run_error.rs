@@ -5,7 +5,6 @@ use std::fmt;
 
 use crate::model::outcome::BoxError;
 use crate::platform::setting_error::SettingError;
-use crate::run::calibration::CalibrationError;
 use crate::run::case_error::CaseError;
 
 /// Why a suite could not be run, measured or finished.
@@ -106,20 +105,9 @@ impl From<&SettingError> for RunError {
 
 impl From<CaseError> for RunError {
     fn from(error: CaseError) -> Self {
-        let kind = match error {
-            CaseError::Records { .. } => RunErrorKind::Records,
-            _ => RunErrorKind::Suite,
-        };
-        Self::new(kind, error.to_string())
-    }
-}
-
-impl From<CalibrationError> for RunError {
-    fn from(error: CalibrationError) -> Self {
-        let kind = match error {
-            CalibrationError::Unusable(_) => RunErrorKind::Suite,
-            CalibrationError::NotRecorded(_) => RunErrorKind::Records,
-        };
-        Self::new(kind, error.to_string())
+        match error {
+            CaseError::Unusable(problem) => Self::new(RunErrorKind::Suite, problem),
+            CaseError::Records(problem) => Self::records(problem),
+        }
     }
 }

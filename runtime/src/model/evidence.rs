@@ -73,6 +73,8 @@ pub(crate) struct Facts {
     pub(crate) files: AnswerFiles,
     pub(crate) model: Option<String>,
     pub(crate) agent_metadata: Object,
+    /// Tools that were offered to the agent's models.
+    pub(crate) tools: Vec<Value>,
     pub(crate) changes: WorkspaceChanges,
     pub(crate) diff: String,
     pub(crate) dependencies: Arc<Dependencies>,

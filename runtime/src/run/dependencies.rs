@@ -30,7 +30,7 @@ pub(crate) fn run_dependencies(
     plan: &mut Plan<'_>,
     run_locked: RunLocked,
 ) -> Result<Option<(Status, Reason)>, CaseError> {
-    if plan.source.case.depends_on.is_empty() {
+    if plan.case.depends_on.is_empty() {
         return Ok(None);
     }
     // A dependency runs as in the first attempt of its own test.
@@ -39,9 +39,9 @@ pub(crate) fn run_dependencies(
     let mut found = Vec::new();
     for entry in in_order(plan, &settings)? {
         let dependency = Plan::new(plan.evals, entry, &settings, plan.run)?;
-        let (case, trials) = result_of(dependency, repeated, plan.source.entry.id, run_locked)?;
-        if plan.source.case.depends_on.iter().any(|id| id == entry.id) {
-            plan.dependencies.are_reused &= case.reused_run.is_some();
+        let (case, trials) = result_of(dependency, repeated, plan.entry.id, run_locked)?;
+        if plan.case.depends_on.iter().any(|id| id == entry.id) {
+            plan.reuses_dependencies &= case.reused_run.is_some();
             found.push((entry.id.to_owned(), Dependency::of(&case, &trials)));
         }
     }
@@ -54,8 +54,8 @@ pub(crate) fn run_dependencies(
         let message = format!("case `{id}`, which it depends on, {ended}");
         Reason::new(Stage::Dependencies, ReasonCode::DependencyFailed, message)
     });
-    plan.dependencies.results = Arc::new(found.into_iter().collect());
-    Ok(unmet.and_then(|reason| match plan.source.case.on_dependency_failure {
+    plan.dependencies = Arc::new(found.into_iter().collect());
+    Ok(unmet.and_then(|reason| match plan.case.on_dependency_failure {
         OnDependencyFailure::Skip => Some((Status::Skipped, reason)),
         OnDependencyFailure::Fail => Some((Status::Failed, reason)),
         OnDependencyFailure::Run => None,
@@ -64,21 +64,21 @@ pub(crate) fn run_dependencies(
 
 /// The case's result, if it ran as a dependency and its own test has not reported it yet.
 pub(crate) fn unreported_result(plan: &mut Plan<'_>) -> io::Result<Option<CaseReport>> {
-    let mark = plan.records.place.unreported_mark();
+    let mark = plan.case_directory.unreported_mark();
     if plan.settings.runner.attempt > 1 || !mark.exists() {
         return Ok(None);
     }
     remove_if_exists(&mark)?;
-    let Some(directory) = plan.records.place.last_ended_attempt() else { return Ok(None) };
+    let Some(directory) = plan.case_directory.last_ended_attempt() else { return Ok(None) };
     let Some((case, trials)) = read_records(&directory)? else { return Ok(None) };
-    plan.records.directory = directory;
+    plan.directory = directory;
     Ok(Some(plan.report(case, trials)))
 }
 
 /// Marks whether the case's own test still has to report the record that is about to be written.
 pub(crate) fn mark_unreported(plan: &Plan<'_>) -> io::Result<()> {
-    let mark = plan.records.place.unreported_mark();
-    if plan.dependencies.requested_by.is_some() { replace_file(&mark, b"") } else { remove_if_exists(&mark) }
+    let mark = plan.case_directory.unreported_mark();
+    if plan.requested_by.is_some() { replace_file(&mark, b"") } else { remove_if_exists(&mark) }
 }
 
 /// The dependencies without a record and their dependencies, each after those that it depends on itself. Dependencies
@@ -88,7 +88,7 @@ fn in_order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCas
     let mut seen = BTreeSet::new();
     // A stack instead of recursion: chains can be as long as suites.
     let mut stack: Vec<(&'static EvalCase, bool)> = Vec::new();
-    for id in plan.source.case.depends_on.iter().rev() {
+    for id in plan.case.depends_on.iter().rev() {
         stack.push((find(plan, id)?, false));
     }
     while let Some((entry, dependencies_done)) = stack.pop() {
@@ -101,8 +101,8 @@ fn in_order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCas
         }
         stack.push((entry, true));
         let of_entry = Plan::new(plan.evals, entry, settings, plan.run)?;
-        if of_entry.records.place.last_ended_attempt().is_none() {
-            for id in of_entry.source.case.depends_on.iter().rev().filter(|id| !seen.contains(id.as_str())) {
+        if of_entry.case_directory.last_ended_attempt().is_none() {
+            for id in of_entry.case.depends_on.iter().rev().filter(|id| !seen.contains(id.as_str())) {
                 stack.push((find(plan, id)?, false));
             }
         }
@@ -112,11 +112,10 @@ fn in_order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCas
 
 /// The case with this id in the same target.
 fn find(plan: &Plan<'_>, id: &str) -> Result<&'static EvalCase, CaseError> {
-    let entry = plan.source.suite.cases.iter().find(|entry| entry.id == id && entry.target == plan.source.entry.target);
-    entry.ok_or_else(|| CaseError::UnknownDependency {
-        case: plan.source.entry.id,
-        dependency: id.to_owned(),
-        target: plan.tested.target.clone(),
+    let entry = plan.suite.cases.iter().find(|entry| entry.id == id && entry.target == plan.entry.target);
+    entry.ok_or_else(|| {
+        let (case, target) = (plan.entry.id, &plan.target);
+        CaseError::Unusable(format!("case `{case}` depends on `{id}`, which does not run in target `{target}`"))
     })
 }
 
@@ -128,7 +127,7 @@ fn result_of<'a>(
     requested_by: &'static str,
     run_locked: RunLocked,
 ) -> Result<(CaseRecord, Vec<TrialRecord>), CaseError> {
-    let record = |plan: &Plan<'_>| match plan.records.place.last_ended_attempt() {
+    let record = |plan: &Plan<'_>| match plan.case_directory.last_ended_attempt() {
         Some(directory) => read_records(&directory).map_err(|error| plan.unwritable(error)),
         None => Ok(None),
     };
@@ -139,14 +138,14 @@ fn result_of<'a>(
         return Ok(found);
     }
     // The dependency's own test may be running it again.
-    let _lock = plan.records.place.lock().map_err(|error| plan.unwritable(error))?;
+    let _lock = plan.case_directory.lock().map_err(|error| plan.unwritable(error))?;
     if let Some(found) = record(&plan)? {
-        match repeated.filter(|_| found.0.outcome != Status::Passed && plan.records.place.unreported_mark().exists()) {
+        match repeated.filter(|_| found.0.outcome != Status::Passed && plan.case_directory.unreported_mark().exists()) {
             None => return Ok(found),
-            Some(settings) => plan = Plan::new(plan.evals, plan.source.entry, settings, plan.run)?,
+            Some(settings) => plan = Plan::new(plan.evals, plan.entry, settings, plan.run)?,
         }
     }
-    plan.dependencies.requested_by = Some(requested_by);
+    plan.requested_by = Some(requested_by);
     run_locked(plan).map(|report| (report.record, report.trials))
 }
 

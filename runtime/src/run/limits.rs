@@ -13,23 +13,23 @@ use crate::run::plan::Plan;
 /// count: the cost of trials that would not have run yet if trials ran one after another.
 pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32, not_counted: f64) -> io::Result<Option<Reason>> {
     if (trial, attempt, plan.settings.runner.attempt) == (0, 0, 1)
-        && plan.source.data.fail_on_error
+        && plan.data.fail_on_error
         && let Some(first) = read_text(&first_error_file(plan))?
         // The test itself may run again, in a second run with the same id.
-        && first != plan.source.test_name()
+        && first != plan.test_name()
     {
         let message =
             format!("test `{first}` ended in an error, and `execution.fail_on_error` prevents all further cases");
         return Ok(Some(Reason::new(Stage::Budget, ReasonCode::ErrorThresholdExceeded, message)));
     }
     let budgets =
-        [(plan.settings.budget_usd, "EVALSUITE_BUDGET_USD"), (plan.source.data.budget_usd, "`execution.budget_usd`")];
+        [(plan.settings.budget_usd, "EVALSUITE_BUDGET_USD"), (plan.data.budget_usd, "`execution.budget_usd`")];
     if budgets.iter().all(|(budget, _)| budget.is_none()) {
         return Ok(None);
     }
     let spent = Ledger::of(plan.run.path(), &plan.run.locks()).spent()?;
     let counted = |spent: f64| whole_nanodollars(spent - not_counted);
-    let spent = [("run", counted(spent.run)), ("suite", counted(spent.suite(&plan.source.suite.key())))];
+    let spent = [("run", counted(spent.run)), ("suite", counted(spent.suite(&plan.suite.key())))];
     let over = budgets.into_iter().zip(spent).find_map(|((budget, name), (whose, spent))| {
         let budget = budget.filter(|budget| spent >= *budget)?;
         Some(format!("the {whose} has cost {spent:.4} US dollars, and {name} is {budget}"))
@@ -45,8 +45,8 @@ fn whole_nanodollars(dollars: f64) -> f64 {
 /// A note for each limit of cost, where the agent reports no cost.
 pub(crate) fn without_effect(plan: &Plan<'_>) -> impl Iterator<Item = Note> {
     let limits = [
-        ("cost_limit_usd", plan.source.case.trials.cost_limit_usd),
-        ("execution.budget_usd", plan.source.data.budget_usd),
+        ("cost_limit_usd", plan.case.trials.cost_limit_usd),
+        ("execution.budget_usd", plan.data.budget_usd),
         ("EVALSUITE_BUDGET_USD", plan.settings.budget_usd),
     ];
     limits.into_iter().filter_map(|(name, limit)| {
@@ -60,10 +60,10 @@ pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: Status, reason: Optio
     // An attempt that the test runner will repeat is not final, and a case that was prevented is not the first.
     let is_last = plan.settings.runner.is_last_attempt();
     let was_prevented = reason.is_some_and(|reason| reason.code == ReasonCode::ErrorThresholdExceeded);
-    if !plan.source.data.fail_on_error || was_prevented || !is_last {
+    if !plan.data.fail_on_error || was_prevented || !is_last {
         return Ok(());
     }
-    let (file, test) = (first_error_file(plan), plan.source.test_name());
+    let (file, test) = (first_error_file(plan), plan.test_name());
     match read_text(&file)? {
         None if outcome == Status::Error => replace_file(&file, test.as_bytes()),
         Some(first) if outcome != Status::Error && first == test => remove_if_exists(&file),
@@ -73,5 +73,5 @@ pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: Status, reason: Optio
 
 /// Names the first test of a suite with `fail_on_error` that ended in an error.
 fn first_error_file(plan: &Plan<'_>) -> PathBuf {
-    plan.run.locks().join(format!("first-error-{}", plan.source.suite.key()))
+    plan.run.locks().join(format!("first-error-{}", plan.suite.key()))
 }

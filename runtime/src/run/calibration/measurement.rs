@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Instant;
-use std::{fmt, fs, io};
+use std::{fs, io};
 
 use evalsuite_records::record::{
     CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord, Stage,
@@ -33,6 +33,7 @@ use crate::record::coordination::{Ledger, Spend, run_once};
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record::SuiteOfRun;
 use crate::record::{embedded_files, run_record};
+use crate::run::case_error::CaseError;
 use crate::run::selection::requirements::{Requirement, needs_judge};
 use crate::run::selection::rerun;
 use crate::run::settings::Settings;
@@ -49,29 +50,9 @@ pub(crate) fn repeat(evals: &Evals) -> String {
     rerun::command(evals.suite().package, &test_name(evals))
 }
 
-/// Why the judges of a suite cannot be measured.
-#[derive(Debug)]
-pub(crate) enum CalibrationError {
-    /// The suite, its files or the run directory cannot be used.
-    Unusable(String),
-    /// The result cannot be recorded.
-    NotRecorded(String),
-}
-
-impl fmt::Display for CalibrationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Unusable(problem) | Self::NotRecorded(problem)) = self;
-        f.write_str(problem)
-    }
-}
-
 /// Measures the judges in a run of its own, unless the settings name a run.
-pub(crate) fn measured_alone(
-    evals: &Evals,
-    settings: &Settings,
-    repeat: &str,
-) -> Result<Option<Measured>, CalibrationError> {
-    let run = settings.own_run(evals.suite()).map_err(|error| CalibrationError::Unusable(error.to_string()))?;
+pub(crate) fn measured_alone(evals: &Evals, settings: &Settings, repeat: &str) -> Result<Option<Measured>, CaseError> {
+    let run = settings.own_run(evals.suite()).map_err(CaseError::unusable)?;
     measured(evals, settings, &run, repeat)
 }
 
@@ -82,22 +63,21 @@ pub(crate) fn measured(
     settings: &Settings,
     run: &RunDirectory,
     repeat: &str,
-) -> Result<Option<Measured>, CalibrationError> {
+) -> Result<Option<Measured>, CaseError> {
     let suite = evals.suite();
     let undecodable = |error: serde_json::Error| {
-        CalibrationError::Unusable(format!("the calibration of suite `{}` cannot be decoded: {error}", suite.name))
+        CaseError::Unusable(format!("the calibration of suite `{}` cannot be decoded: {error}", suite.name))
     };
     let Some(text) = suite.calibration else { return Ok(None) };
     let Some(calibration) = suite.decode_calibration().map_err(undecodable)? else { return Ok(None) };
     let data = suite.decode().map_err(undecodable)?;
-    let places = embedded_files::suite_location(suite, run, "")
-        .map_err(|error| CalibrationError::Unusable(error.to_string()))?;
+    let places = embedded_files::suite_location(suite, run, "").map_err(CaseError::unusable)?;
     let secrets: BTreeSet<String> =
         calibration.samples.iter().flat_map(|sample| secrets(sample, data.layout)).collect();
     let redactor = Redactor::of(secrets.iter().map(String::as_str)).and_values(settings.judge.secrets());
     let unwritable = |error: io::Error| {
         let directory = run.path().display();
-        CalibrationError::NotRecorded(format!("the calibration cannot be recorded in {directory}: {error}"))
+        CaseError::Records(format!("the calibration cannot be recorded in {directory}: {error}"))
     };
     let of_run = SuiteOfRun { suite, data: &data, location: &places, run, redactor: &redactor, echo: settings.echo };
     let _git = run_record::register(&of_run).map_err(unwritable)?;

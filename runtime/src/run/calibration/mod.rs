@@ -6,4 +6,4 @@ pub(crate) mod measurement;
 pub(crate) mod pair_judging;
 
 pub(crate) use self::judge_bar::advise;
-pub(crate) use self::measurement::{CalibrationError, Measured, measured, measured_alone, repeat};
+pub(crate) use self::measurement::{Measured, measured, measured_alone, repeat};

@@ -50,10 +50,10 @@ pub(crate) fn decided(plan: &Plan<'_>, trials: &CaseTrials) -> CaseRecord {
 /// Adds what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
 pub(crate) fn add_baseline(plan: &Plan<'_>, record: &mut CaseRecord) {
     record.baseline = None;
-    if plan.source.data.kind != Kind::Capability || record.outcome == Status::Error {
+    if plan.data.kind != Kind::Capability || record.outcome == Status::Error {
         return;
     }
-    match result_of(&baseline_file(&package_directory(plan.source.suite), &plan.source.suite.id()), record) {
+    match result_of(&baseline_file(&package_directory(plan.suite), &plan.suite.id()), record) {
         Ok(result) => record.baseline = result,
         Err(error) => {
             record.outcome = Status::Error;
@@ -83,7 +83,7 @@ pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut record: Case
     add_statistics(plan, &trials.counted, &mut record);
     let record = plan.redactor.redacted(record)?;
     dependencies::mark_unreported(plan)?;
-    write_json(&plan.records.directory.join("case.json"), &record, &Redactor::default())?;
+    write_json(&plan.directory.join("case.json"), &record, &Redactor::default())?;
     plan.report_case_end(&record, counted_trials::cost(trials.counted.iter().chain(trials.uncounted())));
     Ok(plan.report(record, trials.counted))
 }
@@ -112,12 +112,12 @@ fn add_statistics(plan: &Plan<'_>, trials: &[TrialRecord], record: &mut CaseReco
     let is_complete = !record.truncated;
     let summary = Summary::of(&scores).filter(|_| is_complete);
 
-    record.criteria = plan.source.case.criteria.clone().or_else(|| plan.source.case.description.clone());
+    record.criteria = plan.case.criteria.clone().or_else(|| plan.case.description.clone());
     record.rule = plan.standard.rule;
     record.program = program();
-    record.strategy = plan.source.case.trials.strategy;
+    record.strategy = plan.case.trials.strategy;
     record.planned = plan.planned;
-    record.tolerated_errors = plan.source.case.trials.errors;
+    record.tolerated_errors = plan.case.trials.errors;
     record.stops_early =
         plan.planned > 1 && !plan.settings.run_all && matches!(plan.standard.rule, Rule::Any | Rule::Every);
     record.pass_at_k = by_k(completed, |k| pass_at_k(completed, passed, k).filter(|_| is_complete));

@@ -33,7 +33,7 @@ pub(crate) fn run_case(
 ) -> Result<CaseReport, CaseError> {
     let mut plan = Plan::new(evals, entry, settings, run)?;
     let _git = run_record::register(&plan.suite_run()).map_err(|error| plan.unwritable(error))?;
-    let _lock = plan.records.place.lock().map_err(|error| plan.unwritable(error))?;
+    let _lock = plan.case_directory.lock().map_err(|error| plan.unwritable(error))?;
     match dependencies::unreported_result(&mut plan).map_err(|error| plan.unwritable(error))? {
         Some(report) => Ok(report),
         None => run_locked_case(plan),
@@ -42,7 +42,7 @@ pub(crate) fn run_case(
 
 /// Runs a case whose lock is held, and before it the cases that it depends on.
 fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
-    let earlier = earlier_records::set_aside(&plan.records.directory).map_err(|error| plan.unwritable(error))?;
+    let earlier = earlier_records::set_aside(&plan.directory).map_err(|error| plan.unwritable(error))?;
     let unmet = match reason_to_skip(&plan) {
         Some(reason) => Some((Status::Skipped, reason)),
         None => dependencies::run_dependencies(&mut plan, run_locked_case).unwrap_or_else(|error| {
@@ -77,12 +77,12 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
 
 /// Why a case is skipped before anything of it runs.
 fn reason_to_skip(plan: &Plan<'_>) -> Option<Reason> {
-    if let (Some(target), Some(chosen)) = (plan.source.entry.target, &plan.settings.targets)
+    if let (Some(target), Some(chosen)) = (plan.entry.target, &plan.settings.targets)
         && !chosen.iter().any(|name| name == target)
     {
         let message = format!("target `{target}` is not selected by EVALSUITE_TARGET");
         return Some(Reason::new(Stage::Select, ReasonCode::Filtered, message));
     }
-    let missing = requirements::missing(&plan.source.case, plan.evals.registry(), &plan.judges(), plan.settings.mode)?;
-    Some(missing.reason(plan.source.suite, plan.recording(0).is_ok_and(|path| path.is_file())))
+    let missing = requirements::missing(&plan.case, plan.evals.registry(), &plan.judges(), plan.settings.mode)?;
+    Some(missing.reason(plan.suite, plan.recording(0).is_ok_and(|path| path.is_file())))
 }

@@ -57,15 +57,15 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
     let (Some(agent), false) = (agent, plan.judges_are_recorded()) else { return Ok(None) };
     let mut conditions = Conditions::default();
     conditions.agent = sha256(agent);
-    let (suite, entry) = (plan.source.suite, plan.source.entry);
+    let (suite, entry) = (plan.suite, plan.entry);
     let is_shared =
         suite.cases.iter().any(|case| case.id != entry.id && directory_of_file(case) == directory_of_file(entry));
-    if let Some(directory) = own_directory(is_shared, &plan.source.case.dir, &plan.source.places) {
+    if let Some(directory) = own_directory(is_shared, &plan.case.dir, &plan.places) {
         let files: BTreeMap<String, String> = walk(&directory, is_ignored)
             .filter_map(Result::ok)
             .filter(|found| found.kind == EntryKind::File)
             // What counts in it is in the digest of the case.
-            .filter(|found| Path::new(plan.source.entry.file).file_name() != Some(found.relative_path.as_os_str()))
+            .filter(|found| Path::new(plan.entry.file).file_name() != Some(found.relative_path.as_os_str()))
             .map(|found| {
                 let digest = found.open().map_err(io::Error::from).and_then(sha256_of_source);
                 (found.name(), digest.unwrap_or_else(|error| error.to_string()))
@@ -73,8 +73,8 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
             .collect();
         conditions.files = sha256(json!(files).to_string());
     }
-    let mut variables = plan.variables.names.clone();
-    if requirements::asks_judge(&plan.source.case, plan.evals.registry()) {
+    let mut variables = plan.variables.clone();
+    if requirements::asks_judge(&plan.case, plan.evals.registry()) {
         let judge = &plan.settings.judge;
         let endpoint = judge.endpoint.as_ref().map(|endpoint| (without_credentials(&endpoint.url), &endpoint.model));
         conditions.judge = sha256(json!([endpoint, judge.targets, judge.temperature, judge.confirm]).to_string());
@@ -84,11 +84,11 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
         plan.standard.threshold,
         plan.planned,
         plan.standard.rule,
-        plan.tested.limit.as_secs_f64(),
+        plan.limit.as_secs_f64(),
         plan.settings.run_all
     ]);
     conditions.settings = sha256(settings.to_string());
-    if requirements::compares_with_baseline(&plan.source.case) {
+    if requirements::compares_with_baseline(&plan.case) {
         conditions.judge = sha256(json!([conditions.judge, plan.accepted_answer()?]).to_string());
     }
     if let (false, Some(output)) = (variables.is_empty(), plan.run.output()) {
@@ -101,7 +101,7 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
 
 /// The result of a case from the newest run with the same conditions, taken over into this run; `None` if the case has to run.
 pub(crate) fn take_over(plan: &Plan<'_>) -> io::Result<Option<CaseReport>> {
-    if !(plan.settings.only_changed && plan.dependencies.are_reused) {
+    if !(plan.settings.only_changed && plan.reuses_dependencies) {
         return Ok(None);
     }
     let Some(conditions) = conditions(plan)? else { return Ok(None) };
@@ -110,22 +110,22 @@ pub(crate) fn take_over(plan: &Plan<'_>) -> io::Result<Option<CaseReport>> {
     if !is_result || record.errors > 0 || record.cost_limited {
         return Ok(None);
     }
-    copy(&earlier, &plan.records.directory)?;
+    copy(&earlier, &plan.directory)?;
     let run = record.reused_run.clone().unwrap_or_else(|| record.run_id.clone());
     let trials = own_trials(plan, &record, &run)?;
     let record = own_record(plan, record, run);
     dependencies::mark_unreported(plan)?;
-    write_json(&plan.records.directory.join(CASE_RECORD), &record, &Redactor::default())?;
+    write_json(&plan.directory.join(CASE_RECORD), &record, &Redactor::default())?;
     plan.report_case_end(&record, None);
     Ok(Some(plan.report(record, trials)))
 }
 
 /// The case's directory and record in the newest other run that has it with these conditions.
 fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(PathBuf, CaseRecord)>> {
-    let test = plan.source.test_name();
+    let test = plan.test_name();
     for run in other_runs(plan.run)?.iter() {
-        let cases = run.path().join(SUITES).join(plan.source.suite.key()).join(CASES);
-        let Some(case) = regrade::newest_of_case(&cases, &plan.records.case_key, &test) else { continue };
+        let cases = run.path().join(SUITES).join(plan.suite.key()).join(CASES);
+        let Some(case) = regrade::newest_of_case(&cases, &plan.case_key, &test) else { continue };
         let file = case.directory.join(CASE_RECORD);
         let record = match read_json::<CaseRecord>(&file) {
             Ok(Some(record)) => record,
@@ -138,8 +138,7 @@ fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(P
             Err(error) => return Err(error),
         };
         let digests = [&record.case_digest, &record.input_digest, &record.grader_digest];
-        let is_same =
-            digests == [&plan.records.digests.case, &plan.records.input_digest, &plan.records.digests.graders];
+        let is_same = digests == [&plan.digests.case, &plan.input_digest, &plan.digests.graders];
         if !is_same || record.conditions.as_ref() != Some(conditions) {
             continue;
         }
@@ -193,12 +192,12 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 fn own_trials(plan: &Plan<'_>, record: &CaseRecord, run: &str) -> io::Result<Vec<TrialRecord>> {
     let mut counted = Vec::new();
     for (index, summary) in record.trials.iter().chain(record.uncounted_trials()).enumerate() {
-        let file = plan.records.directory.join(&summary.path);
+        let file = plan.directory.join(&summary.path);
         let mut trial: TrialRecord = read_json(&file)?
             .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{} is gone", file.display())))?;
         trial.run_id.clone_from(&plan.run.run_id);
         trial.reused_run = Some(run.to_owned());
-        trial.suite_digest.clone_from(&plan.source.data.digest);
+        trial.suite_digest.clone_from(&plan.data.digest);
         write_json(&file, &trial, &Redactor::default())?;
         if index < record.trials.len() {
             counted.push(trial);

@@ -25,13 +25,13 @@ impl CaseSetup<'_> {
     /// The base of the suite, or that of the target where the target has a hook that changes it.
     pub(crate) fn suite_base(&mut self) -> io::Result<Result<WorkspaceBase, Reason>> {
         let plan = self.plan;
-        let session = Session::of(plan.source.suite, plan.settings, plan.run);
+        let session = Session::of(plan.suite, plan.settings, plan.run);
         let entered = session
             .enter(plan.settings.keep_workspaces && self.needs.source == WorkspaceSource::Suite(Isolation::Shared))?;
         let name = format!("base-{}.{}", session.key(), entered.epoch);
         let base = session.base();
         self.session = Some((session.clone(), entered));
-        let wanted = plan.source.data.workspace.clone().unwrap_or_default();
+        let wanted = plan.data.workspace.clone().unwrap_or_default();
         let is_shared = wanted.isolation == Isolation::Shared;
         let directory = base.join("workspace");
         let call = |name: &str, hook: &Hook| HookCall {
@@ -40,7 +40,7 @@ impl CaseSetup<'_> {
             hook: hook.clone(),
             facts: plan.hook_facts(&directory, &format!("__{name}__")),
             log: session.log(name),
-            location: plan.source.data.location.clone(),
+            location: plan.data.location.clone(),
         };
         let of_suite =
             self.make_base(&name, &base, &wanted, is_shared, || run_before_all(plan, &session, &wanted.hooks, call))?;
@@ -63,18 +63,18 @@ impl CaseSetup<'_> {
         else {
             return Ok(Ok(None));
         };
-        let key = file_key(&plan.tested.target);
+        let key = file_key(&plan.target);
         let own = (!is_shared && hooks.before_all.is_some()).then(|| session.base().join("targets").join(&key));
         let call = |name: &str, hook: &Hook| HookCall {
             name: name.to_owned(),
             scope: Scope::Target,
             hook: hook.clone(),
             facts: HookFacts {
-                target: Some(plan.tested.target.clone()),
+                target: Some(plan.target.clone()),
                 ..plan.hook_facts(own.as_deref().unwrap_or(base), &format!("__target_{name}__"))
             },
             log: session.log(&format!("target.{key}.{name}")),
-            location: plan.source.data.location.clone(),
+            location: plan.data.location.clone(),
         };
         let name = format!("target-{}-{key}.{}", session.key(), entered.epoch);
         let made = run_once(&plan.run.locks(), &name, &plan.redactor, || {
@@ -89,20 +89,20 @@ impl CaseSetup<'_> {
     /// The base of a case that has its own files or hooks.
     pub(crate) fn case_base(&mut self, isolation: Isolation) -> io::Result<Result<WorkspaceBase, Reason>> {
         let plan = self.plan;
-        let Some(workspace) = &plan.source.case.workspace else { return Ok(Ok(WorkspaceBase::Template)) };
+        let Some(workspace) = &plan.case.workspace else { return Ok(Ok(WorkspaceBase::Template)) };
         let name = own_base_name(plan);
-        let base = plan.run.suite(&plan.source.suite.key()).join("base").join(&name);
+        let base = plan.run.suite(&plan.suite.key()).join("base").join(&name);
         let call = |hook_name: &str, hook: &Hook| HookCall {
             name: hook_name.to_owned(),
             scope: Scope::Case,
             hook: hook.clone(),
             facts: HookFacts {
-                target: Some(plan.tested.target.clone()),
-                case: Some(CaseFacts::of(&plan.source.case, &plan.source.places)),
-                ..plan.hook_facts(&base.join("workspace"), &plan.source.case.id)
+                target: Some(plan.target.clone()),
+                case: Some(CaseFacts::of(&plan.case, &plan.places)),
+                ..plan.hook_facts(&base.join("workspace"), &plan.case.id)
             },
-            log: plan.records.directory.join("hooks").join(format!("{hook_name}.log")),
-            location: plan.source.case.location.clone(),
+            log: plan.directory.join("hooks").join(format!("{hook_name}.log")),
+            location: plan.case.location.clone(),
         };
         let needs = self.needs;
         self.own_base = Some(base.clone());
@@ -155,7 +155,7 @@ fn once_name(name: &str) -> String {
 
 /// Name of the directory of a case's own base: the same in all attempts of the test runner.
 fn own_base_name(plan: &Plan<'_>) -> String {
-    let first = plan.records.place.attempt(1);
+    let first = plan.case_directory.attempt(1);
     format!("case-{}", first.file_name().unwrap_or_default().to_string_lossy())
 }
 

@@ -32,12 +32,12 @@ pub(crate) struct CaseSetup<'a> {
 impl<'a> CaseSetup<'a> {
     /// Waits for a shared workspace. Nothing is made yet.
     pub(crate) fn begin(plan: &'a Plan<'a>) -> io::Result<Self> {
-        let (of_suite, of_case) = (&plan.source.data.workspace, &plan.source.case.workspace);
+        let (of_suite, of_case) = (&plan.data.workspace, &plan.case.workspace);
         let needs = WorkspaceNeeds::of(of_suite.as_ref(), of_case.as_ref(), plan.target_hooks());
         let mut shared = None;
         if needs.source == WorkspaceSource::Suite(Isolation::Shared) {
             // For all trials of the case, and before a slot is taken: a test with a slot must not wait for one that needs it.
-            let key = Session::of(plan.source.suite, plan.settings, plan.run).key();
+            let key = Session::of(plan.suite, plan.settings, plan.run).key();
             shared = Some(FileLock::acquire(&plan.run.locks().join(format!("workspace-{key}.lock")))?);
         }
         Ok(Self { plan, needs, session: None, base: None, own_base: None, _shared: shared })
@@ -101,12 +101,12 @@ fn build(written: &Workspace, directory: &Path, plan: &Plan<'_>) -> Result<(), R
     let resolved = interpolation::resolve_workspace(
         // The variables of hooks are filled in when the hooks run.
         Workspace { hooks: Hooks::default(), ..written.clone() },
-        &plan.source.case.location,
+        &plan.case.location,
     );
     let resolved = resolved.map_err(|unresolved| {
         Reason::new(Stage::Workspace, ReasonCode::VariableUnset, unresolved.message).with_location(unresolved.location)
     })?;
-    workspace::build(&resolved, directory, &plan.source.places, plan.settings.echo)
+    workspace::build(&resolved, directory, &plan.places, plan.settings.echo)
 }
 
 fn run_hook(call: &HookCall, plan: &Plan<'_>) -> Result<(), Reason> {

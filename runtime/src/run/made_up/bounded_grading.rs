@@ -2,12 +2,11 @@
 
 use evalsuite_records::record::{GraderRecord, GraderState, Verdict};
 use evalsuite_schema::grader::{Aggregator, AskedJudge, Composite};
-use evalsuite_schema::{Grader, GraderConfig, Layout};
+use evalsuite_schema::{Grader, GraderConfig};
 
 use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_record::grader_record;
 use crate::grade::grading_context::GradingContext;
-use crate::grade::scoring::{TrialScore, score_trial};
 use crate::grade::{composite, grade_at};
 use crate::model::score::Score;
 
@@ -51,14 +50,6 @@ impl Bounded {
     pub(crate) fn shown(self) -> GraderRecord {
         self.open.map_or(self.low, |(_, shown)| shown)
     }
-}
-
-/// The worst and the best score that are possible.
-pub(crate) fn score_bounds(layout: Layout, graders: &[Bounded], threshold: f64) -> [TrialScore; 2] {
-    [Bounded::low, Bounded::high].map(|end| {
-        let records: Vec<GraderRecord> = graders.iter().map(|grader| end(grader).clone()).collect();
-        score_trial(layout, &records, threshold)
-    })
 }
 
 /// Runs graders, and collects those that cannot be run.

@@ -62,9 +62,9 @@ pub(super) fn has_default_judge(suite: &MadeUpSuite) -> bool {
 }
 
 fn recording_of_examples(plan: &Plan<'_>) -> Result<PathBuf, Reason> {
-    let key = format!("{EXAMPLES}/{}", file_key(&plan.records.case_key));
+    let key = format!("{EXAMPLES}/{}", file_key(&plan.case_key));
     let settings = plan.settings.cassettes.as_deref();
-    cassette_path(plan.source.suite, &key, 0, settings, &plan.source.places)
+    cassette_path(plan.suite, &key, 0, settings, &plan.places)
 }
 
 fn open(path: PathBuf, mode: Mode, plan: &Plan<'_>, files: &AnswerFiles) -> Result<TrialCassette, CaseError> {

@@ -5,9 +5,10 @@ use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
 
 use crate::grade::scoring::{TrialScore, score_conversation};
 use crate::model::evidence::Facts;
-use crate::run::made_up::bounded_grading::{Bounded, NotRun, score_bounds};
-use crate::run::made_up::made_up_grading::{MadeUpGrading, ScoredResult, Surroundings};
-use crate::run::made_up::{MadeUpReply, MadeUpResult};
+use crate::model::messages::role_blocks;
+use crate::run::made_up::bounded_grading::{Bounded, NotRun};
+use crate::run::made_up::made_up_grading::{MadeUpGrading, Surroundings};
+use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::selection::turn_graders::turn_graders;
 use crate::run::trial::conversation::conversation_history::ConversationHistory;
 use crate::run::trial::conversation::conversation_totals::ConversationTotals;
@@ -38,18 +39,15 @@ impl MadeUpGrading<'_> {
         conversation: &Conversation,
         result: &MadeUpResult,
         surroundings: &Surroundings,
-    ) -> ScoredResult {
-        let (case, empty) = (self.case(), MadeUpReply::default());
+    ) -> GradedResult {
+        let case = self.case();
         let mut history = ConversationHistory::of(case);
         let mut totals = ConversationTotals::default();
         let (mut turns, mut not_run) = (Vec::new(), Vec::new());
         let [mut low, mut high] = [TurnScores::default(), TurnScores::default()];
         for (index, turn) in (0_u32..).zip(&conversation.turns) {
-            let reply = result.replies.get(index as usize).unwrap_or(&empty);
-            let mut facts = self.facts(reply, surroundings);
-            facts.input = Some(Input::Messages(history.with(&turn.input)));
-            facts.expected_output.clone_from(&turn.expected_output);
-            facts.is_conversation = true;
+            let mut facts = self.facts(result.replies.get(index as usize), surroundings);
+            history.describe(turn, &mut facts);
             // The whole is graded as far as a trial gets.
             if !high.is_stopped {
                 history.add(&turn.input, &facts.answer);
@@ -61,9 +59,8 @@ impl MadeUpGrading<'_> {
             high.add(of_high, conversation.on_turn_failure);
             turns.push(record);
         }
-        let outcome = totals.outcome(&history);
-        let mut facts = self.facts(&MadeUpReply::default(), surroundings);
-        facts.answer = outcome.text.unwrap_or_default();
+        let mut facts = self.facts(None, surroundings);
+        facts.answer = role_blocks(&history.0);
         facts.input = Some(Input::Messages(history.0));
         facts.is_conversation = true;
         (facts.transcript, facts.turns) = totals.transcript();
@@ -73,7 +70,7 @@ impl MadeUpGrading<'_> {
             score_conversation(conversation.aggregation, &turns.scores, whole, self.plan.standard.threshold)
         };
         let (low, high) = (score(&low, of_low), score(&high, of_high));
-        ScoredResult::between([low, high], graders, Some(turns), not_run)
+        GradedResult::between([low, high], graders, Some(turns), not_run)
     }
 
     /// The scores of the whole. If a trial may have ended earlier, nothing is known of what the graders would have said.
@@ -81,8 +78,7 @@ impl MadeUpGrading<'_> {
         if graders.is_empty() {
             return [None, None];
         }
-        let (layout, threshold) = (self.plan.source.data.layout, self.plan.standard.threshold);
-        let [mut low, high] = score_bounds(layout, graders, threshold);
+        let [mut low, high] = self.scores(graders);
         if may_end_earlier && low.outcome == Status::Passed {
             (low.outcome, low.score) = (Status::Failed, Some(0.0));
         }
@@ -106,8 +102,7 @@ impl MadeUpGrading<'_> {
             return (record, None);
         }
         let graded = self.run_graders(&graders, Some(&turn_folder(index)), facts, surroundings, not_run);
-        let plan = &self.plan;
-        let [low, high] = score_bounds(plan.source.data.layout, &graded, plan.standard.threshold);
+        let [low, high] = self.scores(&graded);
         record.graders = graded.into_iter().map(Bounded::shown).collect();
         (record.score, record.outcome) = match shown(&low) == shown(&high) {
             true => shown(&low),

@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use evalsuite_records::record::{GraderState, Status, TurnRecord, Usage, Verdict};
-use evalsuite_schema::{Case, Grader, GraderConfig, Input, Turn};
+use evalsuite_records::record::{GraderRecord, GraderState, Status, Usage, Verdict};
+use evalsuite_schema::{Case, Grader, GraderConfig, Turn};
 
 use crate::grade;
 use crate::grade::grading_context::GradingContext;
@@ -17,7 +17,7 @@ use crate::model::evidence::{Evidence, Facts};
 use crate::model::suite::EvalCase;
 use crate::platform::clock::timestamp;
 use crate::run::case_error::CaseError;
-use crate::run::made_up::bounded_grading::{AllowedGraders, Bounded, BoundedGrading, NotRun, score_bounds};
+use crate::run::made_up::bounded_grading::{AllowedGraders, Bounded, BoundedGrading, NotRun};
 use crate::run::made_up::judge_replies::{JudgeReplies, has_default_judge};
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::made_up::made_up_workspace::needs_workspace;
@@ -52,27 +52,6 @@ pub(super) struct Surroundings {
     pub(super) changes: WorkspaceDiff,
 }
 
-/// A result that was graded, and its worst score.
-pub(super) struct ScoredResult {
-    pub(super) graded: GradedResult,
-    pub(super) outcome: TrialScore,
-}
-
-impl ScoredResult {
-    /// What is known of a result with these worst and best scores.
-    pub(super) fn between(
-        [low, high]: [TrialScore; 2],
-        graders: Vec<Bounded>,
-        turns: Option<Vec<TurnRecord>>,
-        not_run: Vec<NotRun>,
-    ) -> Self {
-        let passes = (low.outcome == high.outcome).then_some(low.outcome == Status::Passed);
-        let score = low.score.filter(|_| low.score == high.score);
-        let graders = graders.into_iter().map(Bounded::shown).collect();
-        Self { graded: GradedResult { passes, score, graders, turns, not_run }, outcome: low }
-    }
-}
-
 /// What grades a result.
 #[derive(Clone, Copy)]
 pub(super) enum Graders<'g> {
@@ -85,13 +64,13 @@ pub(super) enum Graders<'g> {
 impl<'a> MadeUpGrading<'a> {
     pub(super) fn new(suite: &'a MadeUpSuite, entry: &'static EvalCase) -> Result<Self, CaseError> {
         let plan = Plan::new(&suite.evals, entry, &suite.settings, &suite.run)?;
-        let resolved = match plan.variables.of_case {
+        let resolved = match plan.entry.may_have_variables() {
             true => Some(resolve_case(&plan).map_err(|end| end.reason)?.into_owned()),
             false => None,
         };
-        let directory = plan.records.directory.join("made-up");
+        let directory = plan.directory.join("made-up");
         let workspace = directory.join("workspace");
-        let case = resolved.as_ref().unwrap_or(&plan.source.case);
+        let case = resolved.as_ref().unwrap_or(&plan.case);
         let needs_workspace = case.all_graders().any(|grader| needs_workspace(grader, case, suite.allowed.commands));
         if !needs_workspace && has_user_grader(case) {
             std::fs::create_dir_all(&workspace).map_err(|error| plan.unwritable(error))?;
@@ -105,7 +84,7 @@ impl<'a> MadeUpGrading<'a> {
 
     /// The case with the values of its variables.
     pub(crate) fn case(&self) -> &Case {
-        self.resolved.as_ref().unwrap_or(&self.plan.source.case)
+        self.resolved.as_ref().unwrap_or(&self.plan.case)
     }
 
     /// Grades a result.
@@ -121,7 +100,7 @@ impl<'a> MadeUpGrading<'a> {
         };
         let graded = guarded(|| match in_workspace || result.changes_files() {
             true => self.grade_in_workspace(graders, result),
-            false => Ok(self.grade_at(graders, result, &self.nowhere).graded),
+            false => Ok(self.grade_at(graders, result, &self.nowhere)),
         });
         graded.unwrap_or_else(|end| self.ungraded(graders, end))
     }
@@ -131,33 +110,27 @@ impl<'a> MadeUpGrading<'a> {
         graders: Graders<'_>,
         result: &MadeUpResult,
         surroundings: &Surroundings,
-    ) -> ScoredResult {
-        let (case, empty) = (self.case(), MadeUpReply::default());
-        let reply = result.replies.first().unwrap_or(&empty);
+    ) -> GradedResult {
+        let case = self.case();
+        let mut facts = self.facts(result.replies.first(), surroundings);
         match (graders, &case.conversation) {
             (Graders::One { path, grader, turn }, _) => {
-                let mut facts = self.facts(reply, surroundings);
                 if let Some(turn) = turn {
-                    facts.input = Some(Input::Messages(ConversationHistory::of(case).with(&turn.input)));
-                    facts.expected_output.clone_from(&turn.expected_output);
-                    facts.is_conversation = true;
+                    ConversationHistory::of(case).describe(turn, &mut facts);
                 }
                 self.grade_by_one(path, grader, facts, surroundings)
             }
             (Graders::All, Some(conversation)) => self.grade_conversation(conversation, result, surroundings),
             (Graders::All, None) => {
                 let mut not_run = Vec::new();
-                let facts = self.facts(reply, surroundings);
                 let graders = self.run_graders(&self.graders(), None, facts, surroundings, &mut not_run);
-                let plan = &self.plan;
-                let scores = score_bounds(plan.source.data.layout, &graders, plan.standard.threshold);
-                ScoredResult::between(scores, graders, None, not_run)
+                GradedResult::between(self.scores(&graders), graders, None, not_run)
             }
         }
     }
 
     /// The verdict of one grader.
-    fn grade_by_one(&self, path: &str, grader: &Grader, facts: Facts, surroundings: &Surroundings) -> ScoredResult {
+    fn grade_by_one(&self, path: &str, grader: &Grader, facts: Facts, surroundings: &Surroundings) -> GradedResult {
         let mut not_run = Vec::new();
         let folder = path.strip_suffix(grader.name.as_str()).and_then(|folder| folder.strip_suffix('/'));
         let bounded = self.run_graders(std::slice::from_ref(grader), folder, facts, surroundings, &mut not_run);
@@ -167,9 +140,16 @@ impl<'a> MadeUpGrading<'a> {
         let graders: Vec<_> = bounded.into_iter().map(Bounded::shown).collect();
         let is_decided = graders.iter().all(|grader| grader.state == GraderState::Decided);
         let score = graders.first().and_then(|grader| grader.value).filter(|_| is_decided);
-        let plan = &self.plan;
-        let outcome = score_trial(plan.source.data.layout, &graders, plan.standard.threshold);
-        ScoredResult { graded: GradedResult { passes, score, graders, turns: None, not_run }, outcome }
+        let worst = score_trial(self.plan.data.layout, &graders, self.plan.standard.threshold);
+        GradedResult { passes, score, graders, turns: None, not_run, worst: (worst.outcome, worst.score) }
+    }
+
+    /// The worst and the best score that are possible.
+    pub(super) fn scores(&self, graders: &[Bounded]) -> [TrialScore; 2] {
+        [Bounded::low, Bounded::high].map(|end| {
+            let records: Vec<GraderRecord> = graders.iter().map(|grader| end(grader).clone()).collect();
+            score_trial(self.plan.data.layout, &records, self.plan.standard.threshold)
+        })
     }
 
     /// The graders of the case, or the judge of a case without any.
@@ -196,7 +176,8 @@ impl<'a> MadeUpGrading<'a> {
         };
         let not_run = |path| NotRun { path, asks_judge: false, reason: format!("was not run: {message}") };
         let not_run = paths.into_iter().map(not_run).collect();
-        GradedResult { passes: None, score: None, graders: Vec::new(), turns: None, not_run }
+        let worst = (Status::Error, None);
+        GradedResult { passes: None, score: None, graders: Vec::new(), turns: None, not_run, worst }
     }
 
     /// Runs graders on what they would see of a reply; `folder` is what their paths begin with.
@@ -217,11 +198,11 @@ impl<'a> MadeUpGrading<'a> {
         };
         let context = GradingContext {
             evidence: &evidence,
-            suite: plan.source.suite.name,
-            layout: plan.source.data.layout,
+            suite: plan.suite.name,
+            layout: plan.data.layout,
             threshold: plan.standard.threshold,
             registry: plan.evals.registry(),
-            places: &plan.source.places,
+            places: &plan.places,
             environment: &surroundings.environment,
             trial_dir: &surroundings.directory,
             cassette,
@@ -239,13 +220,14 @@ impl<'a> MadeUpGrading<'a> {
     }
 
     /// What graders see of a reply. It used no time, no tokens and no money.
-    pub(super) fn facts(&self, reply: &MadeUpReply, surroundings: &Surroundings) -> Facts {
+    pub(super) fn facts(&self, reply: Option<&MadeUpReply>, surroundings: &Surroundings) -> Facts {
         let (case, plan) = (self.case(), &self.plan);
+        let MadeUpReply { answer, messages } = reply.cloned().unwrap_or_default();
         let now = timestamp();
         Facts {
-            tags: plan.source.tags(),
-            answer: reply.answer.clone(),
-            transcript: Some(reply.messages.clone()),
+            tags: plan.tags(),
+            answer,
+            transcript: Some(messages),
             usage: Some(Usage::default()),
             cost_usd: Some(0.0),
             started_at: now.clone(),
@@ -253,8 +235,8 @@ impl<'a> MadeUpGrading<'a> {
             files: surroundings.files.clone(),
             changes: surroundings.changes.files.clone(),
             diff: surroundings.changes.diff.clone(),
-            dependencies: Arc::clone(&plan.dependencies.results),
-            ..Facts::of_case(case, &plan.tested.target)
+            dependencies: Arc::clone(&plan.dependencies),
+            ..Facts::of_case(case, &plan.target)
         }
     }
 }

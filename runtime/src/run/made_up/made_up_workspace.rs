@@ -8,7 +8,7 @@ use evalsuite_schema::grader::Aggregator;
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
 use crate::run::case_setup::CaseSetup;
-use crate::run::made_up::made_up_grading::{Graders, MadeUpGrading, ScoredResult, Surroundings};
+use crate::run::made_up::made_up_grading::{Graders, MadeUpGrading, Surroundings};
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::trial::captured::changes_between;
 use crate::run::trial::early_end::{EarlyEnd, guarded};
@@ -46,21 +46,23 @@ impl MadeUpGrading<'_> {
         let trial = TrialAttempt::begin(&self.plan, base, 0, number).map_err(|error| unusable(&error))?;
         let prepared = Prepared::with_cassette(&trial, self.replies.cassette.clone())?;
         prepared.make_workspace()?;
-        let scored = guarded(|| self.grade_prepared(graders, result, &prepared));
+        let graded = guarded(|| self.grade_prepared(graders, result, &prepared));
+        let (outcome, score) = graded.as_ref().map_or_else(|end| (end.outcome, None), |graded| graded.worst);
+        let answer = result.replies.last().filter(|_| graded.is_ok()).map(|reply| reply.answer.clone());
+        {
+            let mut record = trial.record.borrow_mut();
+            (record.outcome, record.score, record.answer) = (outcome, score, answer);
+        }
         let after = guarded(|| {
-            let answer = result.replies.last().map(|reply| reply.answer.as_str());
-            match &scored {
-                Ok(scored) => trial_hooks::run_after_each(&prepared, &scored.outcome, answer),
-                Err(end) => trial_hooks::run_after_each(&prepared, &end.clone().into(), None),
-            }
+            trial_hooks::run_after_each(&prepared);
             Ok(())
         });
         drop(prepared);
-        let TrialAttempt { directory, log, .. } = trial;
+        let TrialAttempt { directory, record, .. } = trial;
         self.suite.add_problems(after.err().map(|end| end.reason.message));
-        self.suite.add_problems(log.into_entries().notes.into_iter().map(|note| note.message));
+        self.suite.add_problems(record.into_inner().notes.into_iter().map(|note| note.message));
         self.suite.add_problems(workspace::remove_directory(&directory).err().map(|error| error.to_string()));
-        scored.map(|scored| scored.graded)
+        graded
     }
 
     fn grade_prepared(
@@ -68,7 +70,7 @@ impl MadeUpGrading<'_> {
         graders: Graders<'_>,
         result: &MadeUpResult,
         prepared: &Prepared<'_>,
-    ) -> Result<ScoredResult, EarlyEnd> {
+    ) -> Result<GradedResult, EarlyEnd> {
         let trial = prepared.trial;
         trial_hooks::run_before_each(prepared)?;
         let before = prepared.snapshot()?;

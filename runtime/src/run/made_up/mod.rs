@@ -11,10 +11,11 @@ pub(crate) mod made_up_workspace;
 #[cfg(test)]
 mod tests;
 
-use evalsuite_records::record::{GraderRecord, TurnRecord};
+use evalsuite_records::record::{GraderRecord, Status, TurnRecord};
 use evalsuite_schema::{Message, Role, ToolCall};
 
-use self::bounded_grading::NotRun;
+use self::bounded_grading::{Bounded, NotRun};
+use crate::grade::scoring::TrialScore;
 
 /// What an agent might have done.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -76,4 +77,25 @@ pub(crate) struct GradedResult {
     pub(crate) turns: Option<Vec<TurnRecord>>,
     /// The graders that were not run.
     pub(crate) not_run: Vec<NotRun>,
+    /// Outcome and score if all graders that were not run fail.
+    pub(crate) worst: (Status, Option<f64>),
+}
+
+impl GradedResult {
+    /// What is known of a result with these worst and best scores.
+    fn between(
+        [low, high]: [TrialScore; 2],
+        graders: Vec<Bounded>,
+        turns: Option<Vec<TurnRecord>>,
+        not_run: Vec<NotRun>,
+    ) -> Self {
+        Self {
+            passes: (low.outcome == high.outcome).then_some(low.outcome == Status::Passed),
+            score: low.score.filter(|_| low.score == high.score),
+            graders: graders.into_iter().map(Bounded::shown).collect(),
+            turns,
+            not_run,
+            worst: (low.outcome, low.score),
+        }
+    }
 }

@@ -1,109 +1,90 @@
 //! The data of a case that all its trials share.
 
-mod case_parts;
+mod new_plan;
 mod progress;
 pub(crate) mod regrade;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use evalsuite_records::record::{CaseRecord, Mode, Reason, TrialRecord};
-use evalsuite_schema::{Case, Hooks, Location};
+use evalsuite_schema::digest::CaseDigests;
+use evalsuite_schema::{Case, Hooks, Location, Suite};
 
 use crate::grade::scoring::CaseStandard;
 use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
 use crate::model::command::{CommandEnvironment, Site};
 use crate::model::dependency::Dependencies;
 use crate::model::evals::Evals;
-use crate::model::suite::EvalCase;
-use crate::model::suite_location::package_directory;
+use crate::model::suite::{EvalCase, EvalSuite};
+use crate::model::suite_location::{SuiteLocation, package_directory};
 use crate::platform::redaction::Redactor;
 use crate::record::baseline::{accepted_answer, accepted_answers_file};
 use crate::record::cassette::{AgentInput, CassetteOptions, Placeholders, RecordedTrial, cassette_path};
-use crate::record::run_directory::RunDirectory;
+use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::record::run_record::SuiteOfRun;
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
 use crate::run::hooks::HookFacts;
-use crate::run::plan::case_parts::{CaseRecords, CaseSource, CaseVariables, TestedAgent};
 use crate::run::plan::regrade::EarlierTrials;
 use crate::run::selection::chosen_agent::ChosenAgent;
 use crate::run::selection::{requirements, rerun};
 use crate::run::settings::Settings;
 
-/// The data of a case that all its trials share, each part from the phase that makes it.
+/// The data of a case that all its trials share.
 pub(crate) struct Plan<'a> {
     pub(crate) evals: &'a Evals,
     pub(crate) settings: &'a Settings,
     pub(crate) run: &'a RunDirectory,
-    pub(crate) source: CaseSource,
-    pub(crate) tested: TestedAgent,
+    pub(crate) suite: &'static EvalSuite,
+    /// The data of the suite.
+    pub(crate) data: Arc<Suite>,
+    pub(crate) entry: &'static EvalCase,
+    pub(crate) case: Case,
+    pub(crate) places: SuiteLocation,
+    pub(crate) target: String,
+    /// The agent under test.
+    pub(crate) agent: ChosenAgent,
+    pub(crate) agent_name: String,
+    /// How long a call of the agent may take.
+    pub(crate) limit: Duration,
+    /// What the agent sees of the case.
+    pub(crate) seen: AgentInput,
+    /// SHA-256 of what the agent sees of the case.
+    pub(crate) input_digest: String,
+    pub(crate) digests: CaseDigests,
     /// What the trials of the case are measured by.
     pub(crate) standard: CaseStandard,
     pub(crate) planned: u32,
-    pub(crate) records: CaseRecords,
-    pub(crate) dependencies: DependencyResults,
-    pub(crate) variables: CaseVariables,
+    pub(crate) case_key: String,
+    pub(crate) case_directory: CaseDirectory,
+    /// Directory of the records of this attempt of the test runner.
+    pub(crate) directory: PathBuf,
+    /// Results of the cases that the case depends on.
+    pub(crate) dependencies: Arc<Dependencies>,
+    /// Whether all of them are results of earlier runs.
+    pub(crate) reuses_dependencies: bool,
+    /// The case that made this one run.
+    pub(crate) requested_by: Option<&'static str>,
+    /// Names of the variables of the case, its target, and the workspace and hooks around it.
+    pub(crate) variables: BTreeSet<String>,
+    /// Variables whose values are removed from everything that is written.
+    pub(crate) secrets: Vec<String>,
     pub(crate) redactor: Redactor,
-    /// What the agent sees of the case.
-    pub(crate) seen: AgentInput,
     /// The earlier trials that are graded again, or why there are none.
     pub(crate) regraded: Option<Result<EarlierTrials, Reason>>,
 }
 
-/// Results of the cases that a case depends on.
-pub(crate) struct DependencyResults {
-    pub(crate) results: Arc<Dependencies>,
-    /// Whether all of them are results of earlier runs.
-    pub(crate) are_reused: bool,
-    /// The case that made this one run.
-    pub(crate) requested_by: Option<&'static str>,
-}
-
-impl<'a> Plan<'a> {
-    pub(crate) fn new(
-        evals: &'a Evals,
-        entry: &'static EvalCase,
-        settings: &'a Settings,
-        run: &'a RunDirectory,
-    ) -> Result<Self, CaseError> {
-        let source = CaseSource::decode(evals, entry, settings, run)?;
-        let tested = TestedAgent::of(&source, evals, settings)?;
-        let command = tested.agent.command().map(|agent| &agent.target);
-        let seen = AgentInput::new(&source.case, &tested.target, command, &source.places);
-        let records = CaseRecords::claim(&source, &tested.target, &seen, &settings.runner, run)?;
-        let variables = CaseVariables::of(&source, &tested);
-        let regraded = settings.regrade.as_deref().map(|wanted| {
-            regrade::find_trials(run, wanted, source.suite, &records.case_key, &source.suite.test_path(entry))
-        });
-        let planned = match &regraded {
-            Some(Ok(earlier)) => earlier.trials,
-            _ => settings.trials.unwrap_or(source.case.trials.count),
-        };
-        Ok(Self {
-            standard: source.standard(settings.threshold),
-            planned: planned.max(1),
-            redactor: Redactor::of(variables.secrets.iter().map(String::as_str)).and_values(settings.judge.secrets()),
-            dependencies: DependencyResults { results: Arc::default(), are_reused: true, requested_by: None },
-            evals,
-            settings,
-            run,
-            source,
-            tested,
-            records,
-            variables,
-            seen,
-            regraded,
-        })
-    }
-
+impl Plan<'_> {
     /// The suite in the run.
     pub(crate) fn suite_run(&self) -> SuiteOfRun<'_> {
         SuiteOfRun {
-            suite: self.source.suite,
-            data: &self.source.data,
-            location: &self.source.places,
+            suite: self.suite,
+            data: &self.data,
+            location: &self.places,
             run: self.run,
             redactor: &self.redactor,
             echo: self.settings.echo,
@@ -113,29 +94,29 @@ impl<'a> Plan<'a> {
     /// The report of the case.
     pub(crate) fn report(&self, record: CaseRecord, trials: Vec<TrialRecord>) -> CaseReport {
         CaseReport {
-            suite: self.source.suite,
-            case: self.source.entry,
+            suite: self.suite,
+            case: self.entry,
             record,
             trials,
-            directory: self.records.directory.clone(),
+            directory: self.directory.clone(),
             redactor: self.redactor.clone(),
         }
     }
 
     /// The error that the case's records cannot be written or read.
     pub(crate) fn unwritable(&self, error: io::Error) -> CaseError {
-        CaseError::unwritable(&format!("case `{}`", self.source.entry.id), &self.records.directory, error)
+        CaseError::unwritable(&format!("case `{}`", self.entry.id), &self.directory, error)
     }
 
     /// Where the case's judges come from.
     pub(crate) fn judges(&self) -> JudgeChoice {
-        let under_test = match &self.tested.agent {
+        let under_test = match &self.agent {
             ChosenAgent::Command(agent) => Some(agent.name.clone()),
             // `default` is the target of cases without one: an entry of this name in the targets file may be unrelated.
-            ChosenAgent::Rust(_) => Some(self.tested.target.clone()).filter(|target| target != "default"),
+            ChosenAgent::Rust(_) => Some(self.target.clone()).filter(|target| target != "default"),
             ChosenAgent::Unusable(_) => None,
         };
-        let (places, file) = (self.source.places.clone(), self.settings.targets_file.clone());
+        let (places, file) = (self.places.clone(), self.settings.targets_file.clone());
         let commands = self.evals.commands().map(|load| JudgeCommands { load, places, file, under_test });
         JudgeChoice {
             judges: self.evals.judges().clone(),
@@ -153,7 +134,7 @@ impl<'a> Plan<'a> {
             Mode::Live => {
                 let has_judge = self.settings.judge.names_one() || self.evals.judges().has_default();
                 !has_judge
-                    && requirements::needs_judge(&self.source.case, self.evals.registry())
+                    && requirements::needs_judge(&self.case, self.evals.registry())
                     && self.recording(0).is_ok_and(|path| path.is_file())
             }
             _ => false,
@@ -162,24 +143,23 @@ impl<'a> Plan<'a> {
 
     /// The file of a trial's recording.
     pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, Reason> {
-        let CaseSource { suite, places, .. } = &self.source;
-        cassette_path(suite, &self.records.case_key, trial, self.settings.cassettes.as_deref(), places)
+        cassette_path(self.suite, &self.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
     }
 
     /// The options to open the recording of a trial with these directories, without the path of the recording.
     pub(crate) fn cassette_options(&self, trial: u32, directory: &Path, workspace: &Path) -> CassetteOptions {
-        let secrets = self.variables.secrets.iter().map(String::as_str);
+        let secrets = self.secrets.iter().map(String::as_str);
         CassetteOptions {
             mode: self.settings.mode,
             path: None,
-            placeholders: Placeholders::of_trial(secrets, &self.redactor, &self.source.places, directory, workspace),
+            placeholders: Placeholders::of_trial(secrets, &self.redactor, &self.places, directory, workspace),
             about: RecordedTrial {
-                suite: self.source.suite.name.to_owned(),
-                case_id: self.source.entry.id.to_owned(),
-                target: self.tested.target.clone(),
+                suite: self.suite.name.to_owned(),
+                case_id: self.entry.id.to_owned(),
+                target: self.target.clone(),
                 trial,
                 seen: self.seen.clone(),
-                input_digest: self.records.input_digest.clone(),
+                input_digest: self.input_digest.clone(),
             },
             hint: self.how_to_record(),
             has_agent: true,
@@ -195,10 +175,10 @@ impl<'a> Plan<'a> {
         workspace: &Path,
     ) -> CommandEnvironment {
         CommandEnvironment::of(&Site {
-            places: &self.source.places,
+            places: &self.places,
             run_id: &self.run.run_id,
             case,
-            target: &self.tested.target,
+            target: &self.target,
             trial,
             echo: self.settings.echo,
             directory,
@@ -208,7 +188,7 @@ impl<'a> Plan<'a> {
 
     /// The accepted answer to the case, of its target.
     pub(crate) fn accepted_answer(&self) -> io::Result<Option<String>> {
-        let file = accepted_answers_file(&package_directory(self.source.suite), &self.source.suite.id());
+        let file = accepted_answers_file(&package_directory(self.suite), &self.suite.id());
         accepted_answer(&file, &self.case_record())
     }
 
@@ -216,42 +196,52 @@ impl<'a> Plan<'a> {
     pub(crate) fn case_record(&self) -> CaseRecord {
         let mut record = CaseRecord::new();
         record.run_id = self.run.run_id.clone();
-        record.suite = self.source.suite.name.to_owned();
-        record.module = self.source.suite.module_path.to_owned();
-        record.suite_digest = self.source.data.digest.clone();
-        record.layout = self.source.data.layout;
-        record.kind = self.source.data.kind;
-        record.case_id = self.source.entry.id.to_owned();
-        record.case_key = self.records.case_key.clone();
-        record.case_digest = self.records.digests.case.clone();
-        record.input_digest = self.records.input_digest.clone();
-        record.grader_digest = self.records.digests.graders.clone();
-        record.test_name = self.source.test_name();
-        record.target = self.tested.target.clone();
-        record.agent = self.tested.agent_name.clone();
-        record.location = Location::new(self.source.entry.file, self.source.entry.line, self.source.entry.column);
+        record.suite = self.suite.name.to_owned();
+        record.module = self.suite.module_path.to_owned();
+        record.suite_digest = self.data.digest.clone();
+        record.layout = self.data.layout;
+        record.kind = self.data.kind;
+        record.case_id = self.entry.id.to_owned();
+        record.case_key = self.case_key.clone();
+        record.case_digest = self.digests.case.clone();
+        record.input_digest = self.input_digest.clone();
+        record.grader_digest = self.digests.graders.clone();
+        record.test_name = self.test_name();
+        record.target = self.target.clone();
+        record.agent = self.agent_name.clone();
+        record.location = Location::new(self.entry.file, self.entry.line, self.entry.column);
         record.runner_attempt = self.settings.runner.attempt;
-        record.requested_by = self.dependencies.requested_by.map(str::to_owned);
+        record.requested_by = self.requested_by.map(str::to_owned);
         record.threshold = self.standard.threshold;
         record
     }
 
+    /// Path of the case's test, without the crate.
+    pub(crate) fn test_name(&self) -> String {
+        self.suite.test_path(self.entry)
+    }
+
+    /// The tags of the case.
+    pub(crate) fn tags(&self) -> Vec<String> {
+        self.entry.tags.iter().map(|tag| (*tag).to_owned()).collect()
+    }
+
     /// Number of trials of the suite that may run in parallel, if there is a limit.
     pub(crate) fn workers(&self) -> Option<u32> {
-        self.settings.workers.or(self.source.data.workers)
+        self.settings.workers.or(self.data.workers)
     }
 
     /// The hooks of the case's target.
     pub(crate) fn target_hooks(&self) -> Option<&Hooks> {
-        self.source.data.targets.iter().find(|target| target.name == self.tested.target).map(|target| &target.hooks)
+        self.data.targets.iter().find(|target| target.name == self.target).map(|target| &target.hooks)
     }
 
     /// What every hook of the case gets; `test_id` is the case's id, or a name in underscores for a hook around all cases.
     pub(crate) fn hook_facts(&self, workspace: &Path, test_id: &str) -> HookFacts {
         HookFacts {
             run_id: self.run.run_id.clone(),
-            package_root: self.source.places.package_root.clone(),
-            suite_dir: self.source.places.suite_dir.clone(),
+            package_root: self.places.package_root.clone(),
+            suite_dir: self.places.suite_dir.clone(),
             workspace: workspace.to_owned(),
             test_id: test_id.to_owned(),
             ..HookFacts::default()
@@ -260,7 +250,7 @@ impl<'a> Plan<'a> {
 
     /// The command line that runs the case's test again.
     pub(crate) fn rerun(&self) -> String {
-        rerun::command(self.source.suite.package, &self.source.test_name())
+        rerun::command(self.suite.package, &self.test_name())
     }
 
     /// Help for errors about a recording.

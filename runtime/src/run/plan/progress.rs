@@ -19,12 +19,12 @@ impl Plan<'_> {
             return;
         }
         let event = ProgressEvent {
-            suite: self.source.suite.name.to_owned(),
-            package: self.source.suite.package.to_owned(),
-            module: self.source.suite.module_path.to_owned(),
-            test_name: self.source.test_name(),
-            case_id: self.source.entry.id.to_owned(),
-            target: self.tested.target.clone(),
+            suite: self.suite.name.to_owned(),
+            package: self.suite.package.to_owned(),
+            module: self.suite.module_path.to_owned(),
+            test_name: self.test_name(),
+            case_id: self.entry.id.to_owned(),
+            target: self.target.clone(),
             trials: self.planned,
             step: step(),
         };

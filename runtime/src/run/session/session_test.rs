@@ -55,7 +55,7 @@ impl SessionTest {
         if let Some(session) = &test.session {
             session
                 .join(&test.inclusion)
-                .map_err(|source| CaseError::unwritable(&format!("suite `{}`", suite.name), run.path(), source))?;
+                .map_err(|error| CaseError::unwritable(&format!("suite `{}`", suite.name), run.path(), error))?;
             test.awaited = awaited_tests(suite, settings);
             // Whoever follows the progress, as `cargo evalsuite run` does, ends the run. One process knows its last test.
             test.announces_pending =

@@ -54,7 +54,7 @@ pub(crate) fn call_agent(
         return replay(prepared, before);
     }
     let (clock, started_at) = (Instant::now(), timestamp());
-    let CallResult { result, recording, notes } = call(prepared, input, turn);
+    let (result, recording, notes) = call(prepared, input, turn);
     let (took, span) = (clock.elapsed(), (started_at, timestamp()));
     let mut called = Called { result, recording, notes, took, span, after: snapshot_after(prepared, before) };
     called.result = called.result.and_then(|outcome| with_own_files(prepared, outcome, &called.recording));
@@ -149,31 +149,23 @@ fn copy_earlier_workspace(prepared: &Prepared<'_>, reason: &str) -> Result<(), E
     workspace::copy_to_trial(&earlier, &trial.workspace).map_err(|error| changes_not_replayed(&error.to_string()))
 }
 
-/// How a call of an agent ended.
-struct CallResult {
-    result: Result<Outcome, EarlyEnd>,
-    /// What the agent recorded until then.
-    recording: Recording,
-    /// Warnings about what it reported.
-    notes: Vec<Note>,
-}
+/// How a call of an agent ended, what the agent recorded until then, and warnings about what it reported.
+type CallResult = (Result<Outcome, EarlyEnd>, Recording, Vec<Note>);
 
 /// Calls the agent within its limit. `turn` is the index of the turn in a conversation.
 fn call(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>) -> CallResult {
-    let mut called = match &prepared.agent {
+    let (result, recording, notes) = match &prepared.agent {
         Agent::Rust(agent) => call_function(prepared, input, turn, agent),
         Agent::Command(command) => call_command(prepared, input, turn, command),
-        Agent::Recorded => CallResult {
-            result: Err(failed("no agent is called in this mode".to_owned())),
-            recording: Recording::default(),
-            notes: Vec::new(),
-        },
+        Agent::Recorded => {
+            (Err(failed("no agent is called in this mode".to_owned())), Recording::default(), Vec::new())
+        }
     };
-    called.result = called.result.and_then(|outcome| {
-        let outcome = outcome.or_reported(called.recording.outcome.clone());
+    let result = result.and_then(|outcome| {
+        let outcome = outcome.or_reported(recording.outcome.clone());
         outcome.defect().map_or(Ok(outcome), |defect| Err(failed(defect)))
     });
-    called
+    (result, recording, notes)
 }
 
 fn call_function(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>, agent: &RustAgent) -> CallResult {
@@ -182,22 +174,22 @@ fn call_function(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>, agen
     let now = Instant::now();
     let facts = api::Facts {
         case_id: case.id.clone(),
-        agent_name: plan.source.suite.agent_name.map(str::to_owned),
-        target: plan.tested.target.clone(),
+        agent_name: plan.suite.agent_name.map(str::to_owned),
+        target: plan.target.clone(),
         index,
         turn,
-        prompt: prompt(input, |file| plan.source.places.resolve(file)),
+        prompt: prompt(input, |file| plan.places.resolve(file)),
         input: input.clone(),
         files: prepared.files(input),
         metadata: case.metadata.clone(),
         workspace: trial.workspace.clone(),
-        suite_dir: plan.source.places.suite_dir.clone(),
-        case_dir: plan.source.places.join(&case.dir),
+        suite_dir: plan.places.suite_dir.clone(),
+        case_dir: plan.places.join(&case.dir),
         // A limit beyond what the clock can hold is no limit.
-        deadline: now.checked_add(plan.tested.limit).unwrap_or_else(|| now + Duration::from_secs(u32::MAX.into())),
+        deadline: now.checked_add(plan.limit).unwrap_or_else(|| now + Duration::from_secs(u32::MAX.into())),
         environment: environment.clone(),
         cassette: cassette.replies(),
-        dependencies: Arc::clone(&plan.dependencies.results),
+        dependencies: Arc::clone(&plan.dependencies),
     };
     let recorder = &prepared.recorder;
     recorder.open();
@@ -210,7 +202,7 @@ fn call_function(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>, agen
     let function = agent.clone();
     let inner_trace = trace.clone();
     let ended = call_within(
-        plan.tested.limit,
+        plan.limit,
         &cancel,
         agent.is_cooperative,
         || shared.groups.end_all(TERMINATION_GRACE),
@@ -226,12 +218,12 @@ fn call_function(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>, agen
             Err(EarlyEnd::error(Stage::Agent, ReasonCode::AgentPanic, format!("the agent panicked: {message}")))
         }
         Ok(Ended::TimedOut) => {
-            let message = format!("the agent did not end within {} s", plan.tested.limit.as_secs_f64());
+            let message = format!("the agent did not end within {} s", plan.limit.as_secs_f64());
             Err(EarlyEnd::error(Stage::Agent, ReasonCode::Timeout, message))
         }
         Err(error) => Err(failed(format!("the agent's thread cannot be started: {error}"))),
     };
-    CallResult { result, recording, notes: tasks.and_then(|tasks| tasks_left_behind(&tasks)).into_iter().collect() }
+    (result, recording, tasks.and_then(|tasks| tasks_left_behind(&tasks)).into_iter().collect())
 }
 
 /// Tasks cannot be ended from outside, and ending those of a shared client would break it.
@@ -258,9 +250,9 @@ fn call_command(
     let plan = trial.plan;
     let directory = UntrustedDirectory::new(&trial.directory).join("agent");
     // For a case without a workspace, the target may say where the command runs.
-    let elsewhere = command.own_directory(&plan.source.places).filter(|_| case.workspace.is_none());
+    let elsewhere = command.own_directory(&plan.places).filter(|_| case.workspace.is_none());
     let answer = command.call(&CommandCall {
-        prompt: &prompt(input, |file| plan.source.places.resolve(file)),
+        prompt: &prompt(input, |file| plan.places.resolve(file)),
         files: &prepared.files(input),
         case_id: &case.id,
         trial: trial.index,
@@ -270,7 +262,7 @@ fn call_command(
         },
         cwd: elsewhere.as_deref().unwrap_or(&trial.workspace),
         environment,
-        limit: plan.tested.limit,
+        limit: plan.limit,
         keep: plan.settings.keep_workspaces,
         redactor: &plan.redactor,
     });
@@ -282,7 +274,7 @@ fn call_command(
         CommandFailure::Failed(message) => failed(message),
         CommandFailure::TimedOut(message) => EarlyEnd::error(Stage::Agent, ReasonCode::Timeout, message),
     });
-    CallResult { result, recording, notes: answer.notes }
+    (result, recording, answer.notes)
 }
 
 fn failed(message: String) -> EarlyEnd {

@@ -6,6 +6,8 @@ use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 
 use crate::model::interpolation::Unresolved;
 use crate::platform::isolated_call::panic_message;
+use crate::run::selection::requirements;
+use crate::run::trial::trial_attempt::TrialAttempt;
 
 /// The outcome of a trial that ends before its graders, and the reason.
 #[derive(Debug, Clone)]
@@ -17,6 +19,13 @@ pub(crate) struct EarlyEnd {
 impl EarlyEnd {
     pub(crate) fn error(stage: Stage, code: ReasonCode, message: impl Into<String>) -> Self {
         Reason::new(stage, code, message).into()
+    }
+
+    /// Ends a trial that its graders have not decided.
+    pub(crate) fn end(self, trial: &TrialAttempt<'_>) {
+        let record = &mut *trial.record.borrow_mut();
+        (record.outcome, record.reason) = (self.outcome, Some(self.reason));
+        requirements::refuse_skip(trial.plan.settings, &mut record.outcome, &mut record.reason);
     }
 }
 

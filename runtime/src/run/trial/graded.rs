@@ -1,55 +1,32 @@
-//! The results and the score of a graded trial, and how a trial ended: graded, or early and after which phase.
+//! A trial that is graded: the results of its graders, and its score.
 
 use std::cell::RefCell;
 
-use evalsuite_records::record::{GraderRecord, TurnRecord};
+use evalsuite_records::record::GraderRecord;
 use evalsuite_schema::Grader;
 
 use crate::grade;
 use crate::grade::grading_context::GradingContext;
-use crate::grade::scoring::{TrialScore, score_trial};
+use crate::grade::scoring::score_trial;
 use crate::model::evidence::Evidence;
 use crate::run::calibration;
-use crate::run::selection::requirements;
-use crate::run::settings::Settings;
-use crate::run::trial::captured::{Captured, Interrupted};
 use crate::run::trial::early_end::{EarlyEnd, guarded};
 use crate::run::trial::prepared::Prepared;
 
-/// The results of a trial's graders, and what they decide.
-pub(crate) struct Graded {
-    pub(crate) graders: Vec<GraderRecord>,
-    /// Turns of a conversation.
-    pub(crate) turns: Option<Vec<TurnRecord>>,
-    pub(crate) score: TrialScore,
-}
-
-impl Graded {
-    /// Of a trial that broke while it was graded.
-    pub(crate) fn broken(end: EarlyEnd, turns: Option<Vec<TurnRecord>>) -> Self {
-        Self { graders: Vec::new(), turns, score: end.into() }
-    }
-}
-
 /// Runs the graders of a case with one turn and decides the trial.
-pub(crate) fn grade(prepared: &Prepared<'_>, captured: &Captured) -> Graded {
-    let case = &prepared.case;
-    let implicit;
-    let graders = if case.graders.is_empty() {
-        implicit = [grade::llm_grader::implicit(case.location.clone())];
-        implicit.as_slice()
-    } else {
-        &case.graders
-    };
+pub(crate) fn grade(prepared: &Prepared<'_>, evidence: &Evidence<'_>) -> Result<(), EarlyEnd> {
     guarded(|| {
-        let graders = run_graders(prepared, &captured.evidence, graders, None);
-        let plan = prepared.trial.plan;
-        let mut score = score_trial(plan.source.data.layout, &graders, plan.standard.threshold);
-        prepared.trial.log.add_notes(std::mem::take(&mut score.notes));
+        let (trial, case) = (prepared.trial, &prepared.case);
+        let graders: &[Grader] = match case.graders.as_slice() {
+            [] => &[grade::llm_grader::implicit(case.location.clone())],
+            graders => graders,
+        };
+        let graders = run_graders(prepared, evidence, graders, None);
         prepared.add_judge_replies();
-        Ok(Graded { graders, turns: None, score })
+        trial.decide(score_trial(trial.plan.data.layout, &graders, trial.plan.standard.threshold));
+        trial.record.borrow_mut().graders = graders;
+        Ok(())
     })
-    .unwrap_or_else(|end| Graded::broken(end, None))
 }
 
 /// Runs the graders of a whole trial, or those of one turn; `folder` keeps their files apart from those of other turns.
@@ -66,11 +43,11 @@ pub(crate) fn run_graders(
     let accepted_answer = || if folder.is_none() { plan.accepted_answer() } else { Ok(None) };
     let context = GradingContext {
         evidence,
-        suite: plan.source.suite.name,
-        layout: plan.source.data.layout,
+        suite: plan.suite.name,
+        layout: plan.data.layout,
         threshold: plan.standard.threshold,
         registry: plan.evals.registry(),
-        places: &plan.source.places,
+        places: &plan.places,
         environment,
         trial_dir: &trial.directory,
         cassette,
@@ -89,9 +66,11 @@ pub(crate) fn run_graders(
     // Of a conversation, only the judges of the whole are compared with the agent's model.
     let agent_model = evidence.facts().model.as_deref().filter(|_| folder.is_none());
     graded.iter().for_each(|grader| note_judge_model(prepared, grader, agent_model));
-    trial.log.add_notes(notes.into_inner());
+    trial.add_notes(notes.into_inner());
     if let Some(advice) = calibration::advise(&mut graded, plan.evals, plan.settings, plan.run) {
-        trial.log.add_note_once(advice);
+        // Each turn of a conversation gives the same.
+        let is_known = trial.record.borrow().notes.contains(&advice);
+        trial.add_notes((!is_known).then_some(advice));
     }
     graded
 }
@@ -102,51 +81,7 @@ fn note_judge_model(prepared: &Prepared<'_>, grader: &GraderRecord, agent_model:
         && Some(model) == agent_model
     {
         let message = format!("grader `{}` was judged by the model of the agent, `{model}`", grader.name);
-        prepared.trial.log.note("judge_is_model_of_agent", message);
+        prepared.trial.note("judge_is_model_of_agent", message);
     }
     grader.members.iter().for_each(|member| note_judge_model(prepared, member, agent_model));
-}
-
-/// The end of a trial, with what its phases returned.
-pub(crate) enum TrialEnd {
-    /// It ended before it had a workspace.
-    Unprepared(EarlyEnd),
-    /// It ended before its agent was called.
-    NotCalled(EarlyEnd),
-    /// Its agent was called, but left nothing that could be graded.
-    NotGraded(Box<Interrupted>),
-    Graded(Box<Captured>, Graded),
-}
-
-impl TrialEnd {
-    /// The end, and the score of the trial.
-    pub(crate) fn scored(self, settings: &Settings) -> (Self, TrialScore) {
-        let early = match &self {
-            Self::Graded(_, graded) => {
-                let score = graded.score.clone();
-                return (self, score);
-            }
-            Self::Unprepared(end) | Self::NotCalled(end) => end,
-            Self::NotGraded(interrupted) => &interrupted.end,
-        };
-        let mut score = TrialScore::from(early.clone());
-        requirements::refuse_skip(settings, &mut score.outcome, &mut score.reason);
-        (self, score)
-    }
-
-    /// The answer, as far as the record has it.
-    pub(crate) fn answer(&self) -> Option<&str> {
-        let report = match self {
-            Self::Graded(captured, _) => &captured.report,
-            Self::NotGraded(interrupted) => &interrupted.report,
-            Self::Unprepared(_) | Self::NotCalled(_) => return None,
-        };
-        report.answer.as_ref().map(|(answer, _)| answer.as_str())
-    }
-}
-
-impl From<EarlyEnd> for TrialScore {
-    fn from(end: EarlyEnd) -> Self {
-        Self { outcome: end.outcome, score: None, reason: Some(end.reason), notes: Vec::new() }
-    }
 }

@@ -71,7 +71,7 @@ impl<'a> Prepared<'a> {
         let Self { trial, case, .. } = self;
         let made = match trial.base {
             WorkspaceBase::Template => {
-                workspace::materialise(case.workspace.as_ref(), &trial.workspace, &trial.plan.source.places)
+                workspace::materialise(case.workspace.as_ref(), &trial.workspace, &trial.plan.places)
             }
             WorkspaceBase::Copied { directory, .. } => workspace::copy_to_trial(directory, &trial.workspace),
             WorkspaceBase::Shared { .. } => Ok(()),
@@ -83,13 +83,13 @@ impl<'a> Prepared<'a> {
     fn check_health(&self) -> Result<(), EarlyEnd> {
         let (plan, Agent::Command(command)) = (self.trial.plan, &self.agent) else { return Ok(()) };
         let variables = vec![
-            ("EVALSUITE_SUITE_DIR", plan.source.places.suite_dir.clone().into()),
+            ("EVALSUITE_SUITE_DIR", plan.places.suite_dir.clone().into()),
             ("EVALSUITE_RUN_ID", plan.run.run_id.as_str().into()),
-            ("EVALSUITE_TARGET", plan.tested.target.as_str().into()),
+            ("EVALSUITE_TARGET", plan.target.as_str().into()),
         ];
         let environment = CommandEnvironment::new(variables, plan.settings.echo);
         command
-            .check_health(&plan.run.locks(), &plan.source.places, &environment, &plan.redactor)
+            .check_health(&plan.run.locks(), &plan.places, &environment, &plan.redactor)
             .map_err(|error| EarlyEnd::error(Stage::Setup, ReasonCode::HealthcheckFailed, error.to_string()))
     }
 
@@ -114,14 +114,14 @@ impl<'a> Prepared<'a> {
     pub(crate) fn answer_files(&self) -> AnswerFiles {
         let TrialAttempt { plan, workspace, directory, .. } = self.trial;
         let input = file_parts(given_messages(&self.case));
-        let input = input.into_iter().map(|file| plan.source.places.resolve(file)).collect();
+        let input = input.into_iter().map(|file| plan.places.resolve(file)).collect();
         AnswerFiles { workspace: workspace.clone(), trial: directory.clone(), input }
     }
 
     /// Absolute paths of the files in an input, in order.
     pub(crate) fn files(&self, input: &Input) -> Vec<PathBuf> {
         let files = file_parts(messages_of(input)).into_iter();
-        files.map(|file| self.trial.plan.source.places.resolve(file)).collect()
+        files.map(|file| self.trial.plan.places.resolve(file)).collect()
     }
 
     /// Writes the data to grade the trial again next to the record. This happens before the graders run: they may break or never end.
@@ -131,7 +131,7 @@ impl<'a> Prepared<'a> {
         let written = evidence.map_or(Ok(()), |bytes| self.trial.files().write(EVIDENCE, &bytes?));
         if let Err(error) = written {
             let path = self.trial.directory.join(EVIDENCE);
-            self.trial.log.note("output_not_kept", format!("{}: {error}", path.display()));
+            self.trial.note("output_not_kept", format!("{}: {error}", path.display()));
         }
     }
 
@@ -185,12 +185,12 @@ pub(crate) fn resolve_case<'a>(plan: &'a Plan<'_>) -> Result<Cow<'a, Case>, Earl
     // Where no agent is called, the recording says what it got. A variable that is not set stays as it is written.
     let is_live = calls_agent(plan);
     let lookup = |name: &str| environment::var(name).or_else(|| (!is_live).then(|| format!("${{{{ {name} }}}}")));
-    let case = match plan.variables.of_case {
-        true => Cow::Owned(interpolation::resolve(plan.source.case.clone(), plan.source.data.layout, lookup)?),
-        false => Cow::Borrowed(&plan.source.case),
+    let case = match plan.entry.may_have_variables() {
+        true => Cow::Owned(interpolation::resolve(plan.case.clone(), plan.data.layout, lookup)?),
+        false => Cow::Borrowed(&plan.case),
     };
     for file in file_parts(given_messages(&case)) {
-        let path = plan.source.places.resolve(file);
+        let path = plan.places.resolve(file);
         if !path.is_file() {
             let message = format!("the file `{}` does not exist ({})", file.written, path.display());
             return Err(EarlyEnd::error(Stage::Setup, ReasonCode::FileMissing, message));
@@ -221,7 +221,7 @@ fn calls_agent(plan: &Plan<'_>) -> bool {
 
 /// The agent, with the values of its variables.
 fn resolve_agent<'a>(plan: &'a Plan<'_>) -> Result<Agent<'a>, EarlyEnd> {
-    match &plan.tested.agent {
+    match &plan.agent {
         _ if !calls_agent(plan) => Ok(Agent::Recorded),
         ChosenAgent::Rust(agent) => Ok(Agent::Rust(agent)),
         ChosenAgent::Command(command) => {

@@ -1,12 +1,15 @@
-//! One attempt at a trial: its identity, its files, and its log with notes, hooks and times.
+//! One attempt at a trial: its directory, and what is known of it so far.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use evalsuite_records::record::{HookRecord, Note, Started, Timings, WorkspaceRecord};
+use evalsuite_records::record::{Note, Started, Timings, TrialRecord, WorkspaceRecord};
+use evalsuite_schema::Value;
 
+use crate::grade::scoring::TrialScore;
+use crate::model::evidence::Evidence;
 use crate::model::suite_location::program;
 use crate::platform::clock::timestamp;
 use crate::platform::files::RedactedFiles;
@@ -15,45 +18,35 @@ use crate::record::run_directory::layout::{TRIAL_STARTED, trial_directory_name};
 use crate::run::plan::Plan;
 use crate::workspace::{self, WorkspaceBase};
 
-/// One attempt at a trial.
+/// One attempt at a trial. What a phase adds to its record stays, however the phase ends.
 pub(crate) struct TrialAttempt<'a> {
     pub(crate) plan: &'a Plan<'a>,
     pub(crate) base: &'a WorkspaceBase,
     /// Index of the trial, from 0.
     pub(crate) index: u32,
-    /// Number of the attempt, from 0.
-    pub(crate) number: u32,
     /// Where its files go.
     pub(crate) directory: PathBuf,
     pub(crate) workspace: PathBuf,
-    pub(crate) started_at: String,
     pub(crate) clock: Instant,
-    pub(crate) log: TrialLog,
+    pub(crate) record: RefCell<TrialRecord>,
+    /// What the agent did, as far as it is known, once it was called.
+    pub(crate) evidence: OnceCell<Evidence<'static>>,
 }
 
 impl<'a> TrialAttempt<'a> {
-    /// Makes the directory of the attempt, with `started.json` in it.
+    /// Makes the directory of the attempt, with `started.json` in it. `number` counts the attempts at the trial, from 0.
     pub(crate) fn begin(plan: &'a Plan<'a>, base: &'a WorkspaceBase, index: u32, number: u32) -> io::Result<Self> {
-        let directory = plan.records.directory.join(trial_directory_name(index, number));
+        let directory = plan.directory.join(trial_directory_name(index, number));
         workspace::remove_directory(&directory)?;
         let workspace = match base {
             WorkspaceBase::Shared { directory, .. } => directory.clone(),
             WorkspaceBase::Template | WorkspaceBase::Copied { .. } => directory.join("workspace"),
         };
-        let case = plan.case_record();
-        let mut started = Started::new();
-        (started.run_id, started.suite, started.case_id) = (case.run_id, case.suite, case.case_id);
-        (started.test_name, started.program, started.target) = (case.test_name, program(), case.target);
-        started.module = case.module;
-        (started.case_digest, started.input_digest) = (case.case_digest, case.input_digest);
-        (started.grader_digest, started.location) = (case.grader_digest, case.location);
-        started.trial = index;
-        started.pid = std::process::id();
-        started.lock = format!("locks/{}", plan.records.place.lock_file());
-        started.started_at = timestamp();
-        UntrustedDirectory::new(&directory).write_json(TRIAL_STARTED, &started, &plan.redactor)?;
-        let (started_at, clock) = (started.started_at, Instant::now());
-        Ok(Self { plan, base, index, number, directory, workspace, started_at, clock, log: TrialLog::default() })
+        let mut record = new_record(plan);
+        (record.trial, record.attempt) = (index, number);
+        UntrustedDirectory::new(&directory).write_json(TRIAL_STARTED, &started(plan, &record), &plan.redactor)?;
+        let (clock, record, evidence) = (Instant::now(), RefCell::new(record), OnceCell::new());
+        Ok(Self { plan, base, index, directory, workspace, clock, record, evidence })
     }
 
     /// The workspace as the record shows it where nothing is known of its changes.
@@ -73,56 +66,74 @@ impl<'a> TrialAttempt<'a> {
         let path = self.directory.join(file);
         let written = self.files().write(file, self.plan.redactor.apply(text).as_bytes());
         if let Err(error) = &written {
-            self.log.note("output_not_kept", format!("{}: {error}", path.display()));
+            self.note("output_not_kept", format!("{}: {error}", path.display()));
         }
         written.is_ok()
     }
-}
 
-/// The notes, hooks and timings of a trial. What a phase adds stays, however the phase ends.
-#[derive(Debug, Default)]
-pub(crate) struct TrialLog(RefCell<LogEntries>);
-
-/// Everything in a [`TrialLog`], in order.
-#[derive(Debug, Default)]
-pub(crate) struct LogEntries {
-    pub(crate) notes: Vec<Note>,
-    pub(crate) hooks: Vec<HookRecord>,
-    pub(crate) timings: Timings,
-}
-
-impl TrialLog {
     pub(crate) fn note(&self, code: &str, message: impl Into<String>) {
         self.add_notes([Note::new(code, message)]);
     }
 
     pub(crate) fn add_notes(&self, notes: impl IntoIterator<Item = Note>) {
-        self.0.borrow_mut().notes.extend(notes);
+        self.record.borrow_mut().notes.extend(notes);
     }
 
-    /// Adds a note unless the log has it.
-    pub(crate) fn add_note_once(&self, note: Note) {
-        let mut entries = self.0.borrow_mut();
-        if !entries.notes.contains(&note) {
-            entries.notes.push(note);
-        }
-    }
-
-    pub(crate) fn add_hook(&self, hook: HookRecord) {
-        self.0.borrow_mut().hooks.push(hook);
+    /// Records what graders decide.
+    pub(crate) fn decide(&self, score: TrialScore) {
+        let mut record = self.record.borrow_mut();
+        (record.outcome, record.score, record.reason) = (score.outcome, score.score, score.reason);
+        record.notes.extend(score.notes);
     }
 
     /// Runs a step and adds the time it takes to one of the timings.
     pub(crate) fn timed<T>(&self, timing: fn(&mut Timings) -> &mut u64, step: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = step();
-        *timing(&mut self.0.borrow_mut().timings) += whole_millis(start.elapsed());
+        *timing(&mut self.record.borrow_mut().timings) += whole_millis(start.elapsed());
         result
     }
+}
 
-    pub(crate) fn into_entries(self) -> LogEntries {
-        self.0.into_inner()
-    }
+/// What the record of a trial says before its first phase.
+fn new_record(plan: &Plan<'_>) -> TrialRecord {
+    let mut record = TrialRecord::of_case(plan.case_record());
+    record.trials_planned = plan.planned;
+    record.mode = plan.settings.mode;
+    record.regraded_run = plan.regraded.as_ref().and_then(|found| Some(found.as_ref().ok()?.run_id.clone()));
+    record.started_at = timestamp();
+    let outcomes = plan.dependencies.iter().map(|(id, dependency)| (id.clone(), dependency.status()));
+    record.dependencies = outcomes.collect();
+    record.metadata = plan.case.metadata.clone();
+    record.tags = plan.tags();
+    record.category = plan.data.category.clone();
+    record.conversation_id = plan.case.conversation_id.clone();
+    record.failure_bucket = plan.case.metadata.get("failure_bucket").and_then(Value::as_str).map(str::to_owned);
+    record.versions.evalsuite = env!("CARGO_PKG_VERSION").to_owned();
+    record.versions.package = format!("{} {}", plan.suite.package, plan.suite.package_version);
+    record.versions.os = std::env::consts::OS.to_owned();
+    record.versions.arch = std::env::consts::ARCH.to_owned();
+    record
+}
+
+fn started(plan: &Plan<'_>, record: &TrialRecord) -> Started {
+    let mut started = Started::new();
+    started.run_id.clone_from(&record.run_id);
+    started.suite.clone_from(&record.suite);
+    started.case_id.clone_from(&record.case_id);
+    started.test_name.clone_from(&record.test_name);
+    started.module = plan.suite.module_path.to_owned();
+    started.program = program();
+    started.target.clone_from(&record.target);
+    started.trial = record.trial;
+    started.pid = std::process::id();
+    started.lock = format!("locks/{}", plan.case_directory.lock_file());
+    started.started_at.clone_from(&record.started_at);
+    started.case_digest.clone_from(&record.case_digest);
+    started.input_digest.clone_from(&record.input_digest);
+    started.grader_digest.clone_from(&record.grader_digest);
+    started.location.clone_from(&record.location);
+    started
 }
 
 pub(crate) fn whole_millis(duration: Duration) -> u64 {

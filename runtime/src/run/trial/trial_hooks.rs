@@ -3,7 +3,6 @@
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hook, Hooks, Reset};
 
-use crate::grade::scoring::TrialScore;
 use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope, TrialResult};
 use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::prepared::Prepared;
@@ -23,20 +22,23 @@ pub(crate) fn run_before_each(prepared: &Prepared<'_>) -> Result<(), EarlyEnd> {
 }
 
 /// Runs the hooks after the graders. A failure is noted: the trial is decided.
-pub(crate) fn run_after_each(prepared: &Prepared<'_>, score: &TrialScore, answer: Option<&str>) {
-    let log = &prepared.trial.log;
+pub(crate) fn run_after_each(prepared: &Prepared<'_>) {
+    let trial = prepared.trial;
+    let result = {
+        let record = trial.record.borrow();
+        TrialResult { outcome: record.outcome, score: record.score, answer: record.answer.clone() }
+    };
     let run = |hook, scope| {
-        let result = TrialResult { outcome: score.outcome, score: score.score, answer: answer.map(str::to_owned) };
-        if let Err(failure) = run(prepared, "after_each", hook, scope, Some(result)) {
-            log.note("hook_failed", failure.message);
+        if let Err(failure) = run(prepared, "after_each", hook, scope, Some(result.clone())) {
+            trial.note("hook_failed", failure.message);
         }
     };
-    if let Some(hook) = prepared.trial.plan.target_hooks().and_then(|hooks| hooks.after_each.as_ref()) {
+    if let Some(hook) = trial.plan.target_hooks().and_then(|hooks| hooks.after_each.as_ref()) {
         run(hook, Scope::Target);
     }
     if let Some((hook, scope)) = hook_of_case(prepared, |hooks| hooks.after_each.as_ref()) {
         if let Err(end) = reset(prepared, hook.reset) {
-            log.note("reset_failed", end.reason.message);
+            trial.note("reset_failed", end.reason.message);
         }
         run(hook, scope);
     }
@@ -48,8 +50,8 @@ fn hook_of_case<'a>(
     pick: impl Fn(&'a Hooks) -> Option<&'a Hook>,
 ) -> Option<(&'a Hook, Scope)> {
     let plan = prepared.trial.plan;
-    let hook = pick(&plan.source.case.workspace.as_ref()?.hooks)?;
-    let suite = plan.source.data.workspace.as_ref().and_then(|workspace| pick(&workspace.hooks));
+    let hook = pick(&plan.case.workspace.as_ref()?.hooks)?;
+    let suite = plan.data.workspace.as_ref().and_then(|workspace| pick(&workspace.hooks));
     Some((hook, if suite == Some(hook) { Scope::Suite } else { Scope::Case }))
 }
 
@@ -68,17 +70,17 @@ fn run(
         scope,
         hook: hook.clone(),
         facts: HookFacts {
-            target: Some(plan.tested.target.clone()),
-            case: Some(CaseFacts::of(case, &plan.source.places)),
+            target: Some(plan.target.clone()),
+            case: Some(CaseFacts::of(case, &plan.places)),
             trial: Some((trial.index, trial.directory.clone())),
             result,
             ..plan.hook_facts(&trial.workspace, &case.id)
         },
         log: trial.directory.join("hooks").join(file),
-        location: plan.source.case.location.clone(),
+        location: plan.case.location.clone(),
     };
     let (record, outcome) = call.resolve_and_run(&plan.redactor, plan.settings.echo);
-    record.into_iter().for_each(|record| trial.log.add_hook(record));
+    trial.record.borrow_mut().hooks.extend(record);
     outcome
 }
 

@@ -25,17 +25,17 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
         return Ok(());
     }
     // A baseline that is not valid is reported with the outcome of the case.
-    let file = baseline_file(&package_directory(plan.source.suite), &plan.source.suite.id());
+    let file = baseline_file(&package_directory(plan.suite), &plan.suite.id());
     let Ok(Some(accepted)) = accepted_result(&file, &plan.case_record()) else { return Ok(()) };
     let Some((rule, enough)) = repetition(plan, trials, &accepted) else { return Ok(()) };
     let locks = plan.run.locks();
-    let cases = u32::try_from(plan.source.suite.cases.len()).unwrap_or(u32::MAX);
-    let allowed = repeated_cases(&locks, &plan.source.suite.key())?.allowed(most, cases.saturating_mul(plan.planned));
+    let cases = u32::try_from(plan.suite.cases.len()).unwrap_or(u32::MAX);
+    let allowed = repeated_cases(&locks, &plan.suite.key())?.allowed(most, cases.saturating_mul(plan.planned));
     let allowed = allowed.min(enough);
     if allowed == 0 {
         return Ok(());
     }
-    let cost_limit_usd = plan.source.case.trials.cost_limit_usd;
+    let cost_limit_usd = plan.case.trials.cost_limit_usd;
     let standard = CaseStandard { rule, tolerated_errors: 0, ..plan.standard };
     let stop = StopRule { standard, planned: allowed, run_all: false, ends_with_error: true, cost_limit_usd };
     let running = RunningTrials::new(plan, setup, stop, plan.planned);
@@ -43,7 +43,7 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
     trials.confirming = running.into_case_trials().counted;
     let count = u32::try_from(trials.confirming.len()).unwrap_or(u32::MAX);
     let all_failed = trials.confirming.iter().all(|trial| trial.outcome == Status::Failed);
-    add_repeated_case(&locks, &plan.source.suite.key(), count, count == most && all_failed)
+    add_repeated_case(&locks, &plan.suite.key(), count, count == most && all_failed)
 }
 
 /// The rule that decides whether further trials of the case agree with its baseline, and how many are enough; `None` if the case needs none.

@@ -23,7 +23,7 @@ pub(crate) fn run_trials<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>) -> i
         planned: plan.planned,
         run_all: plan.settings.run_all,
         ends_with_error: false,
-        cost_limit_usd: plan.source.case.trials.cost_limit_usd,
+        cost_limit_usd: plan.case.trials.cost_limit_usd,
     };
     let trials = RunningTrials::new(plan, setup, stop, 0);
     let name = thread::current().name().unwrap_or("evalsuite").to_owned();

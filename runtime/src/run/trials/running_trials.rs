@@ -187,7 +187,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
 
     /// Waits for a slot, if there is a limit of trials that run in parallel.
     fn permission(&self, index: u32) -> io::Result<Permission> {
-        let name = self.plan.source.suite.key();
+        let name = self.plan.suite.key();
         let locks = self.plan.run.locks();
         loop {
             let progress = self.progress();
@@ -224,8 +224,8 @@ impl<'a, 's> RunningTrials<'a, 's> {
         }
         let plan = self.plan;
         let spend = Spend {
-            suite: plan.source.suite.key(),
-            case_key: plan.records.case_key.clone(),
+            suite: plan.suite.key(),
+            case_key: plan.case_key.clone(),
             trial: record.trial,
             attempt: record.attempt,
             runner_attempt: record.runner_attempt,

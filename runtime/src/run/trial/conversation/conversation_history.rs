@@ -1,7 +1,8 @@
 //! The messages of a conversation so far.
 
-use evalsuite_schema::{Case, Message, Role};
+use evalsuite_schema::{Case, Input, Message, Role, Turn};
 
+use crate::model::evidence::Facts;
 use crate::model::messages::messages_of;
 
 /// The messages of a conversation so far.
@@ -31,6 +32,13 @@ impl ConversationHistory {
     /// All messages, then `now`.
     pub(crate) fn with(&self, now: &Message) -> Vec<Message> {
         self.window(now, None)
+    }
+
+    /// Adds what graders of a turn get of its request.
+    pub(crate) fn describe(&self, turn: &Turn, facts: &mut Facts) {
+        facts.input = Some(Input::Messages(self.with(&turn.input)));
+        facts.expected_output.clone_from(&turn.expected_output);
+        facts.is_conversation = true;
     }
 
     /// Adds what the user said and what the agent answered.

@@ -25,10 +25,9 @@ pub(crate) struct ConversationTotals {
     transcript: Vec<Message>,
     /// Index of the first message of each turn.
     starts: Vec<usize>,
-    pub(crate) usage: Sum<Usage>,
-    pub(crate) cost_usd: Sum<f64>,
+    usage: Sum<Usage>,
+    cost_usd: Sum<f64>,
     duration_ms: f64,
-    took: Duration,
     /// When the first turn began and the last one ended.
     pub(crate) span: Option<(String, String)>,
     state: Object,
@@ -38,9 +37,9 @@ pub(crate) struct ConversationTotals {
 
 /// A sum that is known only if all its summands are.
 #[derive(Default)]
-pub(crate) struct Sum<T> {
+struct Sum<T> {
     /// The sum of the summands that are known.
-    pub(crate) known: Option<T>,
+    known: Option<T>,
     is_incomplete: bool,
 }
 
@@ -60,12 +59,12 @@ impl<T: Copy + std::ops::AddAssign> Sum<T> {
 
 impl ConversationTotals {
     /// Adds the data that the agent reported in addition to its reply; a later report of the same key replaces an earlier one.
-    pub(crate) fn add_report(&mut self, outcome: Outcome, captured: Captured) {
-        self.state.extend(outcome.state);
-        self.metadata.extend(outcome.metadata);
-        self.model = outcome.model.or(captured.model).or(self.model.take());
+    pub(crate) fn add_report(&mut self, outcome: &Outcome, captured: &Captured) {
+        self.state.extend(outcome.state.clone());
+        self.metadata.extend(outcome.metadata.clone());
+        self.model = outcome.model.as_ref().or(captured.model.as_ref()).cloned().or(self.model.take());
         if !captured.tools.is_empty() {
-            self.recording.captured.tools = captured.tools;
+            self.recording.captured.tools.clone_from(&captured.tools);
         }
     }
 
@@ -94,20 +93,24 @@ impl ConversationTotals {
     pub(crate) fn add_unfinished(&mut self, recording: Recording, took: Duration) {
         self.usage.add(recording.known_usage());
         self.cost_usd.add(recording.known_cost());
-        self.add_report(recording.outcome, recording.captured.clone());
+        self.add_report(&recording.outcome, &recording.captured);
         let captured = recording.captured.messages.filter(|_| recording.messages.is_empty());
         self.recording.messages.extend(recording.messages.into_iter().chain(captured.unwrap_or_default()));
-        self.took += took;
+        self.duration_ms += whole_millis(took) as f64;
     }
 
-    /// Duration of all turns in milliseconds.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "durations are at least 0, and a float that is too large saturates"
-    )]
-    pub(crate) fn known_duration_ms(&self) -> u64 {
-        whole_millis(self.took).saturating_add(self.duration_ms.round() as u64)
+    /// What is known of a conversation that was interrupted, and how long it took in milliseconds.
+    pub(crate) fn until_interrupted(self) -> (Recording, f64) {
+        let mut recording = self.recording;
+        recording.outcome = Outcome {
+            state: self.state,
+            usage: self.usage.known,
+            cost_usd: self.cost_usd.known,
+            model: self.model,
+            metadata: self.metadata,
+            ..Outcome::default()
+        };
+        (recording, self.duration_ms)
     }
 
     /// The conversation as one outcome.

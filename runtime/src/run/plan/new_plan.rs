@@ -1,0 +1,133 @@
+//! How a plan is made.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use evalsuite_schema::digest::CaseDigests;
+use evalsuite_schema::{Case, Suite, Workspace};
+
+use crate::agents::command::cli_agent::CliAgent;
+use crate::grade::scoring::{CaseStandard, case_rule};
+use crate::judge::judge_options::KEYS;
+use crate::model::evals::Evals;
+use crate::model::interpolation;
+use crate::model::suite::EvalCase;
+use crate::model::suite_location::program;
+use crate::platform::digest::case_key;
+use crate::platform::redaction::Redactor;
+use crate::record::cassette::AgentInput;
+use crate::record::embedded_files;
+use crate::record::run_directory::RunDirectory;
+use crate::run::case_error::{CaseError, decode_case, decode_suite};
+use crate::run::plan::{Plan, regrade};
+use crate::run::selection::chosen_agent::ChosenAgent;
+use crate::run::selection::selected_targets::{self, DEFAULT_TARGET};
+use crate::run::settings::Settings;
+
+/// Limit of an agent call where none is set.
+const AGENT_LIMIT: Duration = Duration::from_secs(300);
+
+impl<'a> Plan<'a> {
+    pub(crate) fn new(
+        evals: &'a Evals,
+        entry: &'static EvalCase,
+        settings: &'a Settings,
+        run: &'a RunDirectory,
+    ) -> Result<Self, CaseError> {
+        let suite = evals.suite();
+        let data = decode_suite(suite)?;
+        let case = decode_case(entry)?;
+        if let Some(selected) = &settings.targets {
+            selected_targets::check(selected, evals, &data)?;
+        }
+        let places = embedded_files::suite_location(suite, run, &case.dir).map_err(CaseError::unusable)?;
+
+        let target = target(entry, &case, settings)?;
+        let agent = ChosenAgent::of(&target, evals, &data, settings, &places);
+        let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let limit = settings.timeout.or(written_limit).or_else(|| agent.command()?.limit()).unwrap_or(AGENT_LIMIT);
+        let seen = AgentInput::new(&case, &target, agent.command().map(|agent| &agent.target), &places);
+
+        let case_key = case_key(suite.name, &target, entry.id);
+        // The test that runs a case: the test program and the test's path in it.
+        let owner = format!("{}\0{}\0{}", program(), suite.module_path, entry.test_name);
+        let case_directory = run
+            .claim_case(&suite.key(), &case_key, &owner, settings.runner.stress.as_deref())
+            .map_err(|error| CaseError::unwritable(&format!("case `{}`", entry.id), run.path(), error))?;
+        let regraded = settings
+            .regrade
+            .as_deref()
+            .map(|run_id| regrade::find_trials(run, run_id, suite, &case_key, &suite.test_path(entry)));
+        let planned = match &regraded {
+            Some(Ok(earlier)) => earlier.trials,
+            _ => settings.trials.unwrap_or(case.trials.count),
+        };
+
+        let variables = variables(entry, &case, &data, &target, &agent);
+        let secrets: Vec<String> =
+            case.requires.env.iter().chain(&variables).cloned().chain(KEYS.map(str::to_owned)).collect();
+        Ok(Self {
+            standard: CaseStandard {
+                rule: case_rule(data.kind, case.trials.strategy),
+                threshold: settings.threshold.or(case.threshold).unwrap_or_else(|| data.layout.default_threshold()),
+                tolerated_errors: case.trials.errors,
+            },
+            planned: planned.max(1),
+            agent_name: suite.agent_name.map_or_else(|| agent.name(), str::to_owned),
+            input_digest: seen.digest(),
+            digests: entry.json.digests().unwrap_or_else(|| CaseDigests::of(&case)),
+            directory: case_directory.attempt(settings.runner.attempt),
+            dependencies: Arc::default(),
+            reuses_dependencies: true,
+            requested_by: None,
+            redactor: Redactor::of(secrets.iter().map(String::as_str)).and_values(settings.judge.secrets()),
+            evals,
+            settings,
+            run,
+            suite,
+            data,
+            entry,
+            case,
+            places,
+            target,
+            agent,
+            limit,
+            seen,
+            case_key,
+            case_directory,
+            variables,
+            secrets,
+            regraded,
+        })
+    }
+}
+
+/// The target of the matrix entry, else of EVALSUITE_TARGET, else of the case, else `default`.
+fn target(entry: &EvalCase, case: &Case, settings: &Settings) -> Result<String, CaseError> {
+    if let Some(target) = entry.target {
+        return Ok(target.to_owned());
+    }
+    match settings.targets.as_deref() {
+        None => Ok(case.target.clone().unwrap_or_else(|| DEFAULT_TARGET.to_owned())),
+        Some([target]) => Ok(target.clone()),
+        Some(targets) => Err(CaseError::Unusable(format!(
+            "EVALSUITE_TARGET names {} targets, but the suite has no matrix of targets to choose from",
+            targets.len()
+        ))),
+    }
+}
+
+/// Names of the variables of a case, its target, the suite's workspace, and the hooks of the suite and of the target.
+fn variables(entry: &EvalCase, case: &Case, data: &Suite, target: &str, agent: &ChosenAgent) -> BTreeSet<String> {
+    let of_target = data.targets.iter().find(|known| known.name == target);
+    let of_target = of_target.map(|target| Workspace { hooks: target.hooks.clone(), ..Workspace::default() });
+    let workspaces = data.workspace.iter().cloned().chain(of_target);
+    let mut names: BTreeSet<String> =
+        workspaces.flat_map(|workspace| interpolation::workspace_variables(&workspace, &case.location)).collect();
+    if entry.may_have_variables() {
+        names.extend(interpolation::variables(case, data.layout));
+    }
+    names.extend(agent.command().into_iter().flat_map(CliAgent::variables));
+    names
+}
