@@ -1,6 +1,7 @@
 //! The `EVALSUITE_*` environment variables.
 
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -9,8 +10,10 @@ use evalsuite_records::record::Mode;
 use evalsuite_records::repeated_cases::DEFAULT_CONFIRMING;
 use evalsuite_schema::variable;
 
+use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
 use crate::judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions};
-use crate::model::judge::MOST_CONFIRM;
+use crate::model::agent::LoadTargets;
+use crate::model::judge::{Judges, MOST_CONFIRM};
 use crate::model::progress::ProgressListeners;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
@@ -130,6 +133,25 @@ impl Settings {
         }
     }
 
+    /// Whether a grader that names no judge has one; `judges` are those of the macro.
+    pub(crate) fn has_judge(&self, judges: &Judges) -> bool {
+        self.judge.names_one() || judges.has_default()
+    }
+
+    /// Where judges come from. `load` reads the targets file whose commands may judge, except for the one under test.
+    pub(crate) fn judge_choice(
+        &self,
+        judges: &Judges,
+        load: Option<LoadTargets>,
+        places: &SuiteLocation,
+        under_test: Option<String>,
+        is_recorded: bool,
+    ) -> JudgeChoice {
+        let (places, file) = (places.clone(), self.targets_file.clone());
+        let commands = load.map(|load| JudgeCommands { load, places, file, under_test });
+        JudgeChoice { judges: judges.clone(), options: self.judge.clone(), is_recorded, commands }
+    }
+
     /// Whether nextest runs the tests, each in a process of its own.
     pub(crate) fn is_nextest(&self) -> bool {
         self.runner.run_id.is_some()
@@ -144,42 +166,37 @@ impl Settings {
     /// Reads the settings from variables; `set` are the names of all that are set.
     fn read(lookup: impl Fn(&str) -> Option<OsString>, set: &[String]) -> Result<Self, SettingError> {
         let mut source = VariableReader { lookup, problems: Vec::new() };
+        let regrade = source.text("EVALSUITE_REGRADE");
         let settings = Self {
             require: source.flag("EVALSUITE_REQUIRE"),
             keep_workspaces: source.flag("EVALSUITE_KEEP"),
             echo: if source.flag("EVALSUITE_VERBOSE") { Echo::On } else { Echo::Off },
             run_all: source.flag("EVALSUITE_RUN_ALL"),
-            confirm: source
-                .number("EVALSUITE_CONFIRM", "an integer from 0 to 100", |n: &u32| *n <= 100)
-                .unwrap_or(DEFAULT_CONFIRMING),
+            confirm: source.integer("EVALSUITE_CONFIRM", 0..=100).unwrap_or(DEFAULT_CONFIRMING),
             output: source.value("EVALSUITE_OUTPUT").map(PathBuf::from),
             run_id: source.text("EVALSUITE_RUN_ID"),
-            trials: source.number("EVALSUITE_TRIALS", "an integer from 1 to 1000", |n: &u32| (1..=1000).contains(n)),
+            trials: source.integer("EVALSUITE_TRIALS", 1..=1000),
             threshold: source.number("EVALSUITE_THRESHOLD", "a number from 0 to 1", |n| (0.0..=1.0).contains(n)),
             timeout: source.seconds("EVALSUITE_TIMEOUT_SECONDS"),
             targets: source.names("EVALSUITE_TARGET"),
-            retries: source
-                .number("EVALSUITE_RETRIES", "an integer from 0 to 10", |n: &u32| *n <= 10)
-                .unwrap_or_default(),
+            retries: source.integer("EVALSUITE_RETRIES", 0..=10).unwrap_or_default(),
             budget_usd: source.number("EVALSUITE_BUDGET_USD", "a number above 0", |n: &f64| *n > 0.0 && n.is_finite()),
             agent_digest: source.text("EVALSUITE_AGENT_DIGEST"),
             only_changed: source.flag("EVALSUITE_ONLY_CHANGED"),
-            workers: source.number("EVALSUITE_WORKERS", "an integer from 1 to 1000", |n: &u32| (1..=1000).contains(n)),
+            workers: source.integer("EVALSUITE_WORKERS", 1..=1000),
             progress: ProgressListeners::default(),
             progress_file: source.value("EVALSUITE_PROGRESS").map(PathBuf::from),
             reload: source.flag("EVALSUITE_RELOAD"),
-            mode: source.mode(),
-            regrade: source.text("EVALSUITE_REGRADE"),
+            mode: source.mode(regrade.as_deref()),
+            regrade,
             probe: source.word("EVALSUITE_PROBE", "off, warn or deny", &ProbeFindings::WORDS),
             cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),
             targets_file: source.value("EVALSUITE_TARGETS").map(PathBuf::from),
             judge: source.judge(),
             runner: Runner {
                 run_id: source.text("NEXTEST_RUN_ID"),
-                attempt: source.number("NEXTEST_ATTEMPT", "an integer from 1", |n: &u32| *n >= 1).unwrap_or(1),
-                total_attempts: source
-                    .number("NEXTEST_TOTAL_ATTEMPTS", "an integer from 1", |n: &u32| *n >= 1)
-                    .unwrap_or(1),
+                attempt: source.count("NEXTEST_ATTEMPT"),
+                total_attempts: source.count("NEXTEST_TOTAL_ATTEMPTS"),
                 stress: source.text("NEXTEST_STRESS_CURRENT").filter(|index| index != "none"),
             },
         };
@@ -231,17 +248,26 @@ impl<L: Fn(&str) -> Option<OsString>> VariableReader<L> {
         number
     }
 
-    fn mode(&mut self) -> Mode {
-        let mode = self.text("EVALSUITE_MODE");
-        if let Some(run) = self.text("EVALSUITE_REGRADE") {
-            if let Some(mode) = mode.filter(|mode| mode != "live") {
-                self.problems
-                    .push(format!("EVALSUITE_REGRADE is `{run}` and EVALSUITE_MODE is `{mode}`; set one of them"));
-            }
-            return Mode::Regrade;
+    fn integer(&mut self, name: &str, range: RangeInclusive<u32>) -> Option<u32> {
+        let wanted = format!("an integer from {} to {}", range.start(), range.end());
+        self.number(name, &wanted, |number| range.contains(number))
+    }
+
+    /// A number of attempts; 1 without the variable.
+    fn count(&mut self, name: &str) -> u32 {
+        self.number(name, "an integer from 1", |number| *number >= 1).unwrap_or(1)
+    }
+
+    /// The mode; `regraded` is the run whose trials are graded again.
+    fn mode(&mut self, regraded: Option<&str>) -> Mode {
+        let Some(run) = regraded else {
+            let modes = [("live", Mode::Live), ("record", Mode::Record), ("replay", Mode::Replay)];
+            return self.word("EVALSUITE_MODE", "live, record or replay", &modes);
+        };
+        if let Some(mode) = self.text("EVALSUITE_MODE").filter(|mode| mode != "live") {
+            self.problems.push(format!("EVALSUITE_REGRADE is `{run}` and EVALSUITE_MODE is `{mode}`; set one of them"));
         }
-        let modes = [("live", Mode::Live), ("record", Mode::Record), ("replay", Mode::Replay)];
-        self.word("EVALSUITE_MODE", "live, record or replay", &modes)
+        Mode::Regrade
     }
 
     /// The value of one of the words; without the variable, that of the first.
@@ -327,6 +353,15 @@ mod tests {
         let names: Vec<String> = variables.iter().map(|(name, _)| (*name).to_owned()).collect();
         let lookup = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
         Settings::read(lookup, &names)
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_variable_that_is_not_unicode_is_reported_once() {
+        use std::os::unix::ffi::OsStringExt;
+        let broken = |name: &str| (name == "EVALSUITE_MODE").then(|| OsString::from_vec(vec![b'l', 0xff]));
+        let error = Settings::read(broken, &["EVALSUITE_MODE".to_owned()]).unwrap_err().to_string();
+        assert_eq!(error, "EVALSUITE_MODE is not valid Unicode");
     }
 
     #[test]
