@@ -5,19 +5,17 @@
 //! no test has ended. A suite can be included several times, in one test program or in several. All inclusions share
 //! one session, because its directories depend only on the suite's files.
 
-pub(crate) mod session_state;
 pub(crate) mod session_test;
 pub(crate) mod test_filter;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::{fs, io};
 
 use evalsuite_records::record::HookState;
 use evalsuite_schema::{Isolation, Suite, Workspace};
+use serde::{Deserialize, Serialize};
 
-use self::session_state::SessionState;
-use self::test_filter::TestFilter;
 use crate::model::suite::EvalSuite;
 use crate::platform::digest::safe;
 use crate::platform::file_lock::FileLock;
@@ -50,6 +48,32 @@ pub(crate) struct EnteredSession {
     /// Number of times the session was begun, from 1. Bases are made and hooks run once in each of them.
     pub(crate) epoch: u32,
     _in_use: FileLock,
+}
+
+/// `session.json`: the state of a session between its tests.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct SessionState {
+    /// `evalsuite.session/1`.
+    schema: String,
+    suite: String,
+    label: String,
+    /// Number of times it was begun.
+    epoch: u32,
+    /// Number of times it was ended.
+    #[serde(default)]
+    ended: u32,
+    /// The inclusions with tests in it since it was last ended, and whether all of their tests are done.
+    #[serde(default)]
+    inclusions: BTreeMap<String, bool>,
+    /// Whether there is something to undo.
+    open: bool,
+    /// Whether a shared workspace stays.
+    keep: bool,
+    before_all: HookState,
+    after_all: HookState,
+    /// Hooks to run at the end. Their variables are not filled in, so that no secret is written.
+    #[serde(rename = "owed")]
+    pending: Vec<HookCall>,
 }
 
 /// What happened at the end of a session.
@@ -129,7 +153,9 @@ impl Session {
         let _lock = self.lock()?;
         let mut state = self.state()?;
         if !state.open {
-            state.begin(keep);
+            (state.epoch, state.open, state.keep) = (state.epoch + 1, true, keep);
+            (state.before_all, state.after_all) = (HookState::None, HookState::None);
+            state.pending.clear();
             self.store(&state)?;
         }
         // The lock on the session is held: a test that ends it waits, and finds it in use.
@@ -138,8 +164,15 @@ impl Session {
 
     /// Records, before a hook before all tests runs, the hook that undoes it.
     pub(crate) fn note_pending(&self, after_all: Option<HookCall>) -> io::Result<()> {
-        let Some(after_all) = after_all else { return Ok(()) };
-        self.change(|state| state.add_pending(after_all))
+        let Some(call) = after_all else { return Ok(()) };
+        self.change(|state| {
+            // It is already there if a process died while the hook before all tests ran.
+            let is_same = |pending: &HookCall| pending.scope == call.scope && pending.facts.target == call.facts.target;
+            if !state.pending.iter().any(is_same) {
+                state.pending.push(call);
+            }
+            state.after_all = HookState::Pending;
+        })
     }
 
     /// Records how a hook before all tests ended.
@@ -151,7 +184,12 @@ impl Session {
     }
 
     fn state(&self) -> io::Result<SessionState> {
-        Ok(read_json(&self.file())?.unwrap_or_else(|| SessionState::new(&self.name, &self.label)))
+        Ok(read_json(&self.file())?.unwrap_or_else(|| SessionState {
+            schema: "evalsuite.session/1".to_owned(),
+            suite: self.name.clone(),
+            label: self.label.clone(),
+            ..SessionState::default()
+        }))
     }
 
     fn store(&self, state: &SessionState) -> io::Result<()> {
@@ -208,7 +246,9 @@ impl Session {
                 ended.problems.push(format!("suite `{}`: {}", self.name, failure.message));
             }
         }
-        state.end();
+        // The next test begins it again.
+        (state.open, state.ended) = (false, state.ended + 1);
+        state.inclusions.clear();
         self.write(&state)?;
         if !state.keep {
             let base = self.base();
@@ -244,20 +284,4 @@ impl Session {
         }
         Ok((sessions, problems))
     }
-}
-
-/// The tests after which, with those of all other inclusions of the suite, the session ends that a test runner started, by their names in
-/// the test runner; `None`: when the caller of the tests, or `cargo evalsuite finish`, ends it.
-pub(crate) fn awaited_tests(suite: &EvalSuite, settings: &Settings) -> Option<BTreeSet<String>> {
-    // Further tests may join a run whose id is set by the user.
-    if settings.run_id.is_some() {
-        return None;
-    }
-    let all = suite.cases.iter().map(|case| suite.test_path(case));
-    // Nextest starts a process per test, which does not know which other tests are selected.
-    if std::env::var_os("NEXTEST").is_some() || settings.is_nextest() {
-        return Some(all.collect());
-    }
-    let filter = TestFilter::of_process();
-    Some(all.filter(|test| filter.contains(test)).collect())
 }

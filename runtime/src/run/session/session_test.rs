@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::model::evals::Evals;
-use crate::model::suite::EvalCase;
+use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::program;
 use crate::platform::digest::sha256;
 use crate::platform::files::read_text;
@@ -13,7 +13,8 @@ use crate::platform::process::echo::Echo;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::RunDirectory;
 use crate::run::case_error::{CaseError, decode_suite};
-use crate::run::session::{EndedSession, Session, awaited_tests};
+use crate::run::session::test_filter::TestFilter;
+use crate::run::session::{EndedSession, Session};
 use crate::run::settings::Settings;
 
 /// A test in the session of its suite. The last test ends the session, whatever its outcome.
@@ -141,4 +142,20 @@ impl Session {
         self.store(&state)?;
         if state.inclusions.values().all(|done| *done) { self.end_locked(echo) } else { Ok(EndedSession::default()) }
     }
+}
+
+/// The tests after which, with those of all other inclusions of the suite, the session ends that a test runner started, by their names in
+/// the test runner; `None`: when the caller of the tests, or `cargo evalsuite finish`, ends it.
+fn awaited_tests(suite: &EvalSuite, settings: &Settings) -> Option<BTreeSet<String>> {
+    // Further tests may join a run whose id is set by the user.
+    if settings.run_id.is_some() {
+        return None;
+    }
+    let all = suite.cases.iter().map(|case| suite.test_path(case));
+    // Nextest starts a process per test, which does not know which other tests are selected.
+    if std::env::var_os("NEXTEST").is_some() || settings.is_nextest() {
+        return Some(all.collect());
+    }
+    let filter = TestFilter::of_process();
+    Some(all.filter(|test| filter.contains(test)).collect())
 }
