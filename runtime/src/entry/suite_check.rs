@@ -11,7 +11,7 @@ use evalsuite_schema::{Case, Suite};
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
-use crate::run::selection::grader_configs;
+use crate::run::selection::case_graders::grader_problems;
 
 /// Largest number of added or removed files that are shown.
 const SHOWN: usize = 10;
@@ -44,7 +44,7 @@ pub(crate) fn run(evals: &Evals) -> Findings {
 }
 
 fn check_graders(case: &Case, evals: &Evals, findings: &mut Findings) {
-    for problem in grader_configs::problems(case, evals.registry()) {
+    for problem in grader_problems(case, evals.registry()) {
         let problem = problem.to_string();
         // A grader of the suite is part of every case; its error is reported once.
         if !findings.problems.contains(&problem) {

@@ -292,7 +292,6 @@ const RUN: &[&str] = &[
 /// The phases of a trial: `Prepared`, `Called`, `Captured`, `Graded`, `TrialRecord`.
 const TRIAL: &[&str] = &[
     "trial_attempt",
-    "early_end",
     "prepared",
     "trial_hooks",
     "called",

@@ -14,7 +14,6 @@ use evalsuite_schema::{Calibration, Layout, Message, Role, Sample, Suite};
 use crate::grade;
 use crate::grade::grading_context::GradingContext;
 use crate::judge::calibration::{CalibrationReport, calibration_record};
-use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
 use crate::judge::judge_options::KEYS;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::command::{CommandEnvironment, Site};
@@ -34,7 +33,7 @@ use crate::record::run_directory::RunDirectory;
 use crate::record::run_record::SuiteOfRun;
 use crate::record::{embedded_files, run_record};
 use crate::run::case_error::CaseError;
-use crate::run::selection::requirements::{Requirement, needs_judge};
+use crate::run::selection::requirements::{needs_judge, no_judge};
 use crate::run::selection::rerun;
 use crate::run::settings::Settings;
 use crate::workspace::value_placeholders::Placeholders;
@@ -143,8 +142,9 @@ impl JudgeMeasurement<'_> {
     pub(crate) fn measure(&self) -> Result<CalibrationRecord, Reason> {
         let (clock, started_at) = (Instant::now(), timestamp());
         let is_recorded = self.is_recorded();
-        if !is_recorded && !self.has_judge() {
-            return Err(Requirement::Judge.reason(self.evals.suite(), false));
+        let needs_judge = |sample: &Sample| needs_judge(&sample.case, self.evals.registry());
+        if !is_recorded && !self.has_default() && self.calibration.samples.iter().any(needs_judge) {
+            return Err(no_judge(self.evals.suite()));
         }
         let workers = self.settings.workers.or(self.suite.workers);
         let samples =
@@ -161,13 +161,8 @@ impl JudgeMeasurement<'_> {
         Ok(calibration_record::complete(record, self.calibration, samples))
     }
 
-    fn has_judge(&self) -> bool {
-        let needs_none = |sample: &Sample| !needs_judge(&sample.case, self.evals.registry());
-        self.has_default() || self.calibration.samples.iter().all(needs_none)
-    }
-
     fn has_default(&self) -> bool {
-        self.settings.judge.names_one() || self.evals.judges().has_default()
+        self.settings.has_judge(self.evals.judges())
     }
 
     /// Whether the cassettes replace judges that are absent.
@@ -222,6 +217,8 @@ impl JudgeMeasurement<'_> {
             files: AnswerFiles { workspace: workspace.clone(), ..AnswerFiles::default() },
             ..Facts::of_case(&case, DIRECTORY)
         });
+        // No agent is under test: people have rated the answers.
+        let judges = self.settings.judge_choice(evals.judges(), evals.commands(), &places, None, is_recorded);
         let notes = RefCell::default();
         let context = GradingContext {
             evidence: &evidence,
@@ -235,7 +232,7 @@ impl JudgeMeasurement<'_> {
             cassette: &cassette,
             redactor: &redactor,
             notes: &notes,
-            judges: &self.judges(is_recorded, &places),
+            judges: &judges,
             accepted_answer: &|| Ok(None),
             preprocessors: &case.preprocessors,
         };
@@ -243,13 +240,6 @@ impl JudgeMeasurement<'_> {
             return Err(broken("the sample has no grader".to_owned()));
         };
         Ok(grade::grade(grader, None, &context))
-    }
-
-    fn judges(&self, is_recorded: bool, places: &SuiteLocation) -> JudgeChoice {
-        let (places, file) = (places.clone(), self.settings.targets_file.clone());
-        // No agent is under test: people have rated the answers.
-        let commands = self.evals.commands().map(|load| JudgeCommands { load, places, file, under_test: None });
-        JudgeChoice { judges: self.evals.judges().clone(), options: self.settings.judge.clone(), is_recorded, commands }
     }
 
     fn cassette(

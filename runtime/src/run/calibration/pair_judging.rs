@@ -9,7 +9,7 @@ use evalsuite_schema::{Case, Location};
 
 use crate::agents::command;
 use crate::judge::asking_grader::AskingGrader;
-use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, JudgeCommands, NoJudge, recorded_judges};
+use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, NoJudge, recorded_judges};
 use crate::judge::judge_options::KEYS;
 use crate::judge::preference::{self, ComparedTask, OrderedReply, Preference};
 use crate::judge::question::QuestionCalls;
@@ -57,24 +57,23 @@ impl PairJudging<'_> {
             [Some(base), Some(run)] => self.ask(pair, [base, run], &mut record),
             [None, _] => {
                 let message = pair.why_no_base.clone().unwrap_or_else(|| "the base has no answer".to_owned());
-                Err(Missing { code: None, message })
+                Err((None, message))
             }
-            [_, None] => Err(Missing { code: None, message: "the run has no answer".to_owned() }),
+            [_, None] => Err((None, "the run has no answer".to_owned())),
         };
-        if let Err(Missing { code, message }) = result {
+        if let Err((code, message)) = result {
             (record.code, record.error) = (code, Some(message));
         }
         record
     }
 
     fn ask(&self, pair: &AnswerPair, answers: [&str; 2], record: &mut PairRecord) -> Result<(), Missing> {
-        let cassette = self.cassette(pair)?;
-        let asking = self.asking(pair, &cassette).map_err(|error| Missing::broken(error.to_string()))?;
+        let cassette = self.cassette(pair).map_err(|Reason { code, message, .. }| (Some(code), message))?;
+        let asking = self.asking(pair, &cassette).map_err(broken)?;
         // The agent under test does not judge.
         let under_test = (pair.target != "default").then_some(pair.target.as_str());
         let settings = JudgeSettings::default();
-        let judges =
-            self.choice(under_test).of(&settings, &asking).map_err(|error| Missing::broken(error.to_string()))?;
+        let judges = self.choice(under_test).of(&settings, &asking).map_err(broken)?;
         let judges = recorded_judges(&judges, PAIRWISE, &asking.cassette).unwrap_or(judges);
         let task = ComparedTask { criteria: trim(&pair.criteria), question: trim(&pair.input), reference: "" };
         let shown = answers.map(|text| ShownAnswer { text: trim(text).to_owned(), images: Vec::new() });
@@ -89,8 +88,8 @@ impl PairJudging<'_> {
                     balance += preference::better(&replies).map_or(0, |better| if better == 0 { -1 } else { 1 });
                     record.replies.extend(replies.into_iter().zip(Side::BOTH).map(|reply| recorded(judge, reply)));
                 }
-                Ok(Preference::Undecided(message)) => missing.push(Missing { code: None, message }),
-                Err(failure) => missing.push(Missing { code: Some(failure.code), message: failure.message }),
+                Ok(Preference::Undecided(message)) => missing.push((None, message)),
+                Err(failure) => missing.push((Some(failure.code), failure.message)),
             }
         }
         let (calls, _) = calls.into_record();
@@ -104,11 +103,9 @@ impl PairJudging<'_> {
     }
 
     fn choice(&self, under_test: Option<&str>) -> JudgeChoice {
-        let (places, file) = (self.places.clone(), self.settings.targets_file.clone());
-        let under_test = under_test.map(str::to_owned);
-        let commands = command::loader().map(|load| JudgeCommands { load, places, file, under_test });
         let is_recorded = self.settings.judge_mode() == Mode::Replay;
-        JudgeChoice { judges: self.judges.clone(), options: self.settings.judge.clone(), is_recorded, commands }
+        let under_test = under_test.map(str::to_owned);
+        self.settings.judge_choice(self.judges, command::loader(), self.places, under_test, is_recorded)
     }
 
     fn asking(&self, pair: &AnswerPair, cassette: &TrialCassette) -> io::Result<AskingGrader> {
@@ -158,21 +155,10 @@ impl PairJudging<'_> {
 }
 
 /// Why there is no judgement.
-struct Missing {
-    code: Option<ReasonCode>,
-    message: String,
-}
+type Missing = (Option<ReasonCode>, String);
 
-impl Missing {
-    fn broken(message: String) -> Self {
-        Self { code: Some(ReasonCode::GraderError), message }
-    }
-}
-
-impl From<Reason> for Missing {
-    fn from(Reason { code, message, .. }: Reason) -> Self {
-        Self { code: Some(code), message }
-    }
+fn broken(error: impl ToString) -> Missing {
+    (Some(ReasonCode::GraderError), error.to_string())
 }
 
 /// Name of the directory for the files about a pair.

@@ -83,6 +83,7 @@ fn reason_to_skip(plan: &Plan<'_>) -> Option<Reason> {
         let message = format!("target `{target}` is not selected by EVALSUITE_TARGET");
         return Some(Reason::new(Stage::Select, ReasonCode::Filtered, message));
     }
-    let missing = requirements::missing(&plan.case, plan.evals.registry(), &plan.judges(), plan.settings.mode)?;
-    Some(missing.reason(plan.suite, plan.recording(0).is_ok_and(|path| path.is_file())))
+    let is_recorded = || plan.recording(0).is_ok_and(|path| path.is_file());
+    let (registry, mode) = (plan.evals.registry(), plan.settings.mode);
+    requirements::unmet(&plan.case, plan.suite, registry, &plan.judges(), mode, is_recorded)
 }

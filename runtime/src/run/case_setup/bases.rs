@@ -13,7 +13,7 @@ use crate::platform::redaction::Redactor;
 use crate::record::coordination::run_once;
 use crate::run::case_setup::workspace_needs::WorkspaceSource;
 use crate::run::case_setup::{CaseSetup, run_hook, written};
-use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope};
+use crate::run::hooks::{HookCall, Scope};
 use crate::run::plan::Plan;
 use crate::run::session::Session;
 use crate::workspace::{self, WorkspaceBase, workspace_error};
@@ -34,14 +34,8 @@ impl CaseSetup<'_> {
         let wanted = plan.data.workspace.clone().unwrap_or_default();
         let is_shared = wanted.isolation == Isolation::Shared;
         let directory = base.join("workspace");
-        let call = |name: &str, hook: &Hook| HookCall {
-            name: name.to_owned(),
-            scope: Scope::Suite,
-            hook: hook.clone(),
-            facts: plan.hook_facts(&directory, &format!("__{name}__")),
-            log: session.log(name),
-            location: plan.data.location.clone(),
-        };
+        let call =
+            |name: &str, hook: &Hook| plan.hook_call(Scope::Suite, name, hook, None, &directory, session.log(name));
         let of_suite =
             self.make_base(&name, &base, &wanted, is_shared, || run_before_all(plan, &session, &wanted.hooks, call))?;
         let of_suite = match of_suite {
@@ -65,16 +59,9 @@ impl CaseSetup<'_> {
         };
         let key = file_key(&plan.target);
         let own = (!is_shared && hooks.before_all.is_some()).then(|| session.base().join("targets").join(&key));
-        let call = |name: &str, hook: &Hook| HookCall {
-            name: name.to_owned(),
-            scope: Scope::Target,
-            hook: hook.clone(),
-            facts: HookFacts {
-                target: Some(plan.target.clone()),
-                ..plan.hook_facts(own.as_deref().unwrap_or(base), &format!("__target_{name}__"))
-            },
-            log: session.log(&format!("target.{key}.{name}")),
-            location: plan.data.location.clone(),
+        let call = |name: &str, hook: &Hook| {
+            let log = session.log(&format!("target.{key}.{name}"));
+            plan.hook_call(Scope::Target, name, hook, None, own.as_deref().unwrap_or(base), log)
         };
         let name = format!("target-{}-{key}.{}", session.key(), entered.epoch);
         let made = run_once(&plan.run.locks(), &name, &plan.redactor, || {
@@ -92,17 +79,9 @@ impl CaseSetup<'_> {
         let Some(workspace) = &plan.case.workspace else { return Ok(Ok(WorkspaceBase::Template)) };
         let name = own_base_name(plan);
         let base = plan.run.suite(&plan.suite.key()).join("base").join(&name);
-        let call = |hook_name: &str, hook: &Hook| HookCall {
-            name: hook_name.to_owned(),
-            scope: Scope::Case,
-            hook: hook.clone(),
-            facts: HookFacts {
-                target: Some(plan.target.clone()),
-                case: Some(CaseFacts::of(&plan.case, &plan.places)),
-                ..plan.hook_facts(&base.join("workspace"), &plan.case.id)
-            },
-            log: plan.directory.join("hooks").join(format!("{hook_name}.log")),
-            location: plan.case.location.clone(),
+        let call = |name: &str, hook: &Hook| {
+            let log = plan.directory.join("hooks").join(format!("{name}.log"));
+            plan.hook_call(Scope::Case, name, hook, Some(&plan.case), &base.join("workspace"), log)
         };
         let needs = self.needs;
         self.own_base = Some(base.clone());
@@ -178,6 +157,7 @@ mod tests {
     use evalsuite_schema::{Command, Location, Reset};
 
     use super::*;
+    use crate::run::hooks::HookFacts;
 
     #[test]
     fn the_base_of_a_process_that_died_is_removed_after_its_hook() {

@@ -6,7 +6,7 @@ use std::{fmt, io};
 
 use evalsuite_discovery::with_slashes;
 use evalsuite_records::record::{HookRecord, Reason, ReasonCode, Stage};
-use evalsuite_schema::{Hook, Location, Workspace};
+use evalsuite_schema::{Command, Hook, Location, Workspace};
 use serde::{Deserialize, Serialize};
 
 use crate::model::interpolation;
@@ -16,7 +16,7 @@ use crate::platform::process::echo::Echo;
 use crate::platform::process::{self, Detached, Finished};
 use crate::platform::redaction::{Redactor, without_secrets};
 use crate::platform::untrusted::UntrustedDirectory;
-use crate::run::hooks::hook_command::FilledCommand;
+use crate::run::hooks::hook_command::filled_command;
 use crate::run::hooks::hook_facts::HookFacts;
 
 /// Characters of a hook's output that its error shows.
@@ -78,15 +78,8 @@ impl HookCall {
     /// Runs the command. There is no record if there is no command, or it could not be started.
     fn run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), Reason>) {
         let Some(command) = &self.hook.command else { return (None, Ok(())) };
-        if let Some(name) = FilledCommand::unquotable(command, &self.facts) {
-            let how = format_args!(
-                "cannot run: the value of `{name}` has several lines, of which `cmd` reads only the first"
-            );
-            return (None, Err(self.failed(how)));
-        }
-        let command = FilledCommand::new(command, &self.facts);
         let clock = Instant::now();
-        let finished = match self.start(&command, echo) {
+        let (finished, shown) = match self.start(command, echo) {
             Ok(finished) => finished,
             Err(failure) => return (None, Err(failure)),
         };
@@ -99,7 +92,7 @@ impl HookCall {
         record.timed_out = finished.timed_out;
         record.duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         record.log = self.shown_log();
-        let logged = self.write_log(&command, &finished, redactor);
+        let logged = self.write_log(&shown, &finished, redactor);
         let failure = self.failure(&finished, redactor);
         (Some(record), failure.map_or(logged, Err))
     }
@@ -115,8 +108,9 @@ impl HookCall {
         Reason::new(Stage::BeforeHooks, ReasonCode::HookFailed, format!("hook {} {how}", self.shown()))
     }
 
-    fn start(&self, command: &FilledCommand, echo: Echo) -> Result<Finished, Reason> {
-        let Some(mut command) = command.program() else { return Err(self.failed("has an empty command")) };
+    /// Runs a command to its end; returns its text, too.
+    fn start(&self, command: &Command, echo: Echo) -> Result<(Finished, String), Reason> {
+        let (mut command, shown) = filled_command(command, &self.facts).map_err(|how| self.failed(how))?;
         let places = self.facts.places();
         let cwd = self.hook.cwd.as_ref().map_or_else(|| self.facts.suite_dir.clone(), |cwd| places.resolve(cwd));
         if !cwd.is_dir() {
@@ -129,6 +123,7 @@ impl HookCall {
         input.push(b'\n');
         // A hook may start a server for all cases.
         process::run_watched(command, input, Duration::from_millis(self.hook.timeout_ms), echo, Some(Detached::Keep))
+            .map(|finished| (finished, shown))
             .map_err(|error| self.failed(format_args!("cannot run `{program}`: {error}")))
     }
 
@@ -156,7 +151,7 @@ impl HookCall {
         with_slashes(self.log.strip_prefix(trial).unwrap_or(&self.log))
     }
 
-    fn write_log(&self, command: &FilledCommand, finished: &Finished, redactor: &Redactor) -> Result<(), Reason> {
+    fn write_log(&self, command: &str, finished: &Finished, redactor: &Redactor) -> Result<(), Reason> {
         let mut text = format!("$ {command}\n");
         for (name, output) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
             if !output.bytes.is_empty() {

@@ -14,7 +14,7 @@ use crate::model::suite_location::SuiteLocation;
 use crate::platform::process::echo::Echo;
 
 /// What a hook gets.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct HookFacts {
     pub(crate) run_id: String,
     pub(crate) package_root: PathBuf,

@@ -36,7 +36,7 @@ impl JudgeReplies {
     /// replayed where there is no judge.
     pub(super) fn of_examples(suite: &MadeUpSuite, plan: &Plan<'_>, files: &AnswerFiles) -> Result<Self, CaseError> {
         let recording = recording_of_examples(plan)?;
-        let is_asked = suite.allowed.judges && (has_default_judge(suite) || !recording.is_file());
+        let is_asked = suite.allowed.judges && (suite.settings.has_judge(suite.evals.judges()) || !recording.is_file());
         match suite.mode_of_examples {
             Mode::Record => Ok(Self::asked(open(recording, Mode::Record, plan, files)?)),
             Mode::Live if is_asked => Ok(Self::asked(TrialCassette::none())),
@@ -54,11 +54,6 @@ impl JudgeReplies {
         }
         Ok(Self { cassette: open(recording, mode, plan, files)?, are_asked: false, is_recorded: true })
     }
-}
-
-/// Whether a grader that names no judge has one.
-pub(super) fn has_default_judge(suite: &MadeUpSuite) -> bool {
-    suite.settings.judge.names_one() || suite.evals.judges().has_default()
 }
 
 fn recording_of_examples(plan: &Plan<'_>) -> Result<PathBuf, Reason> {

@@ -1,7 +1,7 @@
 //! Made-up replies to the turns of a conversation.
 
 use evalsuite_records::record::{Status, TurnRecord};
-use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
+use evalsuite_schema::{Conversation, OnTurnFailure, Turn};
 
 use crate::grade::scoring::{TrialScore, score_conversation};
 use crate::model::evidence::Facts;
@@ -9,9 +9,8 @@ use crate::model::messages::role_blocks;
 use crate::run::made_up::bounded_grading::{Bounded, NotRun};
 use crate::run::made_up::made_up_grading::{MadeUpGrading, Surroundings};
 use crate::run::made_up::{GradedResult, MadeUpResult};
-use crate::run::selection::turn_graders::turn_graders;
-use crate::run::trial::conversation::conversation_history::ConversationHistory;
-use crate::run::trial::conversation::conversation_totals::ConversationTotals;
+use crate::run::selection::case_graders::turn_graders;
+use crate::run::trial::conversation::conversation_so_far::ConversationSoFar;
 use crate::run::trial::conversation::{shown, turn_folder, turn_not_run};
 
 /// The scores of the turns if all graders that were not run fail, or pass.
@@ -41,17 +40,15 @@ impl MadeUpGrading<'_> {
         surroundings: &Surroundings,
     ) -> GradedResult {
         let case = self.case();
-        let mut history = ConversationHistory::of(case);
-        let mut totals = ConversationTotals::default();
+        let mut so_far = ConversationSoFar::of(case);
         let (mut turns, mut not_run) = (Vec::new(), Vec::new());
         let [mut low, mut high] = [TurnScores::default(), TurnScores::default()];
         for (index, turn) in (0_u32..).zip(&conversation.turns) {
             let mut facts = self.facts(result.replies.get(index as usize), surroundings);
-            history.describe(turn, &mut facts);
+            so_far.describe_turn(turn, &mut facts);
             // The whole is graded as far as a trial gets.
             if !high.is_stopped {
-                history.add(&turn.input, &facts.answer);
-                totals.add(&turn.input, &facts);
+                so_far.add(&turn.input, &facts);
             }
             let (record, scores) = self.grade_turn(index, turn, facts, surroundings, &mut not_run);
             let [of_low, of_high] = scores.map_or([None, None], |scores| scores.map(Some));
@@ -60,10 +57,8 @@ impl MadeUpGrading<'_> {
             turns.push(record);
         }
         let mut facts = self.facts(None, surroundings);
-        facts.answer = role_blocks(&history.0);
-        facts.input = Some(Input::Messages(history.0));
-        facts.is_conversation = true;
-        (facts.transcript, facts.turns) = totals.transcript();
+        facts.answer = role_blocks(&so_far.messages);
+        so_far.describe_whole(&mut facts);
         let graders = self.run_graders(&case.graders, None, facts, surroundings, &mut not_run);
         let [of_low, of_high] = self.whole_scores(&graders, low.is_stopped != high.is_stopped);
         let score = |turns: &TurnScores, whole| {

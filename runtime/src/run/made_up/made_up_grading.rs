@@ -18,15 +18,15 @@ use crate::model::suite::EvalCase;
 use crate::platform::clock::timestamp;
 use crate::run::case_error::CaseError;
 use crate::run::made_up::bounded_grading::{AllowedGraders, Bounded, BoundedGrading, NotRun};
-use crate::run::made_up::judge_replies::{JudgeReplies, has_default_judge};
+use crate::run::made_up::judge_replies::JudgeReplies;
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::made_up::made_up_workspace::needs_workspace;
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
 use crate::run::plan::Plan;
-use crate::run::trial::conversation::conversation_history::ConversationHistory;
+use crate::run::trial::conversation::conversation_so_far::ConversationSoFar;
 use crate::run::trial::conversation::turn_folder;
-use crate::run::trial::early_end::{EarlyEnd, guarded};
 use crate::run::trial::prepared::resolve_case;
+use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
 use crate::workspace::workspace_diff::WorkspaceDiff;
 
 /// The graders of one case, for any number of made-up results.
@@ -116,7 +116,7 @@ impl<'a> MadeUpGrading<'a> {
         match (graders, &case.conversation) {
             (Graders::One { path, grader, turn }, _) => {
                 if let Some(turn) = turn {
-                    ConversationHistory::of(case).describe(turn, &mut facts);
+                    ConversationSoFar::of(case).describe_turn(turn, &mut facts);
                 }
                 self.grade_by_one(path, grader, facts, surroundings)
             }
@@ -213,7 +213,7 @@ impl<'a> MadeUpGrading<'a> {
             preprocessors: &self.case().preprocessors,
         };
         let allowed = AllowedGraders { judges: *are_asked || *is_recorded, ..self.suite.allowed };
-        let has_default_judge = *is_recorded || has_default_judge(self.suite);
+        let has_default_judge = *is_recorded || plan.settings.has_judge(plan.evals.judges());
         let mut grading = BoundedGrading { context: &context, allowed, has_default_judge, not_run };
         let path = |name: &str| folder.map_or_else(|| name.to_owned(), |folder| format!("{folder}/{name}"));
         graders.iter().map(|grader| grading.grade(&path(&grader.name), grader)).collect()

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use evalsuite_records::record::{CaseRecord, Mode, Reason, TrialRecord};
 use evalsuite_schema::digest::CaseDigests;
-use evalsuite_schema::{Case, Hooks, Location, Suite};
+use evalsuite_schema::{Case, Hook, Hooks, Location, Suite};
 
 use crate::grade::scoring::CaseStandard;
-use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
+use crate::judge::judge_choice::JudgeChoice;
 use crate::model::command::{CommandEnvironment, Site};
 use crate::model::dependency::Dependencies;
 use crate::model::evals::Evals;
@@ -28,9 +28,9 @@ use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::record::run_record::SuiteOfRun;
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
-use crate::run::hooks::HookFacts;
+use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope};
 use crate::run::plan::regrade::EarlierTrials;
-use crate::run::selection::chosen_agent::ChosenAgent;
+use crate::run::selection::targets::ChosenAgent;
 use crate::run::selection::{requirements, rerun};
 use crate::run::settings::Settings;
 
@@ -116,14 +116,8 @@ impl Plan<'_> {
             ChosenAgent::Rust(_) => Some(self.target.clone()).filter(|target| target != "default"),
             ChosenAgent::Unusable(_) => None,
         };
-        let (places, file) = (self.places.clone(), self.settings.targets_file.clone());
-        let commands = self.evals.commands().map(|load| JudgeCommands { load, places, file, under_test });
-        JudgeChoice {
-            judges: self.evals.judges().clone(),
-            options: self.settings.judge.clone(),
-            is_recorded: self.judges_are_recorded(),
-            commands,
-        }
+        let (judges, load) = (self.evals.judges(), self.evals.commands());
+        self.settings.judge_choice(judges, load, &self.places, under_test, self.judges_are_recorded())
     }
 
     /// Whether judges that are not configured reply from a recording: in a replay, and in a live run without a judge of a
@@ -132,8 +126,7 @@ impl Plan<'_> {
         match self.settings.mode {
             Mode::Replay => true,
             Mode::Live => {
-                let has_judge = self.settings.judge.names_one() || self.evals.judges().has_default();
-                !has_judge
+                !self.settings.has_judge(self.evals.judges())
                     && requirements::needs_judge(&self.case, self.evals.registry())
                     && self.recording(0).is_ok_and(|path| path.is_file())
             }
@@ -236,15 +229,37 @@ impl Plan<'_> {
         self.data.targets.iter().find(|target| target.name == self.target).map(|target| &target.hooks)
     }
 
-    /// What every hook of the case gets; `test_id` is the case's id, or a name in underscores for a hook around all cases.
-    pub(crate) fn hook_facts(&self, workspace: &Path, test_id: &str) -> HookFacts {
-        HookFacts {
-            run_id: self.run.run_id.clone(),
-            package_root: self.places.package_root.clone(),
-            suite_dir: self.places.suite_dir.clone(),
-            workspace: workspace.to_owned(),
-            test_id: test_id.to_owned(),
-            ..HookFacts::default()
+    /// A call of a hook: around the trials of a case, or, without one, around all cases of the suite or of the target.
+    pub(crate) fn hook_call(
+        &self,
+        scope: Scope,
+        name: &str,
+        hook: &Hook,
+        case: Option<&Case>,
+        workspace: &Path,
+        log: PathBuf,
+    ) -> HookCall {
+        let around_all = || match scope {
+            Scope::Target => format!("__target_{name}__"),
+            Scope::Case | Scope::Suite => format!("__{name}__"),
+        };
+        HookCall {
+            name: name.to_owned(),
+            scope,
+            hook: hook.clone(),
+            facts: HookFacts {
+                run_id: self.run.run_id.clone(),
+                package_root: self.places.package_root.clone(),
+                suite_dir: self.places.suite_dir.clone(),
+                workspace: workspace.to_owned(),
+                test_id: case.map_or_else(around_all, |case| case.id.clone()),
+                target: (case.is_some() || scope == Scope::Target).then(|| self.target.clone()),
+                case: case.map(|case| CaseFacts::of(case, &self.places)),
+                trial: None,
+                result: None,
+            },
+            log,
+            location: case.map_or(&self.data.location, |_| &self.case.location).clone(),
         }
     }
 

@@ -21,8 +21,7 @@ use crate::record::embedded_files;
 use crate::record::run_directory::RunDirectory;
 use crate::run::case_error::{CaseError, decode_case, decode_suite};
 use crate::run::plan::{Plan, regrade};
-use crate::run::selection::chosen_agent::ChosenAgent;
-use crate::run::selection::selected_targets::{self, DEFAULT_TARGET};
+use crate::run::selection::targets::{ChosenAgent, DEFAULT_TARGET, check_targets};
 use crate::run::settings::Settings;
 
 /// Limit of an agent call where none is set.
@@ -39,7 +38,7 @@ impl<'a> Plan<'a> {
         let data = decode_suite(suite)?;
         let case = decode_case(entry)?;
         if let Some(selected) = &settings.targets {
-            selected_targets::check(selected, evals, &data)?;
+            check_targets(selected, evals, &data)?;
         }
         let places = embedded_files::suite_location(suite, run, &case.dir).map_err(CaseError::unusable)?;
 

@@ -10,79 +10,59 @@ use crate::judge::judge_choice::JudgeChoice;
 use crate::model::evals::Registry;
 use crate::model::suite::EvalSuite;
 use crate::platform::environment;
+use crate::run::selection::case_graders::turn_graders;
 use crate::run::selection::rerun;
-use crate::run::selection::turn_graders::turn_graders;
 use crate::run::settings::Settings;
 
-/// A requirement that is not met.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Requirement<'c> {
-    NoDocker,
-    Variable(&'c str),
-    Program(&'c str),
-    Judge,
-    Grader,
-}
-
-/// The requirement of a case that is not met, if there is one.
-pub(crate) fn missing<'c>(
-    case: &'c Case,
+/// Why a case is skipped: a requirement that is not met, and how to meet it. `is_recorded` says whether there is a recording of the case.
+pub(crate) fn unmet(
+    case: &Case,
+    suite: &EvalSuite,
     registry: &Registry,
     judges: &JudgeChoice,
     mode: Mode,
-) -> Option<Requirement<'c>> {
+    is_recorded: impl FnOnce() -> bool,
+) -> Option<Reason> {
     if case.workspace.as_ref().is_some_and(|workspace| workspace.docker) {
-        return Some(Requirement::NoDocker);
+        let message = "docker workspaces are not supported";
+        return Some(Reason::new(Stage::Requirements, ReasonCode::DockerUnsupported, message));
     }
     if is_ungraded(case) {
-        return Some(Requirement::Grader);
+        return Some(missing("nothing grades the case", "add a grader to `assertions`, or `criteria`"));
     }
     // A replay needs neither the agent's keys nor a judge.
     let is_unset = |name: &&String| environment::var_os(name).is_none_or(|value| value.is_empty());
     if !matches!(mode, Mode::Replay | Mode::Regrade)
         && let Some(name) = case.requires.env.iter().find(is_unset)
     {
-        return Some(Requirement::Variable(name));
+        let mut help = format!("set {name}");
+        if is_recorded() {
+            let command = rerun::suite_command(suite);
+            help.push_str(&format!(", or replay the recording: `EVALSUITE_MODE=replay {command}`"));
+        }
+        return Some(missing(format!("environment variable {name} is not set"), help));
     }
     if let Some(program) = case.requires.commands.iter().find(|program| !is_on_path(program)) {
-        return Some(Requirement::Program(program));
+        let help = format!("install `{program}`, or add its directory to PATH");
+        return Some(missing(format!("program `{program}` is not on PATH"), help));
     }
-    (!judges.is_recorded && !judges.has_default() && needs_judge(case, registry)).then_some(Requirement::Judge)
+    let has_judge = judges.is_recorded || judges.has_default();
+    (!has_judge && needs_judge(case, registry)).then(|| no_judge(suite))
 }
 
-impl Requirement<'_> {
-    /// Why the case is skipped, and how to meet the requirement. `is_recorded` says whether there is a recording of the case.
-    pub(crate) fn reason(&self, suite: &EvalSuite, is_recorded: bool) -> Reason {
-        let reason = |message: String| Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, message);
-        match self {
-            Self::NoDocker => {
-                let message = "docker workspaces are not supported";
-                Reason::new(Stage::Requirements, ReasonCode::DockerUnsupported, message)
-            }
-            Self::Variable(name) => {
-                let replay =
-                    format!(", or replay the recording: `EVALSUITE_MODE=replay {}`", rerun::suite_command(suite));
-                let replay = if is_recorded { replay.as_str() } else { "" };
-                reason(format!("environment variable {name} is not set")).with_help(format!("set {name}{replay}"))
-            }
-            Self::Program(program) => reason(format!("program `{program}` is not on PATH"))
-                .with_help(format!("install `{program}`, or add its directory to PATH")),
-            Self::Judge => reason("needs a judge".to_owned()).with_help(judge_help(suite)),
-            Self::Grader => {
-                reason("nothing grades the case".to_owned()).with_help("add a grader to `assertions`, or `criteria`")
-            }
-        }
-    }
+fn missing(message: impl Into<String>, help: impl Into<String>) -> Reason {
+    Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, message).with_help(help)
 }
 
-/// How to supply a judge.
-fn judge_help(suite: &EvalSuite) -> String {
+/// Why a case without a judge is skipped, and how to supply one.
+pub(crate) fn no_judge(suite: &EvalSuite) -> Reason {
     let feature = if cfg!(feature = "judge") { "" } else { " (with the feature `judge` of `evalsuite`)" };
-    format!(
+    let command = rerun::suite_command(suite);
+    let help = format!(
         "add `judge = …` to the suite's macro, or set EVALSUITE_JUDGE_URL, EVALSUITE_JUDGE_MODEL and \
-         EVALSUITE_JUDGE_API_KEY{feature}; with a judge, `EVALSUITE_MODE=record {}` records its replies for runs without one",
-        rerun::suite_command(suite)
-    )
+         EVALSUITE_JUDGE_API_KEY{feature}; with a judge, `EVALSUITE_MODE=record {command}` records its replies for runs without one"
+    );
+    missing("needs a judge", help)
 }
 
 /// Turns a skip into an error where EVALSUITE_REQUIRE is set, unless the case was not selected.
@@ -166,11 +146,12 @@ fn is_executable(file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::Location;
     use evalsuite_schema::grader::{Aggregator, Composite, JudgeSettings, Rubrics};
+    use evalsuite_schema::{Kind, Layout, Location, Suite};
 
     use super::*;
     use crate::model::judge::{IntoJudge, JudgeRequest, Judges};
+    use crate::model::loaded_suite::loaded_suite;
 
     fn case(change: impl FnOnce(&mut Case)) -> Case {
         let mut case = Case::new("c", Location::new("f", 1, 1));
@@ -183,12 +164,18 @@ mod tests {
         Grader::new("g", Location::new("f", 1, 1), config)
     }
 
-    fn in_mode(case: &Case, mode: Mode) -> Option<Requirement<'_>> {
-        let choice = JudgeChoice { is_recorded: mode == Mode::Replay, ..JudgeChoice::default() };
-        missing(case, &Registry::default(), &choice, mode)
+    /// What is missing.
+    fn missing_with(case: &Case, judges: &JudgeChoice, mode: Mode) -> Option<String> {
+        let suite = Suite::new("s", Layout::Cases, Kind::Regression, Location::new("f", 1, 1));
+        let suite = loaded_suite(suite, Vec::new(), None, Path::new("/")).unwrap();
+        unmet(case, suite, &Registry::default(), judges, mode, || false).map(|reason| reason.message)
     }
 
-    fn in_live_mode(case: &Case) -> Option<Requirement<'_>> {
+    fn in_mode(case: &Case, mode: Mode) -> Option<String> {
+        missing_with(case, &JudgeChoice { is_recorded: mode == Mode::Replay, ..JudgeChoice::default() }, mode)
+    }
+
+    fn in_live_mode(case: &Case) -> Option<String> {
         in_mode(case, Mode::Live)
     }
 
@@ -196,12 +183,12 @@ mod tests {
     fn a_case_without_its_variable_or_program_is_skipped() {
         assert_eq!(in_live_mode(&case(|_| ())), None);
         let variable = case(|case| case.requires.env.push("EVALSUITE_NO_SUCH_VARIABLE".into()));
-        assert_eq!(in_live_mode(&variable), Some(Requirement::Variable("EVALSUITE_NO_SUCH_VARIABLE")));
+        assert_eq!(in_live_mode(&variable), Some("environment variable EVALSUITE_NO_SUCH_VARIABLE is not set".into()));
         for mode in [Mode::Replay, Mode::Regrade] {
             assert_eq!(in_mode(&variable, mode), None, "no agent is called");
         }
         let program = case(|case| case.requires.commands.push("no-such-program".into()));
-        assert_eq!(in_live_mode(&program), Some(Requirement::Program("no-such-program")));
+        assert_eq!(in_live_mode(&program), Some("program `no-such-program` is not on PATH".into()));
         let installed = if cfg!(windows) { "cmd" } else { "cargo" };
         assert_eq!(in_live_mode(&case(|case| case.requires.commands.push(installed.into()))), None);
     }
@@ -225,12 +212,12 @@ mod tests {
             members: vec![grader(GraderConfig::IsJson), judge],
             aggregator: Aggregator::Threshold { threshold: 0.5 },
         });
-        assert_eq!(in_live_mode(&case(|case| case.graders.push(grader(composite)))), Some(Requirement::Judge));
+        assert_eq!(in_live_mode(&case(|case| case.graders.push(grader(composite)))), Some("needs a judge".into()));
         let criteria = case(|case| {
             case.graders.clear();
             case.criteria = Some("Answers politely.".into());
         });
-        assert_eq!(in_live_mode(&criteria), Some(Requirement::Judge));
+        assert_eq!(in_live_mode(&criteria), Some("needs a judge".into()));
         assert_eq!(in_mode(&criteria, Mode::Replay), None);
     }
 
@@ -238,7 +225,7 @@ mod tests {
     fn a_case_that_nothing_grades_is_skipped_in_every_mode() {
         let nothing = case(|case| case.graders.clear());
         for mode in [Mode::Live, Mode::Record, Mode::Replay, Mode::Regrade] {
-            assert_eq!(in_mode(&nothing, mode), Some(Requirement::Grader));
+            assert_eq!(in_mode(&nothing, mode), Some("nothing grades the case".into()));
         }
     }
 
@@ -250,7 +237,7 @@ mod tests {
             ..Judges::default()
         };
         let choice = JudgeChoice { judges, ..JudgeChoice::default() };
-        assert!(missing(&judged, &Registry::default(), &choice, Mode::Live).is_none());
+        assert_eq!(missing_with(&judged, &choice, Mode::Live), None);
         let settings = JudgeSettings { target: Some("strict".into()), ..JudgeSettings::default() };
         let named = Rubrics { judge: settings, ..Rubrics::default() };
         assert_eq!(in_live_mode(&case(|case| case.graders.push(grader(GraderConfig::Rubrics(named))))), None);

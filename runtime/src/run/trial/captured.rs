@@ -12,12 +12,11 @@ use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::platform::excerpt::first_bytes;
 use crate::run::limits;
-use crate::run::selection::chosen_agent::ChosenAgent;
+use crate::run::selection::targets::ChosenAgent;
 use crate::run::trial::called::Called;
-use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::reported_transcript;
-use crate::run::trial::trial_attempt::{TrialAttempt, whole_millis};
+use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt, whole_millis};
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::workspace_diff::WorkspaceDiff;
 

@@ -10,8 +10,8 @@ use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::score_trial;
 use crate::model::evidence::Evidence;
 use crate::run::calibration;
-use crate::run::trial::early_end::{EarlyEnd, guarded};
 use crate::run::trial::prepared::Prepared;
+use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
 
 /// Runs the graders of a case with one turn and decides the trial.
 pub(crate) fn grade(prepared: &Prepared<'_>, evidence: &Evidence<'_>) -> Result<(), EarlyEnd> {

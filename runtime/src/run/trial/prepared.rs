@@ -19,10 +19,9 @@ use crate::platform::environment;
 use crate::record::cassette::TrialCassette;
 use crate::record::run_directory::layout::EVIDENCE;
 use crate::run::plan::Plan;
-use crate::run::selection::chosen_agent::ChosenAgent;
-use crate::run::selection::grader_configs;
-use crate::run::trial::early_end::EarlyEnd;
-use crate::run::trial::trial_attempt::TrialAttempt;
+use crate::run::selection::case_graders::grader_problems;
+use crate::run::selection::targets::ChosenAgent;
+use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::{self, WorkspaceBase};
 
@@ -204,7 +203,7 @@ fn check_graders(case: &Case, plan: &Plan<'_>) -> Result<(), EarlyEnd> {
     if !calls_agent(plan) {
         return Ok(());
     }
-    let mut problems = grader_configs::problems(case, plan.evals.registry()).into_iter();
+    let mut problems = grader_problems(case, plan.evals.registry()).into_iter();
     // A grader that is not registered fails by itself, and the other graders still say what they think.
     let Some(problem) = problems.find(|problem| problem.code == Code::GraderConfigRejected) else { return Ok(()) };
     let mut reason = Reason::new(Stage::Setup, ReasonCode::GraderError, problem.message);

@@ -3,9 +3,9 @@
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hook, Hooks, Reset};
 
-use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope, TrialResult};
-use crate::run::trial::early_end::EarlyEnd;
+use crate::run::hooks::{Scope, TrialResult};
 use crate::run::trial::prepared::Prepared;
+use crate::run::trial::trial_attempt::EarlyEnd;
 use crate::workspace::{self, WorkspaceBase};
 
 /// Runs the hooks before the agent.
@@ -65,20 +65,9 @@ fn run(
     let Prepared { trial, case, .. } = prepared;
     let plan = trial.plan;
     let file = if scope == Scope::Target { format!("target.{name}.log") } else { format!("{name}.log") };
-    let call = HookCall {
-        name: name.to_owned(),
-        scope,
-        hook: hook.clone(),
-        facts: HookFacts {
-            target: Some(plan.target.clone()),
-            case: Some(CaseFacts::of(case, &plan.places)),
-            trial: Some((trial.index, trial.directory.clone())),
-            result,
-            ..plan.hook_facts(&trial.workspace, &case.id)
-        },
-        log: trial.directory.join("hooks").join(file),
-        location: plan.case.location.clone(),
-    };
+    let log = trial.directory.join("hooks").join(file);
+    let mut call = plan.hook_call(scope, name, hook, Some(case.as_ref()), &trial.workspace, log);
+    (call.facts.trial, call.facts.result) = (Some((trial.index, trial.directory.clone())), result);
     let (record, outcome) = call.resolve_and_run(&plan.redactor, plan.settings.echo);
     trial.record.borrow_mut().hooks.extend(record);
     outcome

@@ -1,27 +1,25 @@
 //! A conversation: the agent is called once per turn, and each reply is graded before the next turn.
 
-pub(crate) mod conversation_history;
-pub(crate) mod conversation_totals;
+pub(crate) mod conversation_so_far;
 
 use std::time::Duration;
 
 use evalsuite_records::record::{ReasonCode, Status, TurnRecord};
-use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
+use evalsuite_schema::{Case, Conversation, Grader, GraderConfig, Input, OnTurnFailure, Turn};
 
-use self::conversation_history::ConversationHistory;
-use self::conversation_totals::ConversationTotals;
+use self::conversation_so_far::ConversationSoFar;
 use crate::grade::scoring::{TrialScore, score_conversation, score_trial};
 use crate::model::evidence::{Evidence, Facts};
 use crate::model::messages::content_text;
 use crate::model::recording::Recording;
-use crate::run::selection::turn_graders::turn_graders;
+use crate::run::selection::case_graders::turn_graders;
 use crate::run::trial::called::{Called, call_agent};
 use crate::run::trial::captured::{
     capture_workspace, changes_between, evidence_facts, first_of_answer, report, report_interrupted, write_agent_log,
 };
-use crate::run::trial::early_end::{EarlyEnd, guarded};
 use crate::run::trial::graded::run_graders;
 use crate::run::trial::prepared::Prepared;
+use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::workspace_diff::WorkspaceDiff;
 
@@ -32,17 +30,17 @@ pub(crate) fn run_conversation(
     before: &Snapshot,
 ) -> Result<(), EarlyEnd> {
     let trial = prepared.trial;
-    let history = ConversationHistory::of(&prepared.case);
-    let totals = ConversationTotals::default();
-    let mut running = RunningConversation { prepared, before, history, totals, scores: Vec::new() };
+    let so_far = ConversationSoFar::of(&prepared.case);
+    let mut running = RunningConversation { prepared, before, so_far, scores: Vec::new() };
     let ended = running.run_turns(conversation);
-    write_agent_log(trial, &running.totals.recording);
+    write_agent_log(trial, &running.so_far.recording);
     let capture = || capture_workspace(trial, before, &before.take_later(&trial.workspace));
     let changes = trial.timed(|t| &mut t.capture_ms, capture);
     match ended.and(changes) {
         Ok(changes) => trial.timed(|t| &mut t.grading_ms, || running.conclude(conversation, changes)),
         Err(end) => {
-            let (recording, duration_ms) = running.totals.until_interrupted();
+            let recording = running.so_far.recording;
+            let duration_ms = recording.outcome.duration_ms.unwrap_or_default();
             report_interrupted(trial, recording, duration_ms);
             Err(end)
         }
@@ -53,8 +51,7 @@ pub(crate) fn run_conversation(
 struct RunningConversation<'t> {
     prepared: &'t Prepared<'t>,
     before: &'t Snapshot,
-    history: ConversationHistory,
-    totals: ConversationTotals,
+    so_far: ConversationSoFar,
     /// Of every turn; `None` for a turn without graders, which counts as passed.
     scores: Vec<Option<TrialScore>>,
 }
@@ -90,7 +87,7 @@ impl RunningConversation<'_> {
     fn run_turn(&mut self, turn: &Turn, window: Option<u32>, record: &mut TurnRecord) -> Result<(), EarlyEnd> {
         let (prepared, index) = (self.prepared, record.index);
         let trial = prepared.trial;
-        let input = Input::Messages(self.history.window(&turn.input, window));
+        let input = Input::Messages(self.so_far.window(&turn.input, window));
         // Graders of the turn before may have changed the workspace.
         let taken = (index > 0).then(|| Snapshot::take(&trial.workspace));
         let before = taken.as_ref().map_or(Ok(self.before), Result::as_ref);
@@ -106,11 +103,11 @@ impl RunningConversation<'_> {
         let prepared = self.prepared;
         let Called { result, recording, notes, took, span, after } = called;
         prepared.trial.add_notes(notes);
-        self.totals.recording.log.push_str(&recording.log);
+        self.so_far.recording.log.push_str(&recording.log);
         let outcome = match result {
             Ok(outcome) => outcome,
             Err(end) => {
-                self.totals.add_unfinished(recording, took);
+                self.so_far.add_unfinished(recording, took);
                 return Err(end);
             }
         };
@@ -118,16 +115,15 @@ impl RunningConversation<'_> {
             true => WorkspaceDiff::default(),
             false => changes_between(self.before, &after)?,
         };
-        self.totals.add_report(&outcome, &recording.captured);
+        self.so_far.add_report(&outcome, &recording.captured);
         let mut facts = evidence_facts(prepared, outcome, &recording, took, span, changes);
-        self.history.describe(turn, &mut facts);
+        self.so_far.describe_turn(turn, &mut facts);
         Ok(facts)
     }
 
     fn grade_turn(&mut self, turn: &Turn, facts: Facts, record: &mut TurnRecord) {
         let prepared = self.prepared;
-        self.history.add(&turn.input, &facts.answer);
-        self.totals.add(&turn.input, &facts);
+        self.so_far.add(&turn.input, &facts);
         record.answer = Some(first_of_answer(&facts.answer).0);
         let graders = turn_graders(turn, &prepared.case);
         if graders.is_empty() {
@@ -147,16 +143,11 @@ impl RunningConversation<'_> {
 
     /// Grades the whole and decides the trial.
     fn conclude(self, conversation: &Conversation, changes: WorkspaceDiff) -> Result<(), EarlyEnd> {
-        let Self { prepared, history, mut totals, scores, .. } = self;
+        let Self { prepared, mut so_far, scores, .. } = self;
         let (trial, plan) = (prepared.trial, prepared.trial.plan);
-        let outcome = totals.outcome(&history);
-        let span = totals.span.take().unwrap_or_default();
+        let (outcome, span) = (so_far.outcome(), so_far.span.take().unwrap_or_default());
         let mut facts = evidence_facts(prepared, outcome, &Recording::default(), Duration::ZERO, span, changes);
-        facts.input = Some(Input::Messages(history.0));
-        facts.is_conversation = true;
-        facts.unknown = std::mem::take(&mut totals.unknown);
-        facts.tools = std::mem::take(&mut totals.recording.captured.tools);
-        (facts.transcript, facts.turns) = totals.transcript();
+        so_far.describe_whole(&mut facts);
         let evidence = report(trial, facts);
         guarded(|| {
             let graders = run_graders(prepared, &evidence, &prepared.case.graders, None);
@@ -172,6 +163,33 @@ impl RunningConversation<'_> {
 /// What the paths of the graders and the files of a turn begin with.
 pub(crate) fn turn_folder(index: u32) -> String {
     format!("turn-{index:03}")
+}
+
+/// All graders of a case, those of its turns and the members of composites after them, with their paths and turns.
+pub(crate) fn graders_with_paths(case: &Case) -> Vec<(String, &Grader, Option<&Turn>)> {
+    let mut found = Vec::new();
+    case.graders.iter().for_each(|grader| add_with_members(grader.name.clone(), grader, None, &mut found));
+    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
+    for (index, turn) in (0_u32..).zip(turns) {
+        for grader in &turn.graders {
+            add_with_members(format!("{}/{}", turn_folder(index), grader.name), grader, Some(turn), &mut found);
+        }
+    }
+    found
+}
+
+fn add_with_members<'c>(
+    path: String,
+    grader: &'c Grader,
+    turn: Option<&'c Turn>,
+    found: &mut Vec<(String, &'c Grader, Option<&'c Turn>)>,
+) {
+    found.push((path.clone(), grader, turn));
+    if let GraderConfig::Composite(composite) = &grader.config {
+        for member in &composite.members {
+            add_with_members(format!("{path}/{}", member.name), member, turn, found);
+        }
+    }
 }
 
 /// The record of a turn to which the agent has not replied.

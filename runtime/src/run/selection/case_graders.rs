@@ -1,12 +1,22 @@
-//! The settings of graders written in Rust, checked by the graders before the agent is called.
+//! The graders of a case before they run: those of its turns, and what is wrong with the settings of graders written in Rust.
 
 use evalsuite_diagnostics::{Code, Diagnostic};
-use evalsuite_schema::{Case, Grader, GraderConfig};
+use evalsuite_schema::{Case, Grader, GraderConfig, Turn};
 
+use crate::grade;
 use crate::model::evals::Registry;
 
+/// Graders of a turn: its own, else a judge that compares the reply with the turn's expected output. A turn with neither
+/// is not graded.
+pub(crate) fn turn_graders(turn: &Turn, case: &Case) -> Vec<Grader> {
+    if turn.graders.is_empty() && !turn.expected_output.is_empty() {
+        return vec![grade::llm_grader::implicit(case.location.clone())];
+    }
+    turn.graders.clone()
+}
+
 /// Graders of a case, its turns and its composites that are not registered, or that reject their settings.
-pub(crate) fn problems(case: &Case, registry: &Registry) -> Vec<Diagnostic> {
+pub(crate) fn grader_problems(case: &Case, registry: &Registry) -> Vec<Diagnostic> {
     case.all_graders().flat_map(Grader::with_members).filter_map(|grader| problem(grader, registry)).collect()
 }
 
