@@ -21,13 +21,6 @@ use crate::run::selection::requirements;
 use crate::run::trials::counted_trials::{self, CaseTrials, TrialsEnd, results};
 use crate::run::{dependencies, limits};
 
-/// The record of a case without trials.
-pub(crate) fn prevented(plan: &Plan<'_>, outcome: Status, reason: Reason) -> CaseRecord {
-    let mut record = plan.case_record();
-    (record.outcome, record.reason) = (outcome, Some(reason));
-    record
-}
-
 /// The record of a case whose trials ran: how they decide it, and what its baseline says.
 pub(crate) fn decided(plan: &Plan<'_>, trials: &CaseTrials) -> CaseRecord {
     let mut record = plan.case_record();
@@ -84,7 +77,8 @@ pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut record: Case
     let record = plan.redactor.redacted(record)?;
     dependencies::mark_unreported(plan)?;
     write_json(&plan.directory.join("case.json"), &record, &Redactor::default())?;
-    plan.report_case_end(&record, counted_trials::cost(trials.counted.iter().chain(trials.uncounted())));
+    let all = trials.counted.iter().chain(&trials.surplus).chain(&trials.confirming);
+    plan.report_case_end(&record, counted_trials::cost(all));
     Ok(plan.report(record, trials.counted))
 }
 

@@ -11,8 +11,8 @@ use crate::model::progress::ProgressStep;
 use crate::model::suite::EvalCase;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
-use crate::record::run_record;
-use crate::run::case::case_record::{decided, prevented, write_record};
+use crate::record::run_record::{self, SuiteOfRun};
+use crate::run::case::case_record::{decided, write_record};
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
 use crate::run::case_setup::CaseSetup;
@@ -32,7 +32,9 @@ pub(crate) fn run_case(
     run: &RunDirectory,
 ) -> Result<CaseReport, CaseError> {
     let mut plan = Plan::new(evals, entry, settings, run)?;
-    let _git = run_record::register(&plan.suite_run()).map_err(|error| plan.unwritable(error))?;
+    let (suite, data, location, redactor) = (plan.suite, &plan.data, &plan.places, &plan.redactor);
+    let suite = SuiteOfRun { suite, data, location, run, redactor, echo: settings.echo };
+    let _git = run_record::register(&suite).map_err(|error| plan.unwritable(error))?;
     let _lock = plan.case_directory.lock().map_err(|error| plan.unwritable(error))?;
     match dependencies::unreported_result(&mut plan).map_err(|error| plan.unwritable(error))? {
         Some(report) => Ok(report),
@@ -57,7 +59,11 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
         return Ok(report);
     }
     let (trials, mut record) = match unmet {
-        Some((outcome, reason)) => (CaseTrials::default(), prevented(&plan, outcome, reason)),
+        Some((outcome, reason)) => {
+            let mut record = plan.case_record();
+            (record.outcome, record.reason) = (outcome, Some(reason));
+            (CaseTrials::default(), record)
+        }
         None => {
             plan.report_progress(|| ProgressStep::CaseStarted {});
             let mut setup = CaseSetup::begin(&plan).map_err(|error| plan.unwritable(error))?;

@@ -14,8 +14,7 @@ use crate::platform::redaction::Redactor;
 use crate::record::baseline::{accepted_result, baseline_file};
 use crate::run::case_setup::CaseSetup;
 use crate::run::plan::Plan;
-use crate::run::trials::counted_trials::StopRule;
-use crate::run::trials::counted_trials::{CaseTrials, TrialsEnd, results};
+use crate::run::trials::counted_trials::{CaseTrials, StopRule, TrialsEnd, results};
 use crate::run::trials::running_trials::RunningTrials;
 
 /// Repeats the case if its trials differ from its baseline, and if there is room for it in the run.

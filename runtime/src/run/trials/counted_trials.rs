@@ -19,13 +19,6 @@ pub(crate) struct CaseTrials {
     pub(crate) end: TrialsEnd,
 }
 
-impl CaseTrials {
-    /// Trials that count in nothing but cost.
-    pub(crate) fn uncounted(&self) -> impl Iterator<Item = &TrialRecord> {
-        self.surplus.iter().chain(&self.confirming)
-    }
-}
-
 /// Why no further trial of a case runs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) enum TrialsEnd {

@@ -9,8 +9,7 @@ use std::{io, panic, thread};
 
 use evalsuite_records::record::Mode;
 
-use self::counted_trials::CaseTrials;
-use self::counted_trials::StopRule;
+use self::counted_trials::{CaseTrials, StopRule};
 use self::running_trials::RunningTrials;
 use crate::run::case_setup::CaseSetup;
 use crate::run::plan::Plan;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,8 +19,7 @@ use crate::run::limits;
 use crate::run::plan::Plan;
 use crate::run::trial::run_trial;
 use crate::run::trials::attempts::run_attempts;
-use crate::run::trials::counted_trials::{CaseTrials, cost, mean_score, results};
-use crate::run::trials::counted_trials::{CountedTrials, EndedTrial, StopRule};
+use crate::run::trials::counted_trials::{CaseTrials, CountedTrials, EndedTrial, StopRule, cost, mean_score, results};
 use crate::workspace::WorkspaceBase;
 
 /// Pause before a trial that is not the next one tries again to get a slot.
@@ -55,12 +55,8 @@ struct Start {
     slot: Option<Slot>,
 }
 
-/// The permission to run a trial, where there is a limit.
-enum Permission {
-    Given(Option<Slot>),
-    /// The trial is not needed any more.
-    NotNeeded,
-}
+/// The permission to run a trial; it has a slot where there is a limit.
+struct Permission(Option<Slot>);
 
 impl<'a, 's> RunningTrials<'a, 's> {
     /// `first`: index of the first trial in the case. All other indices count from there.
@@ -74,14 +70,20 @@ impl<'a, 's> RunningTrials<'a, 's> {
         self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).trials.into_case_trials()
     }
 
-    /// Runs trials until none is left to start.
+    /// Runs trials until none is left to start. After a panic or an error, the other threads stop.
     pub(crate) fn work(&self) -> io::Result<()> {
-        let mut stop_others = StopOthers { trials: self, is_armed: true };
-        while let Some(start) = self.start_next()? {
-            self.run(start)?;
+        let run_all = || {
+            while let Some(start) = self.start_next()? {
+                self.run(start)?;
+            }
+            Ok(())
+        };
+        let ended = catch_unwind(AssertUnwindSafe(run_all));
+        if !matches!(ended, Ok(Ok(()))) {
+            self.progress().is_broken = true;
+            self.changed.notify_all();
         }
-        stop_others.is_armed = false;
-        Ok(())
+        ended.unwrap_or_else(|payload| resume_unwind(payload))
     }
 
     /// Waits until the next trial can start; `None` if there is none.
@@ -91,7 +93,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
         if index >= self.stop.planned {
             return Ok(None);
         }
-        let Permission::Given(slot) = self.permission(index)? else { return Ok(None) };
+        let Some(Permission(slot)) = self.permission(index)? else { return Ok(None) };
         // Before the first trial: no base is made in vain.
         let limit = if index == 0 { limits::reached(self.plan, self.first + index, 0, 0.0)? } else { None };
         let base = match limit {
@@ -130,7 +132,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
                 let _slot = match first_slot.take() {
                     Some(slot) => slot,
                     None => match self.permission(index)? {
-                        Permission::Given(slot) if !self.is_limit_reached(index, attempt)? => slot,
+                        Some(Permission(slot)) if !self.is_limit_reached(index, attempt)? => slot,
                         _ => return Ok(None),
                     },
                 };
@@ -185,23 +187,23 @@ impl<'a, 's> RunningTrials<'a, 's> {
         Ok(())
     }
 
-    /// Waits for a slot, if there is a limit of trials that run in parallel.
-    fn permission(&self, index: u32) -> io::Result<Permission> {
+    /// Waits for a slot, if there is a limit of trials that run in parallel; `None` if the trial is not needed any more.
+    fn permission(&self, index: u32) -> io::Result<Option<Permission>> {
         let name = self.plan.suite.key();
         let locks = self.plan.run.locks();
         loop {
             let progress = self.progress();
             if progress.is_broken || progress.trials.is_over() {
-                return Ok(Permission::NotNeeded);
+                return Ok(None);
             }
-            let Some(workers) = self.plan.workers() else { return Ok(Permission::Given(None)) };
+            let Some(workers) = self.plan.workers() else { return Ok(Some(Permission(None))) };
             if progress.trials.next() == index {
                 drop(progress);
                 // No other trial can end the case before this one.
-                return Ok(Permission::Given(Some(Slot::take(&locks, &name, workers)?)));
+                return Ok(Some(Permission(Some(Slot::take(&locks, &name, workers)?))));
             }
             if let Some(slot) = Slot::try_take(&locks, &name, workers)? {
-                return Ok(Permission::Given(Some(slot)));
+                return Ok(Some(Permission(Some(slot))));
             }
             drop(self.changed.wait_timeout(progress, PAUSE));
         }
@@ -248,20 +250,5 @@ impl TrialsProgress {
     /// What the ledger has of trials after this one.
     fn spent_after(&self, index: u32) -> f64 {
         self.spent.iter().filter(|(trial, _)| **trial > index).map(|(_, cost)| cost).sum()
-    }
-}
-
-/// Makes the other threads stop when this one panics or returns an error.
-struct StopOthers<'t, 'a, 's> {
-    trials: &'t RunningTrials<'a, 's>,
-    is_armed: bool,
-}
-
-impl Drop for StopOthers<'_, '_, '_> {
-    fn drop(&mut self) {
-        if self.is_armed {
-            self.trials.progress().is_broken = true;
-            self.trials.changed.notify_all();
-        }
     }
 }
