@@ -11,8 +11,7 @@ use crate::platform::files::{read_json, remove_if_exists, write_json};
 use crate::platform::process::echo::Echo;
 use crate::platform::redaction::Redactor;
 use crate::record::coordination::run_once;
-use crate::run::case_setup::workspace_needs::WorkspaceSource;
-use crate::run::case_setup::{CaseSetup, run_hook, written};
+use crate::run::case_setup::{CaseSetup, WorkspaceSource, run_hook, written};
 use crate::run::hooks::{HookCall, Scope};
 use crate::run::plan::Plan;
 use crate::run::session::Session;
@@ -77,7 +76,9 @@ impl CaseSetup<'_> {
     pub(crate) fn case_base(&mut self, isolation: Isolation) -> io::Result<Result<WorkspaceBase, Reason>> {
         let plan = self.plan;
         let Some(workspace) = &plan.case.workspace else { return Ok(Ok(WorkspaceBase::Template)) };
-        let name = own_base_name(plan);
+        // The same in all attempts of the test runner.
+        let first_attempt = plan.case_directory.attempt(1);
+        let name = format!("case-{}", first_attempt.file_name().unwrap_or_default().to_string_lossy());
         let base = plan.run.suite(&plan.suite.key()).join("base").join(&name);
         let call = |name: &str, hook: &Hook| {
             let log = plan.directory.join("hooks").join(format!("{name}.log"));
@@ -130,12 +131,6 @@ pub(crate) fn end_own_base(locks: &Path, base: &Path, echo: Echo) -> (bool, Vec<
 /// Name under which the making of a base is done once per run.
 fn once_name(name: &str) -> String {
     format!("base-{name}")
-}
-
-/// Name of the directory of a case's own base: the same in all attempts of the test runner.
-fn own_base_name(plan: &Plan<'_>) -> String {
-    let first = plan.case_directory.attempt(1);
-    format!("case-{}", first.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// Runs the hook before all tests. The session knows by then which hook undoes it.

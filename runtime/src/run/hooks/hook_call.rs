@@ -91,7 +91,7 @@ impl HookCall {
         record.signal = finished.signal();
         record.timed_out = finished.timed_out;
         record.duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        record.log = self.shown_log();
+        record.log = with_slashes(self.log_of_trial().map_or(&*self.log, |(_, log)| log));
         let logged = self.write_log(&shown, &finished, redactor);
         let failure = self.failure(&finished, redactor);
         (Some(record), failure.map_or(logged, Err))
@@ -145,10 +145,10 @@ impl HookCall {
         Some(self.failed(format_args!("{how}{output} (log: {})", self.log.display())))
     }
 
-    /// The path of the log, relative to the directory of the trial.
-    fn shown_log(&self) -> String {
-        let trial = self.facts.trial.as_ref().map_or(Path::new(""), |(_, directory)| directory);
-        with_slashes(self.log.strip_prefix(trial).unwrap_or(&self.log))
+    /// The directory of the trial, and the path of the log relative to it.
+    fn log_of_trial(&self) -> Option<(&Path, &Path)> {
+        let (_, directory) = self.facts.trial.as_ref()?;
+        Some((directory, self.log.strip_prefix(directory).ok()?))
     }
 
     fn write_log(&self, command: &str, finished: &Finished, redactor: &Redactor) -> Result<(), Reason> {
@@ -168,14 +168,9 @@ impl HookCall {
     }
 
     fn replace_log(&self, text: &[u8]) -> io::Result<()> {
-        let trial = self.facts.trial.as_ref().map(|(_, directory)| directory);
-        let below = trial.and_then(|trial| Some((trial, self.log.strip_prefix(trial).ok()?.parent()?)));
-        match (below, self.log.file_name()) {
-            (Some((trial, below)), Some(name)) => {
-                UntrustedDirectory::new(trial).join(below).write(&name.to_string_lossy(), text)
-            }
-            _ => replace_file(&self.log, text),
-        }
+        let Some((trial, log)) = self.log_of_trial() else { return replace_file(&self.log, text) };
+        let name = log.file_name().unwrap_or_default().to_string_lossy();
+        UntrustedDirectory::new(trial).join(log.parent().unwrap_or(log)).write(&name, text)
     }
 }
 

@@ -6,7 +6,6 @@
 //! one session, because its directories depend only on the suite's files.
 
 pub(crate) mod session_test;
-pub(crate) mod test_filter;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -177,10 +176,7 @@ impl Session {
 
     /// Records how a hook before all tests ended.
     pub(crate) fn before_all_ended(&self, well: bool) -> io::Result<()> {
-        self.change(|state| {
-            state.before_all =
-                if well && state.before_all != HookState::Failed { HookState::Done } else { HookState::Failed }
-        })
+        self.change(|state| state.before_all = after_hook(state.before_all, well))
     }
 
     fn state(&self) -> io::Result<SessionState> {
@@ -238,13 +234,8 @@ impl Session {
         for call in std::mem::take(&mut state.pending) {
             let (_, result) = call.resolve_and_run(&Redactor::default(), echo);
             ended.hooks += 1;
-            state.after_all = match &result {
-                Ok(()) if state.after_all != HookState::Failed => HookState::Done,
-                _ => HookState::Failed,
-            };
-            if let Err(failure) = result {
-                ended.problems.push(format!("suite `{}`: {}", self.name, failure.message));
-            }
+            state.after_all = after_hook(state.after_all, result.is_ok());
+            ended.problems.extend(result.err().map(|failure| format!("suite `{}`: {}", self.name, failure.message)));
         }
         // The next test begins it again.
         (state.open, state.ended) = (false, state.ended + 1);
@@ -252,9 +243,8 @@ impl Session {
         self.write(&state)?;
         if !state.keep {
             let base = self.base();
-            if let Err(error) = workspace::remove_directory(&base) {
-                ended.problems.push(format!("{} cannot be removed: {error}", base.display()));
-            }
+            let removed = workspace::remove_directory(&base);
+            ended.problems.extend(removed.err().map(|error| format!("{} cannot be removed: {error}", base.display())));
             if let Some(directory) = base.parent() {
                 // It fails while other sessions of the suite have bases in it.
                 let _ = fs::remove_dir(directory);
@@ -284,4 +274,9 @@ impl Session {
         }
         Ok((sessions, problems))
     }
+}
+
+/// The state of the hooks before or after all tests once another of them has ended.
+fn after_hook(state: HookState, well: bool) -> HookState {
+    if well && state != HookState::Failed { HookState::Done } else { HookState::Failed }
 }
