@@ -16,13 +16,9 @@ fn is_judged(grader: &GraderRecord) -> bool {
         || grader.members.iter().any(is_judged)
 }
 
-/// Why the judges of a suite decide nothing.
-enum Shortfall {
-    /// They agree too little with people, or there are none.
-    BelowBar(String),
-    /// They were asked and did not answer.
-    NoAnswer(ReasonCode, String),
-}
+/// Why the judges of a suite decide nothing. With a code, they were asked and did not answer; without, they agree too little with people,
+/// or there are none.
+type Shortfall = (Option<ReasonCode>, String);
 
 /// Makes graders that ask judges advisory if the judges are below the suite's `minimum`, and errors if the judges do not answer; returns a
 /// note that says why graders are advisory.
@@ -36,19 +32,17 @@ pub(crate) fn advise(
         return None;
     }
     let judged = graders.iter_mut().filter(|grader| is_judged(grader));
-    let shortfall = match shortfall(evals, settings, run)? {
-        Shortfall::BelowBar(shortfall) => shortfall,
-        Shortfall::NoAnswer(code, message) => {
-            // The own error of a grader says more.
-            judged.filter(|grader| grader.state != GraderState::Error).for_each(|grader| {
-                (grader.state, grader.value, grader.verdict) = (GraderState::Error, None, None);
-                (grader.code, grader.error) = (Some(code), Some(message.clone()));
-            });
-            return None;
-        }
-    };
-    judged.for_each(|grader| grader.advisory = Some(shortfall.clone()));
-    Some(Note::new("judge_below_bar", format!("graders that ask a judge decide nothing: {shortfall}")))
+    let (code, shortfall) = shortfall(evals, settings, run)?;
+    if code.is_none() {
+        judged.for_each(|grader| grader.advisory = Some(shortfall.clone()));
+        return Some(Note::new("judge_below_bar", format!("graders that ask a judge decide nothing: {shortfall}")));
+    }
+    // The own error of a grader says more.
+    judged.filter(|grader| grader.state != GraderState::Error).for_each(|grader| {
+        (grader.state, grader.value, grader.verdict) = (GraderState::Error, None, None);
+        (grader.code, grader.error) = (code, Some(shortfall.clone()));
+    });
+    None
 }
 
 /// Why the judges of a suite decide nothing; `None` if they may decide.
@@ -62,10 +56,10 @@ fn shortfall(evals: &Evals, settings: &Settings, run: &RunDirectory) -> Option<S
         Ok(None) => None,
         Ok(Some(Ok(report))) if report.is_trusted() => None,
         Ok(Some(Ok(report))) => Some(match report.failed_call() {
-            Some((code, error)) if !report.is_measured() => Shortfall::NoAnswer(code, unmeasured(error)),
-            _ => Shortfall::BelowBar(report.shortfalls()),
+            Some((code, error)) if !report.is_measured() => (Some(code), unmeasured(error)),
+            _ => (None, report.shortfalls()),
         }),
-        Ok(Some(Err(reason))) => Some(Shortfall::BelowBar(unmeasured(&reason.message))),
-        Err(problem) => Some(Shortfall::BelowBar(unmeasured(&problem.to_string()))),
+        Ok(Some(Err(reason))) => Some((None, unmeasured(&reason.message))),
+        Err(problem) => Some((None, unmeasured(&problem.to_string()))),
     }
 }

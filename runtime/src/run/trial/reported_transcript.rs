@@ -79,16 +79,12 @@ pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bo
     let captured = &recording.captured;
     let missing = captured.missing.as_ref();
     let reports_messages = is_reported(outcome, recording);
-    let calls = match (&captured.missing, &captured.messages) {
-        _ if reports_messages => None,
-        (Some(missing), None) => Some(&missing.message),
-        (Some(missing), Some(_)) => Some(&missing.message).filter(|_| missing.lacks_calls),
-        (None, _) => None,
-    };
-    let nothing = is_rust && !reports_messages && captured.messages.is_none();
+    let has_spans = captured.messages.is_some();
+    let calls = missing.filter(|missing| !reports_messages && (!has_spans || missing.lacks_calls));
+    let nothing = is_rust && !reports_messages && !has_spans;
     let is_reported = reports_messages || outcome.usage.is_some() || outcome.cost_usd.is_some();
     let spending = missing.filter(|missing| missing.lacks_spending && !is_reported);
-    let why = calls.or(captured.seen.as_ref().filter(|_| nothing));
+    let why = calls.map(|missing| &missing.message).or(captured.seen.as_ref().filter(|_| nothing));
     UnknownWork {
         calls: why.map_or_else(|| nothing.then(|| NO_CALLS.to_owned()), |why| Some(format!("{NO_CALLS}; {why}"))),
         spending: spending.map(|missing| format!("tokens and cost are not known: {}", missing.message)),
