@@ -90,10 +90,8 @@ fn of_texts(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
     if passing.has(EmptyProbe::Refusal)
         && let Some(text) = found_in(REFUSAL)
     {
-        let is_short = text.chars().count() <= 2;
-        let text = shown(text);
-        let place = if is_short { "every text contains" } else { "a refusal contains" };
-        return Some(format!("{place} {text}: look for what only a right answer contains"));
+        let place = if text.chars().count() <= 2 { "every text contains" } else { "a refusal contains" };
+        return Some(format!("{place} {}: look for what only a right answer contains", shown(text)));
     }
     if passing.has(EmptyProbe::Echo)
         && let Some(text) = found_in(passing.prompt)
@@ -124,13 +122,12 @@ fn of_list(passing: &Passing<'_>) -> Option<String> {
 }
 
 fn of_similarity(config: &Similar, grader: &Grader, passing: &Passing<'_>) -> Option<String> {
-    if let Some(distance) = config.max_distance {
-        let text = "a `max_distance` of";
-        return Some(format!("{text} {distance} is too far for a text of this length: other texts are as close"));
-    }
-    match grader.min_score {
-        Some(mark) => Some(format!("a similarity of {mark} is too low: other texts are as similar")),
-        None => of_list(passing),
+    match (config.max_distance, grader.min_score) {
+        (Some(distance), _) => Some(format!(
+            "a `max_distance` of {distance} is too far for a text of this length: other texts are as close"
+        )),
+        (None, Some(mark)) => Some(format!("a similarity of {mark} is too low: other texts are as similar")),
+        (None, None) => of_list(passing),
     }
 }
 

@@ -9,30 +9,30 @@ use crate::run::made_up::grader_examples::GradedExample;
 use crate::run::made_up::made_up_grading::MadeUpGrading;
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::probe::empty_probes;
-use crate::run::probe::grader_kinds::{GraderClass, class, may_read_data};
-use crate::run::probe::grader_paths::{graders_by_path, verdicts};
 use crate::run::probe::mutants::mutants;
+use crate::run::probe::probed_graders::{GraderClass, class, graders_by_path, may_read_data, verdicts};
 use crate::run::probe::reference::{Reference, reference};
 use crate::run::probe::tools::SuiteTools;
 
 /// Probes a case. The findings are still to come: some of them depend on other cases and on recorded trials.
 pub(crate) fn probe_case(grading: &MadeUpGrading<'_>, tools: &SuiteTools, examples: &[GradedExample]) -> ProbedCase {
     let case = grading.case();
-    let mut running = RunningProbe {
-        grading,
-        of_case: graders_by_path(case),
-        graders: graders_by_path(case).into_iter().map(|(path, grader)| (path.clone(), blank(path, grader))).collect(),
-        probed: ProbedCase::default(),
-    };
+    let of_case = graders_by_path(case);
+    let graders = of_case.iter().map(|(path, grader)| (path.clone(), blank(path, grader))).collect();
+    let mut running = RunningProbe { grading, of_case, graders, probed: ProbedCase::default() };
     running.run_all(case, tools);
     examples.iter().for_each(|example| running.add_example(example));
     running.flood(case, tools);
-    running.end(case)
+    let RunningProbe { mut probed, graders, .. } = running;
+    probed.case_id.clone_from(&case.id);
+    probed.location.clone_from(&case.location);
+    probed.graders = graders.into_values().collect();
+    probed
 }
 
-fn blank(path: String, grader: &Grader) -> ProbedGrader {
+fn blank(path: &str, grader: &Grader) -> ProbedGrader {
     let mut probed = ProbedGrader::default();
-    probed.path = path;
+    probed.path = path.to_owned();
     probed.grader_type = grader.config.type_name().to_owned();
     probed.location = grader.location.clone();
     probed.is_judged = class(grader) != GraderClass::Limit;
@@ -54,12 +54,8 @@ impl RunningProbe<'_> {
             let results: Vec<ProbeResult> =
                 forms.iter().map(|form| self.grade(ResultKind::of(probe), None, form)).collect();
             // The form that gets furthest: one that passes, else one that is not decided.
-            let rank = |result: &&ProbeResult| match result.passes {
-                Some(true) => 0,
-                None => 1,
-                Some(false) => 2,
-            };
-            self.probed.results.extend(results.iter().min_by_key(rank).cloned());
+            let rank = |result: &ProbeResult| (result.passes != Some(true), result.passes.is_some());
+            self.probed.results.extend(results.into_iter().min_by_key(rank));
         }
         let Some(reference) = reference(case) else { return };
         let result = self.grade_reference(&reference);
@@ -171,20 +167,11 @@ impl RunningProbe<'_> {
 
     fn add_not_run(&mut self, graded: &GradedResult) {
         for grader in &graded.not_run {
-            let known = self.probed.not_run.iter().any(|known| known.path == grader.path);
-            if !known {
+            if self.probed.not_run.iter().all(|known| known.path != grader.path) {
                 let mut not_run = GraderNotRun::default();
                 (not_run.path, not_run.reason) = (grader.path.clone(), grader.reason.clone());
                 self.probed.not_run.push(not_run);
             }
         }
-    }
-
-    fn end(self, case: &Case) -> ProbedCase {
-        let mut probed = self.probed;
-        probed.case_id.clone_from(&case.id);
-        probed.location.clone_from(&case.location);
-        probed.graders = self.graders.into_values().collect();
-        probed
     }
 }

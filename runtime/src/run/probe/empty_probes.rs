@@ -5,7 +5,7 @@ use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig, Input, Message, R
 
 use crate::model::messages::content_text;
 use crate::run::made_up::{MadeUpReply, MadeUpResult};
-use crate::run::probe::expected_texts::{ExpectedTexts, of_reference};
+use crate::run::probe::expected_texts::{ExpectedTexts, leaves, of_reference};
 use crate::run::probe::schema_sample::empty_document;
 use crate::run::probe::tools::SuiteTools;
 
@@ -54,11 +54,9 @@ pub(super) fn flood(case: &Case, tools: &SuiteTools) -> MadeUpResult {
 }
 
 /// The calls of the agent: `None` for that of a case without turns.
-pub(super) fn turns(case: &Case) -> Box<dyn Iterator<Item = Option<&Turn>> + '_> {
-    match &case.conversation {
-        Some(conversation) => Box::new(conversation.turns.iter().map(Some)),
-        None => Box::new(std::iter::once(None)),
-    }
+pub(super) fn turns(case: &Case) -> impl Iterator<Item = Option<&Turn>> {
+    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
+    turns.map(Some).chain(case.conversation.is_none().then_some(None))
 }
 
 fn in_each_turn(case: &Case, reply: impl Fn(Option<&Turn>) -> MadeUpReply) -> MadeUpResult {
@@ -74,21 +72,7 @@ pub(super) fn prompt(case: &Case, turn: Option<&Turn>) -> String {
             let texts = messages.iter().filter(of_user).filter_map(|message| message.content.as_ref());
             texts.map(content_text).collect::<Vec<_>>().join("\n")
         }
-        (None, Input::Data(data)) => {
-            let mut texts = Vec::new();
-            data.values().for_each(|value| add_texts(value, &mut texts));
-            texts.join("\n")
-        }
-    }
-}
-
-fn add_texts(value: &Value, texts: &mut Vec<String>) {
-    match value {
-        Value::String(text) => texts.push(text.clone()),
-        Value::Number(number) => texts.push(number.to_string()),
-        Value::Array(items) => items.iter().for_each(|item| add_texts(item, texts)),
-        Value::Object(object) => object.values().for_each(|value| add_texts(value, texts)),
-        Value::Null | Value::Bool(_) => {}
+        (None, Input::Data(data)) => leaves(data).collect::<Vec<_>>().join("\n"),
     }
 }
 

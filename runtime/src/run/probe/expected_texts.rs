@@ -75,8 +75,8 @@ pub(super) fn of_reference(expected_output: &[Message]) -> Option<String> {
     reference_text(expected_output).filter(|text| !text.trim().is_empty())
 }
 
-/// Texts and numbers in the settings of a grader.
-fn leaves(config: &Object) -> impl Iterator<Item = String> {
+/// Texts and numbers in an object, such as the settings of a grader.
+pub(super) fn leaves(config: &Object) -> impl Iterator<Item = String> {
     let mut waiting: Vec<&Value> = config.values().rev().collect();
     std::iter::from_fn(move || {
         loop {

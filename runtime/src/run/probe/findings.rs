@@ -6,8 +6,7 @@ use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig, Location};
 
 use crate::run::probe::advice::{Passing, advice, shown};
 use crate::run::probe::empty_probes::{prompt, turns};
-use crate::run::probe::grader_kinds::{GraderClass, class};
-use crate::run::probe::grader_paths::graders_by_path;
+use crate::run::probe::probed_graders::{GraderClass, class, graders_by_path};
 
 /// Most broken references that a finding names.
 const SHOWN: usize = 3;
@@ -16,7 +15,9 @@ const SHOWN: usize = 3;
 pub(super) fn of_case(case: &Case, probed: &ProbedCase) -> Vec<Diagnostic> {
     let graders = graders_by_path(case);
     if !graders.is_empty() && graders.values().all(|grader| class(grader) == GraderClass::Limit) {
-        return vec![only_limits(case)];
+        let message = format!("case {} has only limits: nothing says what the answer has to be", shown(&case.id));
+        let finding = Diagnostic::new(Code::OnlyLimits, message).at(case.location.clone());
+        return vec![finding.help("add a grader of the answer, such as `contains` or `equals`")];
     }
     let passes = |probe: EmptyProbe| {
         let mut results = probed.results_of(ResultKind::of(probe));
@@ -28,27 +29,16 @@ pub(super) fn of_case(case: &Case, probed: &ProbedCase) -> Vec<Diagnostic> {
     let acts = [passes(EmptyProbe::Busy), passes(EmptyProbe::Hedge)];
     let mut findings = Vec::new();
     if !allowed.is_empty() && acts == [Some(true), Some(true)] {
-        findings.push(nothing_fails(case));
+        let message = format!("case {} may pass without work, and `busy` and `hedge` pass, too", shown(&case.id));
+        findings.push(Diagnostic::new(Code::NothingFails, message).at(case.location.clone()).help(
+            "add a grader that fails an agent that acts, such as `tool-trajectory` with `maximums`, or a `negate`d `contains`",
+        ));
     } else if !passing.is_empty() {
         findings.push(passes_without_work(case, probed, &passing));
     }
     findings.extend(reference_fails(case, probed));
     findings.extend(broken_references_pass(case, probed));
     findings
-}
-
-fn only_limits(case: &Case) -> Diagnostic {
-    let message = format!("case {} has only limits: nothing says what the answer has to be", shown(&case.id));
-    Diagnostic::new(Code::OnlyLimits, message)
-        .at(case.location.clone())
-        .help("add a grader of the answer, such as `contains` or `equals`")
-}
-
-fn nothing_fails(case: &Case) -> Diagnostic {
-    let message = format!("case {} may pass without work, and `busy` and `hedge` pass, too", shown(&case.id));
-    Diagnostic::new(Code::NothingFails, message).at(case.location.clone()).help(
-        "add a grader that fails an agent that acts, such as `tool-trajectory` with `maximums`, or a `negate`d `contains`",
-    )
 }
 
 fn passes_without_work(case: &Case, probed: &ProbedCase, passing: &[EmptyProbe]) -> Diagnostic {

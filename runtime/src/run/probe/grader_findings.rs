@@ -7,8 +7,7 @@ use evalsuite_records::record::ProbedCase;
 use evalsuite_schema::{Case, EmptyProbe, Location};
 
 use crate::run::probe::advice::{Passing, advice, shown};
-use crate::run::probe::grader_kinds::{GraderClass, class};
-use crate::run::probe::grader_paths::graders_by_path;
+use crate::run::probe::probed_graders::{GraderClass, class, graders_by_path};
 use crate::run::probe::recorded_trials::{RecordedVerdicts, VerdictCounts};
 
 /// Most cases whose recorded trials are asked about one grader.

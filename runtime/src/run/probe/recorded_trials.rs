@@ -1,5 +1,6 @@
 //! What graders made of the trials of the last runs.
 
+use crate::run::probe::probed_graders::verdicts;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 use std::path::Path;
@@ -10,7 +11,6 @@ use crate::platform::files::read_json;
 use crate::record::run_directory::layout::{CASES, SUITES, TRIAL_RECORD};
 use crate::record::run_directory::{OutputDirectory, StoredRun};
 use crate::run::plan::regrade::newest_of_case;
-use crate::run::probe::grader_paths::verdicts;
 
 /// How many of the last runs are read.
 const LAST_RUNS: usize = 10;

@@ -1,6 +1,6 @@
 //! The reference of a case as a result of an agent.
 
-use evalsuite_schema::{Case, Grader, Message, ReferenceSolution, Value};
+use evalsuite_schema::{Case, Grader, Message, ReferenceSolution, Turn, Value};
 
 use crate::model::messages::{answer, pretty};
 use crate::run::made_up::{MadeUpReply, MadeUpResult};
@@ -21,20 +21,15 @@ pub(super) fn reference(case: &Case) -> Option<Reference> {
     let mut is_answer = true;
     let replies = match &case.conversation {
         Some(conversation) => {
-            let mut replies = Vec::new();
-            for (index, turn) in conversation.turns.iter().enumerate() {
+            let of_turn = |(index, turn): (usize, &Turn)| {
                 let of_whole = case.graders.iter().filter(|_| index == 0);
                 let graders: Vec<&Grader> = of_whole.chain(&turn.graders).collect();
-                match reply(&turn.expected_output, &graders) {
-                    Some(reply) => replies.push(reply),
-                    None if turn.graders.is_empty() => replies.push(MadeUpReply::default()),
-                    None => return None,
-                }
-            }
-            if replies.iter().all(|reply| reply.answer.is_empty()) {
-                return None;
-            }
-            replies
+                let is_graded = !turn.graders.is_empty();
+                reply(&turn.expected_output, &graders).or_else(|| (!is_graded).then(MadeUpReply::default))
+            };
+            let replies: Vec<MadeUpReply> =
+                conversation.turns.iter().enumerate().map(of_turn).collect::<Option<_>>()?;
+            Some(replies).filter(|replies| replies.iter().any(|reply| !reply.answer.is_empty()))?
         }
         None => {
             let graders: Vec<&Grader> = case.graders.iter().collect();

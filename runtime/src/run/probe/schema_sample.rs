@@ -20,15 +20,14 @@ fn document(schema: &Value, root: &Value, depth: usize) -> Option<Value> {
     }
     for choice in ["anyOf", "oneOf"] {
         if let Some(branches) = keys.get(choice).and_then(Value::as_array) {
-            return branches.iter().find_map(|branch| document(&merged(keys, branch), root, depth + 1));
+            let of_branch = |branch| document(&Value::Object(merged(keys, branch)), root, depth + 1);
+            return branches.iter().find_map(of_branch);
         }
     }
     if let Some(parts) = keys.get("allOf").and_then(Value::as_array) {
-        let whole = parts.iter().fold(Value::Object(keys.clone()), |whole, part| match whole {
-            Value::Object(keys) => merged(&keys, part),
-            other => other,
-        });
-        return document(&without(whole, "allOf"), root, depth + 1);
+        let mut whole = parts.iter().fold(keys.clone(), |whole, part| merged(&whole, part));
+        whole.remove("allOf");
+        return document(&Value::Object(whole), root, depth + 1);
     }
     if keys.contains_key("const") {
         return None;
@@ -47,9 +46,7 @@ fn document(schema: &Value, root: &Value, depth: usize) -> Option<Value> {
             let least = number("minimum").or_else(|| number("exclusiveMinimum").map(|least| least + 1.0));
             let most = number("maximum").or_else(|| number("exclusiveMaximum").map(|most| most - 1.0));
             let value = least.unwrap_or(0.0).max(0.0).min(most.unwrap_or(f64::MAX));
-            #[allow(clippy::cast_possible_truncation, reason = "a whole number, checked before")]
-            let value = if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) };
-            Some(value)
+            Some(if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) })
         }
         Some("boolean") => Some(Value::Bool(false)),
         Some("null") => Some(Value::Null),
@@ -84,28 +81,19 @@ fn text(keys: &Object) -> Option<Value> {
 }
 
 /// A schema with the keys of another one; lists of required keys and properties are joined.
-fn merged(keys: &Object, other: &Value) -> Value {
+fn merged(keys: &Object, other: &Value) -> Object {
     let mut whole = keys.clone();
     whole.retain(|key, _| !matches!(key.as_str(), "anyOf" | "oneOf"));
     for (key, value) in other.as_object().into_iter().flat_map(Object::iter) {
         match (whole.get_mut(key), value) {
             (Some(Value::Array(items)), Value::Array(more)) if key == "required" => items.extend(more.iter().cloned()),
             (Some(Value::Object(properties)), Value::Object(more)) if key == "properties" => {
-                for (name, rule) in more.iter() {
-                    properties.insert(name.clone(), rule.clone());
-                }
+                properties.extend(more.clone());
             }
             _ => drop(whole.insert(key.clone(), value.clone())),
         }
     }
-    Value::Object(whole)
-}
-
-fn without(mut schema: Value, key: &str) -> Value {
-    if let Value::Object(keys) = &mut schema {
-        keys.remove(key);
-    }
-    schema
+    whole
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::Path;
 use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file};
 use evalsuite_records::record::{ProbeRecord, ProbedCase};
 use evalsuite_schema::digest::{CaseDigests, sha256_of_data};
+use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
 use evalsuite_schema::json::json;
 use evalsuite_schema::{Argument, Case, Command, Grader, GraderConfig};
 
@@ -14,7 +15,7 @@ use crate::platform::map_on_threads::map_on_threads;
 use crate::run::case_error::{CaseError, decode_case, decode_suite};
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::probe::case_probe::probe_case;
-use crate::run::probe::grader_paths::graders_by_path;
+use crate::run::probe::probed_graders::graders_by_path;
 use crate::run::probe::recorded_trials::{last_runs, recorded_verdicts};
 use crate::run::probe::tools::SuiteTools;
 use crate::run::probe::{findings, grader_findings};
@@ -94,16 +95,13 @@ impl SuiteProbe<'_> {
             let examples = if chosen.case.has_examples() { grading.grade_examples()? } else { Vec::new() };
             Ok(probe_case(&grading, tools, &examples))
         });
-        match probed {
-            Ok(probed) => probed,
-            Err(error) => {
-                let mut probed = ProbedCase::default();
-                probed.case_id.clone_from(&chosen.case.id);
-                probed.location.clone_from(&chosen.case.location);
-                probed.error = Some(error.to_string());
-                probed
-            }
-        }
+        probed.unwrap_or_else(|error| {
+            let mut probed = ProbedCase::default();
+            probed.case_id.clone_from(&chosen.case.id);
+            probed.location.clone_from(&chosen.case.location);
+            probed.error = Some(error.to_string());
+            probed
+        })
     }
 
     /// The stored results of a case that has not changed, at the places where its graders are now.
@@ -144,22 +142,17 @@ impl SuiteProbe<'_> {
             false => case_digest(chosen),
         };
         let root = self.suite.evals.suite().package_root();
-        let commands = graders.iter().filter_map(|grader| match &grader.config {
-            GraderConfig::CodeGrader(config) => Some(&config.run.command),
-            _ => None,
+        let arguments = graders.iter().flat_map(|grader| match &grader.config {
+            GraderConfig::CodeGrader(CodeGrader {
+                run: PreparedCommand { command: Command::Argv(words), .. }, ..
+            }) => words.as_slice(),
+            _ => &[],
         });
-        let files: Vec<Option<String>> = commands
-            .flat_map(|command| match command {
-                Command::Argv(arguments) => arguments.as_slice(),
-                Command::Shell(_) => &[],
-            })
-            .filter_map(|argument| match argument {
-                Argument::Path(path) => {
-                    Some(read_package_file(&root.join(&path.path), LARGEST_BASELINE).ok().map(sha256))
-                }
-                Argument::Text(_) => None,
-            })
-            .collect();
+        let digest_of_file = |argument: &Argument| match argument {
+            Argument::Path(path) => Some(read_package_file(&root.join(&path.path), LARGEST_BASELINE).ok().map(sha256)),
+            Argument::Text(_) => None,
+        };
+        let files: Vec<Option<String>> = arguments.filter_map(digest_of_file).collect();
         Some(sha256(format!("{of_suite}\0{of_case}\0{}", json!(files))))
     }
 }

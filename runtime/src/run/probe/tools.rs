@@ -57,24 +57,17 @@ fn skill_call(skill: &str) -> ToolCall {
 /// The calls that graders ask for, in order.
 pub(super) fn expected_calls<'g>(graders: impl IntoIterator<Item = &'g Grader>) -> Vec<ToolCall> {
     let mut calls = Vec::new();
-    for grader in graders {
-        // What a negated grader asks for has to be absent.
-        if !grader.negate {
-            add_expected(grader, &mut calls);
-        }
+    // What a negated grader asks for has to be absent.
+    for grader in graders.into_iter().filter(|grader| !grader.negate) {
+        let expected = match &grader.config {
+            GraderConfig::ToolTrajectory(config) => of_trajectory(config),
+            GraderConfig::SkillTrigger(SkillTrigger { skill, should_trigger: true }) => vec![skill_call(skill)],
+            GraderConfig::Composite(config) => expected_calls(&config.members),
+            _ => continue,
+        };
+        add_missing(&mut calls, expected);
     }
     calls
-}
-
-fn add_expected(grader: &Grader, calls: &mut Vec<ToolCall>) {
-    match &grader.config {
-        GraderConfig::ToolTrajectory(config) => add_missing(calls, of_trajectory(config)),
-        GraderConfig::SkillTrigger(SkillTrigger { skill, should_trigger: true }) => {
-            add_missing(calls, vec![skill_call(skill)]);
-        }
-        GraderConfig::Composite(config) => add_missing(calls, expected_calls(&config.members)),
-        _ => {}
-    }
 }
 
 fn of_trajectory(config: &ToolTrajectory) -> Vec<ToolCall> {

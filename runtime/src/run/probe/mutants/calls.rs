@@ -1,19 +1,15 @@
 //! Calls of tools that are missing, doubled, or have another argument.
 
 use evalsuite_schema::json::Number;
-use evalsuite_schema::{ToolCall, Value};
+use evalsuite_schema::{Message, ToolCall, Value};
 
 use crate::run::made_up::MadeUpReply;
 use crate::run::probe::mutants::{Broken, shown};
 
 /// The reply without its first call, without its last one, with the first one twice, and with another argument.
 pub(super) fn broken(reply: &MadeUpReply) -> Vec<Broken> {
-    let places: Vec<(usize, usize)> = reply
-        .messages
-        .iter()
-        .enumerate()
-        .flat_map(|(message, said)| (0..said.tool_calls.len()).map(move |call| (message, call)))
-        .collect();
+    let calls_of = |(index, said): (usize, &Message)| (0..said.tool_calls.len()).map(move |call| (index, call));
+    let places: Vec<(usize, usize)> = reply.messages.iter().enumerate().flat_map(calls_of).collect();
     let call = |(message, call): (usize, usize)| &reply.messages[message].tool_calls[call];
     let change = |(message, call): (usize, usize), change: &dyn Fn(&mut Vec<ToolCall>, usize), detail: String| {
         let mut reply = reply.clone();
@@ -46,10 +42,9 @@ fn first_argument(call: &ToolCall) -> Option<String> {
 fn change_argument(call: &mut ToolCall, name: &str) {
     let Some(value) = call.input.as_mut().and_then(|input| input.get_mut(name)) else { return };
     *value = match value {
-        Value::Number(number) => match number.as_i64() {
-            Some(number) => Value::Number(Number::from(number.wrapping_add(1))),
-            None => Value::Number(Number::from(0)),
-        },
+        Value::Number(number) => {
+            Value::Number(Number::from(number.as_i64().map_or(0, |number| number.wrapping_add(1))))
+        }
         Value::Bool(value) => Value::Bool(!*value),
         Value::String(text) => Value::String(format!("not {text}")),
         Value::Null | Value::Array(_) | Value::Object(_) => Value::String("something else".to_owned()),

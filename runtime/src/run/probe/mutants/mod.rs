@@ -1,9 +1,8 @@
-//! Mutants: the reference of a case with one thing broken. Each kind of breakage has a file, except for the shortest one.
+//! Mutants: the reference of a case with one thing broken: its answer, the fields of its JSON, or its calls.
 
+mod answer_text;
 mod calls;
 mod json_fields;
-mod negation;
-mod numbers;
 
 use evalsuite_schema::{Content, Message, Role};
 
@@ -30,7 +29,8 @@ struct Broken {
 type Breakage = fn(&MadeUpReply) -> Vec<Broken>;
 
 /// The kinds of breakage.
-const KINDS: &[Breakage] = &[numbers::broken, negation::broken, json_fields::broken, calls::broken, cut];
+const KINDS: &[Breakage] =
+    &[answer_text::with_other_numbers, answer_text::negated, json_fields::broken, calls::broken, cut];
 
 /// The mutants of a reference, several per kind of breakage. Each breaks all turns of a conversation that it can: one wrong turn of many
 /// may be good enough for the case.
@@ -39,18 +39,12 @@ pub(super) fn mutants(reference: &MadeUpResult) -> Vec<Mutant> {
     for kind in KINDS {
         let mut of_replies: Vec<_> = reference.replies.iter().map(|reply| kind(reply).into_iter()).collect();
         loop {
-            let mut detail = None;
-            let mut replies = Vec::new();
-            for (broken, reply) in of_replies.iter_mut().zip(&reference.replies) {
-                match broken.next() {
-                    Some(broken) => {
-                        detail.get_or_insert(broken.detail);
-                        replies.push(broken.reply);
-                    }
-                    None => replies.push(reply.clone()),
-                }
-            }
-            let Some(detail) = detail else { break };
+            let broken: Vec<Option<Broken>> = of_replies.iter_mut().map(Iterator::next).collect();
+            let Some(detail) = broken.iter().flatten().next().map(|broken| broken.detail.clone()) else { break };
+            let of_turn = |(broken, reply): (Option<Broken>, &MadeUpReply)| {
+                broken.map_or_else(|| reply.clone(), |broken| broken.reply)
+            };
+            let replies = broken.into_iter().zip(&reference.replies).map(of_turn).collect();
             let mutant = Mutant { detail, result: MadeUpResult::new(replies) };
             let is_new = mutant.result != *reference && mutants.iter().all(|other| other.result != mutant.result);
             mutants.extend(is_new.then_some(mutant));

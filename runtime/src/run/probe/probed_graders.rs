@@ -1,7 +1,43 @@
-//! What a probe can find out about a grader.
+//! The graders of a case for a probe: their paths, what can be found out about them, and their verdicts.
 
+use std::collections::BTreeMap;
+
+use evalsuite_records::record::{GraderRecord, GraderState, TurnRecord};
 use evalsuite_schema::grader::{Aggregator, ExecutionMetrics, ToolTrajectory, TrajectoryMode};
-use evalsuite_schema::{Grader, GraderConfig};
+use evalsuite_schema::{Case, Grader, GraderConfig};
+
+use crate::run::trial::conversation::{graders_with_paths, turn_folder};
+
+/// The graders of a case by their paths.
+pub(super) fn graders_by_path(case: &Case) -> BTreeMap<String, &Grader> {
+    graders_with_paths(case).into_iter().map(|(path, grader, _)| (path, grader)).collect()
+}
+
+/// A verdict of a grader.
+pub(super) struct PathVerdict<'r> {
+    pub(super) path: String,
+    pub(super) record: &'r GraderRecord,
+    pub(super) passes: bool,
+}
+
+/// The verdicts in the records of a trial, members of composites after them; graders without one are left out.
+pub(super) fn verdicts<'r>(graders: &'r [GraderRecord], turns: Option<&'r [TurnRecord]>) -> Vec<PathVerdict<'r>> {
+    let mut found = Vec::new();
+    graders.iter().for_each(|record| add_verdicts(record.name.clone(), record, &mut found));
+    for (index, turn) in (0_u32..).zip(turns.unwrap_or_default()) {
+        for record in &turn.graders {
+            add_verdicts(format!("{}/{}", turn_folder(index), record.name), record, &mut found);
+        }
+    }
+    found
+}
+
+fn add_verdicts<'r>(path: String, record: &'r GraderRecord, found: &mut Vec<PathVerdict<'r>>) {
+    if let (GraderState::Decided, Some(verdict)) = (record.state, record.verdict) {
+        found.push(PathVerdict { path: path.clone(), record, passes: verdict.is_pass() });
+    }
+    record.members.iter().for_each(|member| add_verdicts(format!("{path}/{}", member.name), member, found));
+}
 
 /// What a probe can find out about a grader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
