@@ -289,7 +289,7 @@ const RUN: &[&str] = &[
     "case",
 ];
 
-/// The phases of a trial: `Prepared`, `Called`, `Captured`, `Graded`, `TrialRecord`.
+/// The phases of a trial: it is prepared, its agent is called, its work is captured and graded, its record is written.
 const TRIAL: &[&str] = &[
     "trial_attempt",
     "prepared",

@@ -56,8 +56,6 @@ impl Bounded {
 pub(crate) struct BoundedGrading<'c> {
     pub(crate) context: &'c GradingContext<'c>,
     pub(crate) allowed: AllowedGraders,
-    /// Whether a grader that names no judge has one.
-    pub(crate) has_default_judge: bool,
     pub(crate) not_run: &'c mut Vec<NotRun>,
 }
 
@@ -68,7 +66,7 @@ impl BoundedGrading<'_> {
             return self.grade_composite(path, grader, config);
         }
         let AllowedGraders { judges, commands } = self.allowed;
-        let default_judge = judges && self.has_default_judge;
+        let default_judge = self.has_default_judge();
         let (asks_judge, may_run) = match &grader.config {
             GraderConfig::User { grader: name, .. } => match self.context.registry.grader(name) {
                 None => {
@@ -91,13 +89,18 @@ impl BoundedGrading<'_> {
         self.leave_out(path, grader, asks_judge, if asks_judge { "asks a judge" } else { "runs a command" })
     }
 
+    /// Whether a grader that names no judge has one.
+    fn has_default_judge(&self) -> bool {
+        self.allowed.judges && (self.context.judges.is_recorded || self.context.judges.has_default())
+    }
+
     fn grade_composite(&mut self, path: &str, grader: &Grader, config: &Composite) -> Bounded {
         let members: Vec<Bounded> =
             config.members.iter().map(|member| self.grade(&format!("{path}/{}", member.name), member)).collect();
         let are_known = members.iter().all(|member| member.open.is_none());
         let (asks_judge, may_run) = match &config.aggregator {
             Aggregator::CodeGrader(_) => (false, self.allowed.commands),
-            Aggregator::LlmGrader { .. } => (true, self.allowed.judges && self.has_default_judge),
+            Aggregator::LlmGrader { .. } => (true, self.has_default_judge()),
             Aggregator::WeightedAverage { .. } | Aggregator::Threshold { .. } => (false, true),
         };
         let is_program = matches!(config.aggregator, Aggregator::CodeGrader(_) | Aggregator::LlmGrader { .. });

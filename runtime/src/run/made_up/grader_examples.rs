@@ -1,13 +1,12 @@
 //! The examples of a case and of its graders, graded.
 
 use evalsuite_records::record::{GraderRecord, Verdict};
-use evalsuite_schema::{Example, Examples, Grader, GraderConfig, Location, Turn, Value};
+use evalsuite_schema::{Example, Examples, Location, Value};
 
 use crate::run::case_error::CaseError;
-use crate::run::made_up::judge_replies::JudgeReplies;
-use crate::run::made_up::made_up_grading::{Graders, MadeUpGrading};
+use crate::run::made_up::made_up_grading::{Graders, JudgeReplies, MadeUpGrading};
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
-use crate::run::trial::conversation::turn_folder;
+use crate::run::trial::conversation::graders_with_paths;
 
 /// An example that was graded.
 #[derive(Debug, Clone)]
@@ -34,9 +33,7 @@ impl GradedExample {
         let mut text = format!("{}: the example should {should}, and {by} {does}", self.place());
         if self.should_pass {
             let failed = self.graded.graders.iter().filter(|grader| grader.verdict == Some(Verdict::Fail));
-            for reason in failed.filter_map(reason) {
-                text.push_str(&format!("\n  {reason}"));
-            }
+            text.extend(failed.filter_map(reason).map(|reason| format!("\n  {reason}")));
         }
         text
     }
@@ -82,39 +79,25 @@ impl MadeUpGrading<'_> {
         let mut graded = Vec::new();
         let case = self.case();
         self.grade_all(&case.examples, Graders::All, &mut graded);
-        for grader in &case.graders {
-            self.grade_those_of(&grader.name, grader, None, &mut graded);
-        }
-        let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
-        for (index, turn) in (0_u32..).zip(turns) {
-            for grader in &turn.graders {
-                let path = format!("{}/{}", turn_folder(index), grader.name);
-                self.grade_those_of(&path, grader, Some(turn), &mut graded);
-            }
+        for (path, grader, turn) in graders_with_paths(case) {
+            self.grade_all(&grader.examples, Graders::One { path: &path, grader, turn }, &mut graded);
         }
         self.replies = of_trials;
         Ok(graded)
     }
 
-    /// Grades the examples of a grader and of its members.
-    fn grade_those_of(&self, path: &str, grader: &Grader, turn: Option<&Turn>, graded: &mut Vec<GradedExample>) {
-        self.grade_all(&grader.examples, Graders::One { path, grader, turn }, graded);
-        if let GraderConfig::Composite(composite) = &grader.config {
-            for member in &composite.members {
-                self.grade_those_of(&format!("{path}/{}", member.name), member, turn, graded);
-            }
-        }
-    }
-
     fn grade_all(&self, examples: &Examples, graders: Graders<'_>, graded: &mut Vec<GradedExample>) {
-        let lists = [(true, &examples.pass), (false, &examples.fail)];
-        for (should_pass, example) in lists.iter().flat_map(|(pass, list)| list.iter().map(move |one| (*pass, one))) {
-            let grader = match graders {
-                Graders::All => None,
-                Graders::One { path, .. } => Some(path.to_owned()),
-            };
-            let result = self.grade_by(graders, &result_of(example));
-            graded.push(GradedExample { location: example.location.clone(), grader, should_pass, graded: result });
+        let grader = match graders {
+            Graders::All => None,
+            Graders::One { path, .. } => Some(path),
+        };
+        for (should_pass, list) in [(true, &examples.pass), (false, &examples.fail)] {
+            graded.extend(list.iter().map(|example| GradedExample {
+                location: example.location.clone(),
+                grader: grader.map(str::to_owned),
+                should_pass,
+                graded: self.grade_by(graders, &result_of(example)),
+            }));
         }
     }
 }

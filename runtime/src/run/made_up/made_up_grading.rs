@@ -1,33 +1,32 @@
-//! The graders of one case, for any number of made-up results.
+//! The graders of one case, for any number of made-up results, and where the replies of their judges come from.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use evalsuite_records::record::{GraderRecord, GraderState, Status, Usage, Verdict};
+use evalsuite_records::record::{Mode, Reason, Status};
 use evalsuite_schema::{Case, Grader, GraderConfig, Turn};
 
-use crate::grade;
-use crate::grade::grading_context::GradingContext;
-use crate::grade::scoring::{TrialScore, score_trial};
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::command::CommandEnvironment;
-use crate::model::evidence::{Evidence, Facts};
 use crate::model::suite::EvalCase;
-use crate::platform::clock::timestamp;
+use crate::platform::digest::file_key;
+use crate::record::cassette::{CassetteOptions, TrialCassette, cassette_path};
 use crate::run::case_error::CaseError;
-use crate::run::made_up::bounded_grading::{AllowedGraders, Bounded, BoundedGrading, NotRun};
-use crate::run::made_up::judge_replies::JudgeReplies;
+use crate::run::made_up::bounded_grading::NotRun;
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::made_up::made_up_workspace::needs_workspace;
-use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
+use crate::run::made_up::result_grading::ResultGrading;
+use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::plan::Plan;
-use crate::run::trial::conversation::conversation_so_far::ConversationSoFar;
+use crate::run::selection::case_graders::case_graders;
 use crate::run::trial::conversation::turn_folder;
 use crate::run::trial::prepared::resolve_case;
 use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
 use crate::workspace::workspace_diff::WorkspaceDiff;
+
+/// Name of the directory with the recordings of examples, which no case has.
+const EXAMPLES: &str = "examples";
 
 /// The graders of one case, for any number of made-up results.
 pub(crate) struct MadeUpGrading<'a> {
@@ -72,7 +71,8 @@ impl<'a> MadeUpGrading<'a> {
         let workspace = directory.join("workspace");
         let case = resolved.as_ref().unwrap_or(&plan.case);
         let needs_workspace = case.all_graders().any(|grader| needs_workspace(grader, case, suite.allowed.commands));
-        if !needs_workspace && has_user_grader(case) {
+        let is_user = |grader: &Grader| matches!(grader.config, GraderConfig::User { .. });
+        if !needs_workspace && case.all_graders().flat_map(Grader::with_members).any(is_user) {
             std::fs::create_dir_all(&workspace).map_err(|error| plan.unwritable(error))?;
         }
         let environment = plan.command_environment(case, 0, &directory, &workspace);
@@ -100,65 +100,13 @@ impl<'a> MadeUpGrading<'a> {
         };
         let graded = guarded(|| match in_workspace || result.changes_files() {
             true => self.grade_in_workspace(graders, result),
-            false => Ok(self.grade_at(graders, result, &self.nowhere)),
+            false => Ok(self.grade_at(&self.nowhere, graders, result)),
         });
         graded.unwrap_or_else(|end| self.ungraded(graders, end))
     }
 
-    pub(super) fn grade_at(
-        &self,
-        graders: Graders<'_>,
-        result: &MadeUpResult,
-        surroundings: &Surroundings,
-    ) -> GradedResult {
-        let case = self.case();
-        let mut facts = self.facts(result.replies.first(), surroundings);
-        match (graders, &case.conversation) {
-            (Graders::One { path, grader, turn }, _) => {
-                if let Some(turn) = turn {
-                    ConversationSoFar::of(case).describe_turn(turn, &mut facts);
-                }
-                self.grade_by_one(path, grader, facts, surroundings)
-            }
-            (Graders::All, Some(conversation)) => self.grade_conversation(conversation, result, surroundings),
-            (Graders::All, None) => {
-                let mut not_run = Vec::new();
-                let graders = self.run_graders(&self.graders(), None, facts, surroundings, &mut not_run);
-                GradedResult::between(self.scores(&graders), graders, None, not_run)
-            }
-        }
-    }
-
-    /// The verdict of one grader.
-    fn grade_by_one(&self, path: &str, grader: &Grader, facts: Facts, surroundings: &Surroundings) -> GradedResult {
-        let mut not_run = Vec::new();
-        let folder = path.strip_suffix(grader.name.as_str()).and_then(|folder| folder.strip_suffix('/'));
-        let bounded = self.run_graders(std::slice::from_ref(grader), folder, facts, surroundings, &mut not_run);
-        let verdict = |end: fn(&Bounded) -> _| bounded.first().map(end);
-        let (low, high) = (verdict(|grader| grader.low().verdict), verdict(|grader| grader.high().verdict));
-        let passes = low.flatten().filter(|_| low == high).map(Verdict::is_pass);
-        let graders: Vec<_> = bounded.into_iter().map(Bounded::shown).collect();
-        let is_decided = graders.iter().all(|grader| grader.state == GraderState::Decided);
-        let score = graders.first().and_then(|grader| grader.value).filter(|_| is_decided);
-        let worst = score_trial(self.plan.data.layout, &graders, self.plan.standard.threshold);
-        GradedResult { passes, score, graders, turns: None, not_run, worst: (worst.outcome, worst.score) }
-    }
-
-    /// The worst and the best score that are possible.
-    pub(super) fn scores(&self, graders: &[Bounded]) -> [TrialScore; 2] {
-        [Bounded::low, Bounded::high].map(|end| {
-            let records: Vec<GraderRecord> = graders.iter().map(|grader| end(grader).clone()).collect();
-            score_trial(self.plan.data.layout, &records, self.plan.standard.threshold)
-        })
-    }
-
-    /// The graders of the case, or the judge of a case without any.
-    fn graders(&self) -> Vec<Grader> {
-        let case = self.case();
-        match case.graders.is_empty() && case.conversation.is_none() {
-            true => vec![grade::llm_grader::implicit(case.location.clone())],
-            false => case.graders.clone(),
-        }
+    pub(super) fn grade_at(&self, place: &Surroundings, graders: Graders<'_>, result: &MadeUpResult) -> GradedResult {
+        ResultGrading { of_case: self, surroundings: place, not_run: Vec::new() }.grade(graders, result)
     }
 
     /// A result that could not be graded.
@@ -171,7 +119,7 @@ impl<'a> MadeUpGrading<'a> {
                 let of_turns = of_turns.zip(0_u32..).flat_map(|(turn, index)| {
                     turn.graders.iter().map(move |grader| format!("{}/{}", turn_folder(index), grader.name))
                 });
-                of_turns.chain(self.graders().into_iter().map(|grader| grader.name)).collect()
+                of_turns.chain(case_graders(self.case()).iter().map(|grader| grader.name.clone())).collect()
             }
         };
         let not_run = |path| NotRun { path, asks_judge: false, reason: format!("was not run: {message}") };
@@ -179,69 +127,53 @@ impl<'a> MadeUpGrading<'a> {
         let worst = (Status::Error, None);
         GradedResult { passes: None, score: None, graders: Vec::new(), turns: None, not_run, worst }
     }
+}
 
-    /// Runs graders on what they would see of a reply; `folder` is what their paths begin with.
-    pub(super) fn run_graders(
-        &self,
-        graders: &[Grader],
-        folder: Option<&str>,
-        facts: Facts,
-        surroundings: &Surroundings,
-        not_run: &mut Vec<NotRun>,
-    ) -> Vec<Bounded> {
-        let (plan, evidence, notes) = (&self.plan, Evidence::new(facts), RefCell::default());
-        let accepted_answer = || if folder.is_none() { plan.accepted_answer() } else { Ok(None) };
-        let JudgeReplies { cassette, are_asked, is_recorded } = &self.replies;
-        let judges = match are_asked {
-            true => plan.judges(),
-            false => JudgeChoice { is_recorded: *is_recorded, ..JudgeChoice::default() },
-        };
-        let context = GradingContext {
-            evidence: &evidence,
-            suite: plan.suite.name,
-            layout: plan.data.layout,
-            threshold: plan.standard.threshold,
-            registry: plan.evals.registry(),
-            places: &plan.places,
-            environment: &surroundings.environment,
-            trial_dir: &surroundings.directory,
-            cassette,
-            redactor: &plan.redactor,
-            notes: &notes,
-            judges: &judges,
-            accepted_answer: &accepted_answer,
-            preprocessors: &self.case().preprocessors,
-        };
-        let allowed = AllowedGraders { judges: *are_asked || *is_recorded, ..self.suite.allowed };
-        let has_default_judge = *is_recorded || plan.settings.has_judge(plan.evals.judges());
-        let mut grading = BoundedGrading { context: &context, allowed, has_default_judge, not_run };
-        let path = |name: &str| folder.map_or_else(|| name.to_owned(), |folder| format!("{folder}/{name}"));
-        graders.iter().map(|grader| grading.grade(&path(&grader.name), grader)).collect()
+/// Where the replies of judges come from.
+pub(crate) struct JudgeReplies {
+    pub(crate) cassette: TrialCassette,
+    /// The judges that are asked or reply from the recording, if any do.
+    pub(crate) judges: Option<JudgeChoice>,
+}
+
+impl JudgeReplies {
+    /// Judges are asked if the suite allows it; otherwise they reply from the recording of the case's first trial, if there is one.
+    pub(super) fn of_trials(suite: &MadeUpSuite, plan: &Plan<'_>, files: &AnswerFiles) -> Result<Self, CaseError> {
+        if suite.allowed.judges {
+            return Ok(Self { cassette: TrialCassette::none(), judges: Some(plan.judges()) });
+        }
+        Self::recorded(plan.recording(0)?, Mode::Live, plan, files)
     }
 
-    /// What graders see of a reply. It used no time, no tokens and no money.
-    pub(super) fn facts(&self, reply: Option<&MadeUpReply>, surroundings: &Surroundings) -> Facts {
-        let (case, plan) = (self.case(), &self.plan);
-        let MadeUpReply { answer, messages } = reply.cloned().unwrap_or_default();
-        let now = timestamp();
-        Facts {
-            tags: plan.tags(),
-            answer,
-            transcript: Some(messages),
-            usage: Some(Usage::default()),
-            cost_usd: Some(0.0),
-            started_at: now.clone(),
-            ended_at: now,
-            files: surroundings.files.clone(),
-            changes: surroundings.changes.files.clone(),
-            diff: surroundings.changes.diff.clone(),
-            dependencies: Arc::clone(&plan.dependencies),
-            ..Facts::of_case(case, &plan.target)
+    /// As [`of_trials`](Self::of_trials), with the recording of the case's examples: that is made or replayed if the settings say so, and
+    /// replayed where there is no judge.
+    pub(super) fn of_examples(suite: &MadeUpSuite, plan: &Plan<'_>, files: &AnswerFiles) -> Result<Self, CaseError> {
+        let recording = recording_of_examples(plan)?;
+        let is_asked = suite.allowed.judges && (suite.settings.has_judge(suite.evals.judges()) || !recording.is_file());
+        let cassette = match suite.mode_of_examples {
+            Mode::Record => open(recording, Mode::Record, plan, files)?,
+            Mode::Live if is_asked => TrialCassette::none(),
+            mode => return Self::recorded(recording, mode, plan, files),
+        };
+        Ok(Self { cassette, judges: Some(plan.judges()) })
+    }
+
+    fn recorded(recording: PathBuf, mode: Mode, plan: &Plan<'_>, files: &AnswerFiles) -> Result<Self, CaseError> {
+        if !recording.is_file() {
+            return Ok(Self { cassette: TrialCassette::none(), judges: None });
         }
+        let judges = Some(JudgeChoice { is_recorded: true, ..JudgeChoice::default() });
+        Ok(Self { cassette: open(recording, mode, plan, files)?, judges })
     }
 }
 
-fn has_user_grader(case: &Case) -> bool {
-    let mut all = case.all_graders().flat_map(Grader::with_members);
-    all.any(|grader| matches!(grader.config, GraderConfig::User { .. }))
+fn recording_of_examples(plan: &Plan<'_>) -> Result<PathBuf, Reason> {
+    let key = format!("{EXAMPLES}/{}", file_key(&plan.case_key));
+    let settings = plan.settings.cassettes.as_deref();
+    cassette_path(plan.suite, &key, 0, settings, &plan.places)
+}
+
+fn open(path: PathBuf, mode: Mode, plan: &Plan<'_>, files: &AnswerFiles) -> Result<TrialCassette, CaseError> {
+    let options = plan.cassette_options(0, &files.trial, &files.workspace);
+    Ok(TrialCassette::open(CassetteOptions { mode, path: Some(path), has_agent: false, ..options })?)
 }

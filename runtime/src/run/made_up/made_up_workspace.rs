@@ -3,7 +3,6 @@
 use std::io;
 use std::path::Path;
 
-use evalsuite_records::record::{ReasonCode, Stage};
 use evalsuite_schema::grader::Aggregator;
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
@@ -14,9 +13,9 @@ use crate::run::trial::captured::changes_between;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
 use crate::run::trial::trial_hooks;
-use crate::workspace;
 use crate::workspace::replayable_changes::ReplayableChanges;
 use crate::workspace::snapshot::Snapshot;
+use crate::workspace::{self, workspace_error};
 
 /// The new file of a workspace that is spoiled.
 const SPOILED_FILE: &str = "spoiled.txt";
@@ -38,11 +37,11 @@ impl MadeUpGrading<'_> {
         graders: Graders<'_>,
         result: &MadeUpResult,
     ) -> Result<GradedResult, EarlyEnd> {
-        let mut setup = CaseSetup::begin(&self.plan).map_err(|error| unusable(&error))?;
+        let mut setup = CaseSetup::begin(&self.plan).map_err(|error| workspace_error(&error))?;
         let number = self.attempts.get();
         self.attempts.set(number + 1);
-        let base = setup.base().map_err(|error| unusable(&error))??;
-        let trial = TrialAttempt::begin(&self.plan, base, 0, number).map_err(|error| unusable(&error))?;
+        let base = setup.base().map_err(|error| workspace_error(&error))??;
+        let trial = TrialAttempt::begin(&self.plan, base, 0, number).map_err(|error| workspace_error(&error))?;
         let prepared = Prepared::with_cassette(&trial, self.replies.cassette.clone())?;
         prepared.make_workspace()?;
         let graded = guarded(|| self.grade_prepared(graders, result, &prepared));
@@ -73,9 +72,11 @@ impl MadeUpGrading<'_> {
         let trial = prepared.trial;
         trial_hooks::run_before_each(prepared)?;
         let before = prepared.snapshot()?;
-        ReplayableChanges::of_texts(result.files.clone()).apply(&trial.workspace).map_err(|error| unusable(&error))?;
+        ReplayableChanges::of_texts(result.files.clone())
+            .apply(&trial.workspace)
+            .map_err(|error| workspace_error(&error))?;
         if result.spoils_workspace {
-            spoil(&before, &trial.workspace).map_err(|error| unusable(&error))?;
+            spoil(&before, &trial.workspace).map_err(|error| workspace_error(&error))?;
         }
         let after = if result.changes_files() { before.take_later(&trial.workspace) } else { Ok(before.clone()) };
         let surroundings = Surroundings {
@@ -84,7 +85,7 @@ impl MadeUpGrading<'_> {
             files: prepared.answer_files(),
             changes: changes_between(&before, &after)?,
         };
-        Ok(self.grade_at(graders, result, &surroundings))
+        Ok(self.grade_at(&surroundings, graders, result))
     }
 }
 
@@ -103,15 +104,11 @@ impl Drop for MadeUpGrading<'_> {
             return;
         }
         let ended = guarded(|| {
-            let mut setup = CaseSetup::begin(&self.plan).map_err(|error| unusable(&error))?;
+            let mut setup = CaseSetup::begin(&self.plan).map_err(|error| workspace_error(&error))?;
             // It was made for the first result; without this call, the setup does not know it.
-            setup.base().map_err(|error| unusable(&error))??;
+            setup.base().map_err(|error| workspace_error(&error))??;
             Ok(setup.end(true))
         });
         self.suite.add_problems(ended.unwrap_or_else(|end| vec![end.reason.message]));
     }
-}
-
-fn unusable(error: &io::Error) -> EarlyEnd {
-    EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, error.to_string())
 }

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use evalsuite_records::record::{CaseRecord, Mode, Reason, TrialRecord};
+use evalsuite_records::record::{CaseRecord, GraderRecord, Mode, Reason, TrialRecord};
 use evalsuite_schema::digest::CaseDigests;
 use evalsuite_schema::{Case, Hook, Hooks, Location, Suite};
 
-use crate::grade::scoring::CaseStandard;
+use crate::grade::scoring::{CaseStandard, TrialScore, score_trial};
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::command::{CommandEnvironment, Site};
 use crate::model::dependency::Dependencies;
@@ -25,7 +25,6 @@ use crate::platform::redaction::Redactor;
 use crate::record::baseline::{accepted_answer, accepted_answers_file};
 use crate::record::cassette::{AgentInput, CassetteOptions, Placeholders, RecordedTrial, cassette_path};
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
-use crate::record::run_record::SuiteOfRun;
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
 use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope};
@@ -79,18 +78,6 @@ pub(crate) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// The suite in the run.
-    pub(crate) fn suite_run(&self) -> SuiteOfRun<'_> {
-        SuiteOfRun {
-            suite: self.suite,
-            data: &self.data,
-            location: &self.places,
-            run: self.run,
-            redactor: &self.redactor,
-            echo: self.settings.echo,
-        }
-    }
-
     /// The report of the case.
     pub(crate) fn report(&self, record: CaseRecord, trials: Vec<TrialRecord>) -> CaseReport {
         CaseReport {
@@ -147,12 +134,8 @@ impl Plan<'_> {
             path: None,
             placeholders: Placeholders::of_trial(secrets, &self.redactor, &self.places, directory, workspace),
             about: RecordedTrial {
-                suite: self.suite.name.to_owned(),
-                case_id: self.entry.id.to_owned(),
-                target: self.target.clone(),
                 trial,
-                seen: self.seen.clone(),
-                input_digest: self.input_digest.clone(),
+                ..RecordedTrial::new(self.suite.name, self.entry.id, &self.target, self.seen.clone())
             },
             hint: self.how_to_record(),
             has_agent: true,
@@ -207,6 +190,11 @@ impl Plan<'_> {
         record.requested_by = self.requested_by.map(str::to_owned);
         record.threshold = self.standard.threshold;
         record
+    }
+
+    /// The score of a trial, or of a part of it, with these results.
+    pub(crate) fn score(&self, graders: &[GraderRecord]) -> TrialScore {
+        score_trial(self.data.layout, graders, self.standard.threshold)
     }
 
     /// Path of the case's test, without the crate.

@@ -50,11 +50,9 @@ struct UncountedTrial {
 
 impl EarlierTrials {
     fn of(run_id: String, case: CaseTrials) -> Self {
-        let mut trials = 0;
         let uncounted = case.uncounted();
-        while case.last_attempts.contains_key(&trials) && !uncounted.contains(&trials) {
-            trials += 1;
-        }
+        let is_gap = |trial: &u32| !case.last_attempts.contains_key(trial) || uncounted.contains(trial);
+        let trials = (0..).find(is_gap).unwrap_or(u32::MAX);
         Self { run_id, case, trials }
     }
 
@@ -94,12 +92,9 @@ pub(crate) fn find_trials(
             let message = format!("EVALSUITE_REGRADE is `{wanted}`, but there is no such run in {}", runs.display());
             return Err(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message));
         }
-        return match of(&directory) {
-            Some(case) => Ok(EarlierTrials::of(wanted.to_owned(), case)),
-            None => Err(missing(format!(
-                "run `{wanted}` has no trial of this case; run the test without EVALSUITE_REGRADE to make one"
-            ))),
-        };
+        let none = "has no trial of this case; run the test without EVALSUITE_REGRADE to make one";
+        let case = of(&directory).ok_or_else(|| missing(format!("run `{wanted}` {none}")))?;
+        return Ok(EarlierTrials::of(wanted.to_owned(), case));
     }
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
     let others = entries.filter(|entry| entry.file_name() != run.run_id.as_str());
@@ -196,10 +191,8 @@ impl CaseTrials {
 /// The trial and the attempt whose directory has this name.
 fn trial_and_attempt(name: &str) -> Option<(u32, u32)> {
     let name = name.strip_prefix("trial-")?;
-    match name.split_once(".retry-") {
-        Some((trial, attempt)) => Some((trial.parse().ok()?, attempt.parse().ok()?)),
-        None => Some((name.parse().ok()?, 0)),
-    }
+    let (trial, attempt) = name.split_once(".retry-").unwrap_or((name, "0"));
+    Some((trial.parse().ok()?, attempt.parse().ok()?))
 }
 
 fn facts(record: &Path) -> Option<RecordFacts> {

@@ -1,10 +1,20 @@
-//! The graders of a case before they run: those of its turns, and what is wrong with the settings of graders written in Rust.
+//! The graders of a case before they run: those of the whole and of its turns, and what is wrong with the settings of graders written in Rust.
+
+use std::borrow::Cow;
 
 use evalsuite_diagnostics::{Code, Diagnostic};
 use evalsuite_schema::{Case, Grader, GraderConfig, Turn};
 
 use crate::grade;
 use crate::model::evals::Registry;
+
+/// Graders of a whole case: its own, else, unless it is a conversation, a judge that compares the answer with what the case expects.
+pub(crate) fn case_graders(case: &Case) -> Cow<'_, [Grader]> {
+    match case.graders.is_empty() && case.conversation.is_none() {
+        true => Cow::Owned(vec![grade::llm_grader::implicit(case.location.clone())]),
+        false => Cow::Borrowed(&case.graders),
+    }
+}
 
 /// Graders of a turn: its own, else a judge that compares the reply with the turn's expected output. A turn with neither
 /// is not graded.

@@ -10,7 +10,7 @@ use crate::judge::judge_choice::JudgeChoice;
 use crate::model::evals::Registry;
 use crate::model::suite::EvalSuite;
 use crate::platform::environment;
-use crate::run::selection::case_graders::turn_graders;
+use crate::run::selection::case_graders::{case_graders, turn_graders};
 use crate::run::selection::rerun;
 use crate::run::settings::Settings;
 
@@ -101,7 +101,6 @@ fn is_ungraded(case: &Case) -> bool {
 }
 
 fn any_asks(case: &Case, registry: &Registry, is_wanted: fn(AskedJudge<'_>) -> bool) -> bool {
-    let implicit = case.graders.is_empty() && case.conversation.is_none();
     let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
     let mut of_turns = turns.flat_map(|turn| turn_graders(turn, case));
     let asks = |grader: &Grader| {
@@ -110,7 +109,7 @@ fn any_asks(case: &Case, registry: &Registry, is_wanted: fn(AskedJudge<'_>) -> b
             config => config.asked_judge().is_some_and(is_wanted),
         })
     };
-    implicit || case.graders.iter().any(asks) || of_turns.any(|grader| asks(&grader))
+    case_graders(case).iter().any(asks) || of_turns.any(|grader| asks(&grader))
 }
 
 /// Whether a program with this name can be started.

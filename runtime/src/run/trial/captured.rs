@@ -119,13 +119,13 @@ pub(crate) fn capture_workspace(
     let changes = changes_between(before, after);
     if let Ok(changes) = &changes {
         let has_patch = !changes.diff.is_empty() && trial.write_text("diff.patch", &changes.diff);
-        let mut record = trial.workspace_record();
+        let mut record = trial.record.borrow_mut();
+        let record = record.workspace.get_or_insert_default();
         record.patch = has_patch.then(|| "diff.patch".to_owned());
         record.created.clone_from(&changes.files.created);
         record.modified.clone_from(&changes.files.modified);
         record.deleted.clone_from(&changes.files.deleted);
         record.snippets.clone_from(&changes.snippets);
-        trial.record.borrow_mut().workspace = Some(record);
     }
     for (when, snapshot) in [("before", Some(before)), ("after", after.as_ref().ok())] {
         if let Some(left_out) = snapshot.map(Snapshot::left_out).filter(|left_out| !left_out.is_empty()) {

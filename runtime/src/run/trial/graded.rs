@@ -7,23 +7,19 @@ use evalsuite_schema::Grader;
 
 use crate::grade;
 use crate::grade::grading_context::GradingContext;
-use crate::grade::scoring::score_trial;
 use crate::model::evidence::Evidence;
 use crate::run::calibration;
+use crate::run::selection::case_graders::case_graders;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
 
 /// Runs the graders of a case with one turn and decides the trial.
 pub(crate) fn grade(prepared: &Prepared<'_>, evidence: &Evidence<'_>) -> Result<(), EarlyEnd> {
     guarded(|| {
-        let (trial, case) = (prepared.trial, &prepared.case);
-        let graders: &[Grader] = match case.graders.as_slice() {
-            [] => &[grade::llm_grader::implicit(case.location.clone())],
-            graders => graders,
-        };
-        let graders = run_graders(prepared, evidence, graders, None);
+        let trial = prepared.trial;
+        let graders = run_graders(prepared, evidence, &case_graders(&prepared.case), None);
         prepared.add_judge_replies();
-        trial.decide(score_trial(trial.plan.data.layout, &graders, trial.plan.standard.threshold));
+        trial.decide(trial.plan.score(&graders));
         trial.record.borrow_mut().graders = graders;
         Ok(())
     })

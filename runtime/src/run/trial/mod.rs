@@ -1,4 +1,4 @@
-//! One trial as phases, one file each: `Prepared`, `Called`, `Captured`, `Graded`, and at the end its record.
+//! One trial as phases, one file each: it is prepared, its agent is called, its work is captured and graded, its record is written.
 
 pub(crate) mod called;
 pub(crate) mod captured;
@@ -12,13 +12,13 @@ pub(crate) mod trial_record;
 
 use std::io;
 
-use evalsuite_records::record::TrialRecord;
+use evalsuite_records::record::{TrialRecord, WorkspaceRecord};
 
 use self::called::call_agent;
 use self::captured::capture;
 use self::conversation::run_conversation;
 use self::graded::grade;
-use self::prepared::Prepared;
+use self::prepared::{Prepared, open_cassette};
 use self::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
 use self::trial_record::write_record;
 use crate::run::plan::Plan;
@@ -33,8 +33,11 @@ pub(crate) fn run_trial(plan: &Plan<'_>, base: &WorkspaceBase, index: u32, attem
 
 /// Everything from the resolved case to the hooks after the trial.
 fn run_phases(trial: &TrialAttempt<'_>) -> Result<(), EarlyEnd> {
-    let prepared = guarded(|| trial.timed(|t| &mut t.setup_ms, || Prepared::new(trial)))?;
-    trial.record.borrow_mut().workspace = Some(trial.workspace_record());
+    let prepare = || Prepared::with_cassette(trial, open_cassette(trial)?);
+    let prepared = guarded(|| trial.timed(|t| &mut t.setup_ms, prepare))?;
+    let mut workspace = WorkspaceRecord::default();
+    (workspace.path, workspace.kept) = (trial.workspace.display().to_string(), true);
+    trial.record.borrow_mut().workspace = Some(workspace);
     guarded(|| trial.timed(|t| &mut t.setup_ms, || prepared.make_workspace()))?;
     call_and_grade(&prepared).unwrap_or_else(|end| end.end(trial));
     // The programs that the agent left running end before the hooks.

@@ -23,7 +23,7 @@ use crate::run::selection::case_graders::grader_problems;
 use crate::run::selection::targets::ChosenAgent;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 use crate::workspace::snapshot::Snapshot;
-use crate::workspace::{self, WorkspaceBase};
+use crate::workspace::{self, WorkspaceBase, workspace_error};
 
 /// An agent with the values of its variables.
 pub(crate) enum Agent<'a> {
@@ -49,11 +49,6 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Opens the recording and fills in variables.
-    pub(crate) fn new(trial: &'a TrialAttempt<'a>) -> Result<Self, EarlyEnd> {
-        Self::with_cassette(trial, open_cassette(trial)?)
-    }
-
     /// Fills in variables. The recording of the trial is open.
     pub(crate) fn with_cassette(trial: &'a TrialAttempt<'a>, cassette: TrialCassette) -> Result<Self, EarlyEnd> {
         let plan = trial.plan;
@@ -75,7 +70,7 @@ impl<'a> Prepared<'a> {
             WorkspaceBase::Copied { directory, .. } => workspace::copy_to_trial(directory, &trial.workspace),
             WorkspaceBase::Shared { .. } => Ok(()),
         };
-        made.map_err(|error| EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, error.to_string()))?;
+        made.map_err(|error| workspace_error(&error))?;
         self.check_health()
     }
 
@@ -143,7 +138,7 @@ impl<'a> Prepared<'a> {
 }
 
 /// The recording of a trial: to be written, or to be read instead of calling the agent.
-fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
+pub(crate) fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
     let TrialAttempt { plan, index, directory, workspace, .. } = trial;
     let mut options = plan.cassette_options(*index, directory, workspace);
     match options.mode {

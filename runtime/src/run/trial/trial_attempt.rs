@@ -6,9 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use evalsuite_records::record::{
-    Note, Reason, ReasonCode, Stage, Started, Status, Timings, TrialRecord, WorkspaceRecord,
-};
+use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Started, Status, Timings, TrialRecord};
 use evalsuite_schema::Value;
 
 use crate::grade::scoring::TrialScore;
@@ -53,13 +51,6 @@ impl<'a> TrialAttempt<'a> {
         UntrustedDirectory::new(&directory).write_json(TRIAL_STARTED, &started(plan, &record), &plan.redactor)?;
         let (clock, record, evidence) = (Instant::now(), RefCell::new(record), OnceCell::new());
         Ok(Self { plan, base, index, directory, workspace, clock, record, evidence })
-    }
-
-    /// The workspace as the record shows it where nothing is known of its changes.
-    pub(crate) fn workspace_record(&self) -> WorkspaceRecord {
-        let mut record = WorkspaceRecord::default();
-        (record.path, record.kept) = (self.workspace.display().to_string(), true);
-        record
     }
 
     /// The directory of the attempt, which its programs may change.

@@ -8,7 +8,7 @@ use evalsuite_records::record::{ReasonCode, Status, TurnRecord};
 use evalsuite_schema::{Case, Conversation, Grader, GraderConfig, Input, OnTurnFailure, Turn};
 
 use self::conversation_so_far::ConversationSoFar;
-use crate::grade::scoring::{TrialScore, score_conversation, score_trial};
+use crate::grade::scoring::{TrialScore, score_conversation};
 use crate::model::evidence::{Evidence, Facts};
 use crate::model::messages::content_text;
 use crate::model::recording::Recording;
@@ -31,7 +31,7 @@ pub(crate) fn run_conversation(
 ) -> Result<(), EarlyEnd> {
     let trial = prepared.trial;
     let so_far = ConversationSoFar::of(&prepared.case);
-    let mut running = RunningConversation { prepared, before, so_far, scores: Vec::new() };
+    let mut running = RunningConversation { prepared, before, so_far, scores: TurnScores::of(conversation) };
     let ended = running.run_turns(conversation);
     write_agent_log(trial, &running.so_far.recording);
     let capture = || capture_workspace(trial, before, &before.take_later(&trial.workspace));
@@ -52,39 +52,56 @@ struct RunningConversation<'t> {
     prepared: &'t Prepared<'t>,
     before: &'t Snapshot,
     so_far: ConversationSoFar,
+    scores: TurnScores,
+}
+
+/// The scores of the turns.
+pub(crate) struct TurnScores {
+    on_failure: OnTurnFailure,
     /// Of every turn; `None` for a turn without graders, which counts as passed.
-    scores: Vec<Option<TrialScore>>,
+    pub(crate) of_turns: Vec<Option<TrialScore>>,
+    /// Whether no further turn is run.
+    pub(crate) is_stopped: bool,
+}
+
+impl TurnScores {
+    pub(crate) fn of(conversation: &Conversation) -> Self {
+        Self { on_failure: conversation.on_turn_failure, of_turns: Vec::new(), is_stopped: false }
+    }
+
+    /// Adds the score of a turn; that of one that is not run does not matter.
+    pub(crate) fn add(&mut self, score: Option<TrialScore>) {
+        if self.is_stopped {
+            return self.of_turns.push(Some(TrialScore::not_run()));
+        }
+        let failed = score.as_ref().is_some_and(|score| matches!(shown(score).1, Status::Failed | Status::Error));
+        self.is_stopped = failed && self.on_failure == OnTurnFailure::Stop;
+        self.of_turns.push(score);
+    }
 }
 
 impl RunningConversation<'_> {
     fn run_turns(&mut self, conversation: &Conversation) -> Result<(), EarlyEnd> {
         let trial = self.prepared.trial;
-        let mut is_stopped = false;
         for (index, turn) in (0_u32..).zip(&conversation.turns) {
             let mut record = turn_not_run(index, turn);
-            let ended = match is_stopped {
-                true => {
-                    self.scores.push(Some(TrialScore::not_run()));
-                    Ok(())
-                }
-                false => guarded(|| self.run_turn(turn, conversation.window_size, &mut record)),
-            };
-            if let Err(end) = &ended {
+            let ended = guarded(|| self.run_turn(turn, conversation.window_size, &mut record)).map_err(|mut end| {
                 (record.outcome, record.score) = (end.outcome, None);
-            }
-            is_stopped |= conversation.on_turn_failure == OnTurnFailure::Stop
-                && matches!(record.outcome, Status::Failed | Status::Error);
-            trial.record.borrow_mut().turns.get_or_insert_default().push(record);
-            ended.map_err(|mut end| {
                 end.reason.message = format!("turn {}: {}", index + 1, end.reason.message);
                 end
-            })?;
+            });
+            trial.record.borrow_mut().turns.get_or_insert_default().push(record);
+            ended?;
         }
         Ok(())
     }
 
-    /// Calls the agent and grades its reply.
+    /// Calls the agent and grades its reply, unless an earlier turn has ended the conversation.
     fn run_turn(&mut self, turn: &Turn, window: Option<u32>, record: &mut TurnRecord) -> Result<(), EarlyEnd> {
+        if self.scores.is_stopped {
+            self.scores.add(None);
+            return Ok(());
+        }
         let (prepared, index) = (self.prepared, record.index);
         let trial = prepared.trial;
         let input = Input::Messages(self.so_far.window(&turn.input, window));
@@ -128,17 +145,15 @@ impl RunningConversation<'_> {
         let graders = turn_graders(turn, &prepared.case);
         if graders.is_empty() {
             (record.score, record.outcome) = (Some(1.0), Status::Passed);
-            self.scores.push(None);
-            return;
+            return self.scores.add(None);
         }
         record.graders = run_graders(prepared, &Evidence::new(facts), &graders, Some(&turn_folder(record.index)));
-        let plan = prepared.trial.plan;
-        let mut score = score_trial(plan.data.layout, &record.graders, plan.standard.threshold);
+        let mut score = prepared.trial.plan.score(&record.graders);
         (record.score, record.outcome) = shown(&score);
         if let Some(reason) = &mut score.reason {
             reason.message = format!("turn {}: {}", record.index + 1, reason.message);
         }
-        self.scores.push(Some(score));
+        self.scores.add(Some(score));
     }
 
     /// Grades the whole and decides the trial.
@@ -151,9 +166,14 @@ impl RunningConversation<'_> {
         let evidence = report(trial, facts);
         guarded(|| {
             let graders = run_graders(prepared, &evidence, &prepared.case.graders, None);
-            let whole = (!graders.is_empty()).then(|| score_trial(plan.data.layout, &graders, plan.standard.threshold));
+            let whole = (!graders.is_empty()).then(|| plan.score(&graders));
             prepared.add_judge_replies();
-            trial.decide(score_conversation(conversation.aggregation, &scores, whole, plan.standard.threshold));
+            trial.decide(score_conversation(
+                conversation.aggregation,
+                &scores.of_turns,
+                whole,
+                plan.standard.threshold,
+            ));
             trial.record.borrow_mut().graders = graders;
             Ok(())
         })
