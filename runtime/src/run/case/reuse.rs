@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use evalsuite_records::record::{CaseRecord, Conditions, Mode, Status, TrialRecord};
 use evalsuite_schema::json::json;
 
+use crate::grade::scoring::CaseStandard;
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, program};
 use crate::platform::digest::{sha256, sha256_of_source};
@@ -80,13 +81,8 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
         conditions.judge = sha256(json!([endpoint, judge.targets, judge.temperature, judge.confirm]).to_string());
         variables.extend(plan.judges().variables());
     }
-    let settings = json!([
-        plan.standard.threshold,
-        plan.planned,
-        plan.standard.rule,
-        plan.limit.as_secs_f64(),
-        plan.settings.run_all
-    ]);
+    let CaseStandard { rule, threshold, .. } = plan.standard;
+    let settings = json!([threshold, plan.planned, rule, plan.limit.as_secs_f64(), plan.settings.run_all]);
     conditions.settings = sha256(settings.to_string());
     if requirements::compares_with_baseline(&plan.case) {
         conditions.judge = sha256(json!([conditions.judge, plan.accepted_answer()?]).to_string());

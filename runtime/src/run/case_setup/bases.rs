@@ -91,10 +91,8 @@ impl CaseSetup<'_> {
                 // If the process dies, `cargo evalsuite finish` finds the file.
                 written(write_json(&base.join(PENDING), &call("after_all", hook), &Redactor::default()))?;
             }
-            match workspace.hooks.before_all.as_ref().filter(|_| needs.own_before_all) {
-                Some(hook) => run_hook(&call("before_all", hook), plan),
-                None => Ok(()),
-            }
+            let before_all = workspace.hooks.before_all.as_ref().filter(|_| needs.own_before_all);
+            before_all.map_or(Ok(()), |hook| run_hook(&call("before_all", hook), plan))
         })
     }
 

@@ -106,9 +106,7 @@ impl HookFacts {
             variables.push(("EVALSUITE_TRIAL", index.to_string().into()));
             variables.push(("EVALSUITE_TRIAL_DIR", path(directory)));
         }
-        if let Some(target) = &self.target {
-            variables.push(("EVALSUITE_TARGET", target.into()));
-        }
+        variables.extend(self.target.as_ref().map(|target| ("EVALSUITE_TARGET", target.into())));
         CommandEnvironment::new(variables, echo)
     }
 

@@ -56,13 +56,8 @@ impl SuiteProbe<'_> {
             }
         }
         let data = decode_suite(suite)?;
-        let of_suite = json!([
-            VERSION,
-            env!("CARGO_PKG_VERSION"),
-            data.layout,
-            self.suite.settings.threshold,
-            sha256_of_data(&tools.names())
-        ]);
+        let (threshold, names) = (self.suite.settings.threshold, sha256_of_data(&tools.names()));
+        let of_suite = json!([VERSION, env!("CARGO_PKG_VERSION"), data.layout, threshold, names]);
         let mut probed = map_on_threads(&chosen, None, |chosen| {
             let digest = self.digest(chosen, &of_suite.to_string());
             let mut probed = self.stored(chosen, digest.as_ref()).unwrap_or_else(|| self.probe(chosen, &tools));
