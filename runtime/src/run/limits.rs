@@ -28,18 +28,14 @@ pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32, not_counted: f6
         return Ok(None);
     }
     let spent = Ledger::of(plan.run.path(), &plan.run.locks()).spent()?;
-    let counted = |spent: f64| whole_nanodollars(spent - not_counted);
+    // In whole nanodollars: sums of the same costs in another order are the same.
+    let counted = |spent: f64| ((spent - not_counted) * 1e9).round() / 1e9;
     let spent = [("run", counted(spent.run)), ("suite", counted(spent.suite(&plan.suite.key())))];
     let over = budgets.into_iter().zip(spent).find_map(|((budget, name), (whose, spent))| {
         let budget = budget.filter(|budget| spent >= *budget)?;
         Some(format!("the {whose} has cost {spent:.4} US dollars, and {name} is {budget}"))
     });
     Ok(over.map(|message| Reason::new(Stage::Budget, ReasonCode::BudgetExceeded, message)))
-}
-
-/// Sums of the same costs in another order are the same.
-fn whole_nanodollars(dollars: f64) -> f64 {
-    (dollars * 1e9).round() / 1e9
 }
 
 /// A note for each limit of cost, where the agent reports no cost.

@@ -56,7 +56,10 @@ fn passes_without_work(case: &Case, probed: &ProbedCase, passing: &[EmptyProbe])
     if case.threshold.is_some_and(|threshold| threshold <= 0.0) {
         help = Some("a `threshold` of 0 is always met".to_owned());
     }
-    if deciding.iter().all(|grader| !has_verdict(probed, &grader.location)) {
+    let has_verdict = |location: &Location| {
+        probed.graders.iter().any(|grader| grader.location == *location && grader.passed + grader.failed > 0)
+    };
+    if !deciding.iter().any(|grader| has_verdict(&grader.location)) {
         help = Some("no grader has a verdict on it: add a grader that decides".to_owned());
     }
     if passing.contains(&EmptyProbe::Silent) {
@@ -66,11 +69,6 @@ fn passes_without_work(case: &Case, probed: &ProbedCase, passing: &[EmptyProbe])
     let help = help.or_else(|| Some("add a grader that fails it, such as `equals` or `tool-trajectory`".to_owned()));
     let place = place.map_or(&case.location, |grader| &grader.location);
     Diagnostic::new(Code::PassesWithoutWork, message).at(place.clone()).help_if(help)
-}
-
-fn has_verdict(probed: &ProbedCase, location: &Location) -> bool {
-    let mut own = probed.graders.iter().filter(|grader| grader.location == *location);
-    own.any(|grader| grader.passed + grader.failed > 0)
 }
 
 fn words(probes: &[EmptyProbe]) -> String {

@@ -27,7 +27,9 @@ pub(crate) fn unmet(
         let message = "docker workspaces are not supported";
         return Some(Reason::new(Stage::Requirements, ReasonCode::DockerUnsupported, message));
     }
-    if is_ungraded(case) {
+    // There is neither a grader nor anything that a judge could grade by.
+    let is_judged = case.conversation.is_some() || case.criteria.is_some() || !case.expected_output.is_empty();
+    if case.graders.is_empty() && !is_judged {
         return Some(missing("nothing grades the case", "add a grader to `assertions`, or `criteria`"));
     }
     // A replay needs neither the agent's keys nor a judge.
@@ -93,11 +95,6 @@ pub(crate) fn compares_with_baseline(case: &Case) -> bool {
         _ => false,
     };
     case.graders.iter().any(|grader| grader.with_members().any(is_one))
-}
-
-/// Whether there is neither a grader nor anything that a judge could grade by.
-fn is_ungraded(case: &Case) -> bool {
-    case.graders.is_empty() && case.conversation.is_none() && case.criteria.is_none() && case.expected_output.is_empty()
 }
 
 fn any_asks(case: &Case, registry: &Registry, is_wanted: fn(AskedJudge<'_>) -> bool) -> bool {

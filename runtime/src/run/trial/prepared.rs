@@ -89,19 +89,15 @@ impl<'a> Prepared<'a> {
 
     /// The workspace before the agent is called.
     pub(crate) fn snapshot(&self) -> Result<Snapshot, EarlyEnd> {
-        if self.has_empty_workspace() {
+        // Nothing but the agent writes to an empty workspace that was made for this trial.
+        let has_hook = self.trial.plan.target_hooks().is_some_and(|hooks| hooks.before_each.is_some());
+        if matches!(self.trial.base, WorkspaceBase::Template) && self.case.workspace.is_none() && !has_hook {
             return Ok(Snapshot::default());
         }
         Snapshot::take(&self.trial.workspace).map_err(|error| {
             let message = format!("the workspace cannot be read: {error}");
             EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, message)
         })
-    }
-
-    /// Whether nothing but the agent writes to the workspace, which was made for this trial.
-    fn has_empty_workspace(&self) -> bool {
-        let has_hook = || self.trial.plan.target_hooks().is_some_and(|hooks| hooks.before_each.is_some());
-        matches!(self.trial.base, WorkspaceBase::Template) && self.case.workspace.is_none() && !has_hook()
     }
 
     /// Where the files of an answer may be.

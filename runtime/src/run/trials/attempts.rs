@@ -18,7 +18,9 @@ pub(crate) fn run_attempts(
     let mut last = None;
     for number in 0..=retries {
         if number > 0 {
-            pause(pause_before(number));
+            // 1, 2, 4 … 30 seconds, without jitter.
+            let doubled = 1_u64.checked_shl(number - 1).unwrap_or(u64::MAX);
+            pause(Duration::from_secs(doubled).min(LONGEST_PAUSE));
         }
         let Some(record) = attempt(number)? else { break };
         let again = is_worth_repeating(&record);
@@ -28,12 +30,6 @@ pub(crate) fn run_attempts(
         }
     }
     last.ok_or_else(|| io::Error::other("no attempt was made"))
-}
-
-/// A pause without jitter: 1, 2, 4 … 30 seconds.
-fn pause_before(attempt: u32) -> Duration {
-    let doubled = 1_u64.checked_shl(attempt.saturating_sub(1)).unwrap_or(u64::MAX);
-    Duration::from_secs(doubled).min(LONGEST_PAUSE)
 }
 
 /// Infrastructure errors may be temporary. Errors in the setup are the same in every attempt.

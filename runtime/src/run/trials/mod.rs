@@ -16,7 +16,10 @@ use crate::run::plan::Plan;
 
 /// Runs trials until the case is decided or a limit is reached.
 pub(crate) fn run_trials<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>) -> io::Result<CaseTrials> {
-    let parallel = most_in_parallel(plan, setup);
+    // One after another run trials that share a workspace, and trials that are recorded: a recording of a trial that does not count would
+    // stay in the sources.
+    let is_one_by_one = setup.is_shared() || plan.settings.mode == Mode::Record;
+    let parallel = if is_one_by_one { 1 } else { plan.workers().unwrap_or(1).min(plan.planned) };
     let stop = StopRule {
         standard: plan.standard,
         planned: plan.planned,
@@ -39,13 +42,4 @@ pub(crate) fn run_trials<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>) -> i
         result
     })?;
     Ok(trials.into_case_trials())
-}
-
-/// How many trials of the case may run at the same time. One after another run trials that share a workspace, and trials that
-/// are recorded: a recording of a trial that does not count would stay in the sources.
-fn most_in_parallel(plan: &Plan<'_>, setup: &CaseSetup<'_>) -> u32 {
-    if setup.is_shared() || plan.settings.mode == Mode::Record {
-        return 1;
-    }
-    plan.workers().unwrap_or(1).min(plan.planned)
 }
