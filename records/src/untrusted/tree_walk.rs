@@ -71,6 +71,11 @@ impl<S: Fn(&OsStr) -> bool> Walk<'_, S> {
         self.is_cut
     }
 
+    /// Leaves out the content of a directory that was just returned.
+    pub fn leave_out(&mut self, directory: &Path) {
+        self.pending.retain(|pending| pending != directory);
+    }
+
     fn enter(&mut self, directory: PathBuf) -> io::Result<()> {
         let mut handle = Handle::open(self.root)?;
         for component in &directory {

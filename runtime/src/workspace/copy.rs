@@ -5,10 +5,12 @@ use std::fs::{File, Metadata};
 use std::path::{Component, Path};
 use std::{fs, io};
 
+use evalsuite_schema::Reset;
+
 use crate::platform::files::error_at;
 use crate::platform::symlinks::make_symlink;
 use crate::platform::untrusted::{EntryKind, remove_directory};
-use crate::workspace::tree_walk::{TreeEntry, WalkLimits, walk};
+use crate::workspace::tree_walk::{CACHES, TreeEntry, WalkLimits, walk};
 
 /// Which files of a directory are copied, and where its links may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,69 +20,106 @@ pub(crate) enum CopyMode {
     /// A workspace, with everything in it that can be copied. A link to a path inside it leads to the same path of the
     /// copy.
     Whole,
+    /// As [`Whole`](Self::Whole), over a workspace that was the same once: what is unchanged stays, and what is not in the
+    /// directory is removed. A fast reset leaves what an agent added to caches.
+    Restore(Reset),
 }
 
 impl CopyMode {
     /// Copies a directory's content over what is in `to`.
     pub(crate) fn run(self, from: &Path, to: &Path) -> io::Result<()> {
-        self.run_without(&[], from, to)
+        self.run_without::<&Path>(&[], from, to)
     }
 
-    /// As [`CopyMode::run`], without the entries of the directory that have one of these names.
-    pub(crate) fn run_without(self, without: &[String], from: &Path, to: &Path) -> io::Result<()> {
-        TreeCopy { mode: self, without, from, to }.run()
-    }
-}
-
-struct TreeCopy<'a> {
-    mode: CopyMode,
-    without: &'a [String],
-    from: &'a Path,
-    to: &'a Path,
-}
-
-impl TreeCopy<'_> {
-    fn run(&self) -> io::Result<()> {
+    /// As [`CopyMode::run`], without the entries of the directory that have one of these relative paths.
+    pub(crate) fn run_without<P: AsRef<Path>>(self, without: &[P], from: &Path, to: &Path) -> io::Result<()> {
+        let copy = TreeCopy { mode: self, from, to };
+        copy.remove_added(Path::new(""))?;
         let mut directories = Vec::new();
-        let mut entries = walk(self.from, |name| self.leaves_out(name));
-        for entry in entries.by_ref() {
-            let TreeEntry { path: source, relative_path, kind, .. } = entry?;
-            if self.without.iter().any(|name| relative_path.starts_with(name)) {
-                continue;
-            }
-            let target = self.to.join(relative_path);
-            match kind {
-                EntryKind::Link => self.link(&source, &target)?,
-                EntryKind::Directory => {
-                    make_directory(&target)?;
-                    directories.push((source, target));
-                }
-                EntryKind::File if source.file_name().is_some_and(|name| self.leaves_out(name)) => {}
-                EntryKind::File => {
-                    let metadata = fs::symlink_metadata(&source).map_err(|error| error_at(&source, &error))?;
-                    file(&source, &metadata, &target)?;
-                }
-                EntryKind::Other if self.mode == CopyMode::Template => {
-                    let message = format!("{} is neither a file, a directory nor a link", source.display());
-                    return Err(io::Error::other(message));
-                }
-                // Sockets and pipes belong to the process that made them: a copy would lead nowhere.
-                EntryKind::Other => {}
+        let mut entries = walk(from, |name| copy.leaves_out(name));
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            if without.iter().any(|path| entry.relative_path == path.as_ref()) {
+                entries.leave_out(&entry.relative_path);
+            } else if copy.entry(&entry)? {
+                directories.push(entry);
             }
         }
         if entries.is_cut() {
             let WalkLimits { entries, depth } = WalkLimits::default();
             return Err(io::Error::other(format!(
                 "{} has more than {entries} entries, or directories nested more than {depth} deep",
-                self.from.display()
+                from.display()
             )));
         }
         // After their content: a directory may be read-only, and its time is that of its last change.
-        for (source, target) in directories.iter().rev() {
-            let metadata = fs::symlink_metadata(source).map_err(|error| error_at(source, &error))?;
-            keep_directory(&metadata, target).map_err(|error| error_at(target, &error))?;
+        for TreeEntry { path, relative_path, .. } in directories.iter().rev() {
+            let target = to.join(relative_path);
+            let metadata = fs::symlink_metadata(path).map_err(|error| error_at(path, &error))?;
+            keep_directory(&metadata, &target).map_err(|error| error_at(&target, &error))?;
         }
         Ok(())
+    }
+}
+
+struct TreeCopy<'a> {
+    mode: CopyMode,
+    from: &'a Path,
+    to: &'a Path,
+}
+
+impl TreeCopy<'_> {
+    /// Copies an entry, a directory without its content. Returns whether it is a directory.
+    fn entry(&self, TreeEntry { path: source, relative_path, kind, .. }: &TreeEntry) -> io::Result<bool> {
+        let target = self.to.join(relative_path);
+        match kind {
+            EntryKind::Link => self.link(source, &target)?,
+            EntryKind::Directory => {
+                make_directory(&target)?;
+                self.remove_added(relative_path)?;
+            }
+            EntryKind::File if source.file_name().is_some_and(|name| self.leaves_out(name)) => {}
+            EntryKind::File => {
+                let metadata = fs::symlink_metadata(source).map_err(|error| error_at(source, &error))?;
+                if !self.is_unchanged(&metadata, source, &target) {
+                    file(source, &metadata, &target)?;
+                }
+            }
+            EntryKind::Other if self.mode == CopyMode::Template => {
+                let message = format!("{} is neither a file, a directory nor a link", source.display());
+                return Err(io::Error::other(message));
+            }
+            // Sockets and pipes belong to the process that made them: a copy would lead nowhere.
+            EntryKind::Other => {}
+        }
+        Ok(*kind == EntryKind::Directory)
+    }
+
+    /// Removes what the source of a directory does not have.
+    fn remove_added(&self, relative_path: &Path) -> io::Result<()> {
+        let CopyMode::Restore(reset) = self.mode else { return Ok(()) };
+        let directory = self.to.join(relative_path);
+        let entries = fs::read_dir(&directory).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        for entry in entries.map_err(|error| error_at(&directory, &error))? {
+            let relative_path = relative_path.join(entry.file_name());
+            let is_in_cache = || relative_path.iter().any(|name| CACHES.iter().any(|cache| name == *cache));
+            let is_kept = self.from.join(&relative_path).symlink_metadata().is_ok();
+            if !is_kept && (reset == Reset::Strict || !is_in_cache()) {
+                remove_entry(&entry.path()).map_err(|error| error_at(&entry.path(), &error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a file that is restored is unchanged: by size, permissions and time, in a strict reset also by content.
+    fn is_unchanged(&self, wanted: &Metadata, source: &Path, target: &Path) -> bool {
+        let (CopyMode::Restore(reset), Ok(there)) = (self.mode, fs::symlink_metadata(target)) else { return false };
+        let looks_same = there.is_file()
+            && wanted.len() == there.len()
+            && wanted.permissions() == there.permissions()
+            && matches!((wanted.modified(), there.modified()), (Ok(wanted), Ok(there)) if wanted == there);
+        let read = |path| fs::read(path).ok();
+        looks_same && (reset != Reset::Strict || read(source) == read(target))
     }
 
     fn leaves_out(&self, name: &OsStr) -> bool {
@@ -97,11 +136,14 @@ impl TreeCopy<'_> {
                     return Err(io::Error::other(message));
                 }
             }
-            CopyMode::Whole => {
+            CopyMode::Whole | CopyMode::Restore(_) => {
                 if let Ok(inside) = destination.strip_prefix(self.from) {
                     destination = self.to.join(inside);
                 }
             }
+        }
+        if fs::read_link(target).is_ok_and(|there| there == destination) {
+            return Ok(());
         }
         remove_entry(target).map_err(|error| error_at(target, &error))?;
         make_symlink(&destination, target, source.is_dir()).map_err(|error| error_at(target, &error))

@@ -1,22 +1,16 @@
-//! Resets of a workspace to its base. Hand-written: it compares two trees directory by directory; `walkdir` walks one
-//! tree.
+//! Resets of a workspace to its base.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::fs::{Metadata, Permissions};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 use evalsuite_schema::Reset;
 
 use crate::platform::files::error_at;
 use crate::platform::process::echo::Echo;
-use crate::platform::symlinks::make_symlink;
 use crate::workspace::base::BaseFacts;
-use crate::workspace::copy::{CopyMode, make_directory, remove_entry};
+use crate::workspace::copy::{CopyMode, remove_entry};
 use crate::workspace::git::git;
-use crate::workspace::tree_walk::CACHES;
-use crate::workspace::{copy, repos};
+use crate::workspace::repos;
 
 /// Returns the repositories of a workspace to their commits.
 pub(crate) fn git_reset(workspace: &Path, facts: &BaseFacts, reset: Reset, echo: Echo) -> io::Result<()> {
@@ -46,7 +40,7 @@ pub(crate) fn restore(
     reset: Reset,
     echo: Echo,
 ) -> io::Result<()> {
-    let mut repos = BTreeSet::new();
+    let mut repos = Vec::new();
     for repo in &facts.repos {
         let path = repos::relative(&repo.path);
         let directory = workspace.join(&path);
@@ -56,105 +50,9 @@ pub(crate) fn restore(
             fs::create_dir_all(&directory).map_err(|error| error_at(&directory, &error))?;
             CopyMode::Whole.run(&pristine.join(&path), &directory)?;
         }
-        repos.insert(directory);
+        repos.push(path);
     }
-    Restoration { pristine, workspace, repos, reset }.run()
-}
-
-struct Restoration<'a> {
-    pristine: &'a Path,
-    workspace: &'a Path,
-    repos: BTreeSet<PathBuf>,
-    reset: Reset,
-}
-
-/// A directory of the base and its counterpart in the workspace.
-struct DirectoryPair {
-    from: PathBuf,
-    to: PathBuf,
-    /// Whether it is in a directory of generated files.
-    in_cache: bool,
-}
-
-impl Restoration<'_> {
-    fn run(&self) -> io::Result<()> {
-        let mut directories =
-            vec![DirectoryPair { from: self.pristine.to_owned(), to: self.workspace.to_owned(), in_cache: false }];
-        let mut permissions = Vec::new();
-        while let Some(pair) = directories.pop() {
-            self.directory(&pair, &mut directories, &mut permissions)?;
-        }
-        // After their content, the deepest first: a directory may be read-only.
-        for (target, permissions) in permissions.into_iter().rev() {
-            fs::set_permissions(&target, permissions).map_err(|error| error_at(&target, &error))?;
-        }
-        Ok(())
-    }
-
-    /// Restores what is directly in a directory. The directories in it are added to `directories`.
-    fn directory(
-        &self,
-        DirectoryPair { from, to, in_cache }: &DirectoryPair,
-        directories: &mut Vec<DirectoryPair>,
-        permissions: &mut Vec<(PathBuf, Permissions)>,
-    ) -> io::Result<()> {
-        let wanted = names(from).map_err(|error| error_at(from, &error))?;
-        for name in names(to).map_err(|error| error_at(to, &error))?.difference(&wanted) {
-            let path = to.join(name);
-            // A fast reset leaves what an agent adds to caches.
-            let is_cache = *in_cache || CACHES.iter().any(|cache| name == cache);
-            if self.reset == Reset::Strict || !is_cache {
-                remove_entry(&path).map_err(|error| error_at(&path, &error))?;
-            }
-        }
-        for name in &wanted {
-            let (source, target) = (from.join(name), to.join(name));
-            if self.repos.contains(&target) {
-                continue;
-            }
-            let metadata = fs::symlink_metadata(&source).map_err(|error| error_at(&source, &error))?;
-            let there = fs::symlink_metadata(&target).ok();
-            if metadata.is_dir() {
-                make_directory(&target)?;
-                permissions.push((target.clone(), metadata.permissions()));
-                let in_cache = *in_cache || CACHES.iter().any(|cache| name == cache);
-                directories.push(DirectoryPair { from: source, to: target, in_cache });
-            } else if metadata.is_symlink() {
-                self.link(&source, &target)?;
-            } else if metadata.is_file()
-                && !there.is_some_and(|there| self.is_same(&metadata, &source, &there, &target))
-            {
-                copy::file(&source, &metadata, &target)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn link(&self, source: &Path, target: &Path) -> io::Result<()> {
-        let mut destination = fs::read_link(source).map_err(|error| error_at(source, &error))?;
-        if let Ok(inside) = destination.strip_prefix(self.pristine) {
-            destination = self.workspace.join(inside);
-        }
-        if fs::read_link(target).is_ok_and(|there| there == destination) {
-            return Ok(());
-        }
-        remove_entry(target).map_err(|error| error_at(target, &error))?;
-        make_symlink(&destination, target, source.is_dir()).map_err(|error| error_at(target, &error))
-    }
-
-    /// Whether a file is unchanged: by size, permissions and time, in a strict reset also by content.
-    fn is_same(&self, wanted: &Metadata, source: &Path, there: &Metadata, target: &Path) -> bool {
-        let looks_same = there.is_file()
-            && wanted.len() == there.len()
-            && wanted.permissions() == there.permissions()
-            && matches!((wanted.modified(), there.modified()), (Ok(wanted), Ok(there)) if wanted == there);
-        let read = |path| fs::read(path).ok();
-        looks_same && (self.reset != Reset::Strict || read(source) == read(target))
-    }
-}
-
-fn names(directory: &Path) -> io::Result<BTreeSet<OsString>> {
-    fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.file_name())).collect()
+    CopyMode::Restore(reset).run_without(&repos, pristine, workspace)
 }
 
 #[cfg(test)]
@@ -172,7 +70,7 @@ mod tests {
         let mut found = Vec::new();
         let mut directories = vec![root.to_owned()];
         while let Some(directory) = directories.pop() {
-            for name in names(&directory).unwrap() {
+            for name in fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()) {
                 let path = directory.join(name);
                 let shown = evalsuite_discovery::with_slashes(path.strip_prefix(root).unwrap());
                 if path.is_dir() {
