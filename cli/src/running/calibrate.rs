@@ -72,7 +72,7 @@ fn samples(path: &Path) -> Result<RatedSamples> {
         return Err(CliError::new(format!("suite `{}` has no calibration.yaml", suite.name)));
     };
     let repeat = format!("cargo evalsuite calibrate {}", path.display());
-    Ok(RatedSamples::new(suite, calibration, request.package_root, repeat))
+    Ok(RatedSamples { suite, calibration, package_root: request.package_root, repeat })
 }
 
 /// The suite for samples of a file, which belong to no suite.

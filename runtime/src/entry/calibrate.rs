@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use evalsuite_schema::{Calibration, Suite};
-use tokio::sync::oneshot;
 
-use crate::entry::evals_run::start_thread;
+use crate::entry::evals_run::on_thread;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
 use crate::judge::calibration::CalibrationReport;
@@ -28,21 +27,16 @@ impl Evals {
     pub async fn calibrate(&self, options: &RunOptions) -> Result<CalibrationReport, RunError> {
         let settings = options.apply(Settings::from_environment()?)?;
         let evals = self.clone();
-        let (sender, receiver) = oneshot::channel();
-        start_thread(move || {
-            // The receiver may have been dropped.
-            let _ = sender.send(measured_alone(&evals, &settings, &repeat(&evals)));
-        })?;
-        let panicked = |_| RunError::new(RunErrorKind::Thread, "the thread that measures the judges panicked");
+        let measured =
+            on_thread("measures the judges", move |_| measured_alone(&evals, &settings, &repeat(&evals))).await?;
         let suite = format!("suite `{}` ", self.suite().name());
-        report(receiver.await.map_err(panicked)??, &suite, "has no calibration.yaml")
+        report(measured?, &suite, "has no calibration.yaml")
     }
 }
 
 /// Rated answers that were loaded from files, not compiled into a test program. They measure the judge that the environment
 /// configures.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct RatedSamples {
     /// The suite of the samples.
     pub suite: Suite,
@@ -55,11 +49,6 @@ pub struct RatedSamples {
 }
 
 impl RatedSamples {
-    /// Samples of a suite in a package, and the command that measures them again.
-    pub fn new(suite: Suite, calibration: Calibration, package_root: PathBuf, repeat: impl Into<String>) -> Self {
-        Self { suite, calibration, package_root, repeat: repeat.into() }
-    }
-
     /// Measures how well the judge configured in the environment agrees with the ratings.
     ///
     /// Each call keeps its samples in memory until the process ends.

@@ -2,11 +2,9 @@
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use tokio::sync::oneshot;
+use tokio::sync::oneshot::{self, Sender};
 
 use crate::entry::reload;
 use crate::entry::report::Report;
@@ -15,10 +13,10 @@ use crate::entry::run_options::RunOptions;
 use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
 use crate::platform::isolated_call::panic_message;
+use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
 use crate::run::case::run_case;
-use crate::run::case_report::CaseReport;
 use crate::run::session::Session;
 use crate::run::settings::Settings;
 
@@ -45,8 +43,8 @@ impl Evals {
     pub async fn run(&self, options: &RunOptions) -> Result<Report, RunError> {
         let run = RunCases::new(self, options)?;
         let evals = reload::whole_suite(self.clone(), &run.settings)?;
-        let cases = evals.suite().cases.iter().filter(|case| options.selects(&evals, case)).collect();
-        run.finish(evals, cases).await
+        let cases: Vec<_> = evals.suite().cases.iter().filter(|case| options.selects(&evals, case)).collect();
+        on_thread("runs the cases", move |report| run.finish(&evals, &cases, &|| report.is_closed())).await
     }
 }
 
@@ -65,115 +63,50 @@ impl RunCases {
         Ok(Self { settings, directory, concurrency: options.concurrency })
     }
 
-    /// Runs these cases of the suite to their end.
-    pub(crate) async fn finish(self, evals: Evals, cases: Vec<&'static EvalCase>) -> Result<Report, RunError> {
+    /// Runs these cases of the suite, until `is_stopped`, and then the hooks after all tests.
+    pub(crate) fn finish(
+        self,
+        evals: &Evals,
+        cases: &[&'static EvalCase],
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Report {
         let Self { settings, directory: run, concurrency } = self;
-        let threads =
-            concurrency.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get).min(cases.len());
-        let queue = Arc::new(CaseQueue {
-            evals,
-            settings,
-            run,
-            results: Mutex::new(cases.iter().map(|_| None).collect()),
-            cases,
-            next: AtomicUsize::new(0),
-            stopped: AtomicBool::new(false),
-            // This function counts as one of them until all threads are started.
-            running: AtomicUsize::new(1),
+        let threads = concurrency.map(|threads| u32::try_from(threads.get()).unwrap_or(u32::MAX));
+        let results = map_on_threads(cases, threads, |case| {
+            let run = || run_case(evals, case, &settings, &run).map_err(|error| error.to_string());
+            let run = || catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| Err(panicked(case, &*payload)));
+            (!is_stopped()).then(run)
         });
-        let _stop = StopOnDrop(Arc::clone(&queue));
-        let starting = Worker(Arc::clone(&queue));
-        let mut finished = Vec::new();
-        for _ in 0..threads {
-            let (sender, receiver) = oneshot::channel::<()>();
-            let worker = Worker::new(&queue);
-            start_thread(move || {
-                worker.0.run();
-                drop(worker);
-                drop(sender);
-            })?;
-            finished.push(receiver);
-        }
-        drop(starting);
-        for receiver in finished {
-            // A thread drops its sender when it has ended.
-            let _ = receiver.await;
-        }
-        let results = std::mem::take(&mut *queue.results.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut reports = Vec::new();
-        let mut problems = Vec::new();
-        for result in results {
+        let problems_of_hooks = Session::end_of(evals.suite(), &settings, &run);
+        problems_of_hooks.iter().for_each(|problem| notice::say(problem));
+        let (mut reports, mut problems) = (Vec::new(), Vec::new());
+        for result in results.into_iter().flatten() {
             match result {
-                Some(Ok(report)) => reports.push(report),
-                Some(Err(problem)) => problems.push(problem),
-                None => problems.push("a case was not run".to_owned()),
+                Ok(report) => reports.push(report),
+                Err(problem) => problems.push(problem),
             }
         }
-        let (suite, run_id) = (queue.evals.suite(), queue.run.run_id.clone());
-        Ok(Report { suite, run_id, cases: reports, problems })
+        Report { suite: evals.suite(), run_id: run.run_id, cases: reports, problems }
     }
 }
 
-/// Starts a thread that is not waited for.
-pub(crate) fn start_thread(work: impl FnOnce() + Send + 'static) -> Result<(), RunError> {
-    let started = thread::Builder::new().name("evalsuite".to_owned()).spawn(work);
-    started.map(drop).map_err(|error| RunError::new(RunErrorKind::Thread, "cannot start a thread").with_source(error))
+fn panicked(case: &EvalCase, payload: &(dyn std::any::Any + Send)) -> String {
+    format!("case `{}`: {}", case.id, panic_message(payload))
 }
 
-/// The cases of a run, and their results.
-struct CaseQueue {
-    evals: Evals,
-    settings: Settings,
-    run: RunDirectory,
-    cases: Vec<&'static EvalCase>,
-    results: Mutex<Vec<Option<Result<CaseReport, String>>>>,
-    next: AtomicUsize,
-    stopped: AtomicBool,
-    /// Number of threads that have not ended.
-    running: AtomicUsize,
-}
-
-/// One of the threads that run cases. The last one to end runs the hooks after all tests, even if the future of the report was
-/// dropped.
-struct Worker(Arc<CaseQueue>);
-
-impl Worker {
-    fn new(queue: &Arc<CaseQueue>) -> Self {
-        queue.running.fetch_add(1, Ordering::SeqCst);
-        Self(Arc::clone(queue))
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        let queue = &self.0;
-        if queue.running.fetch_sub(1, Ordering::SeqCst) == 1 {
-            let problems = Session::end_of(queue.evals.suite(), &queue.settings, &queue.run);
-            problems.iter().for_each(|problem| notice::say(problem));
-        }
-    }
-}
-
-impl CaseQueue {
-    fn run(&self) {
-        while !self.stopped.load(Ordering::SeqCst) {
-            let index = self.next.fetch_add(1, Ordering::SeqCst);
-            let Some(case) = self.cases.get(index) else { return };
-            let run = || run_case(&self.evals, case, &self.settings, &self.run).map_err(|error| error.to_string());
-            let result = catch_unwind(AssertUnwindSafe(run))
-                .unwrap_or_else(|payload| Err(format!("case `{}`: {}", case.id, panic_message(&*payload))));
-            let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(slot) = results.get_mut(index) {
-                *slot = Some(result);
-            }
-        }
-    }
-}
-
-struct StopOnDrop(Arc<CaseQueue>);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.stopped.store(true, Ordering::SeqCst);
-    }
+/// The result of work on a thread of its own. The thread is not waited for if the future is dropped; then the sender that the work
+/// gets is closed.
+pub(crate) async fn on_thread<T: Send + 'static>(
+    what_it_does: &str,
+    work: impl FnOnce(&Sender<T>) -> T + Send + 'static,
+) -> Result<T, RunError> {
+    let of_thread = |message: String| RunError::new(RunErrorKind::Thread, message);
+    let (sender, receiver) = oneshot::channel();
+    let started = thread::Builder::new().name("evalsuite".to_owned()).spawn(move || {
+        let result = work(&sender);
+        // The receiver may have been dropped.
+        let _ = sender.send(result);
+    });
+    started.map_err(|error| of_thread("cannot start a thread".to_owned()).with_source(error))?;
+    receiver.await.map_err(|_| of_thread(format!("the thread that {what_it_does} panicked")))
 }

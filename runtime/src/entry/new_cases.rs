@@ -6,7 +6,7 @@ use evalsuite_records::record::Status;
 use crate::entry::evals_run::RunCases;
 use crate::entry::reload;
 use crate::entry::report::Report;
-use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::entry::run_error::RunError;
 use crate::entry::run_options::RunOptions;
 use crate::entry::suite_description::NEW_CASES;
 use crate::model::evals::Evals;
@@ -39,19 +39,18 @@ pub(crate) fn run(evals: Evals, wanted: &[NewCase]) {
     let module = evals.suite().path_of_test("");
     let of_suite = |case: &NewCase| Some(NewCase { path: case.path.strip_prefix(&module)?.to_owned(), ..case.clone() });
     let wanted: Vec<NewCase> = wanted.iter().filter_map(of_suite).collect();
-    let (report, problems) = match report(evals, &wanted) {
-        Ok(report) => (Some(report), None),
-        Err(error) => (None, Some(format!("evaluation error (setup): {error}"))),
-    };
+    let report = report(evals, &wanted);
     for NewCase { path, .. } in &wanted {
-        let case = report.iter().flat_map(Report::cases).find(|report| report.case().test_name == path);
-        let result = match (case, &report) {
-            (Some(case), _) if case.fails_test() => failed(&module, path, &case.to_string()),
-            (Some(case), _) if case.status() == Status::Skipped => "ignored".to_owned(),
-            (Some(_), _) => "ok".to_owned(),
-            (None, Some(report)) if report.problems().is_empty() => failed(&module, path, "the suite has no such case"),
-            (None, Some(report)) => failed(&module, path, &report.problems().join("\n")),
-            (None, None) => failed(&module, path, problems.as_deref().unwrap_or_default()),
+        let failed = |text: &str| failed(&module, path, text);
+        let result = match &report {
+            Err(error) => failed(&format!("evaluation error (setup): {error}")),
+            Ok(report) => match report.cases().iter().find(|report| report.case().test_name == path) {
+                Some(case) if case.fails_test() => failed(&case.to_string()),
+                Some(case) if case.status() == Status::Skipped => "ignored".to_owned(),
+                Some(_) => "ok".to_owned(),
+                None if report.problems().is_empty() => failed("the suite has no such case"),
+                None => failed(&report.problems().join("\n")),
+            },
         };
         // The harness may have begun a line.
         print!("\ntest {module}{path} ... {result}\n");
@@ -59,16 +58,11 @@ pub(crate) fn run(evals: Evals, wanted: &[NewCase]) {
 }
 
 fn report(evals: Evals, wanted: &[NewCase]) -> Result<Report, RunError> {
-    let options = RunOptions::new();
-    let run = RunCases::new(&evals, &options)?;
+    let run = RunCases::new(&evals, &RunOptions::new())?;
     let evals = reload::with_new_cases(evals, wanted)?;
     let is_wanted = |test: &str| wanted.iter().any(|case| case.path == test);
-    let cases = evals.suite().cases.iter().filter(|case| is_wanted(case.test_name)).collect();
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let runtime = runtime.map_err(|error| {
-        RunError::new(RunErrorKind::Thread, "cannot create the runtime of async code").with_source(error)
-    })?;
-    runtime.block_on(run.finish(evals, cases))
+    let cases: Vec<_> = evals.suite().cases.iter().filter(|case| is_wanted(case.test_name)).collect();
+    Ok(run.finish(&evals, &cases, &|| false))
 }
 
 fn failed(module: &str, path: &str, text: &str) -> String {

@@ -24,7 +24,8 @@ pub(crate) fn map_on_threads<T: Sync, R: Send>(
     };
     thread::scope(|scope| {
         for _ in 1..threads.min(items.len()) {
-            scope.spawn(run);
+            // Where a thread cannot be started, the others do its work.
+            let _ = thread::Builder::new().name("evalsuite".to_owned()).spawn_scoped(scope, run);
         }
         run();
     });
