@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use evalsuite_records::record::Note;
 
-use crate::agents::command::command_line::Values;
 use crate::agents::command::output_file;
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::command::{CommandEnvironment, shell};
@@ -27,8 +26,8 @@ const OUTPUT_LIMIT: u64 = 16 << 20;
 /// Largest trajectory that is read, in bytes.
 const TRAJECTORY_LIMIT: u64 = 64 << 20;
 /// Names of the files of a call.
-const PROMPT: &str = "prompt.md";
-const OUTPUT: &str = "output";
+pub(crate) const PROMPT: &str = "prompt.md";
+pub(crate) const OUTPUT: &str = "output";
 const TRAJECTORY: &str = "trajectory.json";
 
 /// What helps where a command cannot have written its output.
@@ -72,24 +71,15 @@ pub(crate) enum CommandFailure {
 impl ResolvedCommand<'_> {
     /// Runs the command once.
     pub(crate) fn call(&self, ask: &CommandCall<'_>) -> CommandAnswer {
-        let directory = ask.directory.path();
-        let line = self.command.fill(&Values {
-            prompt: ask.prompt,
-            prompt_file: &directory.join(PROMPT),
-            case_id: ask.case_id,
-            trial: ask.trial,
-            files: ask.files,
-            files_format: &self.files_format,
-            output_file: &directory.join(OUTPUT),
-        });
+        let line = self.command.fill(ask, &self.target.files_format);
         let mut notes = Vec::new();
         let result = self.run(&line, ask, &mut notes);
         let failed = result.is_err();
-        let keep = failed || ask.keep || self.agent.target.keep_temp_files;
+        let keep = failed || ask.keep || self.target.keep_temp_files;
         if let Err(error) = clean_up(ask.directory, keep, failed, ask.redactor) {
-            notes.push(Note::new("output_not_kept", format!("{}: {error}", directory.display())));
+            notes.push(Note::new("output_not_kept", format!("{}: {error}", ask.directory.path().display())));
         }
-        let log = self.agent.target.verbose.then(|| format!("$ {line}"));
+        let log = self.target.verbose.then(|| format!("$ {line}"));
         CommandAnswer { result, notes, log }
     }
 
@@ -135,7 +125,7 @@ impl ResolvedCommand<'_> {
     /// Sets the variables of the trial and of the target.
     pub(crate) fn set_environment(&self, command: &mut Command, environment: &CommandEnvironment) {
         environment.apply(command);
-        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.envs(self.target.env.iter().map(|(name, value)| (name, value)));
     }
 
     fn not_started(&self, error: &io::Error) -> String {
@@ -185,7 +175,7 @@ fn clean_up(directory: &UntrustedDirectory, keep: bool, is_cut: bool, redactor: 
 }
 
 /// A fact with the end of the command's standard error.
-fn with_stderr(fact: &str, finished: &Finished) -> String {
+pub(crate) fn with_stderr(fact: &str, finished: &Finished) -> String {
     let stderr = finished.stderr.text();
     match stderr.trim() {
         "" => fact.to_owned(),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::placeholder::{Piece, Syntax};
 
+use crate::agents::command::command_call::{CommandCall, OUTPUT, PROMPT};
 use crate::platform::shell_quoting::quoted;
 
 /// A command with the values of its variables, which are not searched for placeholders.
@@ -12,58 +13,42 @@ pub(crate) struct CommandLine(Vec<Part>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
+    /// The value of a variable.
+    Value(String),
+    /// May have placeholders.
     Text(String),
-    /// The name of a placeholder.
-    Placeholder(String),
-}
-
-/// The values of the placeholders.
-#[derive(Debug)]
-pub(crate) struct Values<'a> {
-    pub(crate) prompt: &'a str,
-    pub(crate) prompt_file: &'a Path,
-    pub(crate) case_id: &'a str,
-    pub(crate) trial: u32,
-    pub(crate) files: &'a [PathBuf],
-    pub(crate) files_format: &'a str,
-    pub(crate) output_file: &'a Path,
 }
 
 impl CommandLine {
     /// Reads a command, with the values of its variables.
     pub(crate) fn read<E>(command: &str, variable: impl Fn(&str) -> Result<String, E>) -> Result<Self, E> {
-        let literal = |piece: Piece<'_>| match piece {
-            Piece::Text(text) => Part::Text(text.to_owned()),
-            Piece::Placeholder(name) => Part::Placeholder(name.to_owned()),
+        let part = |piece| match piece {
+            Piece::Placeholder(name) => variable(name).map(Part::Value),
+            Piece::Text(text) => Ok(Part::Text(text.to_owned())),
         };
-        let mut parts = Vec::new();
-        for piece in Syntax::Variable.pieces(command) {
-            match piece {
-                Piece::Placeholder(name) => parts.push(Part::Text(variable(name)?)),
-                Piece::Text(text) => parts.extend(Syntax::Command.pieces(text).map(literal)),
-            }
-        }
-        Ok(Self(parts))
+        Syntax::Variable.pieces(command).map(part).collect::<Result<_, _>>().map(Self)
     }
 
     /// Whether the command has a placeholder.
     pub(crate) fn has(&self, placeholder: &str) -> bool {
-        self.0.iter().any(|part| matches!(part, Part::Placeholder(name) if name == placeholder))
+        let has = |text| Syntax::Command.names(text).any(|name| name == placeholder);
+        self.0.iter().any(|part| matches!(part, Part::Text(text) if has(text)))
     }
 
     /// The text for the shell. Braces around an unknown name are text.
-    pub(crate) fn fill(&self, values: &Values<'_>) -> String {
+    pub(crate) fn fill(&self, call: &CommandCall<'_>, files_format: &str) -> String {
+        let value = |name: &str| match name {
+            "PROMPT" => Some(quoted(call.prompt)),
+            "PROMPT_FILE" => Some(quoted_path(&call.directory.path().join(PROMPT))),
+            "EVAL_ID" => Some(quoted(call.case_id)),
+            "ATTEMPT" => Some(call.trial.to_string()),
+            "FILES" => Some(files(files_format, call.files)),
+            "OUTPUT_FILE" => Some(quoted_path(&call.directory.path().join(OUTPUT))),
+            _ => None,
+        };
         let fill = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Placeholder(name) => match name.as_str() {
-                "PROMPT" => quoted(values.prompt),
-                "PROMPT_FILE" => quoted_path(values.prompt_file),
-                "EVAL_ID" => quoted(values.case_id),
-                "ATTEMPT" => values.trial.to_string(),
-                "FILES" => files(values.files_format, values.files),
-                "OUTPUT_FILE" => quoted_path(values.output_file),
-                unknown => format!("{{{unknown}}}"),
-            },
+            Part::Value(value) => value.clone(),
+            Part::Text(text) => Syntax::Command.fill(text, |name| value(name).map(Into::into)),
         };
         self.0.iter().map(fill).collect()
     }
@@ -87,7 +72,12 @@ fn quoted_path(path: &Path) -> String {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::model::command::CommandEnvironment;
+    use crate::platform::redaction::Redactor;
+    use crate::platform::untrusted::UntrustedDirectory;
 
     fn line(command: &str) -> CommandLine {
         let variable = |name: &str| match name {
@@ -98,22 +88,26 @@ mod tests {
     }
 
     fn fill(command: &str, prompt: &str, format: &str) -> String {
-        line(command).fill(&Values {
+        let call = CommandCall {
             prompt,
-            prompt_file: Path::new("/t/a b/prompt.txt"),
+            files: &["/s/a'b.txt".into(), "/s/{basename}".into()],
             case_id: "x/$HOME",
             trial: 2,
-            files: &["/s/a'b.txt".into(), "/s/{basename}".into()],
-            files_format: format,
-            output_file: Path::new("/t/output"),
-        })
+            directory: &UntrustedDirectory::new("/t/a b"),
+            cwd: Path::new("/"),
+            environment: &CommandEnvironment::default(),
+            limit: Duration::ZERO,
+            keep: false,
+            redactor: &Redactor::default(),
+        };
+        line(command).fill(&call, format)
     }
 
     #[test]
     fn every_value_is_one_word_of_the_shell() {
         assert_eq!(
             fill("run {PROMPT} -f {PROMPT_FILE} --id={EVAL_ID} {ATTEMPT} > {OUTPUT_FILE}", "it's $(x)\n", "{path}"),
-            "run 'it'\\''s $(x)\n' -f '/t/a b/prompt.txt' --id='x/$HOME' 2 > '/t/output'"
+            "run 'it'\\''s $(x)\n' -f '/t/a b/prompt.md' --id='x/$HOME' 2 > '/t/a b/output'"
         );
     }
 

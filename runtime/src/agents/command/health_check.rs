@@ -1,38 +1,24 @@
 //! The health check of a target, made once per run before its first trial.
 
-use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use evalsuite_schema::Probe;
-use serde::{Deserialize, Serialize};
 
-use crate::agents::command::http_status::{ProbeError, status_of};
+use crate::agents::command::command_call::with_stderr;
+use crate::agents::command::http_status::status_of;
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::command::{CommandEnvironment, shell};
 use crate::model::suite_location::SuiteLocation;
-use crate::platform::cancel::Cancel;
 use crate::platform::digest::{file_key, sha256};
-use crate::platform::excerpt::last_chars;
-use crate::platform::isolated_call::{Ended, call_within};
 use crate::platform::process::echo::Echo;
 use crate::platform::process::{self, Finished};
 use crate::platform::redaction::Redactor;
-use crate::platform::text_error::text_error;
 use crate::record::coordination::run_once;
 
 /// Limit of a check, by default.
 const LIMIT: Duration = Duration::from_secs(30);
-/// Characters of a command's standard error that an error shows.
-const STDERR_SHOWN: usize = 2000;
-
-text_error! {
-    /// A failed health check, as it is recorded for the other trials of the run.
-    #[derive(Serialize, Deserialize)]
-    #[serde(transparent)]
-    HealthCheckError
-}
 
 impl ResolvedCommand<'_> {
     /// Checks the health of the target, unless another trial of this run has. `locks` is where the run records what is done
@@ -43,19 +29,17 @@ impl ResolvedCommand<'_> {
         places: &SuiteLocation,
         environment: &CommandEnvironment,
         redactor: &Redactor,
-    ) -> Result<(), HealthCheckError> {
-        let Some(check) = &self.healthcheck else { return Ok(()) };
+    ) -> Result<(), String> {
+        let Some(check) = &self.target.healthcheck else { return Ok(()) };
         let limit = match check.timeout_seconds.map(Duration::try_from_secs_f64) {
             None => LIMIT,
             Some(Ok(limit)) => limit,
-            Some(Err(error)) => return Err(format!("`healthcheck.timeout_seconds` is out of range: {error}").into()),
+            Some(Err(error)) => return Err(format!("`healthcheck.timeout_seconds` is out of range: {error}")),
         };
         // Packages that share a run may have targets of the same name.
         let which = format!("{}\0{}\0{check:?}", self.agent.file.display(), self.agent.name);
         let name = format!("health-{}-{}", file_key(&self.agent.name), &sha256(&*redactor.apply(&which))[..8]);
-        let failed = |problem: String| {
-            HealthCheckError(format!("the health check of target `{}` failed: {problem}", self.agent.name))
-        };
+        let failed = |problem: String| format!("the health check of target `{}` failed: {problem}", self.agent.name);
         run_once(locks, &name, redactor, || match &check.probe {
             Probe::Url(url) => {
                 probe_url(url, limit, environment.echo).map_err(|error| failed(format!("{url}: {error}")))
@@ -65,75 +49,48 @@ impl ResolvedCommand<'_> {
                 let mut command = shell(line);
                 self.set_environment(&mut command, environment);
                 command.current_dir(cwd.as_ref().unwrap_or(&places.suite_dir));
-                let ended = run(command, limit, environment.echo, cannot_be_run);
+                let ended = run(command, limit, environment.echo, "cannot be run", "");
                 ended.map(drop).map_err(|error| failed(format!("`{line}`: {error}")))
             }
         })
-        .map_err(|error| HealthCheckError(format!("the result of the health check cannot be recorded: {error}")))?
+        .map_err(|error| format!("the result of the health check cannot be recorded: {error}"))?
     }
 }
 
-fn cannot_be_run(error: io::Error) -> String {
-    format!("cannot be run: {error}")
-}
-
-fn run(
-    command: Command,
-    limit: Duration,
-    echo: Echo,
-    not_started: impl FnOnce(io::Error) -> String,
-) -> Result<Finished, ProbeError> {
-    let finished = process::run(command, Vec::new(), limit, echo).map_err(not_started)?;
-    let status = finished.status;
+/// Runs a program that has to succeed. The texts are in the error of one that cannot be started.
+fn run(command: Command, limit: Duration, echo: Echo, not_started: &str, help: &str) -> Result<Finished, String> {
+    let finished =
+        process::run(command, Vec::new(), limit, echo).map_err(|error| format!("{not_started}: {error}{help}"))?;
     if finished.timed_out {
-        return Err(format!("did not end within {} s", limit.as_secs_f64()).into());
+        return Err(format!("did not end within {} s", limit.as_secs_f64()));
     }
-    if status.success() {
-        return Ok(finished);
+    match finished.status.success() {
+        true => Ok(finished),
+        false => Err(with_stderr(&finished.status.to_string(), &finished)),
     }
-    Err(match last_chars(finished.stderr.text().trim(), STDERR_SHOWN).as_str() {
-        "" => status.to_string(),
-        stderr => format!("{status}\nstderr: {stderr}"),
-    }
-    .into())
 }
 
-fn probe_url(url: &str, limit: Duration, echo: Echo) -> Result<(), ProbeError> {
+fn probe_url(url: &str, limit: Duration, echo: Echo) -> Result<(), String> {
     let is_https = url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
-    let status = if is_https { status_with_curl(url, limit, echo)? } else { status_without_tls(url, limit)? };
-    healthy_status(status)
+    let status = if is_https { status_with_curl(url, limit, echo)? } else { status_of(url, limit)?.to_string() };
+    healthy_status(&status)
 }
 
-fn healthy_status(status: String) -> Result<(), ProbeError> {
+fn healthy_status(status: &str) -> Result<(), String> {
     match status.parse() {
         Ok(200..=299_u16) => Ok(()),
-        _ => Err(format!("it answers with status {status}").into()),
-    }
-}
-
-fn status_without_tls(url: &str, limit: Duration) -> Result<String, ProbeError> {
-    // On a thread of its own, because looking up the name of a host has no time limit.
-    let probed = url.to_owned();
-    let ended = call_within(limit, &Cancel::default(), false, || (), move || status_of(&probed, limit));
-    match ended {
-        Ok(Ended::Returned(status)) => Ok(status?.to_string()),
-        Ok(Ended::Panicked(message)) => Err(message.into()),
-        Ok(Ended::TimedOut) => Err(ProbeError::no_answer(limit)),
-        Err(error) => Err(cannot_be_run(error).into()),
+        _ => Err(format!("it answers with status {status}")),
     }
 }
 
 /// The status of a URL, asked with curl. The HTTP client with TLS is compiled with the feature `judge` only, where rustls adds
 /// the most of all dependencies; a check does not depend on the feature.
-fn status_with_curl(url: &str, limit: Duration, echo: Echo) -> Result<String, ProbeError> {
+fn status_with_curl(url: &str, limit: Duration, echo: Echo) -> Result<String, String> {
     let mut command = Command::new("curl");
     command.args(["--silent", "--show-error", "--write-out", "%{http_code}", "--output"]);
     command.arg(if cfg!(windows) { "NUL" } else { "/dev/null" }).arg("--").arg(url);
-    let finished = run(command, limit, echo, |error| {
-        format!(
-            "checks of `https://` need the program curl, which cannot be run: {error}\nhelp: or write `command` in place of `url`"
-        )
-    })?;
+    let no_curl = "checks of `https://` need the program curl, which cannot be run";
+    let finished = run(command, limit, echo, no_curl, "\nhelp: or write `command` in place of `url`")?;
     Ok(finished.stdout.text().trim().to_owned())
 }
 
@@ -148,11 +105,11 @@ mod tests {
     use super::*;
     use crate::agents::command::cli_agent::CliAgent;
 
-    fn check(probe: Probe, root: &Path, times: usize) -> Vec<Result<(), HealthCheckError>> {
+    fn check(probe: Probe, root: &Path, times: usize) -> Vec<Result<(), String>> {
         check_with(probe, root, times, &Redactor::default())
     }
 
-    fn check_with(probe: Probe, root: &Path, times: usize, redactor: &Redactor) -> Vec<Result<(), HealthCheckError>> {
+    fn check_with(probe: Probe, root: &Path, times: usize, redactor: &Redactor) -> Vec<Result<(), String>> {
         let target = CliTarget {
             command: "true".into(),
             cwd: None,
@@ -201,7 +158,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let results = check(command("echo here >> asked; echo not up >&2; exit 3"), root.path(), 2);
         assert_eq!(results[0], results[1]);
-        let error = results[0].as_ref().unwrap_err().to_string();
+        let error = results[0].as_ref().unwrap_err();
         assert!(error.starts_with("the health check of target `mini` failed: `echo here"), "{error}");
         assert!(error.contains("exit status: 3") && error.ends_with("stderr: not up"), "{error}");
         assert_eq!(fs::read_to_string(root.path().join("asked")).unwrap(), "here\n");
@@ -223,11 +180,11 @@ mod tests {
     #[test]
     fn only_a_status_of_200_to_299_healthy_status() {
         let limit = Duration::from_secs(20);
-        type GetStatus = fn(&str, Duration) -> Result<String, ProbeError>;
-        let ways: [GetStatus; 2] = [status_without_tls, |url, limit| status_with_curl(url, limit, Echo::Off)];
-        for status_of in ways {
-            let healthy =
-                |status| healthy_status(status_of(&server(status), limit).unwrap()).map_err(|error| error.to_string());
+        type Probe = fn(&str, Duration) -> Result<(), String>;
+        let with_curl: Probe = |url, limit| healthy_status(&status_with_curl(url, limit, Echo::Off)?);
+        let without_tls: Probe = |url, limit| probe_url(url, limit, Echo::Off);
+        for probe in [without_tls, with_curl] {
+            let healthy = |status| probe(&server(status), limit);
             assert_eq!(healthy("204 No Content"), Ok(()));
             assert_eq!(healthy("302 Found"), Err("it answers with status 302".to_owned()));
             assert_eq!(healthy("503 Service Unavailable"), Err("it answers with status 503".to_owned()));
@@ -238,8 +195,7 @@ mod tests {
     fn a_url_that_does_not_answer_is_an_error() {
         let root = tempfile::tempdir().unwrap();
         let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let error =
-            check(Probe::Url(format!("http://{closed}/health")), root.path(), 1).remove(0).unwrap_err().to_string();
+        let error = check(Probe::Url(format!("http://{closed}/health")), root.path(), 1).remove(0).unwrap_err();
         assert!(error.contains(&format!("http://{closed}/health: ")), "{error}");
     }
 }

@@ -2,33 +2,26 @@
 //!
 //! Hand-written: `ureq` is a dependency of the feature `judge` only, and health checks work without it.
 
-use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
-use std::time::{Duration, Instant};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
 
-use crate::platform::text_error::text_error;
+use crate::platform::cancel::Cancel;
+use crate::platform::isolated_call::{Ended, call_within};
 
 /// Bytes of an answer that are looked at for its status line.
-const STATUS_LINE_LIMIT: usize = 1024;
+const STATUS_LINE_LIMIT: u64 = 1024;
 
 /// Returns the status that a URL answers with. Redirects are not followed.
-pub(crate) fn status_of(url: &str, limit: Duration) -> Result<u16, ProbeError> {
-    let target = Target::read(url)?;
-    target.ask(limit).map_err(|error| match error.kind() {
-        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => ProbeError::no_answer(limit),
-        _ => error.to_string().into(),
-    })
-}
-
-text_error! {
-    /// Why a probe has not succeeded.
-    ProbeError
-}
-
-impl ProbeError {
-    /// There was no answer within the time limit.
-    pub(crate) fn no_answer(limit: Duration) -> Self {
-        Self(format!("no answer within {} s", limit.as_secs_f64()))
+pub(crate) fn status_of(url: &str, limit: Duration) -> Result<u16, String> {
+    // On a thread of its own, because looking up the name of a host has no time limit.
+    let url = url.to_owned();
+    let ask = move || Target::read(&url)?.ask(limit).map_err(|error| error.to_string());
+    match call_within(limit, &Cancel::default(), false, || (), ask) {
+        Ok(Ended::Returned(status)) => status,
+        Ok(Ended::Panicked(message)) => Err(message),
+        Ok(Ended::TimedOut) => Err(format!("no answer within {} s", limit.as_secs_f64())),
+        Err(error) => Err(format!("cannot be run: {error}")),
     }
 }
 
@@ -42,7 +35,7 @@ struct Target<'u> {
 }
 
 impl<'u> Target<'u> {
-    fn read(url: &'u str) -> Result<Self, ProbeError> {
+    fn read(url: &'u str) -> Result<Self, String> {
         let (_, rest) = url
             .split_once("://")
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("http"))
@@ -71,13 +64,11 @@ impl<'u> Target<'u> {
     }
 
     fn ask(&self, limit: Duration) -> io::Result<u16> {
-        let end = Instant::now() + limit;
-        let left = || match end.saturating_duration_since(Instant::now()) {
-            Duration::ZERO => Err(io::Error::from(io::ErrorKind::TimedOut)),
-            left => Ok(left),
-        };
-        let mut stream = self.connect(&left)?;
-        stream.set_write_timeout(Some(left()?))?;
+        let mut stream = TcpStream::connect((self.host, self.port))?;
+        // Of a thread that is not waited for any more.
+        let end = limit.saturating_add(Duration::from_secs(1));
+        stream.set_write_timeout(Some(end))?;
+        stream.set_read_timeout(Some(end))?;
         let slash = if self.path.starts_with('/') { "" } else { "/" };
         let version = env!("CARGO_PKG_VERSION");
         write!(
@@ -85,36 +76,14 @@ impl<'u> Target<'u> {
             "GET {slash}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: evalsuite/{version}\r\nAccept: */*\r\nConnection: close\r\n\r\n",
             self.path, self.authority
         )?;
-        let mut answer = Vec::new();
-        let mut buffer = [0; STATUS_LINE_LIMIT];
-        while !answer.contains(&b'\n') && answer.len() < STATUS_LINE_LIMIT {
-            stream.set_read_timeout(Some(left()?))?;
-            match stream.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(count) => answer.extend_from_slice(&buffer[..count]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        status(&answer).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the answer is not HTTP"))
-    }
-
-    /// To the first of the host's addresses that takes the connection.
-    fn connect(&self, left: &impl Fn() -> io::Result<Duration>) -> io::Result<TcpStream> {
-        let mut result = Err(io::Error::new(io::ErrorKind::NotFound, "the host has no address"));
-        for address in (self.host, self.port).to_socket_addrs()? {
-            result = TcpStream::connect_timeout(&address, left()?);
-            if result.is_ok() {
-                break;
-            }
-        }
-        result
+        let mut line = Vec::new();
+        BufReader::new(stream.take(STATUS_LINE_LIMIT)).read_until(b'\n', &mut line)?;
+        status(&line).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the answer is not HTTP"))
     }
 }
 
 /// The number in `HTTP/1.1 200 OK`.
-fn status(answer: &[u8]) -> Option<u16> {
-    let line = answer.split(|byte| *byte == b'\n').next()?;
+fn status(line: &[u8]) -> Option<u16> {
     let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
     if !words.next()?.starts_with("HTTP/") {
         return None;
@@ -166,18 +135,17 @@ mod tests {
     #[test]
     fn a_missing_or_foreign_answer_is_an_error() {
         let (address, _asked) = server(b"SSH-2.0-OpenSSH_9.9\r\n");
-        assert_eq!(status_of(&format!("http://{address}/"), LIMIT).unwrap_err().to_string(), "the answer is not HTTP");
+        assert_eq!(status_of(&format!("http://{address}/"), LIMIT).unwrap_err(), "the answer is not HTTP");
         let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         assert!(status_of(&format!("http://{closed}/"), LIMIT).is_err());
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/", silent.local_addr().unwrap());
-        assert_eq!(status_of(&url, Duration::from_millis(50)).unwrap_err().to_string(), "no answer within 0.05 s");
+        assert_eq!(status_of(&url, Duration::from_millis(50)).unwrap_err(), "no answer within 0.05 s");
     }
 
     #[test]
     fn the_parts_of_a_url_are_read() {
-        let read =
-            |url| Target::read(url).map(|target| (target.host, target.port, target.path)).map_err(|e| e.to_string());
+        let read = |url| Target::read(url).map(|target| (target.host, target.port, target.path));
         assert_eq!(read("http://localhost:8080/a/b"), Ok(("localhost", 8080, "/a/b")));
         assert_eq!(read("http://[::1]:81?x"), Ok(("::1", 81, "?x")));
         assert_eq!(read("http://[::1]/"), Ok(("::1", 80, "/")));

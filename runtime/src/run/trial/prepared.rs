@@ -84,7 +84,7 @@ impl<'a> Prepared<'a> {
         let environment = CommandEnvironment::new(variables, plan.settings.echo);
         command
             .check_health(&plan.run.locks(), &plan.places, &environment, &plan.redactor)
-            .map_err(|error| EarlyEnd::error(Stage::Setup, ReasonCode::HealthcheckFailed, error.to_string()))
+            .map_err(|error| EarlyEnd::error(Stage::Setup, ReasonCode::HealthcheckFailed, error))
     }
 
     /// The workspace before the agent is called.
