@@ -5,7 +5,7 @@ use std::path::Path;
 use evalsuite_records::record::{Note, Usage};
 use evalsuite_schema::{Object, Value};
 
-use crate::agents::command::invalid_output::{InvalidOutput, text, value};
+use crate::agents::command::invalid_output::{text, value, wrong_type};
 use crate::agents::command::output_message;
 use crate::model::outcome::{Outcome, is_amount};
 
@@ -20,24 +20,24 @@ pub(crate) struct OutputFile {
 }
 
 /// Reads an output file: a structured reply, or the plain answer. Paths in it are relative to `directory`.
-pub(crate) fn read(text: &str, directory: &Path) -> Result<OutputFile, InvalidOutput> {
+pub(crate) fn read(text: &str, directory: &Path) -> Result<OutputFile, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match evalsuite_schema::json::from_str(text) {
         Ok(Value::Object(object)) if KEYS.iter().any(|key| object.contains_key(key)) => {
             let unique = evalsuite_schema::json::from_str_with_unique_keys::<Value>(text);
-            unique.map_err(|error| InvalidOutput::from(error.to_string()))?;
+            unique.map_err(|error| error.to_string())?;
             structured(&object, directory)
         }
         _ => Ok(OutputFile { outcome: Outcome::from(text), notes: Vec::new() }),
     }
 }
 
-fn structured(object: &Object, directory: &Path) -> Result<OutputFile, InvalidOutput> {
+fn structured(object: &Object, directory: &Path) -> Result<OutputFile, String> {
     let mut outcome = Outcome::new();
     let mut notes = Vec::new();
     let is_set = |key: &str| object.get(key).is_some_and(|value| !value.is_null());
     if is_set("output") && is_set("output_messages") {
-        return Err("`output` and `output_messages` are two names of one key; keep one".into());
+        return Err("`output` and `output_messages` are two names of one key; keep one".to_owned());
     }
     for key in ["output", "output_messages"] {
         let Some(list) = value(object, key, "a list of messages", Value::as_array)? else { continue };
@@ -57,21 +57,21 @@ fn structured(object: &Object, directory: &Path) -> Result<OutputFile, InvalidOu
     Ok(OutputFile { outcome, notes })
 }
 
-fn usage(object: &Object) -> Result<Usage, InvalidOutput> {
+fn usage(object: &Object) -> Result<Usage, String> {
     let tokens = |key: &str| match object.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(count) => count
             .as_u64()
             .map(Some)
-            .ok_or_else(|| InvalidOutput::wrong_type(&format!("token_usage.{key}"), "an integer of at least 0", count)),
+            .ok_or_else(|| wrong_type(&format!("token_usage.{key}"), "an integer of at least 0", count)),
     };
-    let required = |key: &str| tokens(key)?.ok_or_else(|| InvalidOutput::from(format!("`token_usage` has no `{key}`")));
+    let required = |key: &str| tokens(key)?.ok_or_else(|| format!("`token_usage` has no `{key}`"));
     let usage = Usage::new(required("input")?, required("output")?);
     let (cached, reasoning) = (tokens("cached")?, tokens("reasoning")?);
     Ok(usage.with_cached(cached.unwrap_or_default()).with_reasoning(reasoning.unwrap_or_default()))
 }
 
-fn amount(object: &Object, key: &str, notes: &mut Vec<Note>) -> Result<Option<f64>, InvalidOutput> {
+fn amount(object: &Object, key: &str, notes: &mut Vec<Note>) -> Result<Option<f64>, String> {
     let number = value(object, key, "a number", Value::as_f64)?;
     let amount = number.filter(|number| is_amount(*number));
     if let (Some(number), None) = (number, amount) {
@@ -158,7 +158,7 @@ mod tests {
             (json!({"cost_usd": "0.1"}), "`cost_usd` has to be a number, found a string"),
             (json!({"state": "CA"}), "`state` has to be an object, found a string"),
         ] {
-            let error = read(&reply.to_string(), Path::new("/w")).unwrap_err().to_string();
+            let error = read(&reply.to_string(), Path::new("/w")).unwrap_err();
             assert!(error.contains(expected), "{error}");
             assert_ne!(protocol_schema::problems("agent-output", &reply), Vec::<String>::new(), "{reply}");
         }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_reply_with_a_key_twice_is_an_error_and_an_answer_is_what_it_is() {
-        let error = read(r#"{"text":"no","text":"yes"}"#, Path::new("/w")).unwrap_err().to_string();
+        let error = read(r#"{"text":"no","text":"yes"}"#, Path::new("/w")).unwrap_err();
         assert!(error.contains("the key `text` twice"), "{error}");
         let answer = r#"{"a":1,"a":2}"#;
         assert_eq!(read(answer, Path::new("/w")).unwrap().outcome.text.as_deref(), Some(answer));

@@ -5,25 +5,24 @@ use std::path::Path;
 use evalsuite_schema::media_type::of_extension;
 use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall, Value};
 
-use crate::agents::command::invalid_output::{self, InvalidOutput, text};
+use crate::agents::command::invalid_output::{text, value, wrong_type};
 
 /// Reads a message; paths of files are relative to `directory`. Unknown keys are ignored.
-pub(crate) fn read(value: &Value, directory: &Path) -> Result<Message, InvalidOutput> {
-    let object = value.as_object().ok_or_else(|| format!("a message is an object, found {value}"))?;
+pub(crate) fn read(message: &Value, directory: &Path) -> Result<Message, String> {
+    let object = message.as_object().ok_or_else(|| format!("a message is an object, found {message}"))?;
     let role = text(object, "role")?.ok_or("it has no `role`")?;
     let role = Role::of_word(role)
         .ok_or_else(|| format!("`role` is `{role}`; it is `system`, `user`, `assistant` or `tool`"))?;
     let mut message = Message::empty(role);
     message.name = owned_text(object, "name")?;
     message.content = get(object, "content").map(|value| content(value, directory)).transpose()?;
-    if let Some(calls) = invalid_output::value(object, "tool_calls", "a list", Value::as_array)? {
+    if let Some(calls) = value(object, "tool_calls", "a list", Value::as_array)? {
         message.tool_calls = calls.iter().map(tool_call).collect::<Result<_, _>>()?;
     }
     message.start_time = owned_text(object, "start_time")?;
     message.end_time = owned_text(object, "end_time")?;
     message.duration_ms = duration(object)?;
-    message.llm_call_count =
-        invalid_output::value(object, "llm_call_count", "an integer of at least 0", Value::as_u64)?;
+    message.llm_call_count = value(object, "llm_call_count", "an integer of at least 0", Value::as_u64)?;
     message.metadata = get(object, "metadata").cloned();
     Ok(message)
 }
@@ -32,27 +31,27 @@ fn get<'o>(object: &'o Object, key: &str) -> Option<&'o Value> {
     object.get(key).filter(|value| !value.is_null())
 }
 
-fn owned_text(object: &Object, key: &str) -> Result<Option<String>, InvalidOutput> {
+fn owned_text(object: &Object, key: &str) -> Result<Option<String>, String> {
     Ok(text(object, key)?.map(str::to_owned))
 }
 
-fn duration(object: &Object) -> Result<Option<f64>, InvalidOutput> {
+fn duration(object: &Object) -> Result<Option<f64>, String> {
     let read = |value: &Value| value.as_f64().filter(|number| *number >= 0.0);
-    invalid_output::value(object, "duration_ms", "a number of at least 0", read)
+    value(object, "duration_ms", "a number of at least 0", read)
 }
 
-fn content(value: &Value, directory: &Path) -> Result<Content, InvalidOutput> {
+fn content(value: &Value, directory: &Path) -> Result<Content, String> {
     match value {
         Value::String(text) => Ok(Content::Text(text.clone())),
         Value::Array(parts) => {
             parts.iter().map(|value| part(value, directory)).collect::<Result<_, _>>().map(Content::Parts)
         }
         Value::Object(_) => Ok(Content::Data(value.clone())),
-        other => Err(InvalidOutput::wrong_type("content", "a string, an object or a list of parts", other)),
+        other => Err(wrong_type("content", "a string, an object or a list of parts", other)),
     }
 }
 
-fn part(value: &Value, directory: &Path) -> Result<Part, InvalidOutput> {
+fn part(value: &Value, directory: &Path) -> Result<Part, String> {
     let object = match value {
         Value::String(text) => return Ok(Part::Text(text.clone())),
         Value::Object(object) => object,
@@ -103,8 +102,8 @@ fn media_type_of(kind: &str, path: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-fn tool_call(value: &Value) -> Result<ToolCall, InvalidOutput> {
-    let object = value.as_object().ok_or_else(|| format!("a tool call is an object, found {value}"))?;
+fn tool_call(call: &Value) -> Result<ToolCall, String> {
+    let object = call.as_object().ok_or_else(|| format!("a tool call is an object, found {call}"))?;
     let mut call = ToolCall::new(text(object, "tool")?.ok_or("a tool call has no `tool`")?);
     call.input = get(object, "input").cloned();
     call.output = get(object, "output").cloned();
@@ -112,7 +111,7 @@ fn tool_call(value: &Value) -> Result<ToolCall, InvalidOutput> {
     call.start_time = owned_text(object, "start_time")?;
     call.end_time = owned_text(object, "end_time")?;
     call.duration_ms = duration(object)?;
-    call.is_error = invalid_output::value(object, "is_error", "`true` or `false`", Value::as_bool)?.unwrap_or_default();
+    call.is_error = value(object, "is_error", "`true` or `false`", Value::as_bool)?.unwrap_or_default();
     Ok(call)
 }
 
@@ -123,7 +122,7 @@ mod tests {
     use super::*;
 
     fn read(value: Value) -> Result<Message, String> {
-        super::read(&value, Path::new("/w")).map_err(|error| error.to_string())
+        super::read(&value, Path::new("/w"))
     }
 
     #[test]
