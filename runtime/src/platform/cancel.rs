@@ -16,13 +16,7 @@ use crate::platform::async_runtime::{self, AsyncRuntime};
 pub(crate) struct Cancel {
     shared: Arc<Shared>,
     runtime: AsyncRuntime,
-    observer: Option<Arc<dyn PollObserver>>,
-}
-
-/// Observes a future: a program may replace the tracing subscriber of its thread between two polls.
-pub(crate) trait PollObserver: Send + Sync {
-    /// Called on the thread of the future before each poll.
-    fn before_poll(&self);
+    before_poll: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 impl fmt::Debug for Cancel {
@@ -43,9 +37,9 @@ impl Cancel {
         Self { runtime: runtime.clone(), ..Self::default() }
     }
 
-    /// With an observer of the future of [`block_on`](Self::block_on).
-    pub(crate) fn observed_by(self, observer: Arc<dyn PollObserver>) -> Self {
-        Self { observer: Some(observer), ..self }
+    /// With a function that is called before each poll of the future of [`block_on`](Self::block_on), on its thread.
+    pub(crate) fn before_each_poll(self, call: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { before_poll: Some(Arc::new(call)), ..self }
     }
 
     pub(crate) fn request(&self) {
@@ -67,8 +61,8 @@ impl Cancel {
             if self.is_requested() {
                 return Poll::Ready(None);
             }
-            if let Some(observer) = &self.observer {
-                observer.before_poll();
+            if let Some(call) = &self.before_poll {
+                call();
             }
             if let Poll::Ready(output) = future.poll(context) {
                 return Poll::Ready(Some(output));

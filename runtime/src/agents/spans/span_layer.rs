@@ -13,7 +13,8 @@ use tracing_subscriber::registry::{LookupSpan, SpanRef};
 
 use crate::agents::spans::running_calls::{self, candidates};
 use crate::agents::spans::span_fields::{FieldCollector, GEN_AI, has_name, is_gen_ai};
-use crate::agents::spans::span_store::{self, SpanTime, Spans, thread_spans};
+use crate::agents::spans::span_store::{self, SpanTime, Spans};
+use crate::agents::spans::thread_scope::thread_spans;
 
 /// Target of the span around a call.
 pub(crate) const OWN_TARGET: &str = "evalsuite";

@@ -1,8 +1,7 @@
-//! The spans of one call of an agent, and those to which a thread adds.
+//! The spans of one call of an agent.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use evalsuite_schema::Object;
@@ -89,19 +88,4 @@ impl Spans {
     pub(crate) fn close(&self) -> SeenSpans {
         std::mem::replace(&mut *self.seen(), SeenSpans { closed: true, ..SeenSpans::default() })
     }
-}
-
-thread_local! {
-    static SPANS: RefCell<Option<Arc<Spans>>> = const { RefCell::new(None) };
-}
-
-/// The spans to which this thread adds.
-pub(crate) fn thread_spans() -> Option<Arc<Spans>> {
-    // A span can be made while the thread ends.
-    SPANS.try_with(|spans| spans.try_borrow().ok()?.clone()).ok()?
-}
-
-/// Sets the spans to which this thread adds.
-pub(crate) fn set_thread_spans(spans: Option<Arc<Spans>>) {
-    drop(SPANS.replace(spans));
 }

@@ -1,7 +1,5 @@
 //! Spans of agents become transcripts.
 
-use std::sync::Arc;
-
 use evalsuite_records::record::Usage;
 use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Content, Message, Role, ToolCall};
@@ -310,7 +308,8 @@ fn trials_at_the_same_time_see_their_own_spans() {
 /// The transcript captured from the spans of async work, as an agent does it.
 fn seen_of<F: Future>(work: impl FnOnce() -> F) -> Captured {
     let trace = Trace::new("case", 0);
-    let cancel = Cancel::default().observed_by(Arc::new(trace.clone()));
+    let polled = trace.clone();
+    let cancel = Cancel::default().before_each_poll(move || polled.before_poll());
     trace.within(|| assert!(cancel.block_on(work()).unwrap().is_some()));
     trace.take()
 }

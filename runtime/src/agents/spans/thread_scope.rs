@@ -11,10 +11,9 @@ use tracing::subscriber::NoSubscriber;
 
 use crate::agents::spans::own_subscriber::own_subscriber;
 use crate::agents::spans::span_layer::{CaptureLayer, OWN_TARGET, subscribers};
-use crate::agents::spans::span_store::{SeenSpans, Spans, set_thread_spans};
+use crate::agents::spans::span_store::{SeenSpans, Spans};
 use crate::agents::spans::{running_calls, span_transcript};
 use crate::model::captured_spans::{self, Captured, MissingSpans};
-use crate::platform::cancel::PollObserver;
 
 thread_local! {
     static SCOPE: RefCell<Option<Scope>> = const { RefCell::new(None) };
@@ -53,12 +52,21 @@ impl Trace {
     /// Does the work of a trial on this thread.
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         let _leave = Leave;
-        set_thread_spans(Some(Arc::clone(&self.spans)));
-        let seen = subscribers();
+        SCOPE.replace(Some(Scope { span: None, subscriber: None, seen: subscribers(), trace: self.clone() }));
+        self.enter();
+        work()
+    }
+
+    /// Makes the spans of this thread visible. Outside of a borrow of the scope: the ends and beginnings of spans are seen by subscribers,
+    /// which may be the program's.
+    fn enter(&self) {
         let subscriber = self.subscriber();
         let span = self.span();
-        SCOPE.replace(Some(Scope { span: Some(span), subscriber, seen, trace: self.clone() }));
-        work()
+        SCOPE.with_borrow_mut(|scope| {
+            if let Some(scope) = scope {
+                (scope.span, scope.subscriber) = (Some(span), subscriber);
+            }
+        });
     }
 
     /// The span around the call: spans made within it, on whatever thread, belong to the trial.
@@ -96,29 +104,28 @@ impl Trace {
         captured.seen = Some(captured_spans::seen(&names(others), subscribers() > self.subscribers));
         captured
     }
-}
 
-impl PollObserver for Trace {
-    /// Removes our subscriber if the agent has set one in the meantime. Must not be called within a subscriber.
-    fn before_poll(&self) {
+    /// Removes our subscriber if the agent has set one in the meantime: a program may do so between two polls of a future. Must not be
+    /// called within a subscriber.
+    pub(crate) fn before_poll(&self) {
         let changed = SCOPE.with_borrow_mut(|scope| {
             let scope = scope.as_mut()?;
             let is_new = scope.subscriber.is_some() && scope.seen != subscribers();
             scope.seen = subscribers();
-            is_new.then(|| (scope.span.take(), scope.subscriber.take(), scope.trace.clone()))
+            is_new.then(|| (scope.span.take(), scope.subscriber.take()))
         });
-        let Some((span, subscriber, trace)) = changed else { return };
-        // Outside of the borrow: the ends and beginnings of spans are seen by subscribers, which may be the program's.
-        drop(span);
-        drop(subscriber);
-        let subscriber = trace.subscriber();
-        let span = trace.span();
-        SCOPE.with_borrow_mut(|scope| {
-            if let Some(scope) = scope {
-                (scope.span, scope.subscriber) = (Some(span), subscriber);
-            }
-        });
+        if let Some((span, subscriber)) = changed {
+            drop(span);
+            drop(subscriber);
+            self.enter();
+        }
     }
+}
+
+/// The spans to which this thread adds.
+pub(crate) fn thread_spans() -> Option<Arc<Spans>> {
+    // A span can be made while the thread ends, or while the scope changes.
+    SCOPE.try_with(|scope| Some(Arc::clone(&scope.try_borrow().ok()?.as_ref()?.trace.spans))).ok()?
 }
 
 /// Ends a thread's work for a trial, also when it panics.
@@ -129,6 +136,5 @@ impl Drop for Leave {
         // Dropped outside of the borrow, because the end of the span may use the scope.
         let scope = SCOPE.take();
         drop(scope);
-        set_thread_spans(None);
     }
 }

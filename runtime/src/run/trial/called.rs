@@ -195,7 +195,8 @@ fn call_function(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>, agen
     recorder.open();
     let tasks = agent.count_tasks();
     let trace = Trace::new(&case.id, index);
-    let cancel = agent.new_cancel().observed_by(Arc::new(trace.clone()));
+    let polled = trace.clone();
+    let cancel = agent.new_cancel().before_each_poll(move || polled.before_poll());
     let inner = cancel.clone();
     let (mut own, shared) = api::Trial::new(facts, recorder.clone(), cancel.clone());
     prepared.programs.borrow_mut().push(EndWithTrial(shared.groups.clone()));
