@@ -109,13 +109,11 @@ fn inputs(span: &Span) -> Vec<Message> {
     };
     let mut messages = take(&span.fields, &INPUTS);
     for event in &span.events {
-        messages.extend(match event.name.as_str() {
-            "gen_ai.system.message" => body(&event.fields, Role::System),
-            "gen_ai.user.message" => body(&event.fields, Role::User),
-            "gen_ai.assistant.message" => body(&event.fields, Role::Assistant),
-            "gen_ai.tool.message" => body(&event.fields, Role::Tool),
+        let role = event.name.strip_prefix("gen_ai.").and_then(|name| name.strip_suffix(".message"));
+        messages.extend(match role.and_then(Role::of_word) {
+            Some(role) => body(&event.fields, role),
             // Instructions are fields of spans only.
-            _ => take(&event.fields, &INPUTS[1..]),
+            None => take(&event.fields, &INPUTS[1..]),
         });
     }
     messages
@@ -174,33 +172,22 @@ pub(crate) fn duration(span: &Span) -> Option<f64> {
 
 /// Tokens under their present and former names.
 fn usage(fields: &Object) -> Option<Usage> {
-    let input = count(fields, &["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"]);
-    let output = count(fields, &["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"]);
+    let input = tokens(fields, &["input", "prompt"]);
+    let output = tokens(fields, &["output", "completion"]);
     if input.is_none() && output.is_none() {
         return None;
     }
-    let cached = count(
-        fields,
-        &[
-            "gen_ai.usage.cache_read.input_tokens",
-            "gen_ai.usage.cache_read_input_tokens",
-            "gen_ai.usage.cache_read_tokens",
-            "gen_ai.usage.cached_input_tokens",
-            "gen_ai.usage.cached_tokens",
-        ],
-    );
-    let reasoning = count(
-        fields,
-        &["gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "gen_ai.usage.thinking_tokens"],
-    );
+    let cached = tokens(fields, &["cache_read.input", "cache_read_input", "cache_read", "cached_input", "cached"]);
+    let reasoning = tokens(fields, &["reasoning.output", "reasoning", "thinking"]);
     let (input, cached) = (input.unwrap_or(0), cached.unwrap_or(0));
     // Cached tokens are part of the input by the conventions; where they are more, they were left out of it.
     let fresh = input.checked_sub(cached).unwrap_or(input);
     Some(Usage::new(fresh, output.unwrap_or(0)).with_cached(cached).with_reasoning(reasoning.unwrap_or(0)))
 }
 
-fn count(fields: &Object, names: &[&str]) -> Option<u64> {
-    names.iter().find_map(|name| match fields.get(name)? {
+/// The first of the fields `gen_ai.usage.NAME_tokens` that is a number.
+fn tokens(fields: &Object, names: &[&str]) -> Option<u64> {
+    names.iter().find_map(|name| match fields.get(&format!("gen_ai.usage.{name}_tokens"))? {
         Value::String(text) => text.parse().ok(),
         other => other.as_u64(),
     })

@@ -142,7 +142,7 @@ impl TranscriptBuilder<'_> {
 
     /// Adds the input of a model since its last answer. Each input repeats the earlier ones.
     fn add_inputs(&mut self, exchange: &mut Exchange, inputs: Vec<Message>) {
-        let mut known = Vec::new();
+        let mut history = None;
         for (position, message) in inputs.iter().enumerate() {
             if message.role == Role::Assistant && !self.is_answer(exchange, message) {
                 match exchange.without_output.take() {
@@ -158,11 +158,10 @@ impl TranscriptBuilder<'_> {
                         }
                     }
                     // History and examples: from before this trial, or invented.
-                    None => known = vec![position],
+                    None => history = Some(position),
                 }
             }
         }
-        let history = known.pop();
         let mut counts: BTreeMap<(&'static str, String), usize> = BTreeMap::new();
         for (position, message) in inputs.into_iter().enumerate() {
             match message.role {
