@@ -103,11 +103,15 @@ fn judge_answers(
         return Err(CliError::new(message));
     }
     let repeat = format!("{repeat} --judge {}", judge.unwrap_or_default());
-    let directory = std::path::absolute(&run.directory)?;
-    let mut pairs = AnswerPairs::new(asked, env::current_dir()?, directory, base, repeat.trim_end());
-    pairs = match judge {
-        Some(name) => pairs.with_judge_name(name),
-        None => pairs.with_judges_of_run(judges_of(run)),
+    let pairs = AnswerPairs {
+        pairs: asked,
+        package_root: env::current_dir()?,
+        run: std::path::absolute(&run.directory)?,
+        base: base.to_owned(),
+        repeat: repeat.trim_end().to_owned(),
+        judge: None,
+        judge_name: judge.map(str::to_owned),
+        judges_of_run: judges_of(run),
     };
     Ok(pairs.judge(&RunOptions::new())?)
 }

@@ -8,7 +8,7 @@ use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
 use crate::judge::judge_choice::NoJudge;
 use crate::judge::judge_options::KEYS;
-use crate::model::judge::{IntoJudge, Judges};
+use crate::model::judge::{BoundJudge, Judges};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::redaction::Redactor;
@@ -19,63 +19,28 @@ use crate::run::settings::Settings;
 ///
 /// A judge is asked twice about each pair, with each of the answers first. An answer wins if it is better both times. Of several
 /// judges, the majority decides.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct AnswerPairs {
-    pairs: Vec<AnswerPair>,
-    package_root: PathBuf,
-    run: PathBuf,
-    base: String,
-    repeat: String,
-    judges: Judges,
-    judge_name: Option<String>,
-    judges_of_run: Vec<String>,
+    /// The pairs.
+    pub pairs: Vec<AnswerPair>,
+    /// The package, in which a targets.yaml may name commands that judge.
+    pub package_root: PathBuf,
+    /// A run directory. Prompts and replies are written to files in `pairwise/BASE` of it.
+    pub run: PathBuf,
+    /// Id of the other run.
+    pub base: String,
+    /// The command that asks again, for messages.
+    pub repeat: String,
+    /// The judge that is asked if the environment names none.
+    pub judge: Option<BoundJudge>,
+    /// Name of a command in the targets file that is asked regardless of the environment.
+    pub judge_name: Option<String>,
+    /// Names of the commands in the targets file that are asked if no judge is set and the environment names none: the judges that
+    /// a run recorded. A replay needs none.
+    pub judges_of_run: Vec<String>,
 }
 
 impl AnswerPairs {
-    /// Pairs of a package, in which a targets.yaml may name commands that judge. Prompts and replies are written to files in
-    /// `pairwise/BASE` of the run directory `run`, where `base` is the id of the other run; `repeat` is the command that asks again, for
-    /// messages.
-    pub fn new(
-        pairs: Vec<AnswerPair>,
-        package_root: impl Into<PathBuf>,
-        run: impl Into<PathBuf>,
-        base: impl Into<String>,
-        repeat: impl Into<String>,
-    ) -> Self {
-        Self {
-            pairs,
-            package_root: package_root.into(),
-            run: run.into(),
-            base: base.into(),
-            repeat: repeat.into(),
-            judges: Judges::default(),
-            judge_name: None,
-            judges_of_run: Vec::new(),
-        }
-    }
-
-    /// Sets the judge that is asked if the environment names none.
-    #[must_use]
-    pub fn with_judge<Marker>(mut self, judge: impl IntoJudge<Marker>) -> Self {
-        self.judges.default = Some(judge.into_judge());
-        self
-    }
-
-    /// Asks the command with this name in the targets file, regardless of the environment.
-    #[must_use]
-    pub fn with_judge_name(mut self, name: impl Into<String>) -> Self {
-        self.judge_name = Some(name.into());
-        self
-    }
-
-    /// Asks the commands with these names in the targets file if no judge is set and the environment names none: the
-    /// judges that a run recorded. A replay needs none.
-    #[must_use]
-    pub fn with_judges_of_run(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.judges_of_run = names.into_iter().map(Into::into).collect();
-        self
-    }
-
     /// Asks about all pairs, some at the same time; the records have the order of the pairs. Limits, retries and recordings are those of
     /// graders that ask a judge. Of the options, mode, cassettes and workers are used.
     ///
@@ -89,7 +54,7 @@ impl AnswerPairs {
         if let Some(name) = &self.judge_name {
             settings.judge.targets = Some(vec![name.clone()]);
         }
-        let is_named = settings.judge.names_one() || self.judges.has_default();
+        let is_named = settings.judge.names_one() || self.judge.is_some();
         let is_of_run = !is_named && !self.judges_of_run.is_empty() && settings.judge_mode() != Mode::Replay;
         if is_of_run {
             settings.judge.targets = Some(self.judges_of_run.clone());
@@ -97,7 +62,7 @@ impl AnswerPairs {
         let places = SuiteLocation { package_root: self.package_root.clone(), suite_dir: self.package_root.clone() };
         let judging = PairJudging {
             settings: &settings,
-            judges: &self.judges,
+            judges: &Judges { default: self.judge.clone(), ..Judges::default() },
             places: &places,
             run: &self.run,
             base: &self.base,

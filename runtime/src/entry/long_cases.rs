@@ -16,11 +16,6 @@ pub struct LongCases {
 }
 
 impl LongCases {
-    /// No cases.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// The line about this step, if it is time for one. `now` is any clock, such as the time since the run started.
     pub fn line(&mut self, event: &ProgressEvent, now: Duration) -> Option<String> {
         let is_of_interest = match event.step {
@@ -71,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_long_case_has_a_line_every_few_seconds() {
-        let mut cases = LongCases::new();
+        let mut cases = LongCases::default();
         let mut at = |seconds, step| cases.line(&event(9, step), Duration::from_secs(seconds));
         assert_eq!(at(10, trial(0)), None, "a case that is not known to have started");
         assert_eq!(at(10, ProgressStep::CaseStarted {}), None);
@@ -87,7 +82,7 @@ mod tests {
     fn graders_are_shown_where_there_is_only_one_trial() {
         let grader = || ProgressStep::GraderFinished { trial: 0, grader: "g".into(), verdict: None, value: Some(1.0) };
         for (trials, expected) in [(1, Some("s::a: trial 1 of 1, grader g: 1.00")), (2, None)] {
-            let mut cases = LongCases::new();
+            let mut cases = LongCases::default();
             cases.line(&event(trials, ProgressStep::CaseStarted {}), Duration::ZERO);
             assert_eq!(cases.line(&event(trials, grader()), LONG).as_deref(), expected);
         }

@@ -29,8 +29,7 @@ pub const DESCRIBE_VARIABLE: &str = "EVALSUITE_DESCRIBE";
 pub const NEW_CASES: &str = "EVALSUITE_NEW_CASES";
 
 /// A suite in a test program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteDescription {
     /// Displayed name of the suite: its name, until the readers of several descriptions choose
     /// [labels](SuiteId::labels).
@@ -51,18 +50,8 @@ pub struct SuiteDescription {
     pub case_directories: BTreeSet<PathBuf>,
 }
 
-impl SuiteDescription {
-    /// A suite with its name, the path of its test `suite_check`, and the tests of its cases, without its file.
-    pub fn new(suite: impl Into<String>, check: impl Into<String>, tests: Vec<TestDescription>) -> Self {
-        let (file, directory, files, case_directories) = Default::default();
-        let id = SuiteId::new(suite);
-        Self { suite: id.name.clone(), id, check: check.into(), file, tests, directory, files, case_directories }
-    }
-}
-
 /// The test of a case.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestDescription {
     /// Path of the test, as `cargo test` lists it.
     pub test: String,
@@ -74,13 +63,6 @@ pub struct TestDescription {
     pub bucket: Option<String>,
     /// Its target in a matrix.
     pub target: Option<String>,
-}
-
-impl TestDescription {
-    /// A test with its path and the id of its case, without tags, bucket and target.
-    pub fn new(test: impl Into<String>, case_id: impl Into<String>) -> Self {
-        Self { test: test.into(), case_id: case_id.into(), tags: Vec::new(), bucket: None, target: None }
-    }
 }
 
 /// Whether the generated tests have to describe their suite instead of testing.
@@ -114,12 +96,18 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
             target: entry.target.map(str::to_owned),
         });
     }
-    let mut description = SuiteDescription::new(suite.name, suite.path_of_test("suite_check"), tests);
-    description.id = suite.id();
-    description.id.package_directory = package_in_workspace(suite);
-    description.file = about.location.file.clone();
-    (description.files, description.case_directories) = (files, case_directories);
-    description.directory = places.suite_dir;
+    let mut id = suite.id();
+    id.package_directory = package_in_workspace(suite);
+    let description = SuiteDescription {
+        suite: id.name.clone(),
+        id,
+        check: suite.path_of_test("suite_check"),
+        file: about.location.file,
+        tests,
+        directory: places.suite_dir,
+        files,
+        case_directories,
+    };
     write_about(suite, Path::new(&directory), &description, &Redactor::default())
 }
 

@@ -192,7 +192,7 @@ fn findings_of_probe(evals: &Evals) -> Vec<String> {
 fn with_lines_of_long_cases(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
     if settings.progress_file.is_none() && io::stderr().is_terminal() {
-        let (start, cases) = (Instant::now(), Mutex::new(LongCases::new()));
+        let (start, cases) = (Instant::now(), Mutex::new(LongCases::default()));
         settings.progress.add(move |event| {
             let line = cases.lock().unwrap_or_else(PoisonError::into_inner).line(event, start.elapsed());
             line.iter().for_each(|line| notice::say(line));

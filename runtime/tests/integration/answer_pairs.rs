@@ -5,7 +5,7 @@ use std::path::Path;
 
 use evalsuite::record::{Mode, PairRecord, ReasonCode, Side};
 use evalsuite::tooling::AnswerPairs;
-use evalsuite::{JudgeError, JudgeReply, JudgeRequest, RunErrorKind, RunOptions, Usage};
+use evalsuite::{IntoJudge, JudgeError, JudgeReply, JudgeRequest, RunErrorKind, RunOptions, Usage};
 use evalsuite_records::record::AnswerPair;
 
 fn pair(case_id: &str, base: &str, run: &str) -> AnswerPair {
@@ -17,7 +17,19 @@ fn pair(case_id: &str, base: &str, run: &str) -> AnswerPair {
 }
 
 fn pairs(root: &Path, pairs: Vec<AnswerPair>) -> AnswerPairs {
-    AnswerPairs::new(pairs, root, root.join("run"), "base", "cargo evalsuite diff a b --judge")
+    AnswerPairs {
+        pairs,
+        package_root: root.to_owned(),
+        run: root.join("run"),
+        base: "base".to_owned(),
+        repeat: "cargo evalsuite diff a b --judge".to_owned(),
+        ..AnswerPairs::default()
+    }
+}
+
+/// The pairs with a judge.
+fn judged_by<Marker>(judge: impl IntoJudge<Marker>, pairs: AnswerPairs) -> AnswerPairs {
+    AnswerPairs { judge: Some(judge.into_judge()), ..pairs }
 }
 
 /// Prefers the answer that says please.
@@ -52,7 +64,7 @@ fn the_answer_that_is_better_in_both_orders_wins() {
         root.path(),
         vec![pair("won", "Here.", "Here, please."), pair("lost", "One moment, please.", "No."), pair("tie", "a", "b")],
     );
-    let records = asked.with_judge(polite).judge(&RunOptions::new()).unwrap();
+    let records = judged_by(polite, asked).judge(&RunOptions::new()).unwrap();
     let expected =
         [("won", Some(Side::Run), true, None), ("lost", Some(Side::Base), true, None), ("tie", None, true, None)];
     assert_eq!(verdicts(&records), expected);
@@ -73,8 +85,8 @@ fn the_answer_that_is_better_in_both_orders_wins() {
 #[test]
 fn a_judge_that_prefers_a_position_finds_ties() {
     let root = tempfile::tempdir().unwrap();
-    let records =
-        pairs(root.path(), vec![pair("a", "x", "y")]).with_judge(always_first).judge(&RunOptions::new()).unwrap();
+    let asked = pairs(root.path(), vec![pair("a", "x", "y")]);
+    let records = judged_by(always_first, asked).judge(&RunOptions::new()).unwrap();
     assert_eq!(verdicts(&records), [("a", None, false, None)]);
     assert!(records[0].replies.iter().all(|reply| reply.better == Some(reply.first)));
 }
@@ -94,7 +106,7 @@ fn a_pair_without_judgement_says_why() {
     let mut without = pair("without", "", "x");
     without.answers[0] = None;
     let asked = ["broken", "hostile", "second", "unsure"].map(|id| pair(id, "x", "y")).into_iter().chain([without]);
-    let records = pairs(root.path(), asked.collect()).with_judge(picky).judge(&RunOptions::new()).unwrap();
+    let records = judged_by(picky, pairs(root.path(), asked.collect())).judge(&RunOptions::new()).unwrap();
     let expected = [
         (Some(ReasonCode::JudgeError), "the model is gone", 1),
         (Some(ReasonCode::JudgeError), "the reply is not JSON", 4),
@@ -116,7 +128,7 @@ fn replies_are_recorded_and_replayed() {
         let asked = pairs(root.path(), vec![pair("won", "Here.", run)]);
         let options = RunOptions::new().with_mode(mode).with_cassettes(root.path().join("cassettes"));
         match mode {
-            Mode::Record => asked.with_judge(polite).judge(&options).unwrap(),
+            Mode::Record => judged_by(polite, asked).judge(&options).unwrap(),
             _ => asked.judge(&options).unwrap(),
         }
     };
@@ -138,6 +150,7 @@ fn without_a_judge_nothing_is_asked() {
     let error = asked.judge(&RunOptions::new()).unwrap_err();
     assert_eq!(error.kind(), RunErrorKind::NothingToMeasure);
     assert!(error.to_string().starts_with("there is no judge"), "{error}");
-    let error = asked.with_judge_name("claude").judge(&RunOptions::new()).unwrap_err();
+    let asked = AnswerPairs { judge_name: Some("claude".to_owned()), ..asked };
+    let error = asked.judge(&RunOptions::new()).unwrap_err();
     assert!(error.to_string().starts_with("there is no judge `claude`"), "{error}");
 }

@@ -140,13 +140,19 @@ mod tests {
     use super::*;
 
     fn suite(name: &str, tags: &[&str], cases: &[(&str, Option<&str>)]) -> SuiteDescription {
-        let tests = cases.iter().map(|(id, bucket)| {
-            let mut test = TestDescription::new(format!("{name}::{}", id.replace('-', "_")), *id);
-            test.tags = texts(tags);
-            test.bucket = bucket.map(str::to_owned);
-            test
+        let tests = cases.iter().map(|(id, bucket)| TestDescription {
+            test: format!("{name}::{}", id.replace('-', "_")),
+            case_id: (*id).to_owned(),
+            tags: texts(tags),
+            bucket: bucket.map(str::to_owned),
+            target: None,
         });
-        SuiteDescription::new(name, format!("{name}::suite_check"), tests.collect())
+        SuiteDescription {
+            suite: name.to_owned(),
+            check: format!("{name}::suite_check"),
+            tests: tests.collect(),
+            ..SuiteDescription::default()
+        }
     }
 
     fn chosen(command: Run) -> Vec<String> {

@@ -53,7 +53,7 @@ pub(super) fn run(mut command: Command, tests: BTreeSet<TestKey>, format: Output
 /// The output of the tests goes where that of this program goes.
 fn run_with_lines(mut command: Command, mut file: ProgressFile, mut state: RunState) -> Result<ExitStatus> {
     let mut child = command.spawn().of(&command)?;
-    let (start, mut long) = (Instant::now(), LongCases::new());
+    let (start, mut long) = (Instant::now(), LongCases::default());
     let mut show = |events: Vec<ProgressEvent>| {
         for event in events {
             let line = long.line(&event, start.elapsed());
