@@ -7,8 +7,6 @@ use evalsuite_loader::{LoadedSuite, OtherCase, names};
 use crate::model::suite::EvalSuite;
 use crate::platform::digest::file_key;
 use crate::platform::notice;
-use crate::platform::redaction::Redactor;
-use crate::record::coordination::run_once;
 use crate::record::run_directory::RunDirectory;
 
 /// Most cases of each kind that are named.
@@ -52,15 +50,7 @@ fn path_of(test_name: &str, target: Option<&str>) -> String {
 /// Says, once in a run, which cases need a build.
 pub(super) fn announce(built: &EvalSuite, loaded: &LoadedSuite, others: &[OtherCase], run: &RunDirectory) {
     let lines = lines(built, loaded, others);
-    if lines.is_empty() {
-        return;
-    }
-    let say = || {
+    if !lines.is_empty() && run.mark(&format!("reload-{}", file_key(built.root))) {
         lines.iter().for_each(|line| notice::say(line));
-        Ok::<(), String>(())
-    };
-    let name = format!("reload-{}", file_key(built.root));
-    if let Err(error) = run_once(&run.locks(), &name, &Redactor::default(), say) {
-        notice::say(&format!("cannot write to {}: {error}", run.locks().display()));
     }
 }
