@@ -6,7 +6,7 @@ use std::path::Path;
 
 use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_discovery::ProblemKind;
-use evalsuite_schema::{Case, Suite};
+use evalsuite_schema::Suite;
 
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
@@ -26,42 +26,39 @@ pub(crate) struct Findings {
 
 pub(crate) fn run(evals: &Evals) -> Findings {
     let mut findings = Findings::default();
-    let places = SuiteLocation::of(evals.suite());
-    compare(evals.suite(), &places, &mut findings);
-    compare_calibration(evals.suite(), &places, &mut findings);
+    let suite = evals.suite();
+    let places = SuiteLocation::of(suite);
+    if places.suite_dir.is_dir() {
+        compare(suite, &places, &mut findings);
+        compare_calibration(suite, &places, &mut findings);
+    } else if !suite.sources.is_empty() {
+        let reason = format!("{} does not exist here, so it is not compared with the compiled suite", suite.root);
+        findings.skipped.push(reason);
+    }
     let mut seen = BTreeSet::new();
-    for entry in evals.suite().cases {
+    for entry in suite.cases {
         // In a matrix, a case is listed once per target.
         if !seen.insert(entry.id) {
             continue;
         }
         match entry.decode() {
-            Ok(case) => check_graders(&case, evals, &mut findings),
+            Ok(case) => {
+                for problem in grader_problems(&case, evals.registry()) {
+                    let problem = problem.to_string();
+                    // A grader of the suite is part of every case; its error is reported once.
+                    if !findings.problems.contains(&problem) {
+                        findings.problems.push(problem);
+                    }
+                }
+            }
             Err(error) => findings.problems.push(format!("case `{}` cannot be decoded: {error}", entry.id)),
         }
     }
     findings
 }
 
-fn check_graders(case: &Case, evals: &Evals, findings: &mut Findings) {
-    for problem in grader_problems(case, evals.registry()) {
-        let problem = problem.to_string();
-        // A grader of the suite is part of every case; its error is reported once.
-        if !findings.problems.contains(&problem) {
-            findings.problems.push(problem);
-        }
-    }
-}
-
+/// Compares the files of cases with those at compile time.
 fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
-    if suite.sources.is_empty() {
-        return;
-    }
-    if !places.suite_dir.is_dir() {
-        let reason = format!("{} does not exist here, so it is not compared with the compiled suite", suite.root);
-        findings.skipped.push(reason);
-        return;
-    }
     let mut listed = BTreeSet::new();
     for (kind, path) in suite.sources {
         // As in the loader: links in `tasks/` must stay in the suite, links in case directories in the package.
@@ -92,9 +89,6 @@ fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
 
 /// Compares the name of the calibration file with that at compile time. Cargo tracks its content.
 fn compare_calibration(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
-    if !places.suite_dir.is_dir() {
-        return;
-    }
     // Data that cannot be decoded is reported where it is used.
     let compiled = suite.decode_calibration().ok().flatten().map(|found| last(&found.location.file).to_owned());
     let data = suite.decode().ok();
