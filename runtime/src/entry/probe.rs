@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_diagnostics::Diagnostic;
 use evalsuite_records::probe::{read_probe, write_probe};
-use evalsuite_records::record::{ProbeRecord, SuiteId};
+use evalsuite_records::record::{ProbeRecord, ProbedCase, SuiteId};
 use evalsuite_schema::{Case, Suite};
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +93,7 @@ pub(crate) fn reply_if_asked(evals: &Evals) -> Result<bool, RunError> {
             Ok((record, stored, problems)) => {
                 reply.problems = problems;
                 let root = package_directory(suite);
-                let stored = stored.map(|stored| merged(stored, &record, evals));
+                let stored = stored.map(|stored| merged(&stored, &record, evals));
                 let written = stored.as_ref().unwrap_or(&record);
                 write_probe(&root, written, Some(&|text| without_secrets(text)))
                     .map_err(|error| RunError::records("the probe cannot be stored").with_source(error))?;
@@ -168,19 +168,14 @@ fn probe(
 }
 
 /// The stored results with the new ones in their place, in the order of the suite.
-fn merged(stored: ProbeRecord, new: &ProbeRecord, evals: &Evals) -> ProbeRecord {
-    let mut cases = Vec::new();
-    for entry in evals.suite().cases {
-        let find = |record: &ProbeRecord| {
-            let is_it = |case: &&evalsuite_records::record::ProbedCase| {
-                case.case_id == entry.id && case.target.as_deref() == entry.target
-            };
-            record.cases.iter().find(is_it).cloned()
-        };
-        cases.extend(find(new).or_else(|| find(&stored)));
-    }
+fn merged(stored: &ProbeRecord, new: &ProbeRecord, evals: &Evals) -> ProbeRecord {
     let mut record = new.clone();
-    record.cases = cases;
+    record.cases.clear();
+    for entry in evals.suite().cases {
+        let is_it = |case: &&ProbedCase| case.case_id == entry.id && case.target.as_deref() == entry.target;
+        let newest = new.cases.iter().find(is_it).or_else(|| stored.cases.iter().find(is_it));
+        record.cases.extend(newest.cloned());
+    }
     record.sum_up();
     record
 }
