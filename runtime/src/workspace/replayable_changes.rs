@@ -11,7 +11,7 @@ use crate::platform::files::error_at;
 use crate::platform::permissions::set_mode;
 use crate::platform::symlinks::make_symlinks;
 use crate::platform::untrusted::UntrustedDirectory;
-use crate::workspace::copy::remove_entry;
+use crate::workspace::copy::{make_directory, remove_entry};
 use crate::workspace::snapshot::{Snapshot, SnapshotEntry, text};
 use crate::workspace::value_placeholders::Placeholders;
 
@@ -128,10 +128,7 @@ impl ReplayableChanges {
         for written in &self.written {
             let path = path_inside(directory, &written.path)?;
             if matches!(written.content, Content::Directory {}) {
-                if !path.is_dir() {
-                    remove_entry(&path)?;
-                    fs::create_dir_all(&path)?;
-                }
+                make_directory(&path)?;
                 continue;
             }
             if let Some(parent) = path.parent() {
