@@ -26,7 +26,8 @@ pub(crate) fn git<S: AsRef<OsStr>>(
     command.args(arguments).current_dir(directory);
     CommandEnvironment::default().apply(&mut command);
     isolate(&mut command);
-    let shown = shown(&command);
+    let words = std::iter::once("git".into()).chain(command.get_args().map(OsStr::to_string_lossy));
+    let shown = words.collect::<Vec<_>>().join(" ");
     let finished = process::run(command, Vec::new(), LIMIT, echo)
         .map_err(|error| io::Error::new(error.kind(), format!("cannot run `{shown}`: {error}")))?;
     if finished.timed_out {
@@ -55,10 +56,4 @@ fn isolate(command: &mut Command) {
         }
     }
     command.env("GIT_TERMINAL_PROMPT", "0");
-}
-
-fn shown(command: &Command) -> String {
-    let arguments = command.get_args().map(OsStr::to_string_lossy);
-    let words: Vec<_> = std::iter::once("git".into()).chain(arguments).collect();
-    words.join(" ")
 }

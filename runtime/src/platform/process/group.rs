@@ -139,14 +139,11 @@ fn signal(groups: &[RunningGroup], end: End) -> bool {
 /// Whether a process may have left its group.
 #[cfg(unix)]
 fn signal_detached(groups: &[RunningGroup], end: End) -> bool {
-    let (signal, rounds) = match end {
-        End::Ask => (rustix::process::Signal::TERM, 1),
-        End::Force => (rustix::process::Signal::KILL, ROUNDS),
-    };
+    let rounds = if end == End::Ask { 1 } else { ROUNDS };
     let can_have_left = groups.iter().any(|group| group.detached_mark.is_some());
     for _ in 0..if can_have_left { rounds } else { 0 } {
         let detached: Vec<_> = members::of(groups).into_iter().filter(|member| member.is_detached).collect();
-        detached.iter().for_each(|member| member.signal(signal));
+        detached.iter().for_each(|member| member.signal(end.signal()));
         if detached.is_empty() {
             break;
         }
@@ -160,10 +157,20 @@ fn signal_detached(_: &[RunningGroup], _: End) -> bool {
     false
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Ask,
     Force,
+}
+
+#[cfg(unix)]
+impl End {
+    fn signal(self) -> rustix::process::Signal {
+        match self {
+            Self::Ask => rustix::process::Signal::TERM,
+            Self::Force => rustix::process::Signal::KILL,
+        }
+    }
 }
 
 #[cfg(unix)]
@@ -173,19 +180,14 @@ pub(super) fn group(id: u32) -> Option<rustix::process::Pid> {
 
 #[cfg(unix)]
 fn signal_group(known: &RunningGroup, end: End) -> bool {
-    use rustix::process::{Signal, kill_process_group};
-    let signal = match end {
-        End::Ask => Signal::TERM,
-        End::Force => Signal::KILL,
-    };
     // An error means that the group has already ended.
-    group(known.id).is_some_and(|group| kill_process_group(group, signal).is_ok())
+    group(known.id).is_some_and(|group| rustix::process::kill_process_group(group, end.signal()).is_ok())
 }
 
 /// A job ends its processes when its group drops it.
 #[cfg(windows)]
 fn signal_group(group: &RunningGroup, end: End) -> bool {
-    matches!(end, End::Ask) && job::ask_to_end(group.id).is_ok()
+    end == End::Ask && job::ask_to_end(group.id).is_ok()
 }
 
 #[cfg(unix)]

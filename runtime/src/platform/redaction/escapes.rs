@@ -6,13 +6,6 @@ const LEVELS: u8 = 4;
 /// Longest form of one character in bytes: a surrogate pair with the backslashes of [`LEVELS`] levels of JSON.
 pub(super) const LONGEST: usize = 2 * ((1 << (LEVELS - 1)) + 5);
 
-/// How bytes in escapes such as `\xc3\xa9` and `%C3%A9` are read.
-#[derive(Clone, Copy)]
-enum Bytes {
-    Utf8,
-    Latin1,
-}
-
 /// Whether a character is the same however it is escaped: encoders leave letters and digits as they are.
 pub(super) fn is_never_escaped(character: char) -> bool {
     character.is_ascii_alphanumeric()
@@ -45,8 +38,8 @@ fn escaped_ends(text: &str, at: usize, is_wanted: &impl Fn(char) -> bool, found:
     let first = found.len();
     let levels = if can_be_escaped(text.as_bytes(), at, is_wanted) { LEVELS } else { 0 };
     for level in 0..=levels {
-        for bytes in [Bytes::Utf8, Bytes::Latin1] {
-            match (EscapedText { text, level, bytes }.read(at)) {
+        for is_latin1 in [false, true] {
+            match (EscapedText { text, level, is_latin1 }.read(at)) {
                 Some((character, end)) if is_wanted(character) && !found[first..].contains(&end) => found.push(end),
                 _ => {}
             }
@@ -75,7 +68,8 @@ pub(super) fn can_be_escaped(text: &[u8], at: usize, is_wanted: impl Fn(char) ->
 struct EscapedText<'t> {
     text: &'t str,
     level: u8,
-    bytes: Bytes,
+    /// Whether bytes in escapes such as `\xc3\xa9` and `%C3%A9` are Latin-1, and not UTF-8.
+    is_latin1: bool,
 }
 
 impl EscapedText<'_> {
@@ -134,7 +128,7 @@ impl EscapedText<'_> {
         let byte =
             |at| self.number(at, radix, digits, digits).and_then(|(byte, end)| Some((u8::try_from(byte).ok()?, end)));
         let (first, mut end) = byte(at)?;
-        if first.is_ascii() || matches!(self.bytes, Bytes::Latin1) {
+        if first.is_ascii() || self.is_latin1 {
             return Some((char::from(first), end));
         }
         let mut encoded = vec![first];
