@@ -5,7 +5,7 @@ use evalsuite_schema::{Checkout, PathRef, Reset};
 
 use crate::platform::process::echo::Echo;
 use crate::workspace::repos::*;
-use crate::workspace::{BaseFacts, git_reset};
+use crate::workspace::{BaseFacts, copy_to_trial, git_reset, restore};
 
 /// A repository with the commits `1`, `2`, `3` on `main`, `side` on a branch, and tags at `2`.
 struct Origin {
@@ -209,5 +209,34 @@ fn a_reset_undoes_commits_branches_and_files() {
         assert_eq!(fs::read_to_string(clone.join("file")).unwrap(), "3");
         assert!(!clone.join("created").exists());
         assert_eq!(clone.join("ignored").exists(), reset == Reset::Fast);
+    }
+}
+
+#[test]
+#[cfg_attr(windows, ignore = "needs git, which Wine does not have; on Windows it has not run yet")]
+fn a_restored_workspace_is_as_its_base_except_for_what_a_repository_ignores() {
+    let origin = Origin::new();
+    let repo = origin.git_source();
+    origin.cloned(&repo).unwrap();
+    let (workspace, pristine) = (origin.root.path().join("workspace"), origin.root.path().join("pristine"));
+    fs::write(workspace.join("deep/note"), "base").unwrap();
+    let wanted = evalsuite_schema::Workspace { repos: vec![repo], ..evalsuite_schema::Workspace::default() };
+    let facts = BaseFacts::of(&wanted, &workspace, Echo::Off);
+    copy_to_trial(&workspace, &pristine).unwrap();
+    let clone = workspace.join("deep/repo");
+    for is_damaged in [false, true] {
+        fs::write(clone.join(".git/info/exclude"), "ignored\n").unwrap();
+        for path in ["deep/note", "deep/added", "deep/repo/file", "deep/repo/added", "deep/repo/ignored"] {
+            fs::write(workspace.join(path), "agent").unwrap();
+        }
+        if is_damaged {
+            fs::remove_file(clone.join(".git/HEAD")).unwrap();
+        }
+        restore(&workspace, &pristine, &facts, Reset::Fast, Echo::Off).unwrap();
+        assert_eq!(fs::read_to_string(clone.join("file")).unwrap(), "3");
+        assert_eq!(fs::read_to_string(workspace.join("deep/note")).unwrap(), "base");
+        assert!(!workspace.join("deep/added").exists() && !clone.join("added").exists());
+        // Of a repository, git decides what is removed; one that it cannot repair is copied.
+        assert_eq!(clone.join("ignored").exists(), !is_damaged);
     }
 }
