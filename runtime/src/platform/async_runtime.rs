@@ -5,7 +5,6 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{io, thread};
 
@@ -90,15 +89,11 @@ fn process_runtime() -> io::Result<&'static Runtime> {
     made.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))
 }
 
-/// Drives a future, which need not be `Send`, on this thread until `poll` says that it is over. Tasks of `spawn_local` run beside
-/// it and end with it; other tasks belong to the runtime.
+/// Drives a future, which need not be `Send`, on this thread. Tasks of `spawn_local` run beside it and end with it; other tasks
+/// belong to the runtime.
 ///
 /// [`LocalSet::run_until`] would do the same, but forbids `block_in_place`.
-pub(crate) fn block_on<F: Future, T>(
-    handle: &Handle,
-    future: F,
-    mut poll: impl FnMut(Pin<&mut F>, &mut Context<'_>) -> Poll<T>,
-) -> T {
+pub(crate) fn block_on<F: Future>(handle: &Handle, future: F) -> F::Output {
     // Local tasks are dropped within the runtime, too.
     let _runtime = handle.enter();
     let mut local = LocalSet::new();
@@ -106,7 +101,7 @@ pub(crate) fn block_on<F: Future, T>(
     handle.block_on(poll_fn(|context| {
         let polled = {
             let _local = local.enter();
-            poll(future.as_mut(), context)
+            future.as_mut().poll(context)
         };
         if polled.is_pending() {
             // Ready is a set without tasks; the next ones wake this future.

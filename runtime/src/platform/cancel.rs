@@ -1,20 +1,19 @@
 //! Cancellation of work on other threads.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::{fmt, io};
 
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use crate::platform::async_runtime::{self, AsyncRuntime};
 
 /// Requests that work on another thread ends, because its result is no longer needed.
 #[derive(Clone, Default)]
 pub(crate) struct Cancel {
-    shared: Arc<Shared>,
+    requested: watch::Sender<bool>,
     runtime: AsyncRuntime,
     before_poll: Option<Arc<dyn Fn() + Send + Sync>>,
 }
@@ -23,12 +22,6 @@ impl fmt::Debug for Cancel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cancel").field("is_requested", &self.is_requested()).finish_non_exhaustive()
     }
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    requested: AtomicBool,
-    wake: Notify,
 }
 
 impl Cancel {
@@ -43,31 +36,30 @@ impl Cancel {
     }
 
     pub(crate) fn request(&self) {
-        self.shared.requested.store(true, Ordering::SeqCst);
-        self.shared.wake.notify_waiters();
-        // `notify_waiters` does not wake a task that is about to wait; this permit does.
-        self.shared.wake.notify_one();
+        self.requested.send_replace(true);
     }
 
     pub(crate) fn is_requested(&self) -> bool {
-        self.shared.requested.load(Ordering::SeqCst)
+        *self.requested.borrow()
     }
 
     /// Runs a future until it has finished, or until cancellation, when it is dropped and the result is `None`.
     pub(crate) fn block_on<F: Future>(&self, future: F) -> io::Result<Option<F::Output>> {
         let handle = self.runtime.handle()?;
-        let mut cancelled = pin!(self.shared.wake.notified());
-        Ok(async_runtime::block_on(&handle, future, |future, context| {
+        let mut requests = self.requested.subscribe();
+        let (mut future, mut cancelled) = (pin!(future), pin!(requests.wait_for(|is_requested| *is_requested)));
+        let either = poll_fn(|context| {
             if self.is_requested() {
                 return Poll::Ready(None);
             }
             if let Some(call) = &self.before_poll {
                 call();
             }
-            if let Poll::Ready(output) = future.poll(context) {
+            if let Poll::Ready(output) = future.as_mut().poll(context) {
                 return Poll::Ready(Some(output));
             }
-            cancelled.as_mut().poll(context).map(|()| None)
-        }))
+            cancelled.as_mut().poll(context).map(|_| None)
+        });
+        Ok(async_runtime::block_on(&handle, either))
     }
 }
