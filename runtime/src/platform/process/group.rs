@@ -174,7 +174,7 @@ impl End {
 }
 
 #[cfg(unix)]
-pub(super) fn group(id: u32) -> Option<rustix::process::Pid> {
+fn group(id: u32) -> Option<rustix::process::Pid> {
     i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw)
 }
 
@@ -191,7 +191,7 @@ fn signal_group(group: &RunningGroup, end: End) -> bool {
 }
 
 #[cfg(unix)]
-fn leader_ended(id: u32) -> bool {
+pub(super) fn leader_ended(id: u32) -> bool {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     // A process that is not a child of this one has been waited for.

@@ -24,8 +24,6 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use self::echo::Echo;
-#[cfg(unix)]
-use self::group::group;
 use crate::platform::redaction::all_secrets;
 
 pub(crate) use self::group::{RunningGroup, end_groups};
@@ -115,7 +113,7 @@ pub(crate) fn run_watched(
     let stdout = child.stdout.take().map(|stream| collect(stream, done.clone()));
     let stderr = child.stderr.take().map(|stream| collect(stream, done));
 
-    let timed_out = !wait(&mut child, limit.saturating_sub(started.elapsed()))?;
+    let timed_out = !wait(&mut child, &readers, limit.saturating_sub(started.elapsed()))?;
     let is_whole = !timed_out && drain(&readers, OUTPUT_GRACE);
     if watched == Some(Detached::Keep) && !timed_out {
         group.keep_detached();
@@ -131,23 +129,16 @@ pub(crate) fn run_watched(
 /// Starts a program as the leader of a new process group. Every program of a trial starts here.
 pub(crate) fn spawn(command: &mut Command, echo: Echo, detached: Detached) -> io::Result<(Child, RunningGroup)> {
     #[cfg(unix)]
-    let starting = watchdog::Starting::new(command, detached);
+    let mut watched = watchdog::Watched::new(command, detached);
     #[cfg(not(unix))]
     let _ = detached;
-    let spawned = spawn_unwatched(command, echo);
+    let (child, mut group) = spawn_unwatched(command, echo)?;
     #[cfg(unix)]
-    let spawned = match spawned {
-        Ok((child, mut group)) => {
-            group.detached_mark.clone_from(&starting.mark);
-            group.watched = Some(starting.started(child.id()));
-            Ok((child, group))
-        }
-        Err(error) => {
-            starting.failed();
-            Err(error)
-        }
-    };
-    spawned
+    {
+        group.detached_mark = watched.started(child.id());
+        group.watched = Some(watched);
+    }
+    Ok((child, group))
 }
 
 fn spawn_unwatched(command: &mut Command, echo: Echo) -> io::Result<(Child, RunningGroup)> {
@@ -164,42 +155,30 @@ fn own_group(command: &mut Command) {
     std::os::windows::process::CommandExt::creation_flags(command, 0x0000_0200); // CREATE_NEW_PROCESS_GROUP
 }
 
-/// Waits until the program has ended, without reaping it; `false` if it has not within `limit`.
-#[cfg(unix)]
-fn wait(child: &mut Child, limit: Duration) -> io::Result<bool> {
-    use rustix::process::{WaitId, WaitIdOptions, waitid};
-    let Some(pid) = group(child.id()) else {
-        return Err(io::Error::other("the process id is out of range"));
-    };
-    let (sender, ended) = channel();
-    thread::spawn(move || {
-        let result = loop {
-            match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
-                Err(rustix::io::Errno::INTR) => {}
-                result => break result.map(drop),
-            }
-        };
-        let _ = sender.send(result);
-    });
-    match ended.recv_timeout(limit) {
-        Ok(result) => result.map(|()| true).map_err(Into::into),
-        Err(RecvTimeoutError::Timeout) => Ok(false),
-        Err(RecvTimeoutError::Disconnected) => Err(io::Error::other("the waiting thread ended")),
+/// Waits until the program has ended, without reaping it; `false` if it has not within `limit`. `readers` is closed with the output of
+/// the program, mostly because it ends.
+fn wait(child: &mut Child, readers: &Receiver<()>, limit: Duration) -> io::Result<bool> {
+    let started = Instant::now();
+    while !has_ended(child)? {
+        let left = limit.saturating_sub(started.elapsed());
+        if left.is_zero() {
+            return Ok(false);
+        }
+        if readers.recv_timeout(left.min(Duration::from_millis(10))) == Err(RecvTimeoutError::Disconnected) {
+            thread::sleep(Duration::from_millis(1));
+        }
     }
+    Ok(true)
+}
+
+#[cfg(unix)]
+fn has_ended(child: &mut Child) -> io::Result<bool> {
+    Ok(self::group::leader_ended(child.id()))
 }
 
 #[cfg(not(unix))]
-fn wait(child: &mut Child, limit: Duration) -> io::Result<bool> {
-    let end = Instant::now() + limit;
-    loop {
-        if child.try_wait()?.is_some() {
-            return Ok(true);
-        }
-        if Instant::now() >= end {
-            return Ok(false);
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
+fn has_ended(child: &mut Child) -> io::Result<bool> {
+    Ok(child.try_wait()?.is_some())
 }
 
 fn collect(mut stream: impl Read + Send + 'static, done: Sender<()>) -> Arc<Mutex<Captured>> {

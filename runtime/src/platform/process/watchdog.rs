@@ -60,18 +60,16 @@ for id in $(marked); do kill -s KILL "$id"; done
 /// The variable that marks the programs of this process.
 const VARIABLE: &str = "EVALSUITE_PROCESS";
 
-/// A process group that ends when this process does, if not earlier.
+/// A program that is about to start, then its process group, which ends when this process does, if not earlier.
 #[derive(Debug)]
-pub(crate) struct Watched(u32);
-
-/// A program that is about to start.
-#[must_use = "a start has to be reported as successful or failed"]
-pub(crate) struct Starting {
+pub(crate) struct Watched {
+    /// Id of the group, once the program has started.
+    id: Option<u32>,
     /// The variable by which detached processes of the program are found, unless they are kept.
-    pub(crate) mark: Option<String>,
+    mark: Option<String>,
 }
 
-impl Starting {
+impl Watched {
     pub(crate) fn new(command: &mut Command, detached: Detached) -> Self {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let kind = match detached {
@@ -81,22 +79,20 @@ impl Starting {
         let mark = format!("{}{kind}{}", mark(), COUNTER.fetch_add(1, Ordering::Relaxed));
         command.env(VARIABLE, &mark);
         report("?\n");
-        Self { mark: (detached == Detached::End).then(|| format!("{VARIABLE}={mark}")) }
+        Self { id: None, mark: (detached == Detached::End).then(|| format!("{VARIABLE}={mark}")) }
     }
 
-    pub(crate) fn started(self, id: u32) -> Watched {
+    /// The program has started. Returns the variable by which its detached processes are found.
+    pub(crate) fn started(&mut self, id: u32) -> Option<String> {
         report(&format!("+ {id}\n"));
-        Watched(id)
-    }
-
-    pub(crate) fn failed(self) {
-        report("!\n");
+        self.id = Some(id);
+        self.mark.take()
     }
 }
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        report(&format!("- {}\n", self.0));
+        report(&self.id.map_or_else(|| "!\n".to_owned(), |id| format!("- {id}\n")));
     }
 }
 
