@@ -8,11 +8,10 @@
 
 use std::sync::OnceLock;
 
-use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
-use tracing::{Dispatch, Event, Metadata, Subscriber, dispatcher};
+use tracing::{Dispatch, Metadata, Subscriber, dispatcher};
 use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::registry;
+use tracing_subscriber::{Layer, registry};
 
 use crate::agents::spans::span_fields::is_gen_ai;
 use crate::agents::spans::span_layer::{NeededSpans, capture_layer};
@@ -25,14 +24,14 @@ pub(crate) fn own_subscriber() -> &'static Dispatch {
     // the current thread. So there are two.
     static WATCHER: OnceLock<Dispatch> = OnceLock::new();
     let own = OWN.get_or_init(|| Dispatch::new(registry().with(capture_layer()).with(NeededSpans)));
-    WATCHER.get_or_init(|| Dispatch::new(FirstSpan));
+    WATCHER.get_or_init(|| Dispatch::new(registry().with(FirstSpan)));
     own
 }
 
 /// Sees no spans, but is asked about each kind of span before the first one is made, on whatever thread.
 struct FirstSpan;
 
-impl Subscriber for FirstSpan {
+impl<S: Subscriber> Layer<S> for FirstSpan {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
         if metadata.is_span()
             && is_gen_ai(metadata)
@@ -43,22 +42,4 @@ impl Subscriber for FirstSpan {
         }
         Interest::never()
     }
-
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        false
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, _: &Event<'_>) {}
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
 }
