@@ -111,8 +111,15 @@ impl ResolvedCommand<'_> {
         if !finished.status.success() {
             return Err(failed(with_stderr(&format!("the command failed: {}", finished.status), &finished)));
         }
-        let text = self.read(ask.directory, &finished)?;
-        let reply = output_file::read(&text, ask.cwd)
+        let bytes = ask.directory.read(OUTPUT, OUTPUT_LIMIT).map_err(|error| {
+            let help = if self.command.has("OUTPUT_FILE") { "" } else { UNUSED_OUTPUT };
+            let fact = match error {
+                OpenError::Missing => format!("the command wrote no output file{help}"),
+                error => format!("the output file {error}"),
+            };
+            failed(with_stderr(&fact, &finished))
+        })?;
+        let reply = output_file::read(&String::from_utf8_lossy(&bytes), ask.cwd)
             .map_err(|problem| failed(with_stderr(&format!("the output file cannot be used: {problem}"), &finished)))?;
         notes.extend(reply.notes);
         match ask.directory.read(TRAJECTORY, TRAJECTORY_LIMIT) {
@@ -132,18 +139,6 @@ impl ResolvedCommand<'_> {
         let is_too_long = error.kind() == io::ErrorKind::ArgumentListTooLong && self.command.has("PROMPT");
         let help = "\nhelp: the prompt is too long for a command line; pass it as `{PROMPT_FILE}`";
         format!("the command cannot be run: {error}{}", if is_too_long { help } else { "" })
-    }
-
-    fn read(&self, directory: &UntrustedDirectory, finished: &Finished) -> Result<String, CommandFailure> {
-        let failed = CommandFailure::Failed;
-        match directory.read(OUTPUT, OUTPUT_LIMIT) {
-            Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-            Err(OpenError::Missing) => {
-                let help = if self.command.has("OUTPUT_FILE") { "" } else { UNUSED_OUTPUT };
-                Err(failed(with_stderr(&format!("the command wrote no output file{help}"), finished)))
-            }
-            Err(error) => Err(failed(with_stderr(&format!("the output file {error}"), finished))),
-        }
     }
 }
 
