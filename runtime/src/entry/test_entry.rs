@@ -88,16 +88,15 @@ pub fn calibration(evals: fn() -> Evals) {
         let run = settings.run_of_tests(evals.suite())?;
         let evals = reload::whole_suite(evals.clone(), settings)?;
         let measured = calibration::measured(&evals, settings, &run, &calibration::repeat(&evals))?;
-        if let (Some(Err(reason)), false) = (&measured, settings.require) {
-            notices::show_skip(&format!("judge calibration of {name}"), reason, evals.suite(), settings, &run);
-        }
-        Ok((measured, settings.require))
+        Ok((measured, evals.suite(), settings, run))
     };
-    match measure() {
-        Err(error) => fail(setup_error(&error)),
-        Ok((None, _)) => fail(evaluation_error("select/unsupported", format!("suite `{name}` has no calibration"))),
-        Ok((Some(Err(_)), false)) => {}
-        Ok((Some(Err(reason)), true)) => fail(evaluation_error(
+    let (measured, suite, settings, run) = measure().unwrap_or_else(|error| fail(setup_error(&error)));
+    match measured {
+        None => fail(evaluation_error("select/unsupported", format!("suite `{name}` has no calibration"))),
+        Some(Err(reason)) if !settings.require => {
+            notices::show_skip(&format!("judge calibration of {name}"), &reason, suite, settings, &run);
+        }
+        Some(Err(reason)) => fail(evaluation_error(
             &format!("{}/{}", reason.stage.as_str(), ReasonCode::Required.as_str()),
             format!(
                 "judge calibration ({name}) {}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors{}",
@@ -105,12 +104,12 @@ pub fn calibration(evals: fn() -> Evals) {
                 reason.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default(),
             ),
         )),
-        Ok((Some(Ok(report)), _)) if !report.is_measured() => {
+        Some(Ok(report)) if !report.is_measured() => {
             let code = report.record().samples.iter().find_map(|sample| sample.code).unwrap_or(ReasonCode::JudgeError);
             fail(evaluation_error(&format!("grading/{}", code.as_str()), report))
         }
-        Ok((Some(Ok(report)), _)) if !report.is_trusted() => fail(format!("evaluation failed: {report}")),
-        Ok((Some(Ok(report)), _)) => {
+        Some(Ok(report)) if !report.is_trusted() => fail(format!("evaluation failed: {report}")),
+        Some(Ok(report)) => {
             println!("{}", without_secrets(&report.to_string()));
             notice::say(&format!("CALIBRATED {name}: {}", report.line()));
         }
