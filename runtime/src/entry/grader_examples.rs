@@ -10,7 +10,6 @@ use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
 use crate::platform::map_on_threads::map_on_threads;
 use crate::run::made_up::bounded_grading::AllowedGraders;
-use crate::run::made_up::grader_examples::GradedExample;
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::settings::Settings;
 
@@ -41,9 +40,20 @@ pub(crate) fn run(evals: Evals, settings: &Settings) -> Result<ExamplesReport, R
     });
     let mut report = ExamplesReport::default();
     for (case, graded) in cases.iter().zip(graded) {
-        match graded {
-            Ok(examples) => examples.iter().for_each(|example| report.add(case.id, example, settings)),
-            Err(error) => report.problems.push(format!("case `{}`: {error}", case.id)),
+        let examples = graded.unwrap_or_else(|error| {
+            report.problems.push(format!("case `{}`: {error}", case.id));
+            Vec::new()
+        });
+        report.examples += examples.len();
+        for example in examples {
+            match example.is_right() {
+                Some(true) => {}
+                Some(false) => report.problems.push(example.problem(case.id)),
+                None => match example.undecided(case.id) {
+                    (true, text) if !settings.require && settings.mode != Mode::Replay => report.skipped.push(text),
+                    (_, text) => report.problems.push(text),
+                },
+            }
         }
     }
     report.problems.extend(suite.end());
@@ -53,22 +63,4 @@ pub(crate) fn run(evals: Evals, settings: &Settings) -> Result<ExamplesReport, R
 /// Whether a search for examples may find one. Most cases have none, and their text is faster to search than to decode.
 fn may_have_examples(case: &EvalCase) -> bool {
     case.json.text().contains("\"examples\":")
-}
-
-impl ExamplesReport {
-    fn add(&mut self, case: &str, example: &GradedExample, settings: &Settings) {
-        self.examples += 1;
-        match example.is_right() {
-            Some(true) => {}
-            Some(false) => self.problems.push(example.problem(case)),
-            None => {
-                let (asks_judge, text) = example.undecided(case);
-                if asks_judge && !settings.require && settings.mode != Mode::Replay {
-                    self.skipped.push(text);
-                } else {
-                    self.problems.push(text);
-                }
-            }
-        }
-    }
 }
