@@ -1,20 +1,12 @@
 //! Words quoted for a shell.
 
-/// The text as one word for `sh`, whatever is in it.
-#[cfg(not(windows))]
+/// The text as one word for the system's shell: for `sh`, whatever is in it, for `cmd`, if it is one line.
 pub(crate) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-/// The text as one word for `cmd`, if it is one line.
-#[cfg(windows)]
-pub(crate) fn quoted(text: &str) -> String {
-    quoted_for_cmd(text)
+    if cfg!(windows) { quoted_for_cmd(text) } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// `cmd` fills in `%NAME%` also between quotes, and has no escape for `%`. Of `%%cd:~,%`, it reads `%` and then an empty part of the variable
 /// `cd`, which always exists: the standard library writes `%` in the same way for batch files.
-#[cfg(any(windows, test))]
 pub(crate) fn quoted_for_cmd(text: &str) -> String {
     format!("\"{}\"", text.replace('%', "%%cd:~,%").replace('"', "\"\""))
 }

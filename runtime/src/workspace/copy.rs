@@ -160,19 +160,14 @@ pub(crate) fn file(source: &Path, metadata: &Metadata, target: &Path) -> io::Res
     keep_time(metadata, target).map_err(|error| error_at(target, &error))
 }
 
-#[cfg(unix)]
 fn keep_time(metadata: &Metadata, target: &Path) -> io::Result<()> {
-    // The owner may set the time of a file that cannot be written, through a handle that only reads.
-    File::open(target)?.set_modified(metadata.modified()?)
-}
-
-#[cfg(not(unix))]
-fn keep_time(metadata: &Metadata, target: &Path) -> io::Result<()> {
-    if metadata.permissions().readonly() {
+    if !cfg!(unix) && metadata.permissions().readonly() {
         // The copy cannot be opened for writing, and its time matters less than its permissions.
         return Ok(());
     }
-    File::options().write(true).open(target)?.set_modified(metadata.modified()?)
+    // On Unix, the owner may set the time of a file that cannot be written, through a handle that only reads.
+    let file = File::options().read(cfg!(unix)).write(!cfg!(unix)).open(target)?;
+    file.set_modified(metadata.modified()?)
 }
 
 fn keep_directory(metadata: &Metadata, target: &Path) -> io::Result<()> {
