@@ -38,17 +38,17 @@ impl CliAgent {
         for _ in 0..=file.targets.len() {
             let origin =
                 named_by.map(|entry| format!(", named by `use_target` of `{}`", entry.name)).unwrap_or_default();
-            let unusable = |code: Code, message: String| {
-                let diagnostic = Diagnostic::new(code, message).help(known());
-                UnusableTarget::from(match named_by {
-                    Some(entry) => diagnostic.at(entry.location.clone()),
-                    None => diagnostic,
+            let unusable = |code: Code, message: String, place: Option<&TargetEntry>, help: String| {
+                let diagnostic = Diagnostic::new(code, message).help(help);
+                Err(match place {
+                    Some(entry) => diagnostic.at(entry.location.clone()).into(),
+                    None => diagnostic.into(),
                 })
             };
             if let Some(variable) = Syntax::Variable.names(&wanted).find(|name| lookup(name).is_none()) {
                 let message =
                     format!("environment variable `{variable}` is not set, used in target `{wanted}`{origin}");
-                return Err(unusable(Code::UnsetVariable, message));
+                return unusable(Code::UnsetVariable, message, named_by, known());
             }
             wanted = Syntax::Variable.fill(&wanted, |name| lookup(name).map(Into::into));
             if let Some((_, problems)) = broken.iter().find(|(name, _)| *name == wanted) {
@@ -56,23 +56,18 @@ impl CliAgent {
             }
             let Some(entry) = file.targets.iter().find(|entry| entry.name == wanted) else {
                 let message = format!("target `{wanted}`{origin} is not defined in {}", path.display());
-                return Err(unusable(Code::TargetNotRunnable, message));
+                return unusable(Code::TargetNotRunnable, message, named_by, known());
             };
-            let not_runnable = |message: String, help: String| {
-                let diagnostic = Diagnostic::new(Code::TargetNotRunnable, message).at(entry.location.clone());
-                Err(diagnostic.help(help).into())
-            };
-            match &entry.provider {
+            let (message, help) = match &entry.provider {
                 Provider::Alias(next) => {
                     wanted.clone_from(next);
                     named_by = Some(entry);
+                    continue;
                 }
-                Provider::Cli(target) if target.provider_batching => {
-                    return not_runnable(
-                        format!("target `{wanted}` has `provider_batching: true`, which is not supported"),
-                        "delete it: one process runs per case".to_owned(),
-                    );
-                }
+                Provider::Cli(target) if target.provider_batching => (
+                    format!("target `{wanted}` has `provider_batching: true`, which is not supported"),
+                    "delete it: one process runs per case".to_owned(),
+                ),
                 Provider::Cli(target) => {
                     return Ok(Self {
                         name: entry.name.clone(),
@@ -81,13 +76,12 @@ impl CliAgent {
                         file: path,
                     });
                 }
-                Provider::Other(provider) => {
-                    return not_runnable(
-                        format!("target `{wanted}` has provider `{provider}`, which is not a command"),
-                        format!("pass a Rust agent for it: `agents = {{ \"{name}\" => my_agent }}`"),
-                    );
-                }
-            }
+                Provider::Other(provider) => (
+                    format!("target `{wanted}` has provider `{provider}`, which is not a command"),
+                    format!("pass a Rust agent for it: `agents = {{ \"{name}\" => my_agent }}`"),
+                ),
+            };
+            return unusable(Code::TargetNotRunnable, message, Some(entry), help);
         }
         let message = format!("`use_target` of `{name}` leads in a circle in {}", path.display());
         Err(Diagnostic::new(Code::TargetsFile, message).into())
