@@ -70,16 +70,12 @@ impl RunningGroup {
         self.id
     }
 
-    /// Whether a process of it exists, including one that has ended and was not waited for.
-    #[cfg(unix)]
+    /// Whether a process of it exists. On Unix, this includes one that has ended and was not waited for.
     pub(crate) fn exists(&self) -> bool {
-        group(self.id).is_some_and(|group| rustix::process::test_kill_process_group(group).is_ok())
-    }
-
-    /// Whether a process of it runs.
-    #[cfg(windows)]
-    pub(crate) fn exists(&self) -> bool {
-        self.job.as_ref().is_some_and(ProcessJob::has_processes)
+        #[cfg(unix)]
+        return group(self.id).is_some_and(|group| rustix::process::test_kill_process_group(group).is_ok());
+        #[cfg(windows)]
+        return self.job.as_ref().is_some_and(ProcessJob::has_processes);
     }
 
     /// Says that the group has ended. Detached processes of it may be left.

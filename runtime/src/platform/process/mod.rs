@@ -48,16 +48,12 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// The signal that ended the program.
-    #[cfg(unix)]
+    /// The signal that ended the program, where the system has signals.
     pub(crate) fn signal(&self) -> Option<i32> {
-        std::os::unix::process::ExitStatusExt::signal(&self.status)
-    }
-
-    /// This system has no signals.
-    #[cfg(not(unix))]
-    pub(crate) fn signal(&self) -> Option<i32> {
-        None
+        #[cfg(unix)]
+        return std::os::unix::process::ExitStatusExt::signal(&self.status);
+        #[cfg(not(unix))]
+        return None;
     }
 }
 
@@ -171,14 +167,11 @@ fn wait(child: &mut Child, readers: &Receiver<()>, limit: Duration) -> io::Resul
     Ok(true)
 }
 
-#[cfg(unix)]
 fn has_ended(child: &mut Child) -> io::Result<bool> {
-    Ok(self::group::leader_ended(child.id()))
-}
-
-#[cfg(not(unix))]
-fn has_ended(child: &mut Child) -> io::Result<bool> {
-    Ok(child.try_wait()?.is_some())
+    #[cfg(unix)]
+    return Ok(self::group::leader_ended(child.id()));
+    #[cfg(not(unix))]
+    return Ok(child.try_wait()?.is_some());
 }
 
 fn collect(mut stream: impl Read + Send + 'static, done: Sender<()>) -> Arc<Mutex<Captured>> {
