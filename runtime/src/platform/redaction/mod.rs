@@ -10,7 +10,6 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use evalsuite_schema::Value;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -126,17 +125,12 @@ impl Redactor {
         !self.is_empty() && !self.found_in(&String::from_utf8_lossy(bytes)).is_empty()
     }
 
-    /// JSON with secrets hidden in all texts, also in the keys of maps.
-    pub(crate) fn to_value(&self, data: &Value) -> serde_json::Result<Value> {
-        if self.is_empty() { Ok(data.clone()) } else { self.redacted(data.clone()) }
-    }
-
     /// JSON with line breaks, with secrets hidden in all texts, also in the keys of maps. Names of fields and variants stay.
     pub(crate) fn to_pretty_json(&self, data: &impl Serialize) -> serde_json::Result<String> {
         json::pretty(data, (!self.is_empty()).then_some(&|text| self.apply(text)))
     }
 
-    /// The data with secrets hidden in all texts.
+    /// The data with secrets hidden in all texts, also in the keys of maps.
     pub(crate) fn redacted<T: Serialize + DeserializeOwned>(&self, data: T) -> serde_json::Result<T> {
         if self.is_empty() {
             return Ok(data);

@@ -36,7 +36,7 @@ pub(crate) fn write(content: &Content, redactor: &Redactor) -> (Value, Option<Fo
 
 /// JSON as text. Secrets are hidden first, because quotes and escapes change them.
 pub(crate) fn as_text(data: &Value, redactor: &Redactor) -> String {
-    pretty(&redactor.to_value(data).unwrap_or_else(|_| data.clone()))
+    pretty(&redactor.redacted(data.clone()).unwrap_or_else(|_| data.clone()))
 }
 
 fn part(part: &Part) -> Value {

@@ -105,7 +105,7 @@ fn secrets_are_hidden_also_where_escapes_change_how_they_look() {
     let mut agent = Message::new(Role::Assistant, Content::Data(json!({"is": "pass\"word"})));
     agent.tool_calls.push(ToolCall::new("read").with_output(json!(["a pass\"word"])));
     let document = written_with(Some(&[agent]), "", &redactor, |_| ());
-    let document = redactor.to_value(&document).unwrap();
+    let document = redactor.redacted(document).unwrap();
     let step = &document["steps"][0];
     assert_eq!(step["message"], "{\n  \"is\": \"***\"\n}");
     assert_eq!(step["observation"]["results"][0]["content"], "[\n  \"a ***\"\n]");
