@@ -54,25 +54,22 @@ impl TaskCount {
         Self { handle, alive, begun, is_alone: RUNNING.fetch_add(1, Ordering::SeqCst) == 0 }
     }
 
-    /// Number of tasks that were spawned since and are still alive. Tasks that are just ending get some milliseconds.
+    /// Number of tasks that were spawned since and are still alive; 0 if it is unknown. Tasks that are just ending get some
+    /// milliseconds.
     pub(crate) fn left_behind(&self) -> usize {
-        for _ in 0..5 {
-            if self.alive_now() == 0 {
-                return 0;
-            }
-            thread::sleep(Duration::from_millis(1));
-        }
-        self.alive_now()
-    }
-
-    /// Number of tasks that were spawned since and are alive now; 0 if it is unknown.
-    fn alive_now(&self) -> usize {
-        match &self.handle {
+        let alive_now = || match &self.handle {
             Some(handle) if self.is_alone && BEGUN.load(Ordering::SeqCst) == self.begun => {
                 handle.metrics().num_alive_tasks().saturating_sub(self.alive)
             }
             _ => 0,
+        };
+        for _ in 0..5 {
+            if alive_now() == 0 {
+                return 0;
+            }
+            thread::sleep(Duration::from_millis(1));
         }
+        alive_now()
     }
 }
 
