@@ -23,9 +23,8 @@ pub(crate) fn assemble(spans: &[Span]) -> Captured {
     }
     if !kinds.contains(&SpanKind::Chat) {
         // There are no spans of model calls, so the agent's own span stands in for them.
-        for (index, kind) in kinds.iter_mut().enumerate() {
-            let outermost = spans[index].parent.is_none();
-            if *kind == SpanKind::Agent && outermost && chat_spans[index].has_output_or_usage() {
+        for (kind, chat) in kinds.iter_mut().zip(&chat_spans) {
+            if *kind == SpanKind::Agent && chat.span.parent.is_none() && chat.has_output_or_usage() {
                 *kind = SpanKind::Chat;
             }
         }
