@@ -6,7 +6,7 @@ use std::path::Path;
 
 use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_discovery::ProblemKind;
-use evalsuite_schema::Suite;
+use evalsuite_schema::{Case, Suite};
 
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
@@ -42,19 +42,21 @@ pub(crate) fn run(evals: &Evals) -> Findings {
             continue;
         }
         match entry.decode() {
-            Ok(case) => {
-                for problem in grader_problems(&case, evals.registry()) {
-                    let problem = problem.to_string();
-                    // A grader of the suite is part of every case; its error is reported once.
-                    if !findings.problems.contains(&problem) {
-                        findings.problems.push(problem);
-                    }
-                }
-            }
+            Ok(case) => check_graders(&case, evals, &mut findings),
             Err(error) => findings.problems.push(format!("case `{}` cannot be decoded: {error}", entry.id)),
         }
     }
     findings
+}
+
+fn check_graders(case: &Case, evals: &Evals, findings: &mut Findings) {
+    for problem in grader_problems(case, evals.registry()) {
+        let problem = problem.to_string();
+        // A grader of the suite is part of every case; its error is reported once.
+        if !findings.problems.contains(&problem) {
+            findings.problems.push(problem);
+        }
+    }
 }
 
 /// Compares the files of cases with those at compile time.
