@@ -10,7 +10,6 @@
 //! sets its own subscriber adds [`capture_layer`] to it.
 
 pub(crate) mod chat_span;
-pub(crate) mod own_subscriber;
 pub(crate) mod running_calls;
 pub(crate) mod span_fields;
 pub(crate) mod span_layer;

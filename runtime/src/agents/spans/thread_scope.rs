@@ -2,15 +2,18 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use tracing::dispatcher::{self, DefaultGuard};
 use tracing::span::EnteredSpan;
-use tracing::subscriber::NoSubscriber;
+use tracing::subscriber::{Interest, NoSubscriber};
+use tracing::{Dispatch, Metadata, Subscriber};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::{Layer, registry};
 
-use crate::agents::spans::own_subscriber::own_subscriber;
-use crate::agents::spans::span_layer::{CaptureLayer, OWN_TARGET, subscribers};
+use crate::agents::spans::span_fields::is_gen_ai;
+use crate::agents::spans::span_layer::{CaptureLayer, NeededSpans, OWN_TARGET, capture_layer, subscribers};
 use crate::agents::spans::span_store::{SeenSpans, Spans};
 use crate::agents::spans::{running_calls, span_transcript};
 use crate::model::captured_spans::{self, Captured, MissingSpans};
@@ -136,5 +139,39 @@ impl Drop for Leave {
         // Dropped outside of the borrow, because the end of the span may use the scope.
         let scope = SCOPE.take();
         drop(scope);
+    }
+}
+
+static OWN: OnceLock<Dispatch> = OnceLock::new();
+
+/// evalsuite's own subscriber, for threads that have no other.
+///
+/// A program may set its subscriber while an agent runs, which works only if none is set. evalsuite therefore sets its
+/// subscriber for the thread of a call first, and for all threads just before the first span of a model or tool: a
+/// program that has its own subscriber has set it by then. Earlier spans on threads without a subscriber are not
+/// visible. Nor is a span that another thread makes at that moment from the same line: while `tracing` registers it, it
+/// asks only the subscriber of the current thread.
+fn own_subscriber() -> &'static Dispatch {
+    // `tracing` asks all subscribers about a span that is made for the first time, but where there is only one, it asks that of
+    // the current thread. So there are two.
+    static WATCHER: OnceLock<Dispatch> = OnceLock::new();
+    let own = OWN.get_or_init(|| Dispatch::new(registry().with(capture_layer()).with(NeededSpans)));
+    WATCHER.get_or_init(|| Dispatch::new(registry().with(FirstSpan)));
+    own
+}
+
+/// Sees no spans, but is asked about each kind of span before the first one is made, on whatever thread.
+struct FirstSpan;
+
+impl<S: Subscriber> Layer<S> for FirstSpan {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if metadata.is_span()
+            && is_gen_ai(metadata)
+            && let Some(own) = OWN.get()
+        {
+            // An error says that the program has a subscriber.
+            let _ = dispatcher::set_global_default(own.clone());
+        }
+        Interest::never()
     }
 }
