@@ -48,7 +48,7 @@ pub mod schema {
     };
 }
 
-pub use crate::entry::report::Report;
+pub use crate::entry::evals_run::Report;
 pub use crate::entry::run_error::{RunError, RunErrorKind};
 pub use crate::entry::run_options::RunOptions;
 pub use crate::judge::calibration::CalibrationReport;

@@ -13,7 +13,6 @@ pub(crate) mod notices;
 #[cfg(feature = "probe")]
 pub(crate) mod probe;
 pub(crate) mod reload;
-pub(crate) mod report;
 pub(crate) mod run_error;
 pub(crate) mod run_options;
 pub(crate) mod suite_check;
