@@ -7,8 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, process};
 
-use evalsuite_schema::Case;
-
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
@@ -21,38 +19,39 @@ pub(crate) struct CommandEnvironment {
     pub(crate) echo: Echo,
 }
 
-/// The trial that commands are run for.
-pub(crate) struct Site<'a> {
-    pub(crate) places: &'a SuiteLocation,
-    pub(crate) run_id: &'a str,
-    pub(crate) case: &'a Case,
-    pub(crate) target: &'a str,
-    pub(crate) trial: u32,
-    pub(crate) echo: Echo,
-    /// For the trial's files.
-    pub(crate) directory: &'a Path,
-    pub(crate) workspace: &'a Path,
-}
-
 impl CommandEnvironment {
     pub(crate) fn new(variables: Vec<(&'static str, OsString)>, echo: Echo) -> Self {
         Self { variables, echo }
     }
 
-    pub(crate) fn of(site: &Site<'_>) -> Self {
-        let path = |path: &Path| OsString::from(path);
+    /// Of a target in a run.
+    pub(crate) fn of_run(places: &SuiteLocation, run_id: &str, target: &str, echo: Echo) -> Self {
         let variables = vec![
-            ("EVALSUITE_WORKSPACE", path(site.workspace)),
-            ("AGENTV_WORKSPACE_PATH", path(site.workspace)),
-            ("EVALSUITE_SUITE_DIR", path(&site.places.suite_dir)),
-            ("EVALSUITE_CASE_DIR", path(&site.places.join(&site.case.dir))),
-            ("EVALSUITE_RUN_ID", site.run_id.into()),
-            ("EVALSUITE_TRIAL_DIR", path(site.directory)),
-            ("EVALSUITE_CASE_ID", site.case.id.as_str().into()),
-            ("EVALSUITE_TRIAL", site.trial.to_string().into()),
-            ("EVALSUITE_TARGET", site.target.into()),
+            ("EVALSUITE_SUITE_DIR", places.suite_dir.clone().into()),
+            ("EVALSUITE_RUN_ID", run_id.into()),
+            ("EVALSUITE_TARGET", target.into()),
         ];
-        Self::new(variables, site.echo)
+        Self { variables, echo }
+    }
+
+    /// Of a trial of the target, with its workspace and the directory for its files.
+    pub(crate) fn of_trial(
+        mut self,
+        case_dir: PathBuf,
+        case_id: &str,
+        trial: u32,
+        directory: &Path,
+        workspace: &Path,
+    ) -> Self {
+        self.variables.extend([
+            ("EVALSUITE_WORKSPACE", workspace.into()),
+            ("AGENTV_WORKSPACE_PATH", workspace.into()),
+            ("EVALSUITE_CASE_DIR", case_dir.into()),
+            ("EVALSUITE_TRIAL_DIR", directory.into()),
+            ("EVALSUITE_CASE_ID", case_id.into()),
+            ("EVALSUITE_TRIAL", trial.to_string().into()),
+        ]);
+        self
     }
 
     pub(crate) fn apply(&self, command: &mut process::Command) {

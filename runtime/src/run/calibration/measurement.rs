@@ -16,7 +16,7 @@ use crate::grade::grading_context::GradingContext;
 use crate::judge::calibration::{CalibrationReport, calibration_record};
 use crate::judge::judge_options::KEYS;
 use crate::model::answer_files::AnswerFiles;
-use crate::model::command::{CommandEnvironment, Site};
+use crate::model::command::CommandEnvironment;
 use crate::model::evals::Evals;
 use crate::model::evidence::{Evidence, Facts};
 use crate::model::interpolation;
@@ -198,16 +198,8 @@ impl JudgeMeasurement<'_> {
         let placeholders =
             Placeholders::of_trial(secrets.iter().map(String::as_str), &redactor, &places, &directory, &workspace);
         let cassette = self.cassette(sample, is_recorded, &places, placeholders)?;
-        let environment = CommandEnvironment::of(&Site {
-            places: &places,
-            run_id: &run.run_id,
-            case: &case,
-            target: DIRECTORY,
-            trial: 0,
-            echo: self.settings.echo,
-            directory: &directory,
-            workspace: &workspace,
-        });
+        let environment = CommandEnvironment::of_run(&places, &run.run_id, DIRECTORY, self.settings.echo);
+        let environment = environment.of_trial(places.join(&case.dir), &case.id, 0, &directory, &workspace);
         let now = timestamp();
         let evidence = Evidence::new(Facts {
             answer: sample.output.clone(),

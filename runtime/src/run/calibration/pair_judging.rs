@@ -14,7 +14,7 @@ use crate::judge::judge_options::KEYS;
 use crate::judge::preference::{self, ComparedTask, OrderedReply, Preference};
 use crate::judge::question::QuestionCalls;
 use crate::judge::shown_answer::ShownAnswer;
-use crate::model::command::{CommandEnvironment, Site};
+use crate::model::command::CommandEnvironment;
 use crate::model::judge::Judges;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::file_key;
@@ -113,16 +113,9 @@ impl PairJudging<'_> {
         let workspace = directory.join("workspace");
         let files = GraderFiles::new(self.run, &self.redactor);
         files.directory(&workspace).make()?;
-        let environment = CommandEnvironment::of(&Site {
-            places: self.places,
-            run_id: "",
-            case: &case(pair),
-            target: PAIRWISE,
-            trial: 0,
-            echo: self.settings.echo,
-            directory: &directory,
-            workspace: &workspace,
-        });
+        let environment = CommandEnvironment::of_run(self.places, "", PAIRWISE, self.settings.echo);
+        let case = case(pair);
+        let environment = environment.of_trial(self.places.join(&case.dir), &case.id, 0, &directory, &workspace);
         Ok(AskingGrader {
             path: PAIRWISE.to_owned(),
             case_id: pair.case_id.clone(),

@@ -16,7 +16,7 @@ use evalsuite_schema::{Case, Hook, Hooks, Location, Suite};
 
 use crate::grade::scoring::{CaseStandard, TrialScore, score_trial};
 use crate::judge::judge_choice::JudgeChoice;
-use crate::model::command::{CommandEnvironment, Site};
+use crate::model::command::CommandEnvironment;
 use crate::model::dependency::Dependencies;
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalCase, EvalSuite};
@@ -150,16 +150,14 @@ impl Plan<'_> {
         directory: &Path,
         workspace: &Path,
     ) -> CommandEnvironment {
-        CommandEnvironment::of(&Site {
-            places: &self.places,
-            run_id: &self.run.run_id,
-            case,
-            target: &self.target,
+        let run_id = &self.run.run_id;
+        CommandEnvironment::of_run(&self.places, run_id, &self.target, self.settings.echo).of_trial(
+            self.places.join(&case.dir),
+            &case.id,
             trial,
-            echo: self.settings.echo,
             directory,
             workspace,
-        })
+        )
     }
 
     /// The accepted answer to the case, of its target.
