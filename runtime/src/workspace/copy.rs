@@ -42,7 +42,8 @@ impl CopyMode {
             if without.iter().any(|path| entry.relative_path == path.as_ref()) {
                 entries.leave_out(&entry.relative_path);
             } else if copy.entry(&entry)? {
-                directories.push(entry);
+                // Not the entry, which keeps a directory open.
+                directories.push((entry.path, entry.relative_path));
             }
         }
         if entries.is_cut() {
@@ -53,9 +54,9 @@ impl CopyMode {
             )));
         }
         // After their content: a directory may be read-only, and its time is that of its last change.
-        for TreeEntry { path, relative_path, .. } in directories.iter().rev() {
+        for (source, relative_path) in directories.iter().rev() {
             let target = to.join(relative_path);
-            let metadata = fs::symlink_metadata(path).map_err(|error| error_at(path, &error))?;
+            let metadata = fs::symlink_metadata(source).map_err(|error| error_at(source, &error))?;
             keep_directory(&metadata, &target).map_err(|error| error_at(&target, &error))?;
         }
         Ok(())
