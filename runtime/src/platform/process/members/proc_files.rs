@@ -49,13 +49,9 @@ fn member(id: u32, groups: &[RunningGroup]) -> Option<Member> {
         return Some(Member { handle, is_detached: false });
     }
     let environment = fs::read(directory.join("environ")).ok()?;
-    let is_of = |known: &RunningGroup| {
-        known
-            .detached_mark
-            .as_ref()
-            .is_some_and(|mark| environment.split(|byte| *byte == 0).any(|set| set == mark.as_bytes()))
-    };
-    groups.iter().any(is_of).then_some(Member { handle, is_detached: true })
+    let has_mark = |mark: &String| environment.split(|byte| *byte == 0).any(|set| set == mark.as_bytes());
+    let mut marks = groups.iter().filter_map(|known| known.detached_mark.as_ref());
+    marks.any(has_mark).then_some(Member { handle, is_detached: true })
 }
 
 /// The id of the process that was started last.

@@ -30,36 +30,27 @@ impl Member {
 
 /// The running processes of programs; zombies do not run. None without `ps`.
 pub(crate) fn of(groups: &[RunningGroup]) -> Vec<Member> {
-    let known: Vec<Known<'_>> = groups
-        .iter()
-        .map(|group| Known { group: (!group.is_over).then_some(group.id), mark: group.detached_mark.as_deref() })
-        .filter(|known| known.group.is_some() || known.mark.is_some())
-        .collect();
-    if known.is_empty() {
+    let ids: Vec<u32> = groups.iter().filter(|group| !group.is_over).map(|group| group.id).collect();
+    let marks: Vec<&str> = groups.iter().filter_map(|group| group.detached_mark.as_deref()).collect();
+    if ids.is_empty() && marks.is_empty() {
         return Vec::new();
     }
     let mut list = Command::new("ps");
     list.args([OPTIONS, "-o", "pid=,pgid=,stat=,command="]).env("LC_ALL", "C");
     let Ok(output) = list.stdin(Stdio::null()).stderr(Stdio::null()).output() else { return Vec::new() };
-    String::from_utf8_lossy(&output.stdout).lines().filter_map(|line| member(line, &known)).collect()
+    String::from_utf8_lossy(&output.stdout).lines().filter_map(|line| member(line, &ids, &marks)).collect()
 }
 
-/// A group and the variable of its detached processes, as far as its processes are to be found.
-struct Known<'g> {
-    group: Option<u32>,
-    mark: Option<&'g str>,
-}
-
-fn member(line: &str, known: &[Known<'_>]) -> Option<Member> {
+/// The process of a line, if it is of one of these groups, or has one of these variables.
+fn member(line: &str, groups: &[u32], marks: &[&str]) -> Option<Member> {
     let mut fields = line.split_ascii_whitespace();
     let id = Pid::from_raw(fields.next()?.parse().ok()?)?;
     let group: u32 = fields.next()?.parse().ok()?;
     if fields.next()?.starts_with(['Z', 'X']) {
         return None;
     }
-    let is_detached = !known.iter().any(|known| known.group == Some(group));
+    let is_detached = !groups.contains(&group);
     if is_detached {
-        let marks: Vec<&str> = known.iter().filter_map(|known| known.mark).collect();
         fields.find(|word| marks.contains(word))?;
     }
     Some(Member { id, is_detached })
@@ -73,8 +64,8 @@ mod tests {
 
     #[test]
     fn processes_are_found_by_their_group_and_by_a_variable() {
-        let known = [Known { group: Some(50), mark: Some(MARK) }, Known { group: None, mark: None }];
-        let found = |line: &str| member(line, &known).map(|found| (found.id.as_raw_nonzero().get(), found.is_detached));
+        let found =
+            |line: &str| member(line, &[50], &[MARK]).map(|found| (found.id.as_raw_nonzero().get(), found.is_detached));
         assert_eq!(found("   51    50 S+   sleep 60 HOME=/root"), Some((51, false)));
         assert_eq!(found(&format!("   52    52 Ss   sleep 60 HOME=/root {MARK} PATH=/bin")), Some((52, true)));
         assert_eq!(found(&format!("   53    53 Ss   sleep 60 {MARK}1")), None, "another program");
@@ -93,10 +84,9 @@ mod tests {
             let output = Command::new("ps").args([options, "-o", "pid=,pgid=,stat=,command="]).output().unwrap();
             String::from_utf8_lossy(&output.stdout).into_owned()
         };
-        let known = [Known { group: None, mark: Some(MARK) }];
         let ids: Vec<u32> = list(OPTIONS)
             .lines()
-            .filter_map(|line| member(line, &known))
+            .filter_map(|line| member(line, &[], &[MARK]))
             .map(|member| member.id.as_raw_nonzero().get().unsigned_abs())
             .collect();
         child.kill().unwrap();
