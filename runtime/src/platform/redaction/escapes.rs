@@ -206,12 +206,9 @@ pub(super) fn start_of_broken_escape(text: &str) -> usize {
 
 /// A text of JSON with all but printable ASCII escaped.
 pub(super) fn json_in_ascii(json: &str) -> String {
-    let escaped = |character: char| {
-        let units: Vec<String> =
-            character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();
-        units.concat()
+    let shown = |unit| match u8::try_from(unit) {
+        Ok(byte @ b' '..=b'~') => char::from(byte).to_string(),
+        _ => format!("\\u{unit:04x}"),
     };
-    json.chars()
-        .map(|character| if (' '..='~').contains(&character) { character.into() } else { escaped(character) })
-        .collect()
+    json.encode_utf16().map(shown).collect()
 }
