@@ -55,7 +55,7 @@ fn part(value: &Value, directory: &Path) -> Result<Part, String> {
     let object = match value {
         Value::String(text) => return Ok(Part::Text(text.clone())),
         Value::Object(object) => object,
-        other => return Err(format!("a part of `content` is a string or an object, found {other}").into()),
+        other => return Err(format!("a part of `content` is a string or an object, found {other}")),
     };
     let kind = text(object, "type")?.ok_or("a part of `content` has no `type`")?;
     // Models write the text of a part under `text`.
@@ -87,8 +87,7 @@ fn part(value: &Value, directory: &Path) -> Result<Part, String> {
         }
         other => Err(format!(
             "a part of `content` has the type `{other}`; it is `text`, `file`, `image`, `audio` or `document`"
-        )
-        .into()),
+        )),
     }
 }
 
