@@ -2,8 +2,6 @@
 //!
 //! Hand-written: a parsed URL is normalized, and messages have to show it as the user wrote it.
 
-use std::fmt::Write;
-
 /// The parts of a text that is a URL, or that should be one.
 struct UrlParts<'u> {
     /// With `://`; empty without one.
@@ -26,24 +24,15 @@ impl<'u> UrlParts<'u> {
             None => Self { scheme, user: None, place, query },
         }
     }
-
-    fn query_pairs(self) -> impl Iterator<Item = (&'u str, Option<&'u str>)> {
-        let pairs = self.query.into_iter().flat_map(|query| query.split('&'));
-        pairs.map(|pair| pair.split_once('=').map_or((pair, None), |(name, value)| (name, Some(value))))
-    }
 }
 
 /// The URL without its secrets, which are shown as `***`.
 pub(crate) fn without_credentials(url: &str) -> String {
     let parts = UrlParts::of(url);
     let user = if parts.user.is_some() { "***@" } else { "" };
-    let mut shown = format!("{}{user}{}", parts.scheme, parts.place);
-    for (index, (name, value)) in parts.query_pairs().enumerate() {
-        let value = if value.is_some() { "=***" } else { "" };
-        // Writing to a text cannot fail.
-        let _ = write!(shown, "{}{name}{value}", if index == 0 { '?' } else { '&' });
-    }
-    shown
+    let shown = |pair: &str| pair.split_once('=').map_or(pair.to_owned(), |(name, _)| format!("{name}=***"));
+    let query = parts.query.map(|query| format!("?{}", query.split('&').map(shown).collect::<Vec<_>>().join("&")));
+    format!("{}{user}{}{}", parts.scheme, parts.place, query.unwrap_or_default())
 }
 
 /// Whether the URL has a user name or a password.
@@ -61,8 +50,9 @@ pub(crate) fn with_path_end(url: &str, end: &str) -> String {
 /// The values of the query that may be secret, as they are written. The version of an API is not: it is a date that answers
 /// contain, too.
 pub(crate) fn secrets_of_query(url: &str) -> impl Iterator<Item = String> {
-    let values = UrlParts::of(url).query_pairs().filter(|(name, _)| *name != "api-version");
-    values.filter_map(|(_, value)| value.map(str::to_owned))
+    let pairs = UrlParts::of(url).query.into_iter().flat_map(|query| query.split('&'));
+    let values = pairs.filter_map(|pair| pair.split_once('=')).filter(|(name, _)| *name != "api-version");
+    values.map(|(_, value)| value.to_owned())
 }
 
 #[cfg(test)]
