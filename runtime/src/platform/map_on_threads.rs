@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::{iter, thread};
 
 /// The results of `work` for all items, in their order. At most `most` threads work; `None`: one for each processor.
 pub(crate) fn map_on_threads<T: Sync, R: Send>(
@@ -15,10 +15,8 @@ pub(crate) fn map_on_threads<T: Sync, R: Send>(
     let next = AtomicUsize::new(0);
     let results = Mutex::new(items.iter().map(|_| None).collect::<Vec<_>>());
     let run = || {
-        while let Some((index, item)) =
-            Some(next.fetch_add(1, Ordering::SeqCst)).and_then(|index| Some((index, items.get(index)?)))
-        {
-            let result = work(item);
+        for index in iter::repeat_with(|| next.fetch_add(1, Ordering::SeqCst)).take_while(|next| *next < items.len()) {
+            let result = work(&items[index]);
             results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
         }
     };
