@@ -174,16 +174,13 @@ fn group(id: u32) -> Option<rustix::process::Pid> {
     i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw)
 }
 
-#[cfg(unix)]
 fn signal_group(known: &RunningGroup, end: End) -> bool {
     // An error means that the group has already ended.
-    group(known.id).is_some_and(|group| rustix::process::kill_process_group(group, end.signal()).is_ok())
-}
-
-/// A job ends its processes when its group drops it.
-#[cfg(windows)]
-fn signal_group(group: &RunningGroup, end: End) -> bool {
-    end == End::Ask && job::ask_to_end(group.id).is_ok()
+    #[cfg(unix)]
+    return group(known.id).is_some_and(|group| rustix::process::kill_process_group(group, end.signal()).is_ok());
+    // A job ends its processes when its group drops it.
+    #[cfg(windows)]
+    return end == End::Ask && job::ask_to_end(known.id).is_ok();
 }
 
 #[cfg(unix)]

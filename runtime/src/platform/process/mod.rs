@@ -35,6 +35,9 @@ pub(crate) const TERMINATION_GRACE: Duration = Duration::from_secs(2);
 /// Time for which output is read after the program has ended, while a process it started holds the pipe.
 const OUTPUT_GRACE: Duration = Duration::from_secs(1);
 
+/// Time between two looks at a program that has not ended.
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+
 /// What a shell writes on standard error, after the output of a program that was killed.
 const MESSAGES_OF_SHELLS: [&str; 4] = ["Killed\n", "Terminated\n", "Aborted\n", "Segmentation fault\n"];
 
@@ -154,14 +157,15 @@ fn own_group(command: &mut Command) {
 /// Waits until the program has ended, without reaping it; `false` if it has not within `limit`. `readers` is closed with the output of
 /// the program, mostly because it ends.
 fn wait(child: &mut Child, readers: &Receiver<()>, limit: Duration) -> io::Result<bool> {
-    let started = Instant::now();
+    let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
     while !has_ended(child)? {
         let left = limit.saturating_sub(started.elapsed());
         if left.is_zero() {
             return Ok(false);
         }
-        if readers.recv_timeout(left.min(Duration::from_millis(10))) == Err(RecvTimeoutError::Disconnected) {
-            thread::sleep(Duration::from_millis(1));
+        if readers.recv_timeout(left.min(LONGEST_PAUSE)) == Err(RecvTimeoutError::Disconnected) {
+            thread::sleep(pause);
+            pause = LONGEST_PAUSE.min(2 * pause);
         }
     }
     Ok(true)

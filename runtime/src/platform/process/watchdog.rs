@@ -72,10 +72,7 @@ pub(crate) struct Watched {
 impl Watched {
     pub(crate) fn new(command: &mut Command, detached: Detached) -> Self {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
-        let kind = match detached {
-            Detached::End => '/',
-            Detached::Keep => '+',
-        };
+        let kind = if detached == Detached::End { '/' } else { '+' };
         let mark = format!("{}{kind}{}", mark(), COUNTER.fetch_add(1, Ordering::Relaxed));
         command.env(VARIABLE, &mark);
         report("?\n");
