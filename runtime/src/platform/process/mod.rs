@@ -128,15 +128,12 @@ pub(crate) fn run_watched(
 /// Starts a program as the leader of a new process group. Every program of a trial starts here.
 pub(crate) fn spawn(command: &mut Command, echo: Echo, detached: Detached) -> io::Result<(Child, RunningGroup)> {
     #[cfg(unix)]
-    let mut watched = watchdog::Watched::new(command, detached);
+    let watched = watchdog::Watched::new(command, detached);
     #[cfg(not(unix))]
     let _ = detached;
-    let (child, mut group) = spawn_unwatched(command, echo)?;
+    let (child, group) = spawn_unwatched(command, echo)?;
     #[cfg(unix)]
-    {
-        group.detached_mark = watched.started(child.id());
-        group.watched = Some(watched);
-    }
+    let group = watched.started(group);
     Ok((child, group))
 }
 

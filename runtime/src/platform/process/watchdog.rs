@@ -11,7 +11,7 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use crate::platform::process::{Detached, own_group};
+use crate::platform::process::{Detached, RunningGroup, own_group};
 
 /// Reads events of programs: `?` one is about to start, `+ ID` it has started, `!` it has not, `- ID` its group has ended. At
 /// the end of its input, it asks the remaining groups to end, and ends them two seconds later. Processes that left these groups,
@@ -79,11 +79,13 @@ impl Watched {
         Self { id: None, mark: (detached == Detached::End).then(|| format!("{VARIABLE}={mark}")) }
     }
 
-    /// The program has started. Returns the variable by which its detached processes are found.
-    pub(crate) fn started(&mut self, id: u32) -> Option<String> {
-        report(&format!("+ {id}\n"));
-        self.id = Some(id);
-        self.mark.take()
+    /// The program has started; its group, which is watched from now on.
+    pub(crate) fn started(mut self, mut group: RunningGroup) -> RunningGroup {
+        report(&format!("+ {}\n", group.id));
+        self.id = Some(group.id);
+        group.detached_mark = self.mark.take();
+        group.watched = Some(self);
+        group
     }
 }
 
