@@ -185,6 +185,7 @@ struct SchemaCheck<'n, 'd> {
 impl<'n> SchemaCheck<'n, '_> {
     fn schema(&mut self, node: &'n Node, what: &str) {
         self.found.push(node);
+        let is_root = self.found.len() == 1;
         let Some(entries) = node.as_mapping() else {
             if !is_schema(node) {
                 self.kind(node, what, "a mapping, `true` or `false`");
@@ -195,7 +196,7 @@ impl<'n> SchemaCheck<'n, '_> {
             let has_name = |keyword: &&Keyword| keyword.0 == entry.key;
             let has_draft = |keyword: &&Keyword| keyword.2 <= self.draft && self.draft <= keyword.3;
             match KEYWORDS.iter().filter(has_name).find(has_draft) {
-                Some((_, shape, ..)) => self.value(entry, *shape, self.found.len() == 1),
+                Some((_, shape, ..)) => self.value(entry, *shape, is_root),
                 None if KEYWORDS.iter().any(|keyword| has_name(&keyword)) => {
                     let message = format!("`{}` has no meaning in the draft of this schema", entry.key);
                     let help = "use the keyword of the draft, or name another draft with `$schema`";

@@ -99,6 +99,7 @@ fn mistakes_have_their_place_and_are_reported_once() {
             &["2:1 E076 `prefixItems` has no meaning in the draft of this schema"],
         ),
         ("properties: {a: {$id: other.json}}", &["1:23 E076 a schema inside the schema has an `$id` of its own"]),
+        ("properties: {a: {}}\n$id: https://example.org/s", &[]),
         ("properties: {type: {type: text}}", &["1:27 E076 `type` is `text`, which is not a JSON type"]),
         ("const: {type: 5}\nenum: [{type: 5}]\ndefault: {minimum: a}", &[]),
     ];
