@@ -5,6 +5,7 @@ use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::pattern::CompiledPatterns;
 use crate::read::node::{Data, Entry, Node};
+use crate::source::Span;
 use evalsuite_diagnostics::suggest;
 
 /// A version of JSON Schema; later ones are greater.
@@ -41,124 +42,72 @@ impl Draft {
 }
 
 /// The value of a keyword.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum ValueShape {
-    Anything,
-    Boolean,
-    Count,
-    Dependencies,
-    Enum,
-    Format,
-    Identifier,
-    Number,
-    Pattern,
-    PositiveNumber,
-    Schema,
-    SchemaOrList,
-    /// A list of schemas, not empty.
-    Schemas,
-    /// Schemas by name.
-    NamedSchemas,
-    /// Schemas by pattern.
-    PatternSchemas,
-    Text,
-    /// A list of different texts.
-    Texts,
-    /// Lists of texts by name.
-    NamedTexts,
-    Type,
+    /// What passes the check; the words say what that is.
+    Simple(fn(&Node) -> bool, &'static str),
+    /// What a function checks, which reports problems.
+    Checked(for<'n> fn(&mut SchemaCheck<'n, '_>, &'n Node, &str)),
 }
 
-/// A keyword, and the first and the last draft that has it.
-type Keyword = (&'static str, ValueShape, Draft, Draft);
+use ValueShape::{Checked, Simple};
 
-const KEYWORDS: &[Keyword] = &[
-    ("$anchor", ValueShape::Text, Draft201909, Draft202012),
-    ("$comment", ValueShape::Text, Draft7, Draft202012),
-    ("$defs", ValueShape::NamedSchemas, Draft201909, Draft202012),
-    ("$dynamicAnchor", ValueShape::Text, Draft202012, Draft202012),
-    ("$dynamicRef", ValueShape::Text, Draft202012, Draft202012),
-    ("$id", ValueShape::Identifier, Draft6, Draft202012),
-    ("$recursiveAnchor", ValueShape::Boolean, Draft201909, Draft201909),
-    ("$recursiveRef", ValueShape::Text, Draft201909, Draft201909),
-    ("$ref", ValueShape::Text, Draft6, Draft202012),
-    ("$schema", ValueShape::Text, Draft6, Draft202012),
-    ("$vocabulary", ValueShape::Anything, Draft201909, Draft202012),
-    ("additionalItems", ValueShape::Schema, Draft6, Draft201909),
-    ("additionalProperties", ValueShape::Schema, Draft6, Draft202012),
-    ("allOf", ValueShape::Schemas, Draft6, Draft202012),
-    ("anyOf", ValueShape::Schemas, Draft6, Draft202012),
-    ("const", ValueShape::Anything, Draft6, Draft202012),
-    ("contains", ValueShape::Schema, Draft6, Draft202012),
-    ("contentEncoding", ValueShape::Text, Draft7, Draft202012),
-    ("contentMediaType", ValueShape::Text, Draft7, Draft202012),
-    ("contentSchema", ValueShape::Schema, Draft201909, Draft202012),
-    ("default", ValueShape::Anything, Draft6, Draft202012),
-    ("definitions", ValueShape::NamedSchemas, Draft6, Draft202012),
-    ("dependencies", ValueShape::Dependencies, Draft6, Draft202012),
-    ("dependentRequired", ValueShape::NamedTexts, Draft201909, Draft202012),
-    ("dependentSchemas", ValueShape::NamedSchemas, Draft201909, Draft202012),
-    ("deprecated", ValueShape::Boolean, Draft201909, Draft202012),
-    ("description", ValueShape::Text, Draft6, Draft202012),
-    ("else", ValueShape::Schema, Draft7, Draft202012),
-    ("enum", ValueShape::Enum, Draft6, Draft202012),
-    ("examples", ValueShape::Anything, Draft6, Draft202012),
-    ("exclusiveMaximum", ValueShape::Number, Draft6, Draft202012),
-    ("exclusiveMinimum", ValueShape::Number, Draft6, Draft202012),
-    ("format", ValueShape::Format, Draft6, Draft202012),
-    ("if", ValueShape::Schema, Draft7, Draft202012),
-    ("items", ValueShape::SchemaOrList, Draft6, Draft201909),
-    ("items", ValueShape::Schema, Draft202012, Draft202012),
-    ("maxContains", ValueShape::Count, Draft201909, Draft202012),
-    ("maxItems", ValueShape::Count, Draft6, Draft202012),
-    ("maxLength", ValueShape::Count, Draft6, Draft202012),
-    ("maxProperties", ValueShape::Count, Draft6, Draft202012),
-    ("maximum", ValueShape::Number, Draft6, Draft202012),
-    ("minContains", ValueShape::Count, Draft201909, Draft202012),
-    ("minItems", ValueShape::Count, Draft6, Draft202012),
-    ("minLength", ValueShape::Count, Draft6, Draft202012),
-    ("minProperties", ValueShape::Count, Draft6, Draft202012),
-    ("minimum", ValueShape::Number, Draft6, Draft202012),
-    ("multipleOf", ValueShape::PositiveNumber, Draft6, Draft202012),
-    ("not", ValueShape::Schema, Draft6, Draft202012),
-    ("oneOf", ValueShape::Schemas, Draft6, Draft202012),
-    ("pattern", ValueShape::Pattern, Draft6, Draft202012),
-    ("patternProperties", ValueShape::PatternSchemas, Draft6, Draft202012),
-    ("prefixItems", ValueShape::Schemas, Draft202012, Draft202012),
-    ("properties", ValueShape::NamedSchemas, Draft6, Draft202012),
-    ("propertyNames", ValueShape::Schema, Draft6, Draft202012),
-    ("readOnly", ValueShape::Boolean, Draft7, Draft202012),
-    ("required", ValueShape::Texts, Draft6, Draft202012),
-    ("then", ValueShape::Schema, Draft7, Draft202012),
-    ("title", ValueShape::Text, Draft6, Draft202012),
-    ("type", ValueShape::Type, Draft6, Draft202012),
-    ("unevaluatedItems", ValueShape::Schema, Draft201909, Draft202012),
-    ("unevaluatedProperties", ValueShape::Schema, Draft201909, Draft202012),
-    ("uniqueItems", ValueShape::Boolean, Draft6, Draft202012),
-    ("writeOnly", ValueShape::Boolean, Draft7, Draft202012),
+const ANYTHING: ValueShape = Simple(|_| true, "");
+const BOOLEAN: ValueShape = Simple(|node| matches!(node.data, Data::Bool(_)), "`true` or `false`");
+const COUNT: ValueShape = Simple(
+    |node| node.as_f64().is_some_and(|number| number >= 0.0 && number.fract() == 0.0),
+    "a whole number of at least 0",
+);
+const ENUM: ValueShape =
+    Simple(|node| node.as_sequence().is_some_and(|values| !values.is_empty()), "a list of at least one value");
+const NUMBER: ValueShape = Simple(|node| matches!(node.data, Data::Number(_)), "a number");
+const POSITIVE: ValueShape = Simple(|node| node.as_f64().is_some_and(|number| number > 0.0), "a number above 0");
+const TEXT: ValueShape = Simple(|node| node.as_str().is_some(), "text");
+
+/// The value of keywords, the first and the last draft that has them, and their names.
+type Keywords = (ValueShape, Draft, Draft, &'static [&'static str]);
+
+const KEYWORDS: &[Keywords] = &[
+    (ANYTHING, Draft6, Draft202012, &["const", "default", "examples"]),
+    (BOOLEAN, Draft6, Draft202012, &["uniqueItems"]),
+    (Checked(dependencies), Draft6, Draft202012, &["dependencies"]),
+    (Checked(format), Draft6, Draft202012, &["format"]),
+    (Checked(identifier), Draft6, Draft202012, &["$id"]),
+    (Checked(named_schemas), Draft6, Draft202012, &["definitions", "properties"]),
+    (Checked(pattern), Draft6, Draft202012, &["pattern"]),
+    (Checked(pattern_schemas), Draft6, Draft202012, &["patternProperties"]),
+    (Checked(schema), Draft6, Draft202012, &["additionalProperties", "contains", "not", "propertyNames"]),
+    (Checked(schemas), Draft6, Draft202012, &["allOf", "anyOf", "oneOf"]),
+    (Checked(texts), Draft6, Draft202012, &["required"]),
+    (Checked(types), Draft6, Draft202012, &["type"]),
+    (COUNT, Draft6, Draft202012, &["maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"]),
+    (ENUM, Draft6, Draft202012, &["enum"]),
+    (NUMBER, Draft6, Draft202012, &["exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum"]),
+    (POSITIVE, Draft6, Draft202012, &["multipleOf"]),
+    (TEXT, Draft6, Draft202012, &["$ref", "$schema", "description", "title"]),
+    (Checked(schema), Draft6, Draft201909, &["additionalItems"]),
+    (Checked(schema_or_list), Draft6, Draft201909, &["items"]),
+    (BOOLEAN, Draft7, Draft202012, &["readOnly", "writeOnly"]),
+    (Checked(schema), Draft7, Draft202012, &["else", "if", "then"]),
+    (TEXT, Draft7, Draft202012, &["$comment", "contentEncoding", "contentMediaType"]),
+    (ANYTHING, Draft201909, Draft202012, &["$vocabulary"]),
+    (BOOLEAN, Draft201909, Draft202012, &["deprecated"]),
+    (Checked(named_schemas), Draft201909, Draft202012, &["$defs", "dependentSchemas"]),
+    (Checked(named_texts), Draft201909, Draft202012, &["dependentRequired"]),
+    (Checked(schema), Draft201909, Draft202012, &["contentSchema", "unevaluatedItems", "unevaluatedProperties"]),
+    (COUNT, Draft201909, Draft202012, &["maxContains", "minContains"]),
+    (TEXT, Draft201909, Draft202012, &["$anchor"]),
+    (BOOLEAN, Draft201909, Draft201909, &["$recursiveAnchor"]),
+    (TEXT, Draft201909, Draft201909, &["$recursiveRef"]),
+    (Checked(schema), Draft202012, Draft202012, &["items"]),
+    (Checked(schemas), Draft202012, Draft202012, &["prefixItems"]),
+    (TEXT, Draft202012, Draft202012, &["$dynamicAnchor", "$dynamicRef"]),
 ];
 
 const TYPES: &[&str] = &["array", "boolean", "integer", "null", "number", "object", "string"];
 
-const FORMATS: &[&str] = &[
-    "date",
-    "date-time",
-    "duration",
-    "email",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "iri",
-    "iri-reference",
-    "json-pointer",
-    "regex",
-    "relative-json-pointer",
-    "time",
-    "uri",
-    "uri-reference",
-    "uri-template",
-    "uuid",
-];
+/// The formats of strings, with blanks between them.
+const FORMATS: &str = "date date-time duration email hostname ipv4 ipv6 iri iri-reference json-pointer regex relative-json-pointer time uri uri-reference uri-template uuid";
 
 /// Words of other vocabularies that are close to a keyword and mean something else.
 const NO_MISTAKES: &[&str] = &["example", "optional"];
@@ -171,184 +120,170 @@ pub(super) fn check<'n>(
     d: &mut Diagnostics,
 ) -> Vec<&'n Node> {
     let mut check = SchemaCheck { draft, found: Vec::new(), patterns, d };
-    check.schema(root, "a schema");
+    schema(&mut check, root, "a schema");
     check.found
 }
 
 struct SchemaCheck<'n, 'd> {
     draft: Draft,
+    /// The schemas so far, the root first.
     found: Vec<&'n Node>,
     patterns: &'d CompiledPatterns,
     d: &'d mut Diagnostics,
 }
 
-impl<'n> SchemaCheck<'n, '_> {
-    fn schema(&mut self, node: &'n Node, what: &str) {
-        self.found.push(node);
-        let is_root = self.found.len() == 1;
-        let Some(entries) = node.as_mapping() else {
-            if !is_schema(node) {
-                self.kind(node, what, "a mapping, `true` or `false`");
+fn schema<'n>(check: &mut SchemaCheck<'n, '_>, node: &'n Node, what: &str) {
+    check.found.push(node);
+    let Some(entries) = node.as_mapping() else {
+        return check.expect(is_schema(node), node, what, "a mapping, `true` or `false`");
+    };
+    for entry in entries {
+        let mut named = KEYWORDS.iter().filter(|(.., names)| names.contains(&entry.key.as_str())).peekable();
+        let is_known = named.peek().is_some();
+        let what = format!("`{}`", entry.key);
+        match named.find(|(_, first, last, _)| (*first..=*last).contains(&check.draft)) {
+            Some((Simple(is_valid, expected), ..)) => {
+                check.expect(is_valid(&entry.value), &entry.value, &what, expected);
             }
-            return;
-        };
-        for entry in entries {
-            let has_name = |keyword: &&Keyword| keyword.0 == entry.key;
-            let has_draft = |keyword: &&Keyword| keyword.2 <= self.draft && self.draft <= keyword.3;
-            match KEYWORDS.iter().filter(has_name).find(has_draft) {
-                Some((_, shape, ..)) => self.value(entry, *shape, is_root),
-                None if KEYWORDS.iter().any(|keyword| has_name(&keyword)) => {
-                    let message = format!("`{}` has no meaning in the draft of this schema", entry.key);
-                    let help = "use the keyword of the draft, or name another draft with `$schema`";
-                    self.d.report(Code::InvalidJsonSchema, entry.key_span, message, help);
-                }
-                None => self.unknown(entry),
+            Some((Checked(value), ..)) => value(check, &entry.value, &what),
+            None if is_known => {
+                let message = format!("{what} has no meaning in the draft of this schema");
+                let help = "use the keyword of the draft, or name another draft with `$schema`";
+                check.d.report(Code::InvalidJsonSchema, entry.key_span, message, help);
             }
+            None => check.unknown(entry),
         }
     }
+}
 
+fn schemas<'n>(check: &mut SchemaCheck<'n, '_>, node: &'n Node, what: &str) {
+    match node.as_sequence() {
+        Some(items @ [_, ..]) => items.iter().for_each(|item| schema(check, item, &format!("an element of {what}"))),
+        _ => check.kind(node, what, "a list of at least one schema"),
+    }
+}
+
+fn schema_or_list<'n>(check: &mut SchemaCheck<'n, '_>, node: &'n Node, what: &str) {
+    node.as_sequence().unwrap_or(std::slice::from_ref(node)).iter().for_each(|item| schema(check, item, what));
+}
+
+/// Calls `value` with each entry of a mapping, and its key as messages name it.
+fn entries<'n, 'd>(
+    check: &mut SchemaCheck<'n, 'd>,
+    node: &'n Node,
+    what: &str,
+    value: fn(&mut SchemaCheck<'n, 'd>, &'n Entry, &str),
+) {
+    let Some(entries) = node.as_mapping() else { return check.kind(node, what, "a mapping") };
+    entries.iter().for_each(|entry| value(check, entry, &format!("`{}`", entry.key)));
+}
+
+fn named_schemas<'n>(check: &mut SchemaCheck<'n, '_>, node: &'n Node, what: &str) {
+    entries(check, node, what, |check, entry, what| schema(check, &entry.value, what));
+}
+
+fn pattern_schemas<'n>(check: &mut SchemaCheck<'n, '_>, node: &'n Node, what: &str) {
+    entries(check, node, what, |check, entry, what| {
+        check.pattern(&entry.key, entry.key_span, "the keys of `patternProperties` are patterns");
+        schema(check, &entry.value, what);
+    });
+}
+
+/// Lists of texts by name.
+fn named_texts<'n>(check: &mut SchemaCheck<'n, '_>, node: &'n Node, what: &str) {
+    entries(check, node, what, |check, entry, what| texts(check, &entry.value, what));
+}
+
+fn dependencies<'n>(check: &mut SchemaCheck<'n, '_>, node: &'n Node, what: &str) {
+    entries(check, node, what, |check, entry, what| match entry.value.as_sequence() {
+        Some(_) => texts(check, &entry.value, what),
+        None => schema(check, &entry.value, what),
+    });
+}
+
+/// The root may have an `$id`; a schema inside it with its own would be another document.
+fn identifier(check: &mut SchemaCheck<'_, '_>, node: &Node, what: &str) {
+    let is_of_root = check.found[0].entry("$id").is_some_and(|entry| std::ptr::eq(&entry.value, node));
+    match node.as_str() {
+        None => check.kind(node, what, "text"),
+        Some(text) if !is_of_root && !text.starts_with('#') => {
+            let help = "delete it, and refer to the schema by its place: `#/$defs/NAME`";
+            invalid(node, "a schema inside the schema has an `$id` of its own", help, check.d);
+        }
+        Some(_) => {}
+    }
+}
+
+/// Unknown formats are allowed, and check nothing.
+fn format(check: &mut SchemaCheck<'_, '_>, node: &Node, what: &str) {
+    let Some(text) = node.as_str() else { return check.kind(node, what, "text") };
+    let nearest = suggest::nearest(text, FORMATS.split(' '));
+    if let Some(near) = nearest.first().filter(|_| FORMATS.split(' ').all(|known| known != text)) {
+        invalid(node, format!("unknown format `{text}`"), format!("did you mean `{near}`?"), check.d);
+    }
+}
+
+fn pattern(check: &mut SchemaCheck<'_, '_>, node: &Node, what: &str) {
+    match node.as_str() {
+        Some(text) => check.pattern(text, node.span, "write a regular expression"),
+        None => check.kind(node, what, "text"),
+    }
+}
+
+fn types(check: &mut SchemaCheck<'_, '_>, node: &Node, what: &str) {
+    let items = match &node.data {
+        Data::String(_) => std::slice::from_ref(node),
+        Data::Sequence(items) if !items.is_empty() => items,
+        _ => return check.kind(node, what, "the name of a type, or a list of them"),
+    };
+    for item in items.iter().filter(|item| item.as_str().is_none_or(|name| !TYPES.contains(&name))) {
+        let Some(name) = item.as_str() else {
+            check.kind(item, what, "the name of a type");
+            continue;
+        };
+        let help = suggest::did_you_mean(name, TYPES.iter().copied());
+        let help = help.unwrap_or_else(|| format!("write {}", suggest::quoted(TYPES, "or")));
+        invalid(item, format!("`type` is `{name}`, which is not a JSON type"), help, check.d);
+    }
+    check.repeated(items);
+}
+
+/// A list of different texts.
+fn texts(check: &mut SchemaCheck<'_, '_>, node: &Node, what: &str) {
+    let Some(items) = node.as_sequence() else { return check.kind(node, what, "a list of names") };
+    items.iter().filter(|item| item.as_str().is_none()).for_each(|item| check.kind(item, what, "a list of names"));
+    check.repeated(items);
+}
+
+impl SchemaCheck<'_, '_> {
     /// Unknown keywords are allowed and have no effect; one that is close to a known keyword is a misspelling.
     fn unknown(&mut self, entry: &Entry) {
         if NO_MISTAKES.contains(&entry.key.as_str()) || fields::is_own(&entry.key) {
             return;
         }
-        let near = suggest::nearest(&entry.key, KEYWORDS.iter().map(|keyword| keyword.0));
+        let near = suggest::nearest(&entry.key, KEYWORDS.iter().flat_map(|(.., names)| *names).copied());
         if let Some(near) = near.first() {
             let message = format!("unknown keyword `{}` in a schema", entry.key);
             self.d.report(Code::InvalidJsonSchema, entry.key_span, message, format!("did you mean `{near}`?"));
         }
     }
 
-    fn value(&mut self, entry: &'n Entry, shape: ValueShape, is_root: bool) {
-        let (node, what) = (&entry.value, format!("`{}`", entry.key));
-        match shape {
-            ValueShape::Anything => {}
-            ValueShape::Boolean => self.expect(matches!(node.data, Data::Bool(_)), node, &what, "`true` or `false`"),
-            ValueShape::Text => self.expect(node.as_str().is_some(), node, &what, "text"),
-            ValueShape::Number => self.expect(matches!(node.data, Data::Number(_)), node, &what, "a number"),
-            ValueShape::PositiveNumber => {
-                self.expect(node.as_f64().is_some_and(|n| n > 0.0), node, &what, "a number above 0")
-            }
-            ValueShape::Count => {
-                let is_count = node.as_f64().is_some_and(|n| n >= 0.0 && n.fract() == 0.0);
-                self.expect(is_count, node, &what, "a whole number of at least 0");
-            }
-            ValueShape::Identifier => self.identifier(node, &what, is_root),
-            ValueShape::Format => self.format(node, &what),
-            ValueShape::Pattern => match node.as_str() {
-                Some(text) => self.pattern(text, node),
-                None => self.kind(node, &what, "text"),
-            },
-            ValueShape::Enum => {
-                let has_values = node.as_sequence().is_some_and(|values| !values.is_empty());
-                self.expect(has_values, node, &what, "a list of at least one value");
-            }
-            ValueShape::Type => self.types(node, &what),
-            ValueShape::Texts => self.texts(node, &what),
-            ValueShape::Schema => self.schema(node, &what),
-            ValueShape::Schemas => self.schemas(node, &what),
-            ValueShape::SchemaOrList if node.as_sequence().is_some() => {
-                node.as_sequence().unwrap_or_default().iter().for_each(|item| self.schema(item, &what));
-            }
-            ValueShape::SchemaOrList => self.schema(node, &what),
-            ValueShape::NamedSchemas
-            | ValueShape::PatternSchemas
-            | ValueShape::NamedTexts
-            | ValueShape::Dependencies => {
-                let Some(entries) = node.as_mapping() else { return self.kind(node, &what, "a mapping") };
-                entries.iter().for_each(|entry| self.named(entry, shape));
-            }
-        }
-    }
-
-    fn named(&mut self, entry: &'n Entry, shape: ValueShape) {
-        let what = format!("`{}`", entry.key);
-        match shape {
-            ValueShape::NamedTexts => return self.texts(&entry.value, &what),
-            ValueShape::Dependencies if entry.value.as_sequence().is_some() => return self.texts(&entry.value, &what),
-            ValueShape::PatternSchemas => {
-                if let Err(problem) = self.patterns.check(&entry.key, "") {
-                    let help = problem.help("the keys of `patternProperties` are patterns");
-                    self.d.report(schema_code(problem.code), entry.key_span, problem.message, help);
-                }
-            }
-            _ => {}
-        }
-        self.schema(&entry.value, &what);
-    }
-
-    fn schemas(&mut self, node: &'n Node, what: &str) {
-        match node.as_sequence() {
-            Some(items @ [_, ..]) => items.iter().for_each(|item| self.schema(item, &format!("an element of {what}"))),
-            _ => self.kind(node, what, "a list of at least one schema"),
-        }
-    }
-
-    /// The root may have an `$id`; a schema inside it with its own would be another document.
-    fn identifier(&mut self, node: &Node, what: &str, is_root: bool) {
-        match node.as_str() {
-            None => self.kind(node, what, "text"),
-            Some(text) if !is_root && !text.starts_with('#') => invalid(
-                node,
-                "a schema inside the schema has an `$id` of its own",
-                "delete it, and refer to the schema by its place: `#/$defs/NAME`",
-                self.d,
-            ),
-            Some(_) => {}
-        }
-    }
-
-    /// Unknown formats are allowed, and check nothing.
-    fn format(&mut self, node: &Node, what: &str) {
-        let Some(text) = node.as_str() else { return self.kind(node, what, "text") };
-        if FORMATS.contains(&text) {
-            return;
-        }
-        if let Some(near) = suggest::nearest(text, FORMATS.iter().copied()).first() {
-            invalid(node, format!("unknown format `{text}`"), format!("did you mean `{near}`?"), self.d);
-        }
-    }
-
-    fn pattern(&mut self, text: &str, node: &Node) {
+    fn pattern(&mut self, text: &str, place: Span, help: &'static str) {
         if let Err(problem) = self.patterns.check(text, "") {
-            let help = problem.help("write a regular expression");
-            self.d.report(schema_code(problem.code), node.span, problem.message, help);
+            let is_limit = problem.code == Code::LimitExceeded;
+            let code = if is_limit { problem.code } else { Code::InvalidJsonSchema };
+            let help = problem.help(help);
+            self.d.report(code, place, problem.message, help);
         }
     }
 
-    fn types(&mut self, node: &Node, what: &str) {
-        let items = match &node.data {
-            Data::String(_) => std::slice::from_ref(node),
-            Data::Sequence(items) if !items.is_empty() => items,
-            _ => return self.kind(node, what, "the name of a type, or a list of them"),
-        };
+    fn repeated(&mut self, items: &[Node]) {
         for (index, item) in items.iter().enumerate() {
-            let Some(name) = item.as_str() else {
-                self.kind(item, what, "the name of a type");
-                continue;
-            };
-            if !TYPES.contains(&name) {
-                let help = suggest::did_you_mean(name, TYPES.iter().copied())
-                    .unwrap_or_else(|| format!("write {}", suggest::quoted(TYPES, "or")));
-                invalid(item, format!("`type` is `{name}`, which is not a JSON type"), help, self.d);
+            if let Some(name) = item.as_str()
+                && items[..index].iter().any(|other| other.as_str() == Some(name))
+            {
+                invalid(item, format!("`{name}` is named twice"), "delete one", self.d);
             }
-            self.repeated(&items[..index], item, name);
-        }
-    }
-
-    fn texts(&mut self, node: &Node, what: &str) {
-        let Some(items) = node.as_sequence() else { return self.kind(node, what, "a list of names") };
-        for (index, item) in items.iter().enumerate() {
-            match item.as_str() {
-                Some(name) => self.repeated(&items[..index], item, name),
-                None => self.kind(item, what, "a list of names"),
-            }
-        }
-    }
-
-    fn repeated(&mut self, before: &[Node], item: &Node, name: &str) {
-        if before.iter().any(|other| other.as_str() == Some(name)) {
-            invalid(item, format!("`{name}` is named twice"), "delete one", self.d);
         }
     }
 
@@ -370,9 +305,4 @@ impl<'n> SchemaCheck<'n, '_> {
         };
         invalid(node, format!("{what} must be {expected}, found {found}"), help, self.d);
     }
-}
-
-/// The code of a problem of a pattern in a schema.
-fn schema_code(of_pattern: Code) -> Code {
-    if of_pattern == Code::LimitExceeded { of_pattern } else { Code::InvalidJsonSchema }
 }
