@@ -3,8 +3,8 @@
 use crate::diagnostic::{Edit, Fix};
 use crate::read::node::Node;
 
-/// The name of a type in another tool, the type here, and what `value` becomes.
-type Foreign = (&'static str, &'static str, Text);
+/// The names of types in another tool, the type here, and what `value` becomes.
+type Foreign = (&'static [&'static str], &'static str, Text);
 
 /// What becomes of the key `value` of a [`Foreign`] type.
 #[derive(Clone, Copy, PartialEq)]
@@ -26,59 +26,37 @@ const NOTHING: Text = Text::Otherwise("");
 
 const FOREIGN: &[Foreign] = &[
     // promptfoo, as `convert` writes them.
-    ("llm-rubric", "rubrics", Text::Criterion),
-    ("agent-rubric", "rubrics", Text::Criterion),
-    ("model-graded-closedqa", "rubrics", Text::Criterion),
-    ("factuality", "rubrics", Text::Criterion),
-    ("model-graded-factuality", "rubrics", Text::Criterion),
-    ("trajectory:goal-success", "rubrics", Text::Criterion),
-    ("g-eval", "llm-grader", Text::Prompt),
-    ("answer-relevance", "llm-grader", Text::Prompt),
-    ("levenshtein", "similar", Text::Value),
-    ("javascript", "code-grader", SCRIPT),
-    ("python", "code-grader", SCRIPT),
-    ("ruby", "code-grader", SCRIPT),
-    ("webhook", "code-grader", SCRIPT),
-    ("is-valid-json", "is-json", NOTHING),
-    ("json", "is-json", NOTHING),
-    ("trajectory:tool-used", "tool-trajectory", CALLS),
-    ("trajectory:tool-sequence", "tool-trajectory", CALLS),
-    ("trajectory:tool-args-match", "tool-trajectory", CALLS),
-    ("trajectory:step-count", "execution-metrics", Text::Otherwise("`max_tool_calls`")),
-    ("tool-call-f1", "tool-trajectory", CALLS),
-    ("skill-used", "skill-trigger", Text::Otherwise("`skill`")),
-    ("assert-set", "composite", Text::Otherwise("`assertions` and `aggregator`")),
+    (&["llm-rubric", "agent-rubric", "model-graded-closedqa", "factuality"], "rubrics", Text::Criterion),
+    (&["model-graded-factuality", "trajectory:goal-success"], "rubrics", Text::Criterion),
+    (&["g-eval", "answer-relevance"], "llm-grader", Text::Prompt),
+    (&["levenshtein"], "similar", Text::Value),
+    (&["javascript", "python", "ruby", "webhook"], "code-grader", SCRIPT),
+    (&["is-valid-json", "json"], "is-json", NOTHING),
+    (&["trajectory:tool-used", "trajectory:tool-sequence", "trajectory:tool-args-match"], "tool-trajectory", CALLS),
+    (&["tool-call-f1"], "tool-trajectory", CALLS),
+    (&["trajectory:step-count"], "execution-metrics", Text::Otherwise("`max_tool_calls`")),
+    (&["skill-used"], "skill-trigger", Text::Otherwise("`skill`")),
+    (&["assert-set"], "composite", Text::Otherwise("`assertions` and `aggregator`")),
     // Inspect.
-    ("includes", "contains", Text::Value),
-    ("match", "ends-with", Text::Value),
-    ("exact", "equals", Text::Value),
-    ("pattern", "regex", Text::Value),
-    ("model-graded-qa", "llm-grader", Text::Prompt),
-    ("model-graded-fact", "llm-grader", Text::Prompt),
+    (&["includes"], "contains", Text::Value),
+    (&["match"], "ends-with", Text::Value),
+    (&["exact"], "equals", Text::Value),
+    (&["pattern"], "regex", Text::Value),
+    (&["model-graded-qa", "model-graded-fact"], "llm-grader", Text::Prompt),
     // OpenAI's evals.
-    ("string-check", "equals", Text::Otherwise("`value`")),
-    ("text-similarity", "similar", Text::Otherwise("`value` and `threshold`")),
-    ("label-model", "llm-grader", Text::Prompt),
-    ("score-model", "llm-grader", Text::Prompt),
-    ("modelgraded", "llm-grader", Text::Prompt),
-    ("fuzzy-match", "similar", Text::Value),
-    ("json-match", "json-schema", SCHEMA),
+    (&["string-check"], "equals", Text::Otherwise("`value`")),
+    (&["text-similarity"], "similar", Text::Otherwise("`value` and `threshold`")),
+    (&["label-model", "score-model", "modelgraded"], "llm-grader", Text::Prompt),
+    (&["fuzzy-match"], "similar", Text::Value),
+    (&["json-match"], "json-schema", SCHEMA),
     // DeepEval.
-    ("geval", "llm-grader", Text::Prompt),
-    ("answer-relevancy", "llm-grader", Text::Prompt),
-    ("faithfulness", "llm-grader", Text::Prompt),
-    ("hallucination", "llm-grader", Text::Prompt),
-    ("task-completion", "llm-grader", Text::Prompt),
-    ("tool-correctness", "tool-trajectory", CALLS),
-    ("json-correctness", "json-schema", SCHEMA),
+    (&["geval", "answer-relevancy", "faithfulness", "hallucination", "task-completion"], "llm-grader", Text::Prompt),
+    (&["tool-correctness"], "tool-trajectory", CALLS),
+    (&["json-correctness"], "json-schema", SCHEMA),
     // Others.
-    ("exact-match", "equals", Text::Value),
-    ("equals-expected", "equals", Text::Value),
-    ("llm", "llm-grader", Text::Prompt),
-    ("llm-as-judge", "llm-grader", Text::Prompt),
-    ("judge", "llm-grader", Text::Prompt),
-    ("rouge-n", "similar", Text::Value),
-    ("bleu", "similar", Text::Value),
+    (&["exact-match", "equals-expected"], "equals", Text::Value),
+    (&["llm", "llm-as-judge", "judge"], "llm-grader", Text::Prompt),
+    (&["rouge-n", "bleu"], "similar", Text::Value),
 ];
 
 /// How a type that is not built in is written here, if another tool has it, or it is a built-in one with `not-` before it.
@@ -96,10 +74,14 @@ impl Replacement {
         let name = positive.unwrap_or(&folded);
         // The classes of DeepEval.
         let short = name.strip_suffix("metric").map_or(name, |name| name.trim_end_matches('-'));
-        let is_named = |(foreign, ..): &&Foreign| [name, short].contains(foreign) || foreign.replace('-', "") == short;
+        let is_named = |foreign: &&str| [name, short].contains(foreign) || foreign.replace('-', "") == short;
         let (type_name, text) = match super::built_in(name) {
             Some(table) => (table.id, Text::Value),
-            None => FOREIGN.iter().find(is_named).map(|(_, type_name, text)| (*type_name, *text))?,
+            None => {
+                let (_, type_name, text) =
+                    FOREIGN.iter().find(|(names, ..)| names.iter().any(|name| is_named(&name)))?;
+                (*type_name, *text)
+            }
         };
         (type_name != folded).then_some(Self { type_name, text, is_negated: positive.is_some() })
     }
