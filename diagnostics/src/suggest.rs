@@ -1,97 +1,66 @@
 //! Names that were probably meant: the one place that decides what "did you mean" suggests.
 
-/// Keys of other tools, and the keys with the same meaning here.
-const SYNONYMS: &[(&str, &str)] = &[
-    ("asserts", "assertions"),
-    ("graders", "assertions"),
-    ("checks", "assertions"),
-    ("cases", "tests"),
-    ("prompt", "input"),
-    ("question", "input"),
-    ("expected", "expected_output"),
-    ("answer", "expected_output"),
-    ("reference", "expected_output"),
-    ("reference_answer", "expected_output"),
-    ("expected_messages", "expected_output"),
-    ("messages", "input"),
-    ("input_messages", "input"),
-    ("outcome", "criteria"),
-    ("dataset", "name"),
-    ("timeout", "timeout_seconds"),
-    ("timeout_ms", "timeout_seconds"),
-    ("repeat", "trials"),
-    ("epochs", "trials"),
-    ("runs", "trials"),
-    ("threshold", "min_score"),
-    ("metric", "name"),
-    ("name", "id"),
-    ("name", "tool"),
-    ("tool_name", "tool"),
-    ("function", "tool"),
-    ("arguments", "args"),
-    ("parameters", "args"),
-    ("values", "value"),
-    ("text", "value"),
-    ("pattern", "value"),
-    ("ideal", "expected_output"),
-    ("target", "expected_output"),
-    ("expected_result", "expected_output"),
-    ("query", "input"),
-    ("inputs", "input"),
-    ("scorer", "assertions"),
-    ("scorers", "assertions"),
-    ("metrics", "assertions"),
-    ("evaluation", "assertions"),
-    ("expect", "expected_output"),
-    ("expected_answer", "expected_output"),
-    ("files", "input_files"),
-    ("attachments", "input_files"),
-    ("n", "count"),
-    ("times", "count"),
-    ("max_ms", "threshold"),
-    ("max_duration_ms", "threshold"),
-    ("threshold", "budget"),
-    ("max_cost", "budget"),
-    ("max_cost_usd", "budget"),
-    ("rubric", "criteria"),
-    ("rubrics", "criteria"),
-    ("description", "outcome"),
-    ("text", "content"),
-    ("tools", "expected"),
-    ("calls", "expected"),
-    ("expected_calls", "expected"),
-    ("provider", "target"),
-    ("providers", "targets"),
-    ("type", "name"),
-    ("settings", "config"),
-    ("trials", "trials_per_run"),
+/// Keys, and what other tools call them.
+const SYNONYMS: &[(&str, &[&str])] = &[
+    ("assertions", &["asserts", "graders", "checks", "scorer", "scorers", "metrics", "evaluation"]),
+    ("tests", &["cases"]),
+    ("input", &["prompt", "question", "messages", "input_messages", "query", "inputs"]),
+    ("expected_output", &["expected", "expect", "answer", "reference", "ideal", "target"]),
+    ("expected_output", &["expected_answer", "expected_messages", "expected_result", "reference_answer"]),
+    ("criteria", &["outcome", "rubric", "rubrics"]),
+    ("name", &["dataset", "metric", "type"]),
+    ("timeout_seconds", &["timeout", "timeout_ms"]),
+    ("trials", &["repeat", "epochs", "runs"]),
+    ("min_score", &["threshold"]),
+    ("id", &["name"]),
+    ("tool", &["name", "tool_name", "function"]),
+    ("args", &["arguments", "parameters"]),
+    ("value", &["values", "text", "pattern"]),
+    ("input_files", &["files", "attachments"]),
+    ("count", &["n", "times"]),
+    ("threshold", &["max_ms", "max_duration_ms"]),
+    ("budget", &["threshold", "max_cost", "max_cost_usd"]),
+    ("outcome", &["description"]),
+    ("content", &["text"]),
+    ("expected", &["tools", "calls", "expected_calls"]),
+    ("target", &["provider"]),
+    ("targets", &["providers"]),
+    ("config", &["settings"]),
+    ("trials_per_run", &["trials"]),
 ];
 
-/// Keys that mean what no file says, and where it is said.
-const ELSEWHERE: &[(&str, &str)] = &[("retries", RETRIES), ("max_retries", RETRIES), ("retry", RETRIES)];
+/// Keys with one meaning, and what to do instead of writing one of them.
+type Instead = (&'static [&'static str], &'static str);
 
-const RETRIES: &str =
-    "EVALSUITE_RETRIES sets the attempts after infrastructure errors; `trials` repeats a case to measure it";
+/// Keys that mean what no file says, and where it is said.
+const ELSEWHERE: &[Instead] = &[(
+    &["retries", "max_retries", "retry"],
+    "EVALSUITE_RETRIES sets the attempts after infrastructure errors; `trials` repeats a case to measure it",
+)];
 
 /// Keys of suites and cases in other tools, and what is written here in their place.
-const NOT_IN_FILES: &[(&str, &str)] = &[
-    ("skip", "cases are chosen when they run: give the case `tags`, and run with `--exclude-tag`"),
-    ("only", "cases are chosen when they run: by name, or with `--tag` and the key `tags`"),
-    ("disabled", "cases are chosen when they run: give the case `tags`, and run with `--exclude-tag`"),
-    ("judge", "the macro names the judge: `judge = …`; docs/judging.md describes it"),
-    ("judges", "the macro names the judges: `judges = [\"name\" => …]`; docs/judging.md describes them"),
-    ("model", "the agent chooses its model; several of them are `execution: { targets: [small, large] }`"),
-    ("models", "the agent chooses its model; several of them are `execution: { targets: [small, large] }`"),
-    ("agent", "the macro names the agent: `agent = my_agent`"),
-    ("description", "write a comment, or `metadata: { description: … }`"),
-    ("prompts", "write the text in `input` of each case; what comes before all of them in `input` of the suite"),
-    ("default_test", "write what all cases share next to `tests`: `input`, `assertions`, `execution`"),
-    ("defaultTest", "write what all cases share next to `tests`: `input`, `assertions`, `execution`"),
+const NOT_IN_FILES: &[Instead] = &[
+    (&["skip", "disabled"], "cases are chosen when they run: give the case `tags`, and run with `--exclude-tag`"),
+    (&["only"], "cases are chosen when they run: by name, or with `--tag` and the key `tags`"),
+    (&["judge"], "the macro names the judge: `judge = …`; docs/judging.md describes it"),
+    (&["judges"], "the macro names the judges: `judges = [\"name\" => …]`; docs/judging.md describes them"),
+    (&["model", "models"], "the agent chooses its model; several of them are `execution: { targets: [small, large] }`"),
+    (&["agent"], "the macro names the agent: `agent = my_agent`"),
+    (&["description"], "write a comment, or `metadata: { description: … }`"),
+    (&["prompts"], "write the text in `input` of each case; what comes before all of them in `input` of the suite"),
+    (
+        &["default_test", "defaultTest"],
+        "write what all cases share next to `tests`: `input`, `assertions`, `execution`",
+    ),
 ];
 
 /// What is written in place of a key that other tools have in suites and cases.
 pub fn said_elsewhere(written: &str) -> Option<&'static str> {
-    NOT_IN_FILES.iter().chain(ELSEWHERE).find(|(name, _)| *name == written).map(|(_, help)| *help)
+    instead(NOT_IN_FILES, written).or_else(|| instead(ELSEWHERE, written))
+}
+
+fn instead(table: &[Instead], written: &str) -> Option<&'static str> {
+    table.iter().find(|(names, _)| names.contains(&written)).map(|(_, help)| *help)
 }
 
 /// Names longer than this, in characters, are not typos; comparing them is slow.
@@ -105,7 +74,7 @@ const LISTED: usize = 20;
 
 /// The keys with the meaning that `written` has in other tools.
 pub fn synonyms(written: &str) -> impl Iterator<Item = &'static str> {
-    SYNONYMS.iter().filter(move |(from, _)| *from == written).map(|(_, to)| *to)
+    SYNONYMS.iter().filter(move |(_, from)| from.contains(&written)).map(|(to, _)| *to)
 }
 
 /// The known names closest to `written`: its synonym, then names by edit distance, at most three.
@@ -166,8 +135,8 @@ pub fn did_you_mean<'k>(written: &str, known: impl IntoIterator<Item = &'k str>)
 /// The place of the setting, if it does not belong in a file; else "did you mean …?" if a name is close, else the list
 /// of known names.
 pub fn did_you_mean_or_known(written: &str, known: &[&str]) -> String {
-    let elsewhere = ELSEWHERE.iter().find(|(name, _)| *name == written).map(|(_, help)| (*help).to_owned());
-    elsewhere
+    instead(ELSEWHERE, written)
+        .map(str::to_owned)
         .or_else(|| did_you_mean(written, known.iter().copied()))
         .unwrap_or_else(|| format!("known: {}", listed(known)))
 }
