@@ -26,7 +26,7 @@ impl Severity {
 }
 
 macro_rules! codes {
-    ($($(#[$doc:meta])* $variant:ident = $code:literal, $name:literal;)*) => {
+    ($($(#[$doc:meta])* $variant:ident = $code:literal, $name:literal $(, one_cause = $one_cause:literal)?;)*) => {
         /// The kind of a [`Diagnostic`](super::Diagnostic). Codes that start with `E` are errors, with `W` warnings.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
@@ -46,6 +46,12 @@ macro_rules! codes {
             /// The name, such as `unknown-key`.
             pub fn name(self) -> &'static str {
                 match self { $(Code::$variant => $name,)* }
+            }
+
+            /// Whether problems with this code and the same message have one cause, such as a grader that is not registered or a key
+            /// that a template of cases misspells.
+            pub(crate) fn has_one_cause(self) -> bool {
+                match self { $(Code::$variant => false $(|| $one_cause)?,)* }
             }
         }
     };
@@ -103,11 +109,11 @@ codes! {
     /// Case.yaml and case.yml.
     TwoCaseFiles = "E016", "two-case-files";
     /// Absolute path, `..` or link out of the root, link loop.
-    PathEscape = "E017", "path-escape";
+    PathEscape = "E017", "path-escape", one_cause = true;
     /// Named path missing or of the wrong kind.
-    MissingPath = "E018", "missing-path";
+    MissingPath = "E018", "missing-path", one_cause = true;
     /// Key not in the schema.
-    UnknownKey = "E019", "unknown-key";
+    UnknownKey = "E019", "unknown-key", one_cause = true;
     /// Another type than required.
     WrongType = "E020", "wrong-type";
     /// A required key is absent.
@@ -121,7 +127,7 @@ codes! {
     /// Two spellings of one setting.
     ConflictingKeys = "E025", "conflicting-keys";
     /// Known in a source format, removed or unsupported.
-    UnsupportedKey = "E026", "unsupported-key";
+    UnsupportedKey = "E026", "unsupported-key", one_cause = true;
     /// `${{ }}` in a structural value.
     InterpolationNotAllowed = "E027", "interpolation-not-allowed";
     /// Settings that exclude each other or are not allowed here (also `strategy: pass_at_k` with kind regression/mixed).
@@ -157,7 +163,7 @@ codes! {
     /// A case list, workspace file or template of the wrong shape (`workspace:` wrapper, mapping instead of list).
     InvalidExternalFile = "E043", "invalid-external-file";
     /// Template missing or malformed.
-    IncludeNotFound = "E044", "include-not-found";
+    IncludeNotFound = "E044", "include-not-found", one_cause = true;
     /// Cycle or > 3 levels.
     IncludeCycle = "E045", "include-cycle";
     /// Unknown or own id.
@@ -169,9 +175,9 @@ codes! {
     /// Task without graders.
     NoGraders = "E049", "no-graders";
     /// Not built in, not registered.
-    UnknownGrader = "E050", "unknown-grader";
+    UnknownGrader = "E050", "unknown-grader", one_cause = true;
     /// `code-judge`, `llm-judge`.
-    RemovedGraderType = "E051", "removed-grader-type";
+    RemovedGraderType = "E051", "removed-grader-type", one_cause = true;
     /// Value, mode, minimums, expected (also `[]` with in_order), fields, threshold, budget, skill, criteria, aggregator; a judge grader with nothing to judge by.
     MissingGraderSetting = "E052", "missing-grader-setting";
     /// Pattern or flag.
@@ -197,23 +203,23 @@ codes! {
     /// Registered name is a built-in type, or two fold to one name.
     GraderRegistration = "E063", "grader-registration";
     /// A case names a target outside the matrix, or the matrix lists one twice.
-    InvalidTarget = "E064", "invalid-target";
+    InvalidTarget = "E064", "invalid-target", one_cause = true;
     /// `workspace.docker`.
-    UnsupportedDocker = "E065", "unsupported-docker";
+    UnsupportedDocker = "E065", "unsupported-docker", one_cause = true;
     /// Static mode, in-place path, .code-workspace, `shared` without suite template.
-    UnsupportedWorkspace = "E066", "unsupported-workspace";
+    UnsupportedWorkspace = "E066", "unsupported-workspace", one_cause = true;
     /// Source missing, bad path, twice.
     InvalidRepo = "E067", "invalid-repo";
     /// Wrong shape, unknown hook.
     InvalidHook = "E068", "invalid-hook";
     /// Fixture_dir or base_fixture missing.
-    MissingFixture = "E069", "missing-fixture";
+    MissingFixture = "E069", "missing-fixture", one_cause = true;
     /// None found, or invalid.
     TargetsFile = "E070", "targets-file";
     /// Provider other than cli, batching, unknown name.
-    TargetNotRunnable = "E071", "target-not-runnable";
+    TargetNotRunnable = "E071", "target-not-runnable", one_cause = true;
     /// `{TOKEN}` in a cli command.
-    UnknownPlaceholder = "E072", "unknown-placeholder";
+    UnknownPlaceholder = "E072", "unknown-placeholder", one_cause = true;
     /// `${{ X }}` unset (run time).
     UnsetVariable = "E073", "unset-variable";
     /// A user grader refuses its config (`suite_check`).
@@ -227,29 +233,29 @@ codes! {
     /// A calibration with fewer than two samples.
     TooFewSamples = "E078", "too-few-samples";
     /// A grader needs a feature of evalsuite that is not compiled in.
-    MissingFeature = "E079", "missing-feature";
+    MissingFeature = "E079", "missing-feature", one_cause = true;
     /// A gate of a suite cannot be read, or is about something else than the suite.
     InvalidGate = "E080", "invalid-gate";
     /// A link below the suite leads to a directory that cargo should not search for changes.
     LinkedDirectory = "E081", "linked-directory";
     /// Old spelling.
-    DeprecatedKey = "W001", "deprecated-key";
+    DeprecatedKey = "W001", "deprecated-key", one_cause = true;
     /// Directory without case file.
     MissingCaseFile = "W002", "missing-case-file";
     /// `required: 0.7`, `required_min_score`.
-    DeprecatedValue = "W003", "deprecated-value";
+    DeprecatedValue = "W003", "deprecated-value", one_cause = true;
     /// Accepted setting or file without effect here (cache, pooled mode, `shared` for a case with its own template, YAML next to a .jsonl entry).
-    NoEffect = "W004", "no-effect";
+    NoEffect = "W004", "no-effect", one_cause = true;
     /// Flag g or y.
-    IgnoredRegexFlag = "W005", "ignored-regex-flag";
+    IgnoredRegexFlag = "W005", "ignored-regex-flag", one_cause = true;
     /// `@[User]:` inside content.
     RoleMarker = "W006", "role-marker";
     /// `{{ x }}` not known in a prompt or hook command.
-    UnknownTemplateVariable = "W007", "unknown-template-variable";
+    UnknownTemplateVariable = "W007", "unknown-template-variable", one_cause = true;
     /// A referenced text file is empty.
-    EmptyFile = "W008", "empty-file";
+    EmptyFile = "W008", "empty-file", one_cause = true;
     /// An argv element starts with `./` or `../` but does not exist.
-    ArgumentNotFound = "W009", "argument-not-found";
+    ArgumentNotFound = "W009", "argument-not-found", one_cause = true;
     /// Regex with interpolation.
     CheckedAtRunTime = "W010", "checked-at-run-time";
     /// Explicit name used twice.
@@ -277,7 +283,7 @@ codes! {
     /// A plain YAML text ends at a `#` that is followed by a letter or digit.
     TextCutByComment = "W022", "text-cut-by-comment";
     /// A case with an empty list of assertions and nothing else to grade.
-    UngradedCase = "W023", "ungraded-case";
+    UngradedCase = "W023", "ungraded-case", one_cause = true;
     /// A plain text among assertions, which a judge decides, starts like a grader.
     GraderLikeCriterion = "W024", "grader-like-criterion";
     /// `skill_name` of the evals is not the name of the skill, or the root of a repository has another name than the skill in it.

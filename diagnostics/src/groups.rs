@@ -11,38 +11,6 @@ const ALSO_HERE: &str = "also here";
 /// Most places that are printed of those that follow the first one.
 const SHOWN: usize = 6;
 
-impl Code {
-    /// Whether problems with this code and the same message have one cause, such as a grader that is not registered or a key that a
-    /// template of cases misspells.
-    fn has_one_cause(self) -> bool {
-        matches!(
-            self,
-            Code::PathEscape
-                | Code::MissingPath
-                | Code::UnknownKey
-                | Code::UnsupportedKey
-                | Code::IncludeNotFound
-                | Code::UnknownGrader
-                | Code::RemovedGraderType
-                | Code::InvalidTarget
-                | Code::UnsupportedDocker
-                | Code::UnsupportedWorkspace
-                | Code::MissingFixture
-                | Code::TargetNotRunnable
-                | Code::UnknownPlaceholder
-                | Code::MissingFeature
-                | Code::DeprecatedKey
-                | Code::DeprecatedValue
-                | Code::NoEffect
-                | Code::IgnoredRegexFlag
-                | Code::UnknownTemplateVariable
-                | Code::EmptyFile
-                | Code::ArgumentNotFound
-                | Code::UngradedCase
-        )
-    }
-}
-
 impl Diagnostics {
     /// Combines problems with one cause: the first one remains, with their number and with the places of the others as
     /// related places. The order does not change.
