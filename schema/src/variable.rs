@@ -45,245 +45,124 @@ const MARK_OF_PROGRAM: &str = "EVALSUITE_SUITE_DIR";
 
 const FLAG: &str = "`1` or `true`, `0` or `false`";
 
-impl Topic {
-    const fn variable(
-        self,
-        name: &'static str,
-        meaning: &'static str,
-        value: &'static str,
-        default: &'static str,
-    ) -> Variable {
-        Variable { name, topic: self, meaning, value, default }
-    }
-
-    const fn without_default(self, name: &'static str, meaning: &'static str, value: &'static str) -> Variable {
-        self.variable(name, meaning, value, "")
-    }
-
-    const fn flag(self, name: &'static str, meaning: &'static str) -> Variable {
-        self.variable(name, meaning, FLAG, "0")
-    }
+/// The table of variables. A row is its meaning, who reads it, then its name, its values and its default.
+macro_rules! variables {
+    ($(#[doc = $meaning:literal] $topic:ident($name:expr, $value:expr, $default:expr);)*) => {
+        /// Every variable. An empty value counts as unset.
+        pub static VARIABLES: &[Variable] = &[$(
+            Variable {
+                name: $name,
+                topic: Topic::$topic,
+                meaning: $meaning.trim_ascii_start(),
+                value: $value,
+                default: $default,
+            },
+        )*];
+    };
 }
 
-/// Every variable. An empty value counts as unset.
-pub static VARIABLES: &[Variable] = {
-    use Topic::{Build, Internal, Judge, Program, Run};
-    &[
-        Run.variable(
-            "EVALSUITE_TRIALS",
-            "number of trials of every case, in place of the files'",
-            "an integer from 1 to 1000",
-            "the value in the files",
-        ),
-        Run.variable(
-            "EVALSUITE_THRESHOLD",
-            "score from which a case passes, in place of the files'",
-            "a number from 0 to 1",
-            "the value in the files",
-        ),
-        Run.variable(
-            "EVALSUITE_TIMEOUT_SECONDS",
-            "time limit of a call of an agent, in place of the files'",
-            "a number of seconds above 0",
-            "the value in the files, else 300",
-        ),
-        Run.variable(
-            "EVALSUITE_CONFIRM",
-            "most trials that repeat a case that fails and passed in its baseline; 0 repeats none",
-            "an integer from 0 to 100",
-            "10",
-        ),
-        Run.flag("EVALSUITE_RUN_ALL", "run all trials, also those that cannot change the result"),
-        Run.flag("EVALSUITE_REQUIRE", "turn skipped cases into errors"),
-        Run.flag("EVALSUITE_KEEP", "keep workspaces, including those of passed trials"),
-        Run.flag("EVALSUITE_VERBOSE", "print which programs run, their output, and how long each step takes"),
-        Run.flag("EVALSUITE_RELOAD", "read cases again that changed since the build; needs the feature `reload`"),
-        Run.variable(
-            "EVALSUITE_OUTPUT",
-            "directory of the records",
-            "a path, relative to the root of the workspace",
-            "`target/evalsuite`",
-        ),
-        Run.variable(
-            "EVALSUITE_DURABLE",
-            "wait until the disk has each record, so that a power cut loses none",
-            FLAG,
-            "0; a killed process loses none either way",
-        ),
-        Run.variable(
-            "EVALSUITE_RUN_ID",
-            "id of the run, which processes and machines may share",
-            "a text",
-            "nextest's run id, else the time and a digest",
-        ),
-        Run.variable(
-            "EVALSUITE_AGENT_DIGEST",
-            "the version of the agent, and of graders and judges in Rust, in records: where it differs, all cases count as changed",
-            "a text",
-            "with `cargo evalsuite run` a digest of the sources of the packages, else none",
-        ),
-        Run.flag(
-            "EVALSUITE_ONLY_CHANGED",
-            "run only cases that have changed; the others take their result from the newest run that has it",
-        ),
-        Run.variable(
-            "EVALSUITE_TARGET",
-            "the target, or the part of the matrix to run",
-            "names of targets, separated by commas",
-            "the target of the case, else `default`; of a matrix, all",
-        ),
-        Run.variable(
-            "EVALSUITE_TARGETS",
-            "the targets file",
-            "path of the file, or of its directory",
-            "the nearest `targets.yaml`",
-        ),
-        Run.variable(
-            "EVALSUITE_WORKERS",
-            "number of trials of a suite that run at the same time, across all processes",
-            "an integer from 1 to 1000",
-            "`execution.workers`, else no limit",
-        ),
-        Run.variable(
-            "EVALSUITE_BUDGET_USD",
-            "budget of the run, after which no trial starts",
-            "US dollars, a number above 0",
-            "no limit",
-        ),
-        Run.variable(
-            "EVALSUITE_RETRIES",
-            "further attempts at a trial after an infrastructure error",
-            "an integer from 0 to 10",
-            "0",
-        ),
-        Run.variable(
-            "EVALSUITE_PROGRESS",
-            "file to which each step of a run is appended as a line of JSON",
-            "a path",
-            "none",
-        ),
-        Run.variable(
-            "EVALSUITE_MODE",
-            "call agents and judges, record what they do, or replay it without calling them",
-            "`live`, `record` or `replay`",
-            "`live`",
-        ),
-        Run.without_default(
-            "EVALSUITE_REGRADE",
-            "grade the answers of an earlier run again, without calling agents",
-            "`latest`, or the id of a run",
-        ),
-        Run.variable(
-            "EVALSUITE_PROBE",
-            "the tests `suite_check` probe their suites: print the findings, or fail because of them",
-            "`off`, `warn` or `deny`",
-            "`off`",
-        ),
-        Run.variable(
-            "EVALSUITE_CASSETTES",
-            "directory of the recordings",
-            "a path",
-            "`.evalsuite/cassettes` in the package",
-        ),
-        Run.without_default(
-            "EVALSUITE_ENV_FILE",
-            "file with variables, for those that the environment does not set",
-            "path of a file of lines `NAME=value`",
-        ),
-        Judge.variable(
-            "EVALSUITE_JUDGE_URL",
-            "endpoint of the judge, compatible with OpenAI's chat completions",
-            "an http or https URL, such as `http://localhost:8080/v1`",
-            "`OPENAI_BASE_URL`, else OpenAI's if `OPENAI_API_KEY` is set",
-        ),
-        Judge.without_default(
-            "EVALSUITE_JUDGE_MODEL",
-            "model of the judge; together with an endpoint it makes the endpoint the judge",
-            "a name that the endpoint knows",
-        ),
-        Judge.variable(
-            "EVALSUITE_JUDGE_API_KEY",
-            "key of the endpoint",
-            "a text",
-            "`OPENAI_API_KEY`, if the endpoint is the one it belongs to",
-        ),
-        Judge.variable(
-            "EVALSUITE_JUDGE_PRICE",
-            "price of the model, for costs and budgets",
-            "US dollars per million tokens of input and of output, such as `0.15/0.60`",
-            "costs are not known",
-        ),
-        Judge.variable(
-            "EVALSUITE_JUDGE_TARGET",
-            "judges that are commands of the targets file, or functions; the majority decides",
-            "names, separated by commas",
-            "the judges of the macro",
-        ),
-        Judge.variable(
-            "EVALSUITE_JUDGE_TIMEOUT_SECONDS",
-            "time limit of a call of a judge",
-            "a number of seconds above 0",
-            "the value in the files",
-        ),
-        Judge.variable(
-            "EVALSUITE_JUDGE_TEMPERATURE",
-            "temperature of the judge's model",
-            "a number from 0 to 2",
-            "the value in the files, else 0",
-        ),
-        Judge.variable(
-            "EVALSUITE_JUDGE_CONFIRM",
-            "number of judgements that follow a failing one, so that the majority decides",
-            "an even number from 0 to 10",
-            "2",
-        ),
-        Judge.without_default("OPENAI_BASE_URL", "endpoint of the judge, if `EVALSUITE_JUDGE_URL` names none", "a URL"),
-        Judge.without_default("OPENAI_API_KEY", "key for that endpoint, and for no other", "a text"),
-        Build.flag("EVALSUITE_DENY_WARNINGS", "warnings about suites fail the build"),
-        Program.without_default("EVALSUITE_WORKSPACE", "workspace of the trial", "an absolute path"),
-        Program.without_default(MARK_OF_PROGRAM, "directory of the suite", "an absolute path"),
-        Program.without_default("EVALSUITE_CASE_DIR", "directory of the case", "an absolute path"),
-        Program.without_default("EVALSUITE_CASE_ID", "id of the case", "a text"),
-        Program.without_default("EVALSUITE_TRIAL", "index of the trial", "an integer from 0"),
-        Program.without_default("EVALSUITE_TRIAL_DIR", "directory of the trial's records", "an absolute path"),
-        Program.without_default(
-            "EVALSUITE_TRAJECTORY_PATH",
-            "file for the transcript of an agent that is a command, as ATIF",
-            "an absolute path",
-        ),
-        Internal.without_default(
-            "EVALSUITE_DESCRIBE",
-            "the tests describe their suites instead of running",
-            "a directory",
-        ),
-        Internal.without_default(
-            "EVALSUITE_NEW_CASES",
-            "the tests `suite_check` run these cases, which are new since the build",
-            "paths of tests, one per line",
-        ),
-        Internal.without_default(
-            "EVALSUITE_PROBE_REQUEST",
-            "the tests `suite_check` probe their suites and write the results to files",
-            "an object as JSON",
-        ),
-        Internal.without_default(
-            "EVALSUITE_PROCESS",
-            "marks programs that end with the process that started them",
-            "a text",
-        ),
-        Internal.without_default(
-            "EVALSUITE_CORPUS",
-            "directory of the suites that the tests of evalsuite load",
-            "a path",
-        ),
-        Internal.without_default(
-            "EVALSUITE_VECTORS",
-            "directory of the vectors that the tests of evalsuite read",
-            "a path",
-        ),
-        Internal.without_default("EVALSUITE_GRADING_RECORD", "record that a test of evalsuite shows", "an id"),
-    ]
-};
+variables! {
+    /// number of trials of every case, in place of the files'
+    Run("EVALSUITE_TRIALS", "an integer from 1 to 1000", "the value in the files");
+    /// score from which a case passes, in place of the files'
+    Run("EVALSUITE_THRESHOLD", "a number from 0 to 1", "the value in the files");
+    /// time limit of a call of an agent, in place of the files'
+    Run("EVALSUITE_TIMEOUT_SECONDS", "a number of seconds above 0", "the value in the files, else 300");
+    /// most trials that repeat a case that fails and passed in its baseline; 0 repeats none
+    Run("EVALSUITE_CONFIRM", "an integer from 0 to 100", "10");
+    /// run all trials, also those that cannot change the result
+    Run("EVALSUITE_RUN_ALL", FLAG, "0");
+    /// turn skipped cases into errors
+    Run("EVALSUITE_REQUIRE", FLAG, "0");
+    /// keep workspaces, including those of passed trials
+    Run("EVALSUITE_KEEP", FLAG, "0");
+    /// print which programs run, their output, and how long each step takes
+    Run("EVALSUITE_VERBOSE", FLAG, "0");
+    /// read cases again that changed since the build; needs the feature `reload`
+    Run("EVALSUITE_RELOAD", FLAG, "0");
+    /// directory of the records
+    Run("EVALSUITE_OUTPUT", "a path, relative to the root of the workspace", "`target/evalsuite`");
+    /// wait until the disk has each record, so that a power cut loses none
+    Run("EVALSUITE_DURABLE", FLAG, "0; a killed process loses none either way");
+    /// id of the run, which processes and machines may share
+    Run("EVALSUITE_RUN_ID", "a text", "nextest's run id, else the time and a digest");
+    /// the version of the agent, and of graders and judges in Rust, in records: where it differs, all cases count as changed
+    Run("EVALSUITE_AGENT_DIGEST", "a text", "with `cargo evalsuite run` a digest of the sources of the packages, else none");
+    /// run only cases that have changed; the others take their result from the newest run that has it
+    Run("EVALSUITE_ONLY_CHANGED", FLAG, "0");
+    /// the target, or the part of the matrix to run
+    Run("EVALSUITE_TARGET", "names of targets, separated by commas", "the target of the case, else `default`; of a matrix, all");
+    /// the targets file
+    Run("EVALSUITE_TARGETS", "path of the file, or of its directory", "the nearest `targets.yaml`");
+    /// number of trials of a suite that run at the same time, across all processes
+    Run("EVALSUITE_WORKERS", "an integer from 1 to 1000", "`execution.workers`, else no limit");
+    /// budget of the run, after which no trial starts
+    Run("EVALSUITE_BUDGET_USD", "US dollars, a number above 0", "no limit");
+    /// further attempts at a trial after an infrastructure error
+    Run("EVALSUITE_RETRIES", "an integer from 0 to 10", "0");
+    /// file to which each step of a run is appended as a line of JSON
+    Run("EVALSUITE_PROGRESS", "a path", "none");
+    /// call agents and judges, record what they do, or replay it without calling them
+    Run("EVALSUITE_MODE", "`live`, `record` or `replay`", "`live`");
+    /// grade the answers of an earlier run again, without calling agents
+    Run("EVALSUITE_REGRADE", "`latest`, or the id of a run", "");
+    /// the tests `suite_check` probe their suites: print the findings, or fail because of them
+    Run("EVALSUITE_PROBE", "`off`, `warn` or `deny`", "`off`");
+    /// directory of the recordings
+    Run("EVALSUITE_CASSETTES", "a path", "`.evalsuite/cassettes` in the package");
+    /// file with variables, for those that the environment does not set
+    Run("EVALSUITE_ENV_FILE", "path of a file of lines `NAME=value`", "");
+    /// endpoint of the judge, compatible with OpenAI's chat completions
+    Judge("EVALSUITE_JUDGE_URL", "an http or https URL, such as `http://localhost:8080/v1`", "`OPENAI_BASE_URL`, else OpenAI's if `OPENAI_API_KEY` is set");
+    /// model of the judge; together with an endpoint it makes the endpoint the judge
+    Judge("EVALSUITE_JUDGE_MODEL", "a name that the endpoint knows", "");
+    /// key of the endpoint
+    Judge("EVALSUITE_JUDGE_API_KEY", "a text", "`OPENAI_API_KEY`, if the endpoint is the one it belongs to");
+    /// price of the model, for costs and budgets
+    Judge("EVALSUITE_JUDGE_PRICE", "US dollars per million tokens of input and of output, such as `0.15/0.60`", "costs are not known");
+    /// judges that are commands of the targets file, or functions; the majority decides
+    Judge("EVALSUITE_JUDGE_TARGET", "names, separated by commas", "the judges of the macro");
+    /// time limit of a call of a judge
+    Judge("EVALSUITE_JUDGE_TIMEOUT_SECONDS", "a number of seconds above 0", "the value in the files");
+    /// temperature of the judge's model
+    Judge("EVALSUITE_JUDGE_TEMPERATURE", "a number from 0 to 2", "the value in the files, else 0");
+    /// number of judgements that follow a failing one, so that the majority decides
+    Judge("EVALSUITE_JUDGE_CONFIRM", "an even number from 0 to 10", "2");
+    /// endpoint of the judge, if `EVALSUITE_JUDGE_URL` names none
+    Judge("OPENAI_BASE_URL", "a URL", "");
+    /// key for that endpoint, and for no other
+    Judge("OPENAI_API_KEY", "a text", "");
+    /// warnings about suites fail the build
+    Build("EVALSUITE_DENY_WARNINGS", FLAG, "0");
+    /// workspace of the trial
+    Program("EVALSUITE_WORKSPACE", "an absolute path", "");
+    /// directory of the suite
+    Program(MARK_OF_PROGRAM, "an absolute path", "");
+    /// directory of the case
+    Program("EVALSUITE_CASE_DIR", "an absolute path", "");
+    /// id of the case
+    Program("EVALSUITE_CASE_ID", "a text", "");
+    /// index of the trial
+    Program("EVALSUITE_TRIAL", "an integer from 0", "");
+    /// directory of the trial's records
+    Program("EVALSUITE_TRIAL_DIR", "an absolute path", "");
+    /// file for the transcript of an agent that is a command, as ATIF
+    Program("EVALSUITE_TRAJECTORY_PATH", "an absolute path", "");
+    /// the tests describe their suites instead of running
+    Internal("EVALSUITE_DESCRIBE", "a directory", "");
+    /// the tests `suite_check` run these cases, which are new since the build
+    Internal("EVALSUITE_NEW_CASES", "paths of tests, one per line", "");
+    /// the tests `suite_check` probe their suites and write the results to files
+    Internal("EVALSUITE_PROBE_REQUEST", "an object as JSON", "");
+    /// marks programs that end with the process that started them
+    Internal("EVALSUITE_PROCESS", "a text", "");
+    /// directory of the suites that the tests of evalsuite load
+    Internal("EVALSUITE_CORPUS", "a path", "");
+    /// directory of the vectors that the tests of evalsuite read
+    Internal("EVALSUITE_VECTORS", "a path", "");
+    /// record that a test of evalsuite shows
+    Internal("EVALSUITE_GRADING_RECORD", "an id", "");
+}
 
 /// Why a variable that is set has no effect, for each variable with evalsuite's prefix that does not exist. Variables of programs
 /// are known where a run started this program.
