@@ -2,7 +2,42 @@
 
 use std::borrow::Cow;
 
+use serde_json::Map;
+
 use crate::json::{Number, Object, Value};
+
+macro_rules! conversions {
+    ($($(#[$doc:meta])* $from:ty => $to:ty: |$value:ident| $made:expr;)*) => {$(
+        $(#[$doc])*
+        impl From<$from> for $to {
+            fn from($value: $from) -> Self {
+                $made
+            }
+        }
+    )*};
+}
+
+conversions! {
+    () => Value: |_unit| Self::Null;
+    bool => Value: |value| Self::Bool(value);
+    Number => Value: |number| Self::Number(number);
+    /// A number, or null if it is not finite.
+    f32 => Value: |number| serde_json::Value::from(number).into();
+    /// A number, or null if it is not finite.
+    f64 => Value: |number| Number::from_f64(number).map_or(Self::Null, Self::Number);
+    String => Value: |text| Self::String(text);
+    &str => Value: |text| Self::String(text.to_owned());
+    Cow<'_, str> => Value: |text| Self::String(text.into_owned());
+    Object => Value: |object| Self::Object(object);
+    Map<String, serde_json::Value> => Value: |object| Self::Object(object.into());
+    Map<String, serde_json::Value> => Object: |object| object.into_iter().collect();
+    Object => Map<String, serde_json::Value>: |object| {
+        object.into_iter().map(|(key, value)| (key, value.into())).collect()
+    };
+    Object => serde_json::Value: |object| Self::Object(object.into());
+    &serde_json::Value => Value: |value| value.clone().into();
+    &Value => serde_json::Value: |value| value.clone().into();
+}
 
 impl From<serde_json::Value> for Value {
     fn from(value: serde_json::Value) -> Self {
@@ -18,24 +53,6 @@ impl From<serde_json::Value> for Value {
     }
 }
 
-impl From<&serde_json::Value> for Value {
-    fn from(value: &serde_json::Value) -> Self {
-        value.clone().into()
-    }
-}
-
-impl From<serde_json::Map<String, serde_json::Value>> for Object {
-    fn from(object: serde_json::Map<String, serde_json::Value>) -> Self {
-        object.into_iter().collect()
-    }
-}
-
-impl From<serde_json::Map<String, serde_json::Value>> for Value {
-    fn from(object: serde_json::Map<String, serde_json::Value>) -> Self {
-        Self::Object(object.into())
-    }
-}
-
 impl From<Value> for serde_json::Value {
     fn from(value: Value) -> Self {
         match value {
@@ -46,54 +63,6 @@ impl From<Value> for serde_json::Value {
             Value::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
             Value::Object(object) => Self::Object(object.into()),
         }
-    }
-}
-
-impl From<&Value> for serde_json::Value {
-    fn from(value: &Value) -> Self {
-        value.clone().into()
-    }
-}
-
-impl From<Object> for serde_json::Map<String, serde_json::Value> {
-    fn from(object: Object) -> Self {
-        object.into_iter().map(|(key, value)| (key, value.into())).collect()
-    }
-}
-
-impl From<Object> for serde_json::Value {
-    fn from(object: Object) -> Self {
-        Self::Object(object.into())
-    }
-}
-
-macro_rules! from_contents {
-    ($($variant:ident($type:ty))*) => {$(
-        impl From<$type> for Value {
-            fn from(value: $type) -> Self {
-                Self::$variant(value)
-            }
-        }
-    )*};
-}
-
-from_contents! { Bool(bool) Number(Number) String(String) Object(Object) }
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::String(text.to_owned())
-    }
-}
-
-impl From<Cow<'_, str>> for Value {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self::String(text.into_owned())
-    }
-}
-
-impl From<()> for Value {
-    fn from((): ()) -> Self {
-        Self::Null
     }
 }
 
@@ -191,17 +160,3 @@ macro_rules! integers {
 }
 
 integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
-
-/// A number, or null if it is not finite.
-impl From<f64> for Value {
-    fn from(number: f64) -> Self {
-        Number::from_f64(number).map_or(Self::Null, Self::Number)
-    }
-}
-
-/// A number, or null if it is not finite.
-impl From<f32> for Value {
-    fn from(number: f32) -> Self {
-        serde_json::Value::from(number).into()
-    }
-}

@@ -8,7 +8,7 @@ use serde::forward_to_deserialize_any;
 use serde_json::{Error, Result};
 
 use super::reader::Key;
-use crate::json::Value;
+use crate::json::{Object, Value};
 
 impl IntoDeserializer<'_, Error> for Value {
     type Deserializer = Self;
@@ -33,8 +33,7 @@ impl<'de> Deserializer<'de> for Value {
                 items.end().map(|()| value)
             }
             Self::Object(object) => {
-                let mut entries =
-                    MapDeserializer::new(object.into_iter().map(|(key, value)| (Key(Cow::Owned(key)), value)));
+                let mut entries = entries(object);
                 let value = visitor.visit_map(&mut entries)?;
                 entries.end().map(|()| value)
             }
@@ -58,8 +57,7 @@ impl<'de> Deserializer<'de> for Value {
         match self {
             Self::String(variant) => visitor.visit_enum(StringDeserializer::new(variant)),
             Self::Object(object) if object.len() == 1 => {
-                let entries = object.into_iter().map(|(key, value)| (Key(Cow::Owned(key)), value));
-                visitor.visit_enum(MapAccessDeserializer::new(MapDeserializer::new(entries)))
+                visitor.visit_enum(MapAccessDeserializer::new(entries(object)))
             }
             Self::Object(_) => Err(Error::invalid_value(Unexpected::Map, &"map with a single key")),
             other => Err(Error::invalid_type(other.unexpected(), &"string or map")),
@@ -70,6 +68,10 @@ impl<'de> Deserializer<'de> for Value {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
         tuple_struct map struct identifier ignored_any
     }
+}
+
+fn entries<'de>(object: Object) -> MapDeserializer<'de, impl Iterator<Item = (Key<'de>, Value)>, Error> {
+    MapDeserializer::new(object.into_iter().map(|(key, value)| (Key(Cow::Owned(key)), value)))
 }
 
 impl Value {

@@ -20,7 +20,6 @@ mod object;
 mod reader;
 #[cfg(test)]
 mod tests;
-mod unique_keys;
 mod value;
 #[doc(hidden)]
 pub mod writer;
@@ -57,8 +56,7 @@ pub fn from_str<'t, T: Deserialize<'t>>(json: &'t str) -> Result<T> {
 ///
 /// As for [`from_str`], and if an object has a key twice.
 pub fn from_str_with_unique_keys<'t, T: Deserialize<'t>>(json: &'t str) -> Result<T> {
-    from_str::<unique_keys::UniqueKeys>(json)?;
-    from_str(json)
+    Reader::with_unique_keys(json).only_value()
 }
 
 /// Decodes JSON in UTF-8.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
-use std::{ops, slice, vec};
+use std::{iter, ops, slice, vec};
 
 use crate::json::Value;
 
@@ -225,30 +225,9 @@ impl<'o> IntoIterator for &'o Object {
     type IntoIter = Iter<'o>;
 
     fn into_iter(self) -> Iter<'o> {
-        Iter(self.entries.iter())
+        self.entries.iter().map(|(key, value)| (key, value))
     }
 }
 
 /// Keys and values of an [`Object`].
-#[derive(Debug, Clone)]
-pub struct Iter<'o>(slice::Iter<'o, (String, Value)>);
-
-impl<'o> Iterator for Iter<'o> {
-    type Item = (&'o String, &'o Value);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|(key, value)| (key, value))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-impl DoubleEndedIterator for Iter<'_> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.0.next_back().map(|(key, value)| (key, value))
-    }
-}
-
-impl ExactSizeIterator for Iter<'_> {}
+type Iter<'o> = iter::Map<slice::Iter<'o, (String, Value)>, fn(&'o (String, Value)) -> (&'o String, &'o Value)>;
