@@ -29,7 +29,7 @@ use crate::fields::Fields;
 use crate::fields::paths::Scope;
 use crate::fields::settings::object;
 use crate::keys::{RUBRIC, Table};
-use crate::read::node::{Data, Entry, Node};
+use crate::read::node::{Entry, Node};
 use crate::source::Span;
 
 pub(crate) use criteria::{have_own_ids, list as criteria, plain as plain_criterion};
@@ -196,12 +196,8 @@ pub(crate) fn automatic_name(config: &GraderConfig, written: &str) -> String {
 
 /// A share in a weighted mean.
 pub(crate) fn weight(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
-    let found = match &node.data {
-        Data::Number(number) => match number.as_f64() {
-            Some(value) if value >= 0.0 && value.is_finite() => return Some(value),
-            _ => format!("{what} is {number}"),
-        },
-        _ => format!("{what} is {}", node.kind()),
-    };
-    fields::reject(Code::InvalidWeight, node.span, found, "write a number of at least 0", d)
+    node.as_f64().filter(|value| *value >= 0.0 && value.is_finite()).or_else(|| {
+        let message = format!("{what} is {}", node.number_or_kind());
+        fields::reject(Code::InvalidWeight, node.span, message, "write a number of at least 0", d)
+    })
 }

@@ -54,6 +54,11 @@ impl Node {
         }
     }
 
+    /// The number, or else the kind of the value, for messages.
+    pub(crate) fn number_or_kind(&self) -> String {
+        if let Data::Number(number) = &self.data { number.to_string() } else { self.kind().to_owned() }
+    }
+
     pub(crate) fn is_null(&self) -> bool {
         matches!(self.data, Data::Null)
     }

@@ -41,7 +41,7 @@ impl Reference {
             leave_out(&mut parsed.grader, document);
             return;
         }
-        let mut known = None;
+        let mut known = Vec::new();
         for (path, span) in &parsed.notes.fields {
             if FieldAccuracy::find(document, path).is_some() || Syntax::Variable.is_in(path) {
                 continue;
@@ -49,7 +49,10 @@ impl Reference {
             let near = if are_many(d) {
                 None
             } else {
-                suggest::did_you_mean(path, known.get_or_insert_with(|| paths(document)).iter().map(String::as_str))
+                if known.is_empty() {
+                    add_paths("", document, &mut known);
+                }
+                suggest::did_you_mean(path, known.iter().map(String::as_str))
             };
             let help = near.unwrap_or_else(|| "add it to `expected_output`, or delete the field".to_owned());
             d.report(Code::FieldNotInExpected, *span, format!("`{path}` is not in `expected_output`"), help);
@@ -83,25 +86,20 @@ fn leave_out(grader: &mut Grader, document: &Value) {
     }
 }
 
-/// Every path of a document, for suggestions.
-fn paths(document: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut open: Vec<(String, &Value)> = vec![(String::new(), document)];
-    while let Some((path, value)) = open.pop() {
-        match value {
-            Value::Object(object) => open.extend(
-                object
-                    .iter()
-                    .map(|(key, value)| (if path.is_empty() { key.clone() } else { format!("{path}.{key}") }, value)),
-            ),
-            Value::Array(items) => {
-                open.extend(items.iter().enumerate().map(|(index, value)| (format!("{path}[{index}]"), value)));
-            }
-            _ => {}
+/// Adds every path of a document, for suggestions; `path` is that of `value`.
+fn add_paths(path: &str, value: &Value, found: &mut Vec<String>) {
+    let mut add = |path: String, value: &Value| {
+        add_paths(&path, value, found);
+        found.push(path);
+    };
+    match value {
+        Value::Object(object) => {
+            let dot = if path.is_empty() { "" } else { "." };
+            object.iter().for_each(|(key, value)| add(format!("{path}{dot}{key}"), value));
         }
-        if !path.is_empty() {
-            found.push(path);
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, value)| add(format!("{path}[{index}]"), value));
         }
+        _ => {}
     }
-    found
 }

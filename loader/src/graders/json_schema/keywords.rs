@@ -299,10 +299,6 @@ impl SchemaCheck<'_, '_> {
             (Data::Bool(_), "`required`") => "list the names of required properties next to `properties`".to_owned(),
             _ => format!("write {expected}"),
         };
-        let found = match &node.data {
-            Data::Number(number) => number.to_string(),
-            _ => node.kind().to_owned(),
-        };
-        invalid(node, format!("{what} must be {expected}, found {found}"), help, self.d);
+        invalid(node, format!("{what} must be {expected}, found {}", node.number_or_kind()), help, self.d);
     }
 }

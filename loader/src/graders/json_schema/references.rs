@@ -107,36 +107,30 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum VisitState {
-    /// On the way that is being walked.
-    Open,
-    Done,
-}
-
 /// Reports each schema that asks itself about the same value, at the reference that closes the circle: no validator
 /// ends there.
 fn circles(document: &Document<'_>, schemas: &[&Node], d: &mut Diagnostics) {
-    let mut states: BTreeMap<*const Node, VisitState> = BTreeMap::new();
+    // The schemas that were visited, and whether each is on the way that is being walked.
+    let mut is_open: BTreeMap<*const Node, bool> = BTreeMap::new();
     for schema in schemas {
-        if states.contains_key(&std::ptr::from_ref(*schema)) {
+        if is_open.contains_key(&std::ptr::from_ref(*schema)) {
             continue;
         }
-        states.insert(*schema, VisitState::Open);
+        is_open.insert(*schema, true);
         let mut way = vec![(*schema, in_place(document, schema))];
         while let Some((node, next)) = way.last_mut() {
             let Some((place, target)) = next.pop() else {
-                states.insert(*node, VisitState::Done);
+                is_open.insert(*node, false);
                 way.pop();
                 continue;
             };
-            match states.get(&std::ptr::from_ref(target)) {
-                Some(VisitState::Done) => {}
-                Some(VisitState::Open) => {
+            match is_open.get(&std::ptr::from_ref(target)) {
+                Some(false) => {}
+                Some(true) => {
                     invalid(place, "the schema refers to itself for the same value", "remove the reference", d);
                 }
                 None => {
-                    states.insert(target, VisitState::Open);
+                    is_open.insert(target, true);
                     way.push((target, in_place(document, target)));
                 }
             }
