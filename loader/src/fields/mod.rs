@@ -19,7 +19,8 @@ use evalsuite_diagnostics::suggest;
 pub(crate) use wrong_type::{around, wrong_type};
 
 pub(crate) use values::{
-    all, boolean, fraction, integer, list, literal, literal_text, object, pass_mark, string, text, texts, word,
+    all, boolean, fraction, integer, list, literal, literal_text, object, pass_mark, short_text, string, text, texts,
+    word,
 };
 
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.
@@ -136,9 +137,9 @@ impl<'n> Fields<'n> {
         current
     }
 
-    /// The value of a required `key`; without it missing-key.
+    /// The value of a required `key`, in whichever spelling; without it missing-key, or what the table says.
     pub(crate) fn require(&mut self, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
-        let found = self.get(key);
+        let found = self.entry(self.key(key), d);
         if found.is_none() {
             self.missing(self.object.missing, key, d);
         }

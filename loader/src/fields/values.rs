@@ -19,6 +19,17 @@ pub(crate) fn text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Strin
     Some(text)
 }
 
+/// Text that is not blank, with at most `longest` characters.
+pub(crate) fn short_text(node: &Node, what: &str, longest: usize, d: &mut Diagnostics) -> Option<String> {
+    let text = text(node, what, d)?;
+    let length = text.chars().count();
+    if length > longest {
+        let message = format!("{what} has {length} characters");
+        return reject(Code::OutOfRange, node.span, message, format!("write at most {longest} characters"), d);
+    }
+    Some(text)
+}
+
 /// Text that is not empty; it may be blank, since a grader can look for blanks.
 pub(crate) fn not_empty(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
     let text = string(node, what, d)?;

@@ -17,10 +17,7 @@ const NEAR: usize = 2;
 pub(super) fn code_grader(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     rules.read_preprocessors(d);
     let Rules { fields, parts, cx, .. } = rules;
-    let command = fields.get_renamed("command", d);
-    if command.is_none() {
-        fields.missing(Code::MissingGraderSetting, "command", d);
-    }
+    let command = fields.require("command", d);
     let cwd = fields.get("cwd");
     let run = command.and_then(|command| prepared(command, cwd, cx.scope, d));
     let config_entry = fields.get("config");

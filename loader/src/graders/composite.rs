@@ -88,10 +88,7 @@ fn aggregator(
     d: &mut Diagnostics,
 ) -> Option<Aggregator> {
     let mut fields = Fields::new(node, AggregatorKeys::TABLE, d)?;
-    let type_entry = fields.get("type");
-    if type_entry.is_none() {
-        fields.missing(Code::MissingGraderSetting, "type", d);
-    }
+    let type_entry = fields.require("type", d);
     let weights_entry = fields.get("weights");
     let threshold_entry = fields.get("threshold");
     let command_entry = fields.get_renamed("command", d);

@@ -29,10 +29,7 @@ pub(super) fn llm_grader(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
 pub(super) fn criteria_under(key: &'static str, mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     rules.read_preprocessors(d);
     let Rules { fields, parts, .. } = rules;
-    let Some(entry) = fields.get_renamed(key, d) else {
-        fields.missing(Code::MissingGraderSetting, key, d);
-        return parts.mark_broken();
-    };
+    let Some(entry) = fields.require(key, d) else { return parts.mark_broken() };
     let criteria = criteria::one_or_list(&entry.value, &label(entry), d);
     if criteria.as_ref().is_some_and(Vec::is_empty) {
         let message = format!("{} is empty", label(entry));

@@ -20,7 +20,7 @@ pub struct Composite {
 
 /// How the members of a composite become one score.
 #[derive(Keys)]
-#[keys(id = "aggregator", by_hand)]
+#[keys(id = "aggregator", missing = MissingGraderSetting, by_hand)]
 #[also(type: OneOf(&[Choice(Aggregator::WORDS), Choice(&["code_grader", "llm_grader"])]), "threshold",
     "The weighted mean of the members; the share of passing members, compared with `threshold`; a command; or a judge. `_` and `-` are the same in `code-grader` and `llm-grader`.",
     required, codes(MissingGraderSetting, InvalidComposite))]

@@ -81,7 +81,8 @@ pub(super) fn read(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnosti
     let name = fields.get("name").and_then(|entry| name(&entry.value, d)).unwrap_or_else(|| default_name(path));
     let mut suite = new_suite(name, Layout::Cases, root.span, scope);
     suite.fill(&mut fields.parts(scope, d));
-    suite.description = fields.get("description").and_then(|entry| description(&entry.value, d));
+    let description = fields.get("description");
+    suite.description = description.and_then(|entry| fields::short_text(&entry.value, "`description`", 1024, d));
     suite.category.get_or_insert_with(|| default_category(scope));
     let kind = suite.kind;
 
@@ -179,16 +180,6 @@ fn name(node: &Node, d: &mut Diagnostics) -> Option<String> {
         return None;
     }
     Some(name)
-}
-
-fn description(node: &Node, d: &mut Diagnostics) -> Option<String> {
-    let text = fields::text(node, "`description`", d)?;
-    let length = text.chars().count();
-    if length > 1024 {
-        let message = format!("`description` has {length} characters");
-        return fields::reject(Code::OutOfRange, node.span, message, "write at most 1024 characters", d);
-    }
-    Some(text)
 }
 
 /// The directory's name for `EVAL.yaml`, else the stem.

@@ -74,14 +74,11 @@ pub(super) fn read(node: &Node, shared: &SkillCases, scope: Scope<'_>, d: &mut D
     case.graders = graders;
     case.timeout_seconds = written.timeout;
     case.metadata = metadata::merge(&shared.metadata, written.metadata);
-    let tags = written.tags.into_iter().map(Value::String).collect::<Vec<_>>();
-    let tags = Some(Value::Array(tags)).filter(|tags| *tags != Value::Array(Vec::new()));
-    let text = |text: Option<String>| text.map(Value::String);
     for (key, value) in [
-        ("name", text(written.name)),
-        ("description", text(written.description)),
-        ("category", text(written.category)),
-        ("tags", tags),
+        ("name", written.name.map(Value::String)),
+        ("description", written.description.map(Value::String)),
+        ("category", written.category.map(Value::String)),
+        ("tags", (!written.tags.is_empty()).then(|| written.tags.into())),
     ] {
         if let (Some(value), None) = (value, case.metadata.get(key)) {
             case.metadata.insert(key.to_owned(), value);

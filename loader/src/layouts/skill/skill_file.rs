@@ -10,7 +10,7 @@ use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, paths};
 use crate::read;
-use crate::read::node::{Data, Entry, Node};
+use crate::read::node::{Data, Node};
 use crate::source::{FileId, Position, Span};
 
 /// The line before and after the front matter.
@@ -37,9 +37,11 @@ pub(super) fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> SkillF
 fn of_front_matter(root: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<SkillFile> {
     let mut fields = Fields::of_root(root, Skill::TABLE, "write `name: …` and `description: …`", d)?.at_top();
     let name = fields.require("name", d).and_then(|entry| name(&entry.value, scope, d));
-    let description = fields.require("description", d).and_then(|entry| at_most(entry, LONGEST_DESCRIPTION, d));
+    let description = fields
+        .require("description", d)
+        .and_then(|entry| fields::short_text(&entry.value, "`description`", LONGEST_DESCRIPTION, d));
     if let Some(entry) = fields.get("compatibility") {
-        at_most(entry, LONGEST_COMPATIBILITY, d);
+        fields::short_text(&entry.value, "`compatibility`", LONGEST_COMPATIBILITY, d);
     }
     if let Some(entry) = fields.get("metadata") {
         metadata(&entry.value, d);
@@ -116,19 +118,6 @@ fn proposal(name: &str) -> String {
     let proposal = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
     let proposal: String = proposal.chars().take(LONGEST_NAME).collect();
     if proposal.is_empty() { "my-skill".to_owned() } else { proposal.trim_matches('-').to_owned() }
-}
-
-/// Text that is not blank, with at most so many characters.
-fn at_most(entry: &Entry, longest: usize, d: &mut Diagnostics) -> Option<String> {
-    let label = fields::label(entry);
-    let text = fields::text(&entry.value, &label, d)?;
-    let length = text.chars().count();
-    if length > longest {
-        let message = format!("{label} has {length} characters");
-        let help = format!("write at most {longest} characters");
-        return fields::reject(Code::OutOfRange, entry.value.span, message, help, d);
-    }
-    Some(text)
 }
 
 fn metadata(node: &Node, d: &mut Diagnostics) {
