@@ -1,50 +1,46 @@
 //! Media types of files by the extension of their names.
 
-/// Extensions and their media types, by kind.
-const MEDIA_TYPES: &[(&str, &str)] = &[
-    ("png", "image/png"),
-    ("jpg", "image/jpeg"),
-    ("jpeg", "image/jpeg"),
-    ("gif", "image/gif"),
-    ("webp", "image/webp"),
-    ("svg", "image/svg+xml"),
-    ("bmp", "image/bmp"),
-    ("wav", "audio/wav"),
-    ("mp3", "audio/mpeg"),
-    ("m4a", "audio/mp4"),
-    ("aac", "audio/aac"),
-    ("ogg", "audio/ogg"),
-    ("oga", "audio/ogg"),
-    ("flac", "audio/flac"),
-    ("aiff", "audio/aiff"),
-    ("aif", "audio/aiff"),
-    ("csv", "text/csv"),
-    ("htm", "text/html"),
-    ("html", "text/html"),
-    ("markdown", "text/markdown"),
-    ("md", "text/markdown"),
-    ("tsv", "text/tab-separated-values"),
-    ("txt", "text/plain"),
-    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-    ("json", "application/json"),
-    ("pdf", "application/pdf"),
-    ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
-    ("sql", "application/sql"),
-    ("xhtml", "application/xhtml+xml"),
-    ("xls", "application/vnd.ms-excel"),
-    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    ("xml", "application/xml"),
-    ("yaml", "application/yaml"),
-    ("yml", "application/yaml"),
-    ("zip", "application/zip"),
+/// Media types and the extensions of their files, by kind.
+const MEDIA_TYPES: &[(&str, &[&str])] = &[
+    ("image/png", &["png"]),
+    ("image/jpeg", &["jpg", "jpeg"]),
+    ("image/gif", &["gif"]),
+    ("image/webp", &["webp"]),
+    ("image/svg+xml", &["svg"]),
+    ("image/bmp", &["bmp"]),
+    ("audio/wav", &["wav"]),
+    ("audio/mpeg", &["mp3"]),
+    ("audio/mp4", &["m4a"]),
+    ("audio/aac", &["aac"]),
+    ("audio/ogg", &["ogg", "oga"]),
+    ("audio/flac", &["flac"]),
+    ("audio/aiff", &["aiff", "aif"]),
+    ("text/csv", &["csv"]),
+    ("text/html", &["htm", "html"]),
+    ("text/markdown", &["markdown", "md"]),
+    ("text/tab-separated-values", &["tsv"]),
+    ("text/plain", &["txt"]),
+    ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", &["docx"]),
+    ("application/json", &["json"]),
+    ("application/pdf", &["pdf"]),
+    ("application/vnd.openxmlformats-officedocument.presentationml.presentation", &["pptx"]),
+    ("application/sql", &["sql"]),
+    ("application/xhtml+xml", &["xhtml"]),
+    ("application/vnd.ms-excel", &["xls"]),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", &["xlsx"]),
+    ("application/xml", &["xml"]),
+    ("application/yaml", &["yaml", "yml"]),
+    ("application/zip", &["zip"]),
 ];
 
 /// The media type of files whose names end in this extension, in any case and without the dot.
 pub fn of_extension(extension: &str) -> Option<&'static str> {
-    MEDIA_TYPES.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension)).map(|(_, media_type)| *media_type)
+    let is_it = |known: &&str| known.eq_ignore_ascii_case(extension);
+    MEDIA_TYPES.iter().find(|(_, extensions)| extensions.iter().any(is_it)).map(|(media_type, _)| *media_type)
 }
 
 /// The extensions of the media types that start with `prefix`, such as `image/`.
 pub fn extensions(prefix: &str) -> impl Iterator<Item = &'static str> {
-    MEDIA_TYPES.iter().filter(move |(_, media_type)| media_type.starts_with(prefix)).map(|(extension, _)| *extension)
+    let found = MEDIA_TYPES.iter().filter(move |(media_type, _)| media_type.starts_with(prefix));
+    found.flat_map(|(_, extensions)| *extensions).copied()
 }

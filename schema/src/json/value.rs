@@ -230,18 +230,15 @@ macro_rules! keys {
     ($($type:ty)*) => {$(
         impl Index for $type {
             fn in_value(self, value: &Value) -> Option<&Value> {
-                let key: &str = self.as_ref();
-                key.in_value(value)
+                AsRef::<str>::as_ref(&self).in_value(value)
             }
 
             fn in_value_mut(self, value: &mut Value) -> Option<&mut Value> {
-                let key: &str = self.as_ref();
-                key.in_value_mut(value)
+                AsRef::<str>::as_ref(&self).in_value_mut(value)
             }
 
             fn in_value_or_new(self, value: &mut Value) -> Option<&mut Value> {
-                let key: &str = self.as_ref();
-                key.in_value_or_new(value)
+                AsRef::<str>::as_ref(&self).in_value_or_new(value)
             }
         }
     )*};
