@@ -148,8 +148,6 @@ pub(crate) struct Object {
     pub(crate) options: Vec<TokenStream>,
     /// Whether the loader makes the type from what it reads.
     pub(crate) by_hand: bool,
-    /// Whether keys that are absent have the values of the type's `Default`.
-    pub(crate) default: bool,
     /// Whether the loader makes the type, and the values of keys replace what it has.
     pub(crate) fill: bool,
 }
@@ -162,7 +160,6 @@ impl Parse for Object {
             match name.to_string().as_str() {
                 "open" => object.options.push(quote!(is_open: true)),
                 "by_hand" => object.by_hand = true,
-                "default" => object.default = true,
                 "fill" => object.fill = true,
                 "id" => object.id = Some(assigned(input)?),
                 "what" => object.what = Some(assigned(input)?),

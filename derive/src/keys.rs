@@ -65,16 +65,6 @@ pub(crate) fn expand(item: &ItemStruct) -> Result<TokenStream> {
     let from_parts = match &object {
         Object { by_hand: true, .. } => from_made(name),
         Object { fill: true, .. } => fill(name, &keyed),
-        Object { default: true, .. } => {
-            let fill = fill(name, &keyed);
-            let body = quote! {
-                let mut value = <Self as ::core::default::Default>::default();
-                value.fill(parts);
-                ::core::option::Option::Some(value)
-            };
-            let from_parts = from_parts(name, &body);
-            quote!(#fill #from_parts)
-        }
         _ => {
             let values = keyed.iter().map(value);
             let body = quote! {

@@ -1,6 +1,6 @@
 //! Calibrations of judges.
 
-use evalsuite_derive::Keys;
+use evalsuite_derive::{Keys, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use crate::keys::{Keys as _, Table};
@@ -57,28 +57,24 @@ impl Calibration {
 }
 
 /// Required values of a judge: the highest `mae`, and the lowest of all others. `None` means no requirement.
+#[skip_empty]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(fill)]
 pub struct Bar {
     /// Cohen's κ of pass and fail at the threshold.
     #[key(Number(&CORRELATION), "0.6")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kappa: Option<f64>,
     /// Correlation of the ranks.
     #[key(Number(&CORRELATION), "0.7")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spearman: Option<f64>,
     /// Correlation of the scores.
     #[key(Number(&CORRELATION), "0.7")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pearson: Option<f64>,
     /// Share of samples whose scores differ by at most the tolerance.
     #[key(Number(&FRACTION), "0.8")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
     /// Mean absolute error of the scores.
     #[key(Number(&FRACTION), "0.2")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mae: Option<f64>,
 }
 
@@ -103,6 +99,7 @@ impl Bar {
 }
 
 /// One answer and its human score.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "sample", what = "a sample", by_hand)]
 #[also(case: Literal, "refund-small", "Id of the case that is answered.", codes(UnknownSampleCase), by_hand)]
@@ -131,7 +128,6 @@ pub struct Sample {
     pub human_score: f64,
     /// Why the person gave this score.
     #[key(Text, "no apology")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Cases, their input and conversations.
 
-use evalsuite_derive::{Keys, Words};
+use evalsuite_derive::{Keys, Words, skip_empty};
 use evalsuite_diagnostics::Code;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,7 @@ use crate::{Examples, Grader, Location, Message, Object, ProbeSettings, Requires
 /// let case = Case::new("refund-small", Location::new("suites/shop/cases/refund-small/case.yaml", 1, 1));
 /// assert!(case.graders.is_empty());
 /// ```
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "case", what = "a case", fill)]
 #[also(execution: Object(crate::CaseExecution::TABLE), "{timeout_seconds: 60}", "How the case runs.", by_hand)]
@@ -57,12 +58,10 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub dir: String,
     /// What the case is about (tasks layout).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// What a good answer does. Judges see it. In a case without `assertions`, a judge grades the answer by it; beside
     /// `assertions` it is not checked unless one of them asks a judge.
     #[key(Text, "Approves the refund and states the amount.", old("expected_outcome"), by_hand)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criteria: Option<String>,
     /// What the agent gets: text, which becomes a message of the user, or a list of messages. Required, except in a
     /// conversation.
@@ -73,15 +72,12 @@ pub struct Case {
     /// see it.
     #[key(EXPECTED_OUTPUT, "{total: 19.90}", by_hand)]
     #[key(codes(InvalidExpectedOutput, MissingReferenceSolution, FieldNotInExpected))]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected_output: Vec<Message>,
     /// Reference solution (tasks layout).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference_solution: Option<ReferenceSolution>,
     /// The graders of the case, before those of the suite.
     #[key(ASSERTIONS, "[{type: contains, value: \"19.90\"}]", name = "assertions", old("assert", "evaluators"))]
     #[key(by_hand, codes(NothingToGrade, UngradedCase, GraderLikeCriterion, ZeroTotalWeight, RepeatedGraderName))]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub graders: Vec<Grader>,
     /// Results that the case has to pass or to fail.
     #[key(Object(Examples::TABLE), "{pass: [19.90 is refunded.], fail: [Hello.]}", by_hand)]
@@ -92,25 +88,19 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "is_default")]
     pub trials: Trials,
     /// Threshold written in the case or the suite; `None`: the layout's default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     /// Limit of one agent call in seconds; `None`: 300 s.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<f64>,
     /// Target written in the case or the suite; `None`: `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// Names of the matrix entries this case runs in; empty: all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
     /// Tags, by which `cargo evalsuite run --tag` selects, in addition to those of the suite.
     #[key(List(&Text), "[amounts, nightly]")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Free-form data: graders, hooks and records get it, with the suite's. `cargo evalsuite run --bucket` selects by
     /// `failure_bucket`.
     #[key(Data, "{failure_bucket: amounts}")]
-    #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub metadata: Object,
     /// What the case needs; without it, the case is skipped.
     #[key(Object(Requires::TABLE), "{env: [API_KEY]}")]
@@ -122,27 +112,22 @@ pub struct Case {
     pub probe: ProbeSettings,
     /// Label in records.
     #[key(Text, "support-42")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
     /// Ids of cases of the suite that run before this one.
     #[key(List(&Literal), "[open-account]", codes(UnknownDependency, DependencyCycle), by_hand)]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
     /// Outcome of the case if a dependency did not pass: skipped, failed, or as if it had passed.
     #[key(Choice(OnDependencyFailure::WORDS), "fail", default = "`skip`", codes(NoEffect))]
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_dependency_failure: OnDependencyFailure,
     /// Turns of a conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Conversation>,
     /// The directory the agent works in, key by key instead of the suite's; a mapping, or the path of a file with one.
     #[key(WORKSPACE, "{template: ./workspace}")]
     #[key(default = "`workspace/` next to a `case.yaml` if it exists, else the suite's", by_hand)]
     #[key(codes(InvalidExternalFile))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
     /// Commands that turn output files into text for judges, as the suite lists them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preprocessors: Vec<crate::grader::Preprocessor>,
 }
 
@@ -234,13 +219,13 @@ pub enum Input {
 }
 
 /// The reference solution of a task.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "reference-solution", what = "`reference_solution`")]
 #[non_exhaustive]
 pub struct ReferenceSolution {
     /// What the agent should bring about. `field-accuracy` compares with it, and judges see it.
     #[key(Data, "{\"total\": 14.2}")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_outcome: Option<Object>,
     /// Where the solution comes from.
     #[key(Choice(ReferenceSource::WORDS), "captured", default = "`manual`", init = ReferenceSource::Manual)]
@@ -305,6 +290,7 @@ impl Conversation {
 }
 
 /// One turn of a conversation.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "turn", what = "a turn", by_hand)]
 #[non_exhaustive]
@@ -314,11 +300,9 @@ pub struct Turn {
     pub input: Message,
     /// The reference answer of this turn.
     #[key(EXPECTED_OUTPUT, "It is on its way.", codes(InvalidExpectedOutput), by_hand)]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected_output: Vec<Message>,
     /// Graders of the reply of this turn.
     #[key(ASSERTIONS, "[{type: contains, value: refund}]", name = "assertions", old("assert", "evaluators"), by_hand)]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub graders: Vec<Grader>,
 }
 

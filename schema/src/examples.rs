@@ -1,6 +1,6 @@
 //! Examples of results, by which graders are tested.
 
-use evalsuite_derive::Keys;
+use evalsuite_derive::{Keys, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use crate::keys::{Keys as _, Type};
@@ -16,6 +16,7 @@ use crate::{Location, Object, ToolCall};
 /// examples.pass.push(Example::new(Location::new("case.yaml", 9, 7), "The refund of 19.90 is approved."));
 /// assert!(!examples.is_empty());
 /// ```
+#[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "examples", what = "`examples`", by_hand)]
 #[non_exhaustive]
@@ -23,12 +24,10 @@ pub struct Examples {
     /// Results that pass: a text is an answer without tool calls.
     #[key(Some(&EXAMPLE), "[The refund of 19.90 is approved.]")]
     #[key(empty(BlankValue, "is an empty list", "add a result, or delete the key"), by_hand, codes(BlankValue))]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pass: Vec<Example>,
     /// Results that fail.
     #[key(Some(&EXAMPLE), "[The refund is rejected., {answer: Done., tool_calls: [{tool: delete_order}]}]")]
     #[key(empty(BlankValue, "is an empty list", "add a result, or delete the key"), by_hand, codes(BlankValue))]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail: Vec<Example>,
 }
 
@@ -40,6 +39,7 @@ impl Examples {
 }
 
 /// One result of an agent.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "example", what = "an example", by_hand)]
 #[also(file: File, "./answers/approved.txt", "A file whose text is the answer.", codes(ConflictingKeys), by_hand)]
@@ -54,15 +54,12 @@ pub struct Example {
     pub answer: String,
     /// The tools that the agent called before the answer.
     #[key(List(&Object(ToolCall::TABLE)), "[{tool: refund, input: {order: 1182}}]", default = "no calls")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
     /// Files that the agent wrote: paths in its workspace, and their texts.
     #[key(Map(&AnyText), "{notes/order.txt: paid}", default = "no files", by_hand)]
-    #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub files: Object,
     /// Files that the agent removed from its workspace.
     #[key(List(&Text), "[notes/draft.txt]", default = "no files")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed_files: Vec<String>,
 }
 

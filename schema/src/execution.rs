@@ -1,6 +1,6 @@
 //! How often and against which targets cases run, and what they need of a machine.
 
-use evalsuite_derive::{Keys, Words};
+use evalsuite_derive::{Keys, Words, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use crate::grader::keys::ASSERTIONS;
@@ -10,27 +10,26 @@ use crate::{Hooks, is_default};
 /// Repetition of a case. **In a suite of kind `capability`, the kind of an `EVAL.yaml` that names none, one passed trial passes the
 /// case: more trials make the case *easier*.** To ask more of the agent, write `kind: regression` in the suite (every trial has to
 /// pass), `strategy: mean` (the mean score has to reach the threshold) or `strategy: confidence_interval`.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
-#[keys(id = "trials", default)]
+#[keys(id = "trials")]
 #[non_exhaustive]
 pub struct Trials {
     /// Number of trials. Trials that can no longer change the verdict are not run, unless `EVALSUITE_RUN_ALL=1`.
-    #[key(Integer(1, u32::MAX as u64), "3", required)]
+    #[key(Integer(1, u32::MAX as u64), "3", required, init = 1)]
     pub count: u32,
     /// How the trials decide the case. `pass_at_k`: one passed trial is enough. `mean`: the mean of the scores reaches the
     /// threshold. `confidence_interval`: the lower bound of the 95 % interval of the mean reaches it.
     #[key(Choice(Strategy::WORDS), "mean")]
     #[key(default = "by the suite's `kind`: `capability` asks for one passed trial, `regression` and `mixed` for all")]
     #[key(codes(SettingConflict))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<Strategy>,
     /// No further trial of the case starts once its trials have cost this much.
     #[key(Number(&POSITIVE), "0.50", old("costLimitUsd"), default = "no limit", unit = "US dollars")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_limit_usd: Option<f64>,
     /// How many trials may end in an error, after their retries, without the case ending in one. They count as if they had not
     /// run. With more of them, the case ends in an error, even if other trials passed.
-    #[key(Integer(0, u32::MAX as u64), "1", default = "`0`")]
+    #[key(Integer(0, u32::MAX as u64), "1", default = "`0`", init = 0)]
     #[serde(default, skip_serializing_if = "is_default")]
     pub errors: u32,
 }
@@ -61,6 +60,7 @@ pub enum Strategy {
 }
 
 /// One target of the matrix.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "suite-target", what = "a target", by_hand)]
 pub struct Target {
@@ -69,7 +69,6 @@ pub struct Target {
     pub name: String,
     /// Entry of the targets file that is used under this name.
     #[key(Text, "gpt", default = "the entry named `name`")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub use_target: Option<String>,
     /// Hooks of this target, around those of the workspace.
     #[key(Object(WrittenHooks::TABLE), "{before_all: ./start}", by_hand)]
@@ -157,16 +156,15 @@ pub struct CaseExecution {
 }
 
 /// What a case needs. A case whose requirements are not met is skipped; the message names what is missing.
+#[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Keys)]
 #[keys(id = "case-requires", what = "`requires`")]
 pub struct Requires {
     /// Environment variables that have to be set and not empty.
     #[key(List(&Text), "[API_KEY]")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
     /// Programs that have to be on the `PATH`.
     #[key(List(&Text), "[cargo]")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
 }
 

@@ -1,18 +1,18 @@
 //! What a case says about probes: results of an agent that did nothing.
 
-use evalsuite_derive::{Keys, Words};
+use evalsuite_derive::{Keys, Words, skip_empty};
 use serde::{Deserialize, Serialize};
 
 /// What `cargo evalsuite probe` expects of a case. A probe is a made-up result of an agent that did no work; the graders have to fail it.
+#[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Keys)]
-#[keys(id = "probe", what = "`probe`", default)]
+#[keys(id = "probe", what = "`probe`")]
 #[non_exhaustive]
 pub struct ProbeSettings {
     /// The probes that may pass, because doing nothing is right. Then `busy` or `hedge` has to fail. `silent`: an empty answer. `echo`: the
     /// prompt as the answer. `refusal`: a polite refusal. `hedge`: every expected text and its opposite. `busy`: an empty answer, and every
     /// tool called with empty input.
     #[key(List(&Choice(EmptyProbe::WORDS)), "[silent, refusal]", default = "none")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passes: Vec<EmptyProbe>,
 }
 

@@ -1,6 +1,6 @@
 //! Suites and their requirements.
 
-use evalsuite_derive::{Keys, Words};
+use evalsuite_derive::{Keys, Words, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use crate::execution::SuiteRequires;
@@ -18,6 +18,7 @@ use crate::{Case, Layout, Location, Target, Workspace, is_default};
 ///     suite.targets.iter().map(|target| target.name.as_str()).collect()
 /// }
 /// ```
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "eval-file", what = "an eval file", common = keys::SCHEMA_KEY, fill)]
 #[also(requires: Object(SuiteRequires::TABLE), "{env: [API_KEY]}", "What every case needs.", by_hand)]
@@ -52,7 +53,6 @@ pub struct Suite {
     #[key(default = "the name of the directory; of a file `x.eval.yaml`, its stem", by_hand, codes(InvalidSuiteName))]
     pub name: String,
     /// Name of the agent, if the suite names one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
     /// How the suite's files are laid out.
     pub layout: Layout,
@@ -63,27 +63,21 @@ pub struct Suite {
     /// What the suite is about.
     #[key(Pattern(r"^(?=[\s\S]*\S)[\s\S]{1,1024}$", "text of at most 1024 characters"), "Refunds of a shop.", by_hand)]
     #[key(codes(OutOfRange))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Version of the suite, shown in records.
     #[key(AnyText, "\"1.2\"")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Author of the suite.
     #[key(AnyText, "Shop team")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// License of the suite.
     #[key(AnyText, "MIT")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
     /// Tags of every case, by which `cargo evalsuite run --tag` selects.
     #[key(List(&Text), "[nightly]")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Category in records.
     #[key(Text, "support/refunds", default = "the directories between package and eval file, without `evals`")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Where the suite is defined.
     pub location: Location,
@@ -93,17 +87,13 @@ pub struct Suite {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
     /// The target matrix; empty when the suite has none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
     /// The directory agents work in; a mapping, or the path of a file with one.
     #[key(WORKSPACE, "{template: ./workspace}", codes(InvalidExternalFile), by_hand)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
     /// Largest number of trials in parallel, over all processes (1 to 50).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workers: Option<u32>,
     /// Budget in US dollars: once the suite has cost this much, no further trial starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_usd: Option<f64>,
     /// After the first error outcome no further case starts.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -112,7 +102,6 @@ pub struct Suite {
     /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
     /// `time`, `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
     #[key(Some(&Literal), "[\"pass_rate >= 90%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! The targets file: agents and judges that are commands.
 
-use evalsuite_derive::Keys;
+use evalsuite_derive::{Keys, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use crate::{Location, PathRef};
@@ -51,6 +51,7 @@ pub enum Provider {
 }
 
 /// A command that is an agent or a judge.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "cli-target", what = "a target", common = TargetEntry::TABLE.keys)]
 pub struct CliTarget {
@@ -62,7 +63,6 @@ pub struct CliTarget {
     ///
     /// One with `${{ NAME }}` is resolved when the command runs, relative to the directory of the targets file.
     #[key(Directory, "./agent", default = "an empty workspace", codes(ConflictingKeys), by_hand)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathRef>,
     /// Whether trials of cases without a workspace run in the suite's directory, in place of an empty workspace. A command
     /// that writes there changes the suite.
@@ -71,18 +71,15 @@ pub struct CliTarget {
     pub in_suite_directory: bool,
     /// Time limit of a call where the case sets none.
     #[key(Number(&POSITIVE), "120", default = "300", unit = "seconds")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<f64>,
     /// How an input file is written for `{FILES}`, with `{path}` and `{basename}`.
     #[key(Text, "\"--file {path}\"", old("attachments_format"), default = "`{path}`", init = "{path}".to_owned())]
     pub files_format: String,
     /// Asked once per run, before the first trial.
     #[key(Object(HealthCheck::TABLE), "{url: http://localhost:8080/health}", by_hand)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub healthcheck: Option<HealthCheck>,
     /// Added to the environment of the command.
     #[key(Map(&AnyText), "{LOG: debug}", by_hand)]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
     /// Whether prompt and output files are kept.
     #[key(Boolean, "true", old("keep_output_files"), default = "`false`")]
@@ -97,6 +94,7 @@ pub struct CliTarget {
 }
 
 /// How the health of a target is checked: by a URL that answers with a status from 200 to 299, or by a command that exits with 0.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "healthcheck", by_hand)]
 pub struct HealthCheck {
@@ -107,7 +105,6 @@ pub struct HealthCheck {
     pub probe: Probe,
     /// Time limit.
     #[key(Number(&POSITIVE), "5", default = "30", unit = "seconds")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<f64>,
 }
 

@@ -1,6 +1,6 @@
 //! Workspaces, repositories, hooks and commands.
 
-use evalsuite_derive::{Keys, Words};
+use evalsuite_derive::{Keys, Words, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use crate::keys::{Keys as _, Type};
@@ -10,19 +10,17 @@ use crate::{PathRef, is_default};
 pub(crate) const WORKSPACE: Type = Type::OneOf(&[Type::File, Type::Object(Workspace::TABLE)]);
 
 /// The directory an agent works in, made anew for every trial. In a case, each key replaces the suite's, hooks hook by hook.
+#[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "workspace", common = keys::SCHEMA_KEY, by_hand)]
 pub struct Workspace {
     /// Directory that is copied for every trial, without `.git`.
     #[key(Literal, "./workspace", by_hand)]
     #[key(codes(MissingPath, PathEscape, UnsupportedWorkspace, UnreadableFile, LimitExceeded))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<PathRef>,
     /// Tasks layout: directory copied before the template, which is laid over it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_fixture: Option<PathRef>,
     /// Agent Skills: what is copied after the template.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<WorkspaceCopy>,
     /// Whether every trial has its own copy, or all trials of the suite work in one, one at a time. `shared` is for suites
     /// with a `template`.
@@ -47,7 +45,6 @@ pub struct Workspace {
         codes(InvalidRepo),
         by_hand
     )]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repos: Vec<Repo>,
     /// Commands that run around trials.
     #[key(Object(WrittenHooks::TABLE), "{before_each: ./seed.sh}", codes(InvalidHook), by_hand)]
@@ -60,6 +57,7 @@ pub struct Workspace {
 }
 
 /// A file or directory that is copied into the workspace.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkspaceCopy {
     /// The file or directory.
@@ -67,7 +65,6 @@ pub struct WorkspaceCopy {
     /// Where the copy is in the workspace, with `/` separators.
     pub to: String,
     /// Names in the directory that are left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<String>,
 }
 
@@ -83,6 +80,7 @@ pub enum Isolation {
 }
 
 /// A git repository in the workspace. It is cloned once per run, and every trial gets a copy.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "repo", what = "a repo", by_hand)]
 pub struct Repo {
@@ -99,13 +97,10 @@ pub struct Repo {
     #[serde(default, skip_serializing_if = "is_default")]
     pub checkout: Checkout,
     /// Number of commits of a shallow clone. `None`: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
     /// Filter of a partial clone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
     /// Directories of a cone sparse checkout.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sparse: Vec<String>,
 }
 
@@ -184,19 +179,20 @@ impl RepoSource {
 }
 
 /// Which commit of a repository is checked out.
+#[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
-#[keys(id = "checkout", default)]
+#[keys(id = "checkout")]
 pub struct Checkout {
     /// Commit, tag or branch.
     #[key(Text, "v1.2.0", name = "ref", or = "base_commit", default = "`HEAD`")]
-    #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ref")]
     pub reference: Option<String>,
     /// Where `ref` is looked up: at the source, or in the clone.
-    #[key(Choice(Resolve::WORDS), "local", default = "`remote`", codes(NoEffect))]
+    #[key(Choice(Resolve::WORDS), "local", default = "`remote`", codes(NoEffect), init = Resolve::Remote)]
     #[serde(default, skip_serializing_if = "is_default")]
     pub resolve: Resolve,
     /// How many first parents to go back from there.
-    #[key(Integer(0, u32::MAX as u64), "1", default = "0", unit = "commits", codes(ShallowAncestor))]
+    #[key(Integer(0, u32::MAX as u64), "1", default = "0", unit = "commits", codes(ShallowAncestor), init = 0)]
     #[serde(default, skip_serializing_if = "is_default")]
     pub ancestor: u32,
 }
@@ -261,32 +257,28 @@ pub struct WrittenHook {
 }
 
 /// Commands run around trials.
+#[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hooks {
     /// Once, before the first trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_all: Option<Hook>,
     /// Before every trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_each: Option<Hook>,
     /// After every trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_each: Option<Hook>,
     /// Once, after the last trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_all: Option<Hook>,
 }
 
 /// One hook.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hook {
     /// What runs. `None` for a hook that only resets the workspace.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Command>,
     /// Time limit in milliseconds.
     pub timeout_ms: u64,
     /// Working directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathRef>,
     /// How the workspace is returned to its base before the command.
     #[serde(default, skip_serializing_if = "is_default")]

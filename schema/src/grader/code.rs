@@ -1,12 +1,13 @@
 //! Settings of `code-grader`.
 
-use evalsuite_derive::Keys;
+use evalsuite_derive::{Keys, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use super::Preprocessor;
 use crate::{Command, Object, PathRef};
 
 /// Settings of `code-grader`.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(open)]
 pub struct CodeGrader {
@@ -17,28 +18,25 @@ pub struct CodeGrader {
     /// Time limit.
     #[also(cwd: Directory, "./graders", "Working directory.", default = "the directory of the eval file", by_hand)]
     #[key(Number(&POSITIVE), "10", default = "60", unit = "seconds")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<f64>,
     /// Free-form data that the command gets.
     #[also(target: Any, "gpt", "There is no proxy to a model: let the command call the model itself.",
         refused(UnsupportedKey, "`target` of a `code-grader` is not supported: there is no proxy to a model",
             "delete it, and let the command call the model itself"))]
     #[key(Data, "{currency: EUR}", codes(NearMissKey, ConflictingKeys), by_hand)]
-    #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub config: Object,
     /// Commands that turn files in the answer into text, tried before the suite's.
     #[key(List(&Object(Preprocessor::TABLE)), "[{type: pdf, command: [./pdf_to_text.sh]}]", by_hand)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preprocessors: Option<Vec<Preprocessor>>,
 }
 
 /// A command and its working directory.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreparedCommand {
     /// What runs.
     pub command: Command,
     /// Working directory; `None`: the directory of the eval file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathRef>,
 }
 

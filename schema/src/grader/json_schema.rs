@@ -1,7 +1,7 @@
 //! Settings of `json-schema` and `contains-json`.
 
 use crate::Value;
-use evalsuite_derive::Keys;
+use evalsuite_derive::{Keys, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use crate::PathRef;
@@ -10,13 +10,13 @@ use crate::PathRef;
 const SCHEMA: crate::keys::Type = crate::keys::Type::OneOf(&[crate::keys::Type::File, crate::keys::Type::Data]);
 
 /// A JSON Schema: the settings of `json-schema`.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(by_hand)]
 #[also(schema: SCHEMA, "./refund.schema.json", "The schema, of draft 6, 7, 2019-09 or 2020-12: a JSON or YAML file, or the schema itself.", required,
     codes(InvalidJsonSchema), by_hand)]
 pub struct JsonSchema {
     /// The file of the schema; `None` if it is written in the grader.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathRef>,
     /// The schema at compile time: an object or a boolean, with only internal references.
     pub schema: Value,
@@ -30,10 +30,10 @@ impl JsonSchema {
 }
 
 /// Settings of `contains-json`.
+#[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 pub struct ContainsJson {
     /// The schema, of draft 6, 7, 2019-09 or 2020-12: a JSON or YAML file, or the schema itself.
     #[key(SCHEMA, "./refund.schema.json", default = "any object will do", codes(InvalidJsonSchema), by_hand)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<JsonSchema>,
 }

@@ -1,6 +1,6 @@
 //! Settings of `llm-grader`, `rubrics` and `compare`.
 
-use evalsuite_derive::{Keys, Words};
+use evalsuite_derive::{Keys, Words, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use super::PreparedCommand;
@@ -14,17 +14,16 @@ pub(crate) const CRITERIA: Type = Type::List(&Type::OneOf(&[Type::Text, Type::Ob
 const SOME_CRITERIA: Type = Type::Some(&Type::OneOf(&[Type::Text, Type::Object(Criterion::TABLE)]));
 
 /// Settings of `llm-grader`.
+#[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 pub struct LlmGrader {
     /// The prompt: text, `file://` with its path, or a command that prints it. A prompt with `{{ output }}` is sent as it is; any other
     /// text is what the built-in prompt asks for.
     #[key(OneOf(&[Text, Object(PromptCommand::TABLE)]), "Is the tone of the answer friendly?", default = "a built-in one",
         codes(PromptWithoutAnswer, UnknownTemplateVariable, PathLikePrompt, EmptyFile, MissingPath), by_hand)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<Prompt>,
     /// Criteria that are judged one by one.
     #[key(CRITERIA, "[Names the order number]", codes(InvalidRubric), by_hand)]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rubrics: Vec<Criterion>,
     /// What is handed to the judge.
     #[key(flatten)]
@@ -55,6 +54,7 @@ pub struct OldRubric {
 }
 
 /// Settings of `compare`.
+#[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 pub struct Compare {
     /// With `baseline`, the answer is compared with the one that `cargo evalsuite accept --answers` wrote for this case and target.
@@ -65,11 +65,9 @@ pub struct Compare {
     /// The answer to compare with: text, or `file://` with its path. Required in the tasks layout, unless `against` is `baseline`.
     #[key(Text, "19.90 is on its way.", default = "the case's `expected_output`", by_hand)]
     #[key(codes(MissingGraderSetting, PathLikePrompt, EmptyFile, MissingPath))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ReferenceAnswer>,
     /// What makes an answer the better one.
     #[key(Text, "Is friendly", default = "the case's `criteria`, else its `description`")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criteria: Option<String>,
     /// What is handed to the judge.
     #[key(flatten)]
@@ -113,39 +111,32 @@ impl ReferenceAnswer {
 }
 
 /// What is handed to a judge.
+#[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 pub struct JudgeSettings {
     /// Name of the judge.
     #[key(Literal, "strict", default = "the default judge", codes(UnknownJudge))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// Model that the judge is asked for.
     #[key(Text, "gpt-5-mini", default = "the judge's own")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Temperature.
     #[key(Number(&TEMPERATURE), "0.5", default = "`EVALSUITE_JUDGE_TEMPERATURE`, else 0")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
     /// How many steps a judge that acts may take.
     #[key(Integer(1, 50), "5", old("maxSteps"), default = "10")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u32>,
     /// Time limit of one call.
     #[key(Number(&POSITIVE), "60", default = "`EVALSUITE_JUDGE_TIMEOUT_SECONDS`, else 120", unit = "seconds")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<f64>,
     /// How many judgements follow a failing one; the majority decides.
     #[key(Number(&CONFIRM), "4", default = "`EVALSUITE_JUDGE_CONFIRM`, else `judge_confirm` of the macro, else 2")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm: Option<u32>,
     /// Free-form data that the judge gets.
     #[key(Data, "{strict: true}")]
-    #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub config: Object,
     /// Commands that turn files in the answer into text, tried before the suite's.
     #[key(List(&Object(Preprocessor::TABLE)), "[{type: pdf, command: [./pdf_to_text.sh]}]", by_hand)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preprocessors: Option<Vec<Preprocessor>>,
 }
 
@@ -186,6 +177,7 @@ pub struct PromptCommand {
 }
 
 /// One criterion. A plain text is a required criterion, too.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "criterion", what = "a criterion", by_hand)]
 pub struct Criterion {
@@ -194,7 +186,6 @@ pub struct Criterion {
     pub id: String,
     /// What a good answer does. Only a criterion with `score_ranges` can do without.
     #[key(Text, "Is polite.", codes(InvalidRubric))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// `correctness`: the answer has to satisfy the outcome. `contradiction`: the answer must not make a claim that is incompatible with
     /// the outcome; leaving it out passes. Judges are told.
@@ -209,7 +200,6 @@ pub struct Criterion {
     pub required: bool,
     /// Lowest score that satisfies the criterion, where a criterion has `score_ranges`.
     #[key(Number(&PASS_MARK), "0.7", codes(InvalidRubric, SettingConflict, ConflictingKeys))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,
     /// What the scores from 0 to 10 mean: a list of ranges, or a mapping from the lowest score of each range to its meaning. Every
     /// score is covered once.
@@ -217,7 +207,6 @@ pub struct Criterion {
         codes(DeprecatedValue, InvalidRubric))]
     #[key(OneOf(&[Some(&Object(ScoreRange::TABLE)), Map(&Text)]), "{0: rude, 5: neutral, 8: friendly}",
         default = "satisfied or not", codes(InvalidScoreRanges))]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub score_ranges: Vec<ScoreRange>,
 }
 

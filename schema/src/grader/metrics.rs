@@ -1,6 +1,6 @@
 //! Settings of `latency`, `cost`, `token-usage` and `execution-metrics`.
 
-use evalsuite_derive::Keys;
+use evalsuite_derive::{Keys, skip_empty};
 use serde::{Deserialize, Serialize};
 
 /// Settings of `latency`.
@@ -20,59 +20,49 @@ pub struct Cost {
 }
 
 /// Settings of `token-usage`; at least one is set.
+#[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 pub struct TokenUsage {
     /// Largest sum of input, output and cached tokens.
     #[key(Number(&NOT_NEGATIVE), "20000", old("maxTotal"), unit = "tokens", codes(MissingGraderSetting))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_total: Option<f64>,
     /// Largest number of input tokens.
     #[key(Number(&NOT_NEGATIVE), "15000", old("maxInput"), unit = "tokens", codes(MissingGraderSetting))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_input: Option<f64>,
     /// Largest number of output tokens.
     #[key(Number(&NOT_NEGATIVE), "5000", old("maxOutput"), unit = "tokens", codes(MissingGraderSetting))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output: Option<f64>,
 }
 
 /// Settings of `execution-metrics`; at least one check is set.
+#[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 pub struct ExecutionMetrics {
     /// Smallest number of tool calls.
     #[key(Number(&NOT_NEGATIVE), "1", unit = "calls", codes(MissingGraderSetting))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_tool_calls: Option<f64>,
     /// Largest number of tool calls.
     #[key(Number(&NOT_NEGATIVE), "10", old("maxToolCalls"), unit = "calls", codes(MissingGraderSetting))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tool_calls: Option<f64>,
     /// Smallest number of model calls.
     #[key(Number(&NOT_NEGATIVE), "2", unit = "calls", codes(MissingGraderSetting))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_llm_calls: Option<f64>,
     /// Largest number of model calls.
     #[key(Number(&NOT_NEGATIVE), "5", old("maxLlmCalls"), unit = "calls", codes(MissingGraderSetting))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_llm_calls: Option<f64>,
     /// Largest sum of input and output tokens.
     #[key(Number(&NOT_NEGATIVE), "20000", old("maxTokens"), unit = "tokens", codes(MissingGraderSetting))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<f64>,
     /// Highest cost.
     #[key(Number(&NOT_NEGATIVE), "0.05", old("maxCostUsd"), unit = "US dollars", codes(MissingGraderSetting))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_cost_usd: Option<f64>,
     /// Longest duration.
     #[key(Number(&NOT_NEGATIVE), "30000", old("maxDurationMs"), unit = "milliseconds", codes(MissingGraderSetting))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_duration_ms: Option<f64>,
     /// Wanted share of exploring calls among all tool calls.
     #[key(Number(&FRACTION), "0.6", old("targetExplorationRatio"), codes(MissingGraderSetting))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_exploration_ratio: Option<f64>,
     /// Largest distance from that share.
     #[key(Number(&NOT_NEGATIVE), "0.1", old("explorationTolerance"), default = "0.2")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exploration_tolerance: Option<f64>,
 }

@@ -13,6 +13,7 @@ mod metrics;
 mod text;
 mod trajectory;
 
+use evalsuite_derive::skip_empty;
 use serde::{Deserialize, Serialize};
 
 use self::config::grader_config;
@@ -113,6 +114,7 @@ macro_rules! built_in_graders {
 built_in_graders!(grader_config);
 
 /// A grader of a case: what every grader has, and the settings of its type.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Grader {
@@ -127,13 +129,11 @@ pub struct Grader {
     #[serde(default, skip_serializing_if = "is_default")]
     pub required: bool,
     /// Pass mark of the verdict, in (0, 1].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,
     /// Whether the result is inverted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub negate: bool,
     /// What is done with the answer before the grader sees it, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transform: Vec<AnswerStep>,
     /// Results that the grader has to pass or to fail.
     #[serde(default, skip_serializing_if = "Examples::is_empty")]

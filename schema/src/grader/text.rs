@@ -1,6 +1,6 @@
 //! Settings of the graders that compare text.
 
-use evalsuite_derive::Keys;
+use evalsuite_derive::{Keys, skip_empty};
 use serde::{Deserialize, Serialize};
 
 /// Settings of the graders that look for one text.
@@ -34,11 +34,11 @@ pub struct Regex {
 }
 
 /// Settings of `similar`. Its `threshold` is the grader's pass mark, which it has only without `max_distance`.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
 pub struct Similar {
     /// The text to compare with. Required in the tasks layout.
     #[key(NotEmpty, "Refund approved.", default = "the case's `expected_output`", codes(MissingGraderSetting))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// Whether case is ignored.
     #[also(threshold: Number(&PASS_MARK), "0.9", "The pass mark: another spelling of `min_score`.",
@@ -48,6 +48,5 @@ pub struct Similar {
     pub ignore_case: bool,
     /// Largest edit distance that passes, in place of a pass mark.
     #[key(Integer(0, u64::MAX), "3", unit = "characters", codes(SettingConflict))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_distance: Option<u64>,
 }

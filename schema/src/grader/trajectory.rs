@@ -1,6 +1,6 @@
 //! Settings of `tool-trajectory` and `skill-trigger`.
 
-use evalsuite_derive::{Keys, Words};
+use evalsuite_derive::{Keys, Words, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use crate::Object;
@@ -12,6 +12,7 @@ const ARGS_MATCH: crate::keys::Type = crate::keys::Type::OneOf(&[
 ]);
 
 /// Settings of `tool-trajectory`.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 pub struct ToolTrajectory {
     /// `any_order`: each tool of `minimums` was called often enough, and none of `maximums` too often. `in_order`: the expected calls
@@ -21,16 +22,13 @@ pub struct ToolTrajectory {
     pub mode: TrajectoryMode,
     /// How often each tool has to be called, with `mode: any_order`, which needs `minimums` or `maximums`.
     #[key(Map(&Integer(0, u64::MAX)), "{search: 1}", codes(MissingGraderSetting, SettingConflict), by_hand)]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub minimums: Vec<(String, u64)>,
     /// How often each tool may be called, with `mode: any_order`.
     #[key(Map(&Integer(0, u64::MAX)), "{\"delete_*\": 0}", codes(MissingGraderSetting, SettingConflict), by_hand)]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub maximums: Vec<(String, u64)>,
     /// The expected calls, with every other mode.
     #[key(List(&Object(ExpectedCall::TABLE)), "[{tool: find_order, args: {id: 1182}}, {tool: refund}]",
         codes(MissingGraderSetting, SettingConflict), by_hand)]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<ExpectedCall>,
     /// How arguments are compared: `exact`, the call has every expected key (`superset`), every key of the call is expected
     /// (`subset`), not at all (`ignore`), or equal at the dotted paths of a list.
@@ -79,6 +77,7 @@ impl ArgsMatch {
 }
 
 /// One expected call of a tool.
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "expected-call", what = "an expected call", missing = MissingGraderSetting)]
 #[also(input: Any, "{id: 1182}", "The arguments, as another tool writes them.", no_effect = "write `args`")]
@@ -90,22 +89,18 @@ pub struct ExpectedCall {
     pub tool: String,
     /// Expected arguments, or `any`.
     #[key(OneOf(&[Choice(&["any"]), Data]), "{id: 1182}", default = "not compared", by_hand)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Args>,
     /// How arguments are compared: `exact`, the call has every expected key (`superset`), every key of the call is expected
     /// (`subset`), not at all (`ignore`), or equal at the dotted paths of a list.
     #[key(ARGS_MATCH, "[id]", old("argsMatch"), default = "as set for the grader", by_hand)]
     #[key(codes(InvalidChoice, MissingGraderSetting, SettingConflict))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args_match: Option<ArgsMatch>,
     /// Names of arguments, or patterns with `*` and `?`, that are not compared.
     #[key(Some(&Text), "[request_id]", codes(SettingConflict, MissingGraderSetting),
         empty(MissingGraderSetting, "is an empty list", "name arguments that are not compared, or delete the key"))]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore_args: Vec<String>,
     /// Longest duration of the call, with `in_order` or `exact`.
     #[key(Number(&NOT_NEGATIVE), "500", old("maxDurationMs"), unit = "milliseconds", codes(SettingConflict))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_duration_ms: Option<f64>,
 }
 
