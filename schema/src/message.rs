@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use evalsuite_derive::{Keys, Words};
+use evalsuite_derive::{Keys, Words, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use crate::keys::{Keys as _, Type};
@@ -48,6 +48,7 @@ impl Role {
 /// ];
 /// assert_eq!(transcript[1].tool_calls[0].tool, "calendar");
 /// ```
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[non_exhaustive]
 #[must_use]
@@ -58,48 +59,35 @@ pub struct Message {
     pub role: Role,
     /// Name of the speaker.
     #[key(AnyText, "support")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Text, an object, or a list of parts. A message with `tool_calls` can do without.
     #[key(CONTENT, "Where is my order?", codes(InvalidMessage, InvalidInput, RoleMarker), by_hand)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
     /// Tools that the assistant called.
     #[key(List(&Object(ToolCall::TABLE)), "[{tool: search}]", by_hand)]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
     /// When the message started: RFC 3339, unless the author of the record used another format.
     #[doc(hidden)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<String>,
     /// When the message ended.
     #[doc(hidden)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_time: Option<String>,
     /// How long it took to produce the message, in milliseconds.
     #[doc(hidden)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
     /// Number of model calls for this message, if the agent reports it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_call_count: Option<u64>,
     /// Id of the tool call whose result this message is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     /// The model's reasoning before this message, if the model shows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// Model that wrote this message.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Tokens of the model calls for this message.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Cost of the model calls for this message in US dollars.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// Free-form data of the agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
 }
 
@@ -149,39 +137,6 @@ impl Message {
         self
     }
 
-    /// Sets when the message started. A time before 1970 or after the year 9999 is not recorded.
-    pub fn with_started(mut self, time: SystemTime) -> Self {
-        self.start_time = rfc3339::format(time);
-        self
-    }
-
-    /// Sets when the message ended. A time before 1970 or after the year 9999 is not recorded.
-    pub fn with_ended(mut self, time: SystemTime) -> Self {
-        self.end_time = rfc3339::format(time);
-        self
-    }
-
-    /// Sets how long it took to produce the message.
-    pub fn with_duration(mut self, duration: Duration) -> Self {
-        self.duration_ms = Some(milliseconds(duration));
-        self
-    }
-
-    /// When the message started, to the millisecond, if that is recorded.
-    pub fn started(&self) -> Option<SystemTime> {
-        self.start_time.as_deref().and_then(rfc3339::parse)
-    }
-
-    /// When the message ended, to the millisecond, if that is recorded.
-    pub fn ended(&self) -> Option<SystemTime> {
-        self.end_time.as_deref().and_then(rfc3339::parse)
-    }
-
-    /// How long the message took to produce, if that is recorded.
-    pub fn duration(&self) -> Option<Duration> {
-        self.duration_ms.and_then(duration)
-    }
-
     /// A message without content, to which tool calls can be added.
     pub fn empty(role: Role) -> Self {
         Self {
@@ -202,6 +157,47 @@ impl Message {
         }
     }
 }
+
+macro_rules! impl_times {
+    ($($type:ty),*) => {$(
+        impl $type {
+            /// Sets when it started. A time before 1970 or after the year 9999 is not recorded.
+            pub fn with_started(mut self, time: SystemTime) -> Self {
+                self.start_time = rfc3339::format(time);
+                self
+            }
+
+            /// Sets when it ended. A time before 1970 or after the year 9999 is not recorded.
+            pub fn with_ended(mut self, time: SystemTime) -> Self {
+                self.end_time = rfc3339::format(time);
+                self
+            }
+
+            /// Sets how long it took.
+            pub fn with_duration(mut self, duration: Duration) -> Self {
+                self.duration_ms = Some(milliseconds(duration));
+                self
+            }
+
+            /// When it started, to the millisecond, if that is recorded.
+            pub fn started(&self) -> Option<SystemTime> {
+                self.start_time.as_deref().and_then(rfc3339::parse)
+            }
+
+            /// When it ended, to the millisecond, if that is recorded.
+            pub fn ended(&self) -> Option<SystemTime> {
+                self.end_time.as_deref().and_then(rfc3339::parse)
+            }
+
+            /// How long it took, if that is recorded.
+            pub fn duration(&self) -> Option<Duration> {
+                self.duration_ms.and_then(duration)
+            }
+        }
+    )*};
+}
+
+impl_times!(Message, ToolCall);
 
 /// Content of a [`Message`].
 ///
@@ -313,6 +309,7 @@ impl Part {
 ///     .with_duration(Duration::from_millis(12));
 /// assert_eq!((call.tool.as_str(), call.duration()), ("read_file", Some(Duration::from_millis(12))));
 /// ```
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[non_exhaustive]
 #[must_use]
@@ -323,27 +320,21 @@ pub struct ToolCall {
     pub tool: String,
     /// Its arguments.
     #[key(Any, "{query: late orders}")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// What it returned.
     #[key(Any, "no result")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
     /// Id of the call, which the tool's message repeats.
     #[key(AnyText, "call_1")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// When the call started: RFC 3339, unless the author of the record used another format.
     #[doc(hidden)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<String>,
     /// When the call ended.
     #[doc(hidden)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_time: Option<String>,
     /// How long the call took, in milliseconds.
     #[doc(hidden)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
     /// Whether the tool reported an error.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -383,43 +374,10 @@ impl ToolCall {
         self
     }
 
-    /// Sets when the call started. A time before 1970 or after the year 9999 is not recorded.
-    pub fn with_started(mut self, time: SystemTime) -> Self {
-        self.start_time = rfc3339::format(time);
-        self
-    }
-
-    /// Sets when the call ended. A time before 1970 or after the year 9999 is not recorded.
-    pub fn with_ended(mut self, time: SystemTime) -> Self {
-        self.end_time = rfc3339::format(time);
-        self
-    }
-
-    /// Sets how long the call took.
-    pub fn with_duration(mut self, duration: Duration) -> Self {
-        self.duration_ms = Some(milliseconds(duration));
-        self
-    }
-
     /// Marks the call as failed: the output, if any, is the tool's error.
     pub fn with_error(mut self) -> Self {
         self.is_error = true;
         self
-    }
-
-    /// When the call started, to the millisecond, if that is recorded.
-    pub fn started(&self) -> Option<SystemTime> {
-        self.start_time.as_deref().and_then(rfc3339::parse)
-    }
-
-    /// When the call ended, to the millisecond, if that is recorded.
-    pub fn ended(&self) -> Option<SystemTime> {
-        self.end_time.as_deref().and_then(rfc3339::parse)
-    }
-
-    /// How long the call took, if that is recorded.
-    pub fn duration(&self) -> Option<Duration> {
-        self.duration_ms.and_then(duration)
     }
 }
 
