@@ -12,7 +12,10 @@ use crate::{Diagnostic, SourceRange};
 /// Lines and columns count from 1, columns in characters; the end is after the last character. They are `null` for a whole
 /// file or directory, as `file` and `help` are if there is none.
 #[derive(Debug, Serialize)]
-pub struct JsonDiagnostic<'d>(Json<'d>);
+#[serde(transparent)]
+pub struct JsonDiagnostic<'d> {
+    json: Json<'d>,
+}
 
 /// A problem in the form that is serialized for programs.
 pub fn json(diagnostic: &Diagnostic) -> JsonDiagnostic<'_> {
@@ -23,7 +26,7 @@ pub fn json(diagnostic: &Diagnostic) -> JsonDiagnostic<'_> {
         let [file, line, column] = start(Some(&related.place));
         Json::Object(vec![file, line, column, ("message", related.message.as_str().into())])
     });
-    JsonDiagnostic(Json::Object(vec![
+    let json = Json::Object(vec![
         ("code", code.as_str().into()),
         ("name", code.name().into()),
         ("severity", code.severity().as_str().into()),
@@ -35,7 +38,8 @@ pub fn json(diagnostic: &Diagnostic) -> JsonDiagnostic<'_> {
         ("end_column", end.map(|end| end.column).into()),
         ("help", help.as_deref().into()),
         ("related", Json::List(related.collect())),
-    ]))
+    ]);
+    JsonDiagnostic { json }
 }
 
 /// Where a place starts.

@@ -21,7 +21,10 @@ pub struct SarifHelp {
 
 /// A log in SARIF's form.
 #[derive(Debug, Serialize)]
-pub struct SarifLog<'d>(Json<'d>);
+#[serde(transparent)]
+pub struct SarifLog<'d> {
+    json: Json<'d>,
+}
 
 /// A log with one run: the catalogue as rules, and a result per place. `prefix` is the path from the root of the repository to that of
 /// the paths that are shown.
@@ -37,11 +40,12 @@ pub fn sarif<'d>(diagnostics: &'d Diagnostics, prefix: &str, help: impl Fn(Code)
         ("columnKind", "unicodeCodePoints".into()),
         ("results", Json::List(diagnostics.iter().map(|diagnostic| finding(diagnostic, prefix)).collect())),
     ]);
-    SarifLog(Json::Object(vec![
+    let json = Json::Object(vec![
         ("$schema", "https://json.schemastore.org/sarif-2.1.0.json".into()),
         ("version", "2.1.0".into()),
         ("runs", Json::List(vec![run])),
-    ]))
+    ]);
+    SarifLog { json }
 }
 
 fn text<'d>(text: impl Into<Json<'d>>) -> Json<'d> {

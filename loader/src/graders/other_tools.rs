@@ -78,9 +78,8 @@ impl Replacement {
         let (type_name, text) = match super::built_in(name) {
             Some(table) => (table.id, Text::Value),
             None => {
-                let (_, type_name, text) =
-                    FOREIGN.iter().find(|(names, ..)| names.iter().any(|name| is_named(&name)))?;
-                (*type_name, *text)
+                let found = FOREIGN.iter().find(|(names, ..)| names.iter().any(is_named));
+                found.map(|(_, type_name, text)| (*type_name, *text))?
             }
         };
         (type_name != folded).then_some(Self { type_name, text, is_negated: positive.is_some() })
