@@ -49,15 +49,18 @@ pub(super) fn read(node: &Node, shared: &SkillCases, scope: Scope<'_>, d: &mut D
     let spans = Spans {
         eval: node.span,
         expectations: list.map(|entry| entry.value.span),
-        has_empty_list: list.and_then(|entry| entry.value.as_sequence()).is_some_and(<[Node]>::is_empty),
         should_trigger: fields.get("should_trigger").map(|entry| entry.value.span),
         expected_output: fields.get("expected_output").map(|entry| entry.value.span),
     };
     let is_misspelled = fields.misspells(&["expectations", "assertions", "expected_output", "should_trigger"]);
     fields.finish(d);
     let graders = graders_of(&written, expectations?, &spans, &shared.skill, scope);
-    if spans.has_no_grader() && !is_misspelled {
-        ungraded(&spans, d);
+    let is_empty_list = list.and_then(|entry| entry.value.as_sequence()).is_some_and(<[Node]>::is_empty);
+    // Whether something is written that would grade the eval if it had no problem.
+    let is_graded =
+        list.is_some() && !is_empty_list || spans.should_trigger.is_some() || spans.expected_output.is_some();
+    if !is_graded && !is_misspelled {
+        ungraded(node.span, is_empty_list, d);
     }
     let facts = CaseFacts {
         expected_output: &[],
@@ -100,17 +103,8 @@ pub(super) fn read(node: &Node, shared: &SkillCases, scope: Scope<'_>, d: &mut D
 struct Spans {
     eval: Span,
     expectations: Option<Span>,
-    has_empty_list: bool,
     should_trigger: Option<Span>,
     expected_output: Option<Span>,
-}
-
-impl Spans {
-    /// Whether nothing is written that would grade the eval if it had no problem.
-    fn has_no_grader(&self) -> bool {
-        let has_expectations = self.expectations.is_some() && !self.has_empty_list;
-        !has_expectations && self.should_trigger.is_none() && self.expected_output.is_none()
-    }
 }
 
 /// The expectations as criteria. `None`: a problem was reported.
@@ -176,13 +170,13 @@ fn graders_of(
     graders
 }
 
-fn ungraded(spans: &Spans, d: &mut Diagnostics) {
+fn ungraded(eval: Span, is_empty_list: bool, d: &mut Diagnostics) {
     let help = "add `expectations` or `expected_output`";
-    if spans.has_empty_list {
-        d.report(Code::UngradedCase, spans.eval, "nothing grades the case: it is skipped when it runs", help);
+    if is_empty_list {
+        d.report(Code::UngradedCase, eval, "nothing grades the case: it is skipped when it runs", help);
     } else {
         let message = "nothing to grade: the eval has no `expectations`, `expected_output` or `should_trigger`";
-        d.report(Code::NothingToGrade, spans.eval, message, help);
+        d.report(Code::NothingToGrade, eval, message, help);
     }
 }
 
