@@ -1,13 +1,13 @@
 //! `composite`: several graders in one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use evalsuite_schema::grader::{Aggregator, AggregatorKeys, Grader};
 use evalsuite_schema::keys::Keys;
 
 use super::assertions::ParsedGrader;
-use super::{GraderContext, Rules, assertions, code, prompt};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use super::{GraderContext, Rules, are_different, assertions, code, prompt};
+use crate::diagnostic::{Code, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::Fields;
 use crate::read::node::{Entry, Node};
@@ -32,10 +32,11 @@ pub(super) fn composite(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
         None if fields.misspells(&["assertions"]) => None,
         None => invalid(fields.place_without("assertions"), "a composite has no members", "add `assertions`", d),
     };
-    let names = members.as_deref().map(names);
+    // None if one of them could not be read.
+    let all_names = members.iter().flatten().map(|member| (!member.is_broken).then_some(member.grader.name.as_str()));
+    let names = all_names.collect::<Option<Vec<&str>>>().unwrap_or_default();
     let has_min_score = node.entry("min_score").is_some_and(|entry| !entry.value.is_null());
-    let aggregator =
-        aggregator_entry.and_then(|entry| aggregator(&entry.value, names.as_deref(), has_min_score, cx, d));
+    let aggregator = aggregator_entry.and_then(|entry| aggregator(&entry.value, &names, has_min_score, cx, d));
     for member in members.iter().flatten() {
         notes.extend(&member.notes);
     }
@@ -56,33 +57,15 @@ fn members(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Ve
     if members.is_empty() {
         return invalid(node.span, "a composite has no members", "add an assertion", d);
     }
-    let mut is_valid = true;
-    let mut seen: HashMap<&str, Span> = HashMap::with_capacity(members.len());
-    for member in members.iter().filter(|member| !member.is_broken) {
-        let place = member.named.unwrap_or(member.span);
-        if let Some(first) = seen.get(member.grader.name.as_str()) {
-            let message = format!("two members of the composite are named `{}`", member.grader.name);
-            let problem = Diagnostic::new(Code::InvalidComposite, message).at(place);
-            d.push(problem.related(*first, "first here").help("give one of them another `name`"));
-            is_valid = false;
-        } else {
-            seen.insert(&member.grader.name, place);
-        }
-    }
-    is_valid.then_some(members)
-}
-
-/// Names of the members; none if one of them could not be read.
-fn names(members: &[ParsedGrader]) -> Vec<&str> {
-    if members.iter().any(|member| member.is_broken) {
-        return Vec::new();
-    }
-    members.iter().map(|member| member.grader.name.as_str()).collect()
+    let read = members.iter().filter(|member| !member.is_broken);
+    let names = read.map(|member| (member.grader.name.as_str(), member.named.unwrap_or(member.span)));
+    let message = |name: &str| format!("two members of the composite are named `{name}`");
+    are_different(names, Code::InvalidComposite, message, "give one of them another `name`", d).then_some(members)
 }
 
 fn aggregator(
     node: &Node,
-    members: Option<&[&str]>,
+    members: &[&str],
     has_min_score: bool,
     cx: GraderContext<'_>,
     d: &mut Diagnostics,
@@ -158,18 +141,17 @@ fn kind(node: &Node, d: &mut Diagnostics) -> Option<&'static str> {
     })
 }
 
-fn weights(node: &Node, members: Option<&[&str]>, d: &mut Diagnostics) -> Option<Vec<(String, f64)>> {
+fn weights(node: &Node, members: &[&str], d: &mut Diagnostics) -> Option<Vec<(String, f64)>> {
     let Some(entries) = node.as_mapping() else {
         return fields::wrong_type(node, "`weights`", "a mapping of members to numbers", d);
     };
     let before = d.len();
     let mut weights = Vec::with_capacity(entries.len());
-    let known = members.unwrap_or_default();
-    let set: HashSet<&str> = known.iter().copied().collect();
+    let set: HashSet<&str> = members.iter().copied().collect();
     for entry in entries {
-        if !known.is_empty() && !set.contains(entry.key.as_str()) {
-            let near = if are_many(d) { None } else { suggest::did_you_mean(&entry.key, known.iter().copied()) };
-            let message = format!("`weights` names `{}`, members are {}", entry.key, suggest::listed(known));
+        if !members.is_empty() && !set.contains(entry.key.as_str()) {
+            let near = if are_many(d) { None } else { suggest::did_you_mean(&entry.key, members.iter().copied()) };
+            let message = format!("`weights` names `{}`, members are {}", entry.key, suggest::listed(members));
             let help = near.unwrap_or_else(|| "give the member this `name`".to_owned());
             d.report(Code::InvalidComposite, entry.key_span, message, help);
         }

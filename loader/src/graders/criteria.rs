@@ -1,11 +1,9 @@
 //! Criteria of judge graders.
 
-use std::collections::HashMap;
-
 use evalsuite_schema::grader::{Criterion, Operator};
 use evalsuite_schema::keys::Keys;
 
-use super::score_ranges;
+use super::{are_different, score_ranges};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
@@ -47,17 +45,8 @@ fn of_items(items: &[Node], place: Span, d: &mut Diagnostics) -> Option<Vec<Crit
 
 /// Whether no two criteria have one id. If some do, a problem is reported.
 pub(crate) fn have_own_ids<'c>(ids: impl Iterator<Item = (&'c str, Span)>, d: &mut Diagnostics) -> bool {
-    let (mut seen, mut is_valid) = (HashMap::new(), true);
-    for (id, span) in ids {
-        if let Some(first) = seen.get(id) {
-            let problem = Diagnostic::new(Code::InvalidRubric, format!("id `{id}` is given twice")).at(span);
-            d.push(problem.related(*first, "first here").help("give each criterion an id of its own"));
-            is_valid = false;
-        } else {
-            seen.insert(id, span);
-        }
-    }
-    is_valid
+    let message = |id: &str| format!("id `{id}` is given twice");
+    are_different(ids, Code::InvalidRubric, message, "give each criterion an id of its own", d)
 }
 
 /// A criterion of plain text.

@@ -18,12 +18,13 @@ pub(crate) mod transform;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use evalsuite_schema::grader::{GraderConfig, Preprocessor, TABLES};
 use evalsuite_schema::keys::{Parts, Written};
 
-use crate::diagnostic::{Code, Diagnostics};
+use crate::diagnostic::{Code, Diagnostics, report_both};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
@@ -192,6 +193,26 @@ pub(crate) fn automatic_name(config: &GraderConfig, written: &str) -> String {
         GraderConfig::SkillTrigger(trigger) => format!("skill-trigger-{}", trigger.skill),
         _ => written.replace('_', "-"),
     }
+}
+
+/// Whether no name is there twice; if one is, this is reported at the second place.
+fn are_different<'n>(
+    names: impl Iterator<Item = (&'n str, Span)>,
+    code: Code,
+    message: impl Fn(&str) -> String,
+    help: &str,
+    d: &mut Diagnostics,
+) -> bool {
+    let (mut seen, mut are_different) = (HashMap::new(), true);
+    for (name, place) in names {
+        if let Some(first) = seen.get(name) {
+            report_both(code, (place, message(name)), (*first, "first here"), help, d);
+            are_different = false;
+        } else {
+            seen.insert(name, place);
+        }
+    }
+    are_different
 }
 
 /// A share in a weighted mean.
