@@ -7,23 +7,30 @@ use crate::judge::lenient_json::with_plain_passed;
 use crate::judge::reply_shape::{MOST_ASSERTIONS, ReplyShape};
 use crate::model::judge::InvalidReply;
 use crate::model::messages::outer_object;
+use crate::model::score::Score;
 
 /// A reply that has the shape asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Judgement {
-    Undecided(String),
-    FreeForm { score: f64, assertions: Vec<Assertion>, details: Object },
-    Checklist { checks: Vec<Check<bool>>, reasoning: String },
-    Ranges { checks: Vec<Check<u8>>, reasoning: Option<String> },
+    /// A score, or the reason why the judge is undecided.
+    Score(Score),
+    Criteria {
+        checks: Vec<Check>,
+        reasoning: Option<String>,
+    },
 }
 
 /// What a judge says about one criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Check<T> {
+pub(crate) struct Check {
     pub(crate) id: String,
-    pub(crate) judgement: T,
+    /// 0 to 10; in a checklist 10 if the criterion is satisfied, else 0.
+    pub(crate) score: u8,
     pub(crate) reasoning: Option<String>,
 }
+
+/// The score of a criterion that is satisfied.
+pub(crate) const SATISFIED: u8 = 10;
 
 /// Reads a reply.
 pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidReply> {
@@ -34,23 +41,27 @@ pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidR
     };
     let mut object = match decided(&text)? {
         Ok(object) => object,
-        Err(reason) => return Ok(Judgement::Undecided(reason)),
+        Err(reason) => return Ok(Judgement::Score(Score::undecided(reason))),
     };
-    match shape {
-        ReplyShape::FreeForm => free_form(object),
-        ReplyShape::Checklist => Ok(Judgement::Checklist {
-            checks: checks(&mut object, |check| {
-                let satisfied = bool_of(check, "satisfied")?;
-                let reasoning = text_of(check, "reasoning")?.ok_or("has no `reasoning`")?;
-                Ok((satisfied, Some(reasoning)))
-            })?,
-            reasoning: text_of(&mut object, "overall_reasoning")?.ok_or("the reply has no `overall_reasoning`")?,
-        }),
-        ReplyShape::Ranges => Ok(Judgement::Ranges {
-            checks: checks(&mut object, |check| Ok((score_of(check)?, text_of(check, "reasoning")?)))?,
-            reasoning: text_of(&mut object, "overall_reasoning")?,
-        }),
+    if shape == ReplyShape::FreeForm {
+        return free_form(object).map(Judgement::Score);
     }
+    let is_checklist = shape == ReplyShape::Checklist;
+    let list = object.remove("checks").ok_or("the reply has no `checks`")?;
+    let checks = entries("checks", list, |mut entry| {
+        let id = text_of(&mut entry, "id")?.ok_or("has no `id`")?;
+        let score = if is_checklist { satisfaction(&mut entry)? } else { score_of(&mut entry)? };
+        let reasoning = text_of(&mut entry, "reasoning")?;
+        if is_checklist && reasoning.is_none() {
+            return Err("has no `reasoning`".into());
+        }
+        Ok(Check { id, score, reasoning })
+    })?;
+    let reasoning = text_of(&mut object, "overall_reasoning")?;
+    if is_checklist && reasoning.is_none() {
+        return Err("the reply has no `overall_reasoning`".into());
+    }
+    Ok(Judgement::Criteria { checks, reasoning })
 }
 
 /// The object that a reply is, or the reason why the judge is undecided.
@@ -72,7 +83,7 @@ pub(crate) fn decided(document: &str) -> Result<Result<Object, String>, InvalidR
     }))
 }
 
-fn free_form(mut object: Object) -> Result<Judgement, InvalidReply> {
+fn free_form(mut object: Object) -> Result<Score, InvalidReply> {
     let score = match object.remove("score") {
         None => return Err("the reply has no `score`".into()),
         Some(value) => value
@@ -88,7 +99,7 @@ fn free_form(mut object: Object) -> Result<Judgement, InvalidReply> {
         Some(Value::Object(details)) => details,
         Some(other) => return Err(format!("`details` is {}, not an object", kind(&other)).into()),
     };
-    Ok(Judgement::FreeForm { score, assertions, details })
+    Ok(Score { assertions, details, ..Score::new(score) })
 }
 
 fn assertion(mut entry: Object) -> Result<Assertion, InvalidReply> {
@@ -96,17 +107,6 @@ fn assertion(mut entry: Object) -> Result<Assertion, InvalidReply> {
     let mut assertion = Assertion::new(text, bool_of(&mut entry, "passed")?);
     assertion.evidence = text_of(&mut entry, "evidence")?;
     Ok(assertion)
-}
-
-type Read<T> = Result<(T, Option<String>), InvalidReply>;
-
-fn checks<T>(object: &mut Object, read: impl Fn(&mut Object) -> Read<T>) -> Result<Vec<Check<T>>, InvalidReply> {
-    let list = object.remove("checks").ok_or("the reply has no `checks`")?;
-    entries("checks", list, |mut entry| {
-        let id = text_of(&mut entry, "id")?.ok_or("has no `id`")?;
-        let (judgement, reasoning) = read(&mut entry)?;
-        Ok(Check { id, judgement, reasoning })
-    })
 }
 
 /// Reads the objects of a list; an error begins with the index of its object.
@@ -122,6 +122,10 @@ fn entries<T>(
     };
     let numbered = entries.into_iter().enumerate();
     numbered.map(|(index, entry)| read(entry).map_err(|problem| format!("`{key}[{index}]` {problem}").into())).collect()
+}
+
+fn satisfaction(check: &mut Object) -> Result<u8, InvalidReply> {
+    Ok(if bool_of(check, "satisfied")? { SATISFIED } else { 0 })
 }
 
 fn score_of(check: &mut Object) -> Result<u8, InvalidReply> {
@@ -163,6 +167,7 @@ fn kind(value: &Value) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::score::ScoreState;
     use crate::platform::protocol_schema;
 
     #[test]
@@ -176,10 +181,10 @@ mod tests {
             matches!(
                 read.as_slice(),
                 [
-                    Judgement::FreeForm { .. },
-                    Judgement::Checklist { .. },
-                    Judgement::Ranges { .. },
-                    Judgement::Undecided(_)
+                    Judgement::Score(Score { state: ScoreState::Decided(_), .. }),
+                    Judgement::Criteria { .. },
+                    Judgement::Criteria { .. },
+                    Judgement::Score(Score { state: ScoreState::Undecided(_), .. })
                 ]
             ),
             "{read:?}"
@@ -198,14 +203,19 @@ mod tests {
         let read = |shape, reply| read(shape, reply).unwrap();
         let many: Vec<String> = (0..10).map(|n| format!(r#"{{"text": "t{n}", "passed": true}}"#)).collect();
         let reply = format!(r#"{{"score": 0.85, "assertions": [{}], "extra": 1}}"#, many.join(","));
-        let Judgement::FreeForm { score, assertions, .. } = read(ReplyShape::FreeForm, &reply) else { panic!() };
-        assert_eq!((score, assertions.len()), (0.85, 8));
+        let Judgement::Score(score) = read(ReplyShape::FreeForm, &reply) else { panic!() };
+        assert_eq!((score.value(), score.assertions.len()), (Some(0.85), 8));
         let reply = r#"{"checks": [{"id": "a", "score": 8.0}], "undecided": false, "reason": null}"#;
-        let check = Check { id: "a".into(), judgement: 8, reasoning: None };
-        assert_eq!(read(ReplyShape::Ranges, reply), Judgement::Ranges { checks: vec![check], reasoning: None });
+        let check = Check { id: "a".into(), score: 8, reasoning: None };
+        assert_eq!(read(ReplyShape::Ranges, reply), Judgement::Criteria { checks: vec![check], reasoning: None });
+        let satisfied =
+            r#"{"id": "a", "satisfied": true, "reasoning": ""}, {"id": "b", "satisfied": false, "reasoning": ""}"#;
+        let reply = format!(r#"{{"checks": [{satisfied}], "overall_reasoning": ""}}"#);
+        let Judgement::Criteria { checks, .. } = read(ReplyShape::Checklist, &reply) else { panic!() };
+        assert_eq!(checks.iter().map(|check| check.score).collect::<Vec<_>>(), [SATISFIED, 0]);
         for shape in [ReplyShape::FreeForm, ReplyShape::Checklist, ReplyShape::Ranges] {
             let reply = r#"{"undecided": true, "reason": "no file"}"#;
-            assert_eq!(read(shape, reply), Judgement::Undecided("no file".into()));
+            assert_eq!(read(shape, reply), Judgement::Score(Score::undecided("no file")));
         }
     }
 
