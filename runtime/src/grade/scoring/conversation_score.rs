@@ -14,10 +14,10 @@ pub(crate) fn score_conversation(
     whole: Option<TrialScore>,
     threshold: f64,
 ) -> TrialScore {
-    let notes = turns.iter().flatten().chain(&whole).flat_map(|score| score.notes.iter().cloned()).collect();
+    let all = || turns.iter().flatten().chain(&whole);
+    let notes = all().flat_map(|score| score.notes.iter().cloned()).collect();
     let ended = |outcome, score, reason| TrialScore { outcome, score, reason, notes };
-    let broken = turns.iter().flatten().chain(&whole).find(|score| score.outcome == Status::Error);
-    if let Some(broken) = broken {
+    if let Some(broken) = all().find(|score| score.outcome == Status::Error) {
         return ended(Status::Error, None, broken.reason.clone());
     }
     let ended_with = |score: &TrialScore, code| score.reason.as_ref().is_some_and(|reason| reason.code == code);
@@ -26,13 +26,17 @@ pub(crate) fn score_conversation(
     };
     let of_turn = |turn: &Option<TrialScore>| turn.as_ref().map_or(Some(1.0), decided);
     let scores: Vec<f64> = turns.iter().filter_map(of_turn).chain(whole.as_ref().and_then(decided)).collect();
-    let advised = turns.iter().flatten().chain(&whole).find(|score| ended_with(score, ReasonCode::JudgeBelowBar));
-    let Some(score) = aggregate(aggregation, &scores) else {
-        if let Some(advised) = advised {
+    let Some(summary) = Summary::of(&scores) else {
+        if let Some(advised) = all().find(|score| ended_with(score, ReasonCode::JudgeBelowBar)) {
             return ended(Status::Skipped, None, advised.reason.clone());
         }
         let reason = Reason::new(Stage::Grading, ReasonCode::NothingDecided, "every grader of every turn is undecided");
         return ended(Status::Failed, Some(0.0), Some(reason));
+    };
+    let (how, score) = match aggregation {
+        Aggregation::Mean => ("mean", summary.mean),
+        Aggregation::Min => ("lowest", summary.min),
+        Aggregation::Max => ("highest", summary.max),
     };
     let gate = whole.as_ref().and_then(|whole| whole.reason.as_ref());
     if let Some(gate) = gate.filter(|reason| reason.code == ReasonCode::RequiredGraderFailed) {
@@ -41,22 +45,8 @@ pub(crate) fn score_conversation(
     if score >= threshold {
         return ended(Status::Passed, Some(score), None);
     }
-    let how = match aggregation {
-        Aggregation::Mean => "mean",
-        Aggregation::Min => "lowest",
-        Aggregation::Max => "highest",
-    };
     let message = format!("the {how} of the scores of the turns and of the whole, {score}, is below {threshold}");
     ended(Status::Failed, Some(score), Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message)))
-}
-
-fn aggregate(aggregation: Aggregation, scores: &[f64]) -> Option<f64> {
-    let summary = Summary::of(scores)?;
-    Some(match aggregation {
-        Aggregation::Mean => summary.mean,
-        Aggregation::Min => summary.min,
-        Aggregation::Max => summary.max,
-    })
 }
 
 #[cfg(test)]

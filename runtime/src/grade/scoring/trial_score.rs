@@ -30,10 +30,30 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
         let reason = Reason::new(Stage::Grading, code, message).with_location(broken.location.clone());
         return TrialScore { outcome: Status::Error, score: None, reason: Some(reason), notes: Vec::new() };
     }
-    match layout.rules().scoring {
-        Scoring::WeightedMean => score_by_mean(graders, threshold),
-        Scoring::EveryGrader => score_by_verdicts(graders, threshold),
+    let is_mean = layout.rules().scoring == Scoring::WeightedMean;
+    if let Some(closed) = graders.iter().find(|grader| is_mean && gate_is_closed(grader, threshold)) {
+        let message = format!("required grader `{}` failed", closed.name);
+        let reason = Reason::new(Stage::Grading, ReasonCode::RequiredGraderFailed, message)
+            .with_location(closed.location.clone());
+        return failed(Some(0.0), reason);
     }
+    let weight = |grader: &GraderRecord| if is_mean { grader.weight } else { 1.0 };
+    let Some(score) = weighted_mean(decided(graders).filter_map(|grader| Some((weight(grader), grader.value?)))) else {
+        let message = "every grader with a weight is undecided";
+        return failed(is_mean.then_some(0.0), Reason::new(Stage::Grading, ReasonCode::NothingDecided, message));
+    };
+    // With the default threshold of tasks, every verdict counts.
+    if !is_mean && threshold >= 1.0 {
+        let Some(first) = with_verdict(graders, Verdict::Fail).next() else { return passed(score, graders) };
+        let message = format!("grader `{}` failed", first.name);
+        let reason = Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message);
+        return failed(Some(score), reason.with_location(first.location.clone()));
+    }
+    if score >= threshold {
+        return passed(score, graders);
+    }
+    let message = format!("score {score} is below {threshold}");
+    failed(Some(score), Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message))
 }
 
 /// Scores a trial without its advisory graders; skips it if there are no others.
@@ -52,40 +72,13 @@ fn code_of(grader: &GraderRecord) -> Option<ReasonCode> {
     grader.code.or_else(|| grader.members.iter().find_map(code_of))
 }
 
-fn score_by_mean(graders: &[GraderRecord], threshold: f64) -> TrialScore {
-    if let Some(closed) = graders.iter().find(|grader| gate_is_closed(grader, threshold)) {
-        let message = format!("required grader `{}` failed", closed.name);
-        let reason = Reason::new(Stage::Grading, ReasonCode::RequiredGraderFailed, message)
-            .with_location(closed.location.clone());
-        return failed(Some(0.0), reason);
-    }
-    match weighted_mean(decided(graders).filter_map(|grader| Some((grader.weight, grader.value?)))) {
-        None => failed(Some(0.0), nothing_decided()),
-        Some(score) if score >= threshold => passed(score, graders),
-        Some(score) => failed(Some(score), below(score, threshold)),
-    }
-}
-
-fn score_by_verdicts(graders: &[GraderRecord], threshold: f64) -> TrialScore {
-    let Some(score) = weighted_mean(decided(graders).filter_map(|grader| Some((1.0, grader.value?)))) else {
-        return failed(None, nothing_decided());
-    };
-    if threshold < 1.0 {
-        return if score >= threshold { passed(score, graders) } else { failed(Some(score), below(score, threshold)) };
-    }
-    match decided(graders).find(|grader| grader.verdict == Some(Verdict::Fail)) {
-        None => passed(score, graders),
-        Some(first) => {
-            let message = format!("grader `{}` failed", first.name);
-            let reason =
-                Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message).with_location(first.location.clone());
-            failed(Some(score), reason)
-        }
-    }
-}
-
 pub(crate) fn decided(graders: &[GraderRecord]) -> impl Iterator<Item = &GraderRecord> {
     graders.iter().filter(|grader| grader.state == GraderState::Decided)
+}
+
+/// The decided graders with this verdict.
+pub(crate) fn with_verdict(graders: &[GraderRecord], verdict: Verdict) -> impl Iterator<Item = &GraderRecord> {
+    decided(graders).filter(move |grader| grader.verdict == Some(verdict))
 }
 
 /// Whether a required grader keeps its trial (or composite) from passing.
@@ -114,26 +107,16 @@ fn sums(values: &[(f64, f64)], unit: f64) -> (f64, f64) {
 }
 
 fn passed(score: f64, graders: &[GraderRecord]) -> TrialScore {
-    let notes = decided(graders)
-        .filter(|grader| grader.verdict == Some(Verdict::Fail))
-        .map(|grader| {
-            let message = format!("grader `{}` failed, but the trial's score is high enough", grader.name);
-            Note::new("grader_failed", message)
-        })
-        .collect();
+    let note = |grader: &GraderRecord| {
+        let message = format!("grader `{}` failed, but the trial's score is high enough", grader.name);
+        Note::new("grader_failed", message)
+    };
+    let notes = with_verdict(graders, Verdict::Fail).map(note).collect();
     TrialScore { outcome: Status::Passed, score: Some(score), reason: None, notes }
 }
 
 fn failed(score: Option<f64>, reason: Reason) -> TrialScore {
     TrialScore { outcome: Status::Failed, score, reason: Some(reason), notes: Vec::new() }
-}
-
-fn nothing_decided() -> Reason {
-    Reason::new(Stage::Grading, ReasonCode::NothingDecided, "every grader with a weight is undecided")
-}
-
-fn below(score: f64, threshold: f64) -> Reason {
-    Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, format!("score {score} is below {threshold}"))
 }
 
 #[cfg(test)]
