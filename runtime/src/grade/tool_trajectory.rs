@@ -46,8 +46,9 @@ impl Points {
         self.assertions.push(assertion);
     }
 
-    /// Adds the failed assertion about an expected call; `call` is the one in its place.
+    /// Adds the failed assertion about an expected call; `call` is the one in its place. It cannot earn the point for its duration.
     fn miss(&mut self, text: String, item: &ExpectedCall, call: Option<&ToolCall>) {
+        self.possible += usize::from(item.max_duration_ms.is_some());
         let expected = match &item.args {
             Some(Args::Object(arguments)) => call_text(&item.tool, Some(&Value::Object(arguments.clone()))),
             Some(Args::Any) | None => item.tool.clone(),
@@ -56,8 +57,9 @@ impl Points {
         self.add(Assertion::new(text, false).with_expected(expected).with_actual(actual));
     }
 
-    /// The point for the duration of a call that matched `item`.
-    fn duration(&mut self, item: &ExpectedCall, call: &ToolCall) {
+    /// Adds the assertion about a call that matched `item`, and the one about its duration.
+    fn hit(&mut self, text: String, item: &ExpectedCall, call: &ToolCall) {
+        self.add(Assertion::new(text, true));
         let Some(limit) = item.max_duration_ms else { return };
         let Some(duration) = call.duration_ms else {
             self.unknown_durations.push(item.tool.clone());
@@ -73,11 +75,6 @@ impl Points {
                 .with_expected(format!("at most {limit} ms"))
                 .with_actual(format!("{duration} ms")),
         );
-    }
-
-    /// An expected call that was not made cannot earn the point for its duration.
-    fn missed_duration(&mut self, item: &ExpectedCall) {
-        self.possible += usize::from(item.max_duration_ms.is_some());
     }
 
     fn score(self) -> Score {
@@ -155,8 +152,7 @@ fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
         match rest.iter().position(|call| matches(config, item, call)) {
             Some(offset) => {
                 let position = next + offset;
-                points.add(Assertion::new(format!("Found {} at position {position}", item.tool), true));
-                points.duration(item, calls[position]);
+                points.hit(format!("Found {} at position {position}", item.tool), item, calls[position]);
                 next = position + 1;
             }
             None => {
@@ -169,7 +165,6 @@ fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
                     None => format!("Expected {} at position {index}, not found in remaining trace", item.tool),
                 };
                 points.miss(text, item, same_name.map(|offset| rest[offset]));
-                points.missed_duration(item);
                 // The search went to the end: nothing is left for the items after it.
                 next = calls.len();
             }
@@ -191,8 +186,7 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> GraderResult {
     for (index, item) in expected.iter().enumerate() {
         match calls.get(index) {
             Some(call) if matches(config, item, call) => {
-                points.add(Assertion::new(format!("Position {index}: {}", item.tool), true));
-                points.duration(item, call);
+                points.hit(format!("Position {index}: {}", item.tool), item, call);
             }
             call => {
                 let text = match call {
@@ -203,7 +197,6 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> GraderResult {
                     None => format!("Position {index}: expected {}, got nothing", item.tool),
                 };
                 points.miss(text, item, call.copied());
-                points.missed_duration(item);
             }
         }
     }
@@ -218,7 +211,7 @@ fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
         match found {
             Some(position) => {
                 used[position] = true;
-                points.add(Assertion::new(format!("Found {} at position {position}", item.tool), true));
+                points.hit(format!("Found {} at position {position}", item.tool), item, calls[position]);
             }
             None => {
                 let text = format!("Expected {} not found in actual trajectory", item.tool);
@@ -283,21 +276,11 @@ fn compared<'a>(arguments: &'a Object, item: &ExpectedCall) -> Cow<'a, Object> {
     Cow::Owned(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
-/// The value at a dotted path; parts of it are keys of objects or indices of lists.
+/// The value at a dotted path; parts of it are keys of objects or indices of lists, which are neither `01` nor `+1`.
 fn at_path<'a>(object: &'a Object, path: &str) -> Option<&'a Value> {
-    let mut parts = path.split('.');
-    let first = object.get(parts.next()?)?;
-    parts.try_fold(first, |value, part| match value {
-        Value::Object(object) => object.get(part),
-        Value::Array(list) => list.get(index(part)?),
-        _ => None,
-    })
-}
-
-/// An index of a list in its canonical form: neither `01` nor `+1`.
-fn index(part: &str) -> Option<usize> {
-    let index: usize = part.parse().ok()?;
-    (index.to_string() == part).then_some(index)
+    let Some((first, rest)) = path.split_once('.') else { return object.get(path) };
+    let pointer = rest.replace('~', "~0").replace('/', "~1").replace('.', "/");
+    object.get(first)?.pointer(&format!("/{pointer}"))
 }
 
 fn call_text(tool: &str, input: Option<&Value>) -> String {
