@@ -68,11 +68,11 @@ macro_rules! built_in_graders {
             /// `max_distance` the score is 1 if the edit distance is at most that, else 0.
             Similar(Similar) = "similar", Code, similar::grade, r#"{ type: similar, value: Refund approved., threshold: 0.9, ignore_case: true }"#;
             /// The answer is one JSON value.
-            IsJson = "is-json", Code, is_json::grade, r#"{ type: is-json }"#;
+            IsJson = "is-json", Code, json_graders::is_json, r#"{ type: is-json }"#;
             /// The answer contains a JSON object, between any other text. With `schema`, one of its objects conforms to it, as with
             /// `json-schema`, which also says how schemas are checked and which feature they need. An object inside an object is not looked at by
             /// itself.
-            ContainsJson(ContainsJson) = "contains-json", Code, contains_json::grade, r#"{ type: contains-json, schema: ./refund.schema.json }"#;
+            ContainsJson(ContainsJson) = "contains-json", Code, json_graders::contains_json, r#"{ type: contains-json, schema: ./refund.schema.json }"#;
             /// The answer, without code fences, is JSON that conforms to a JSON Schema. The schema is checked at compile time: misspelled
             /// keywords, invalid patterns, references out of the file and reference cycles are reported with their location. `format` is
             /// enforced in all drafts, and nothing is ever fetched. The validator takes a while to compile and is therefore a feature: `cargo

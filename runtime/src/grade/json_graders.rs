@@ -1,14 +1,26 @@
-//! The `contains-json` grader: the answer contains a JSON object (an extension, docs/grading-differences.md).
+//! The graders `is-json`, the whole answer is one JSON value, and `contains-json`, the answer contains a JSON object (an extension,
+//! docs/grading-differences.md).
 
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::ContainsJson;
 use evalsuite_schema::json::{Object, Value};
+use serde::de::IgnoredAny;
 
 use crate::grade::assertion_text::shorten;
 use crate::grade::json_schema;
 use crate::model::score::Score;
 
-pub(crate) fn grade(config: &ContainsJson, answer: &str) -> Score {
+pub(crate) fn is_json(answer: &str) -> Score {
+    Score::from_assertions([match serde_json::from_str::<IgnoredAny>(answer) {
+        Ok(_) => Assertion::new("Output is valid JSON", true),
+        Err(error) => Assertion::new("Output is not valid JSON", false)
+            .with_expected("one JSON value")
+            .with_actual(shorten(answer))
+            .with_evidence(error.to_string()),
+    }])
+}
+
+pub(crate) fn contains_json(config: &ContainsJson, answer: &str) -> Score {
     let mut objects = Objects { rest: answer }.peekable();
     if objects.peek().is_none() {
         let assertion = Assertion::new("Output contains no JSON object", false).with_expected("a JSON object");
@@ -48,7 +60,17 @@ mod tests {
     use crate::model::score::ScoreState;
 
     fn passes(answer: &str) -> bool {
-        grade(&ContainsJson::default(), answer).state == ScoreState::Decided(1.0)
+        contains_json(&ContainsJson::default(), answer).state == ScoreState::Decided(1.0)
+    }
+
+    #[test]
+    fn the_whole_answer_is_one_value() {
+        for json in ["{}", " [1, 2]\n", "\"x\"", "null", "-1e3"] {
+            assert_eq!(is_json(json).state, ScoreState::Decided(1.0), "{json}");
+        }
+        for other in ["", "{} {}", "\u{feff}{}", "```json\n{}\n```", "{'a': 1}", "[1,]", "NaN"] {
+            assert_eq!(is_json(other).state, ScoreState::Decided(0.0), "{other}");
+        }
     }
 
     #[test]
@@ -84,11 +106,11 @@ mod tests {
         let file = Some(PathRef::found("card.json", "suites/x/card.json"));
         let schema = json!({"required": ["price"], "properties": {"price": {"type": "number"}}});
         let config = ContainsJson { schema: Some(JsonSchema { file, schema }) };
-        let passes = |answer: &str| grade(&config, answer).state == ScoreState::Decided(1.0);
+        let passes = |answer: &str| contains_json(&config, answer).state == ScoreState::Decided(1.0);
         assert!(passes("{\"title\": \"tea\"} and {\"price\": 2.5}"));
         assert!(!passes("{\"title\": \"tea\"} and {\"price\": \"2.5\"}"));
         assert!(!passes("nothing"));
-        let listed = grade(&config, "{} {\"price\": \"2.5\"}").assertions;
+        let listed = contains_json(&config, "{} {\"price\": \"2.5\"}").assertions;
         assert_eq!(listed.len(), 2, "the violations of every object are listed: {listed:?}");
     }
 }
