@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evalsuite_records::record::{
-    Assertion, CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, ReasonCode, Verdict,
+    CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, ReasonCode, Verdict,
 };
 use evalsuite_schema::{Grader, Layout};
 
@@ -154,21 +154,16 @@ fn negate(record: &mut GraderRecord, value: f64, verdict: Verdict) {
 
 /// Lists the failed assertions as the rationale of a grader that gives none.
 fn explain(record: &mut GraderRecord) {
-    if record.rationale.is_some() {
-        return;
+    if record.rationale.is_none() {
+        let failed = record.assertions.iter().filter(|assertion| !assertion.passed);
+        let failed: Vec<String> = failed.map(|assertion| format!("- {}", assertion.text)).collect();
+        record.rationale = Some(failed.join("\n")).filter(|list| !list.is_empty());
     }
-    let failed: Vec<String> = record.assertions.iter().filter(|assertion| !assertion.passed).map(bullet).collect();
-    if !failed.is_empty() {
-        record.rationale = Some(failed.join("\n"));
-    }
-}
-
-fn bullet(assertion: &Assertion) -> String {
-    format!("- {}", assertion.text)
 }
 
 #[cfg(test)]
 mod tests {
+    use evalsuite_records::record::Assertion;
     use evalsuite_schema::{GraderConfig, Location};
 
     use super::*;
