@@ -1,11 +1,14 @@
 //! The call of a built-in grader, what its function takes of it, and what it may return.
 
+use std::fmt::Display;
+
 use evalsuite_records::record::GraderRecord;
 use evalsuite_schema::Grader;
 
 use crate::grade::grader_record::{GraderResult, grader_record};
 use crate::grade::grading_context::GradingContext;
 use crate::model::evidence::Evidence;
+use crate::model::score::Score;
 
 /// The call of a built-in grader. Its function takes the settings, and of the call the answer, the evidence or all of it.
 pub(crate) struct GraderCall<'c> {
@@ -38,6 +41,15 @@ pub(crate) trait Graded {
 impl Graded for GraderRecord {
     fn into_record(self, _: &GraderCall<'_>) -> GraderRecord {
         self
+    }
+}
+
+impl<R: Graded, E: Display> Graded for Result<R, E> {
+    fn into_record(self, call: &GraderCall<'_>) -> GraderRecord {
+        match self {
+            Ok(graded) => graded.into_record(call),
+            Err(error) => Score::error(error.to_string()).into_record(call),
+        }
     }
 }
 

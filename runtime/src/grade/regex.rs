@@ -8,15 +8,10 @@ use evalsuite_schema::grader::Regex;
 use crate::grade::assertion_text::{in_text, shorten};
 use crate::model::score::Score;
 
-pub(crate) fn grade(config: &Regex, answer: &str) -> Score {
-    let pattern = match compiled(config, answer.len() <= SHORT) {
-        Ok(pattern) => pattern,
-        Err(error) => return Score::error(format!("pattern does not compile: {error}")),
-    };
-    let found = match pattern.is_match(answer) {
-        Ok(found) => found,
-        Err(error) => return Score::error(format!("pattern cannot be matched: {error}")),
-    };
+pub(crate) fn grade(config: &Regex, answer: &str) -> Result<Score, String> {
+    let pattern =
+        compiled(config, answer.len() <= SHORT).map_err(|error| format!("pattern does not compile: {error}"))?;
+    let found = pattern.is_match(answer).map_err(|error| format!("pattern cannot be matched: {error}"))?;
     let verb = if found { "matches" } else { "does not match" };
     let flags = match config.flags.as_str() {
         "" => String::new(),
@@ -25,7 +20,7 @@ pub(crate) fn grade(config: &Regex, answer: &str) -> Score {
     let assertion = Assertion::new(format!("Output {verb} pattern /{}/{flags}", in_text(&config.value)), found)
         .with_expected(shorten(&config.value))
         .with_actual(shorten(answer));
-    Score::from_assertions([assertion])
+    Ok(Score::from_assertions([assertion]))
 }
 
 /// Patterns that are kept: what trials share. A suite may have one of its own for every case, and each takes some kilobytes.
@@ -78,7 +73,7 @@ mod tests {
     use crate::model::score::ScoreState;
 
     fn state(value: &str, flags: &str, answer: &str) -> ScoreState {
-        grade(&Regex { value: value.into(), flags: flags.into() }, answer).state
+        Score::from(grade(&Regex { value: value.into(), flags: flags.into() }, answer)).state
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! The `similar` grader: edit similarity of the answer and a text (an extension, docs/grading-differences.md).
 
-use std::borrow::Cow;
-
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::Similar;
 
@@ -19,44 +17,39 @@ use crate::record::statistics::ratio;
 /// Largest product of the two lengths, in characters: a second of work, a few seconds without optimisation.
 const LIMIT: u64 = 10_000_000_000;
 
-pub(crate) fn grade(config: &Similar, call: &GraderCall<'_>) -> Score {
+pub(crate) fn grade(config: &Similar, call: &GraderCall<'_>) -> Result<Score, String> {
     similarity(config, call.context.evidence, pass_mark(call.grader, None, call.context.layout))
 }
 
 /// `mark`: lowest value of a passing verdict.
-fn similarity(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Score {
-    let expected = match &config.value {
-        Some(value) => Cow::Borrowed(value.as_str()),
-        None => match reference_text(evidence.expected_output()) {
-            Some(text) => Cow::Owned(text),
-            None => return Score::error("there is no `expected_output` to compare with"),
-        },
-    };
+fn similarity(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Result<Score, String> {
+    let reference = || reference_text(evidence.expected_output());
+    let expected = config.value.clone().or_else(reference).ok_or("there is no `expected_output` to compare with")?;
     let (wanted, answer) =
         (characters(&expected, config.ignore_case), characters(evidence.answer(), config.ignore_case));
     let longest = wanted.len().max(answer.len());
-    let Some(distance) = edit_distance(&wanted, &answer, LIMIT) else {
-        return Score::error(format!(
+    let distance = edit_distance(&wanted, &answer, LIMIT).ok_or_else(|| {
+        format!(
             "the answer ({} characters) and the text to compare with ({} characters) are too long to compute their \
              similarity",
             answer.len(),
             wanted.len()
-        ));
-    };
+        )
+    })?;
     let assertion = |text: String, held: bool| {
         Assertion::new(text, held).with_expected(shorten(&expected)).with_actual(shorten(evidence.answer()))
     };
     if let Some(limit) = config.max_distance {
         let held = distance as u64 <= limit;
         let sign = if held { "<=" } else { ">" };
-        return Score::from_assertions([assertion(format!("Edit distance {distance} {sign} {limit}"), held)]);
+        return Ok(Score::from_assertions([assertion(format!("Edit distance {distance} {sign} {limit}"), held)]));
     }
     let value = if longest == 0 { 1.0 } else { 1.0 - ratio(distance, longest) };
     let held = value >= mark;
     let sign = if held { ">=" } else { "<" };
     let text =
         format!("Similarity {} {sign} {} ({distance} edits in {longest} characters)", fixed(value, 4), show(mark));
-    Score::new(value).with_assertion(assertion(text, held))
+    Ok(Score::new(value).with_assertion(assertion(text, held)))
 }
 
 fn characters(text: &str, ignore_case: bool) -> Vec<char> {
@@ -78,7 +71,7 @@ mod tests {
             expected_output: reference.map(|text| Message::text(Role::Assistant, text)).into_iter().collect(),
             ..Facts::default()
         });
-        similarity(&Similar { value: value.map(str::to_owned), ignore_case, max_distance: None }, &evidence, 0.8)
+        similarity(&Similar { value: value.map(str::to_owned), ignore_case, max_distance: None }, &evidence, 0.8).into()
     }
 
     #[test]
@@ -98,6 +91,7 @@ mod tests {
             let evidence = Evidence::new(Facts { answer: "Hello World".into(), ..Facts::default() });
             let value = Some("Hello Wurld!".to_owned());
             similarity(&Similar { value, ignore_case: false, max_distance: Some(max_distance) }, &evidence, 0.8)
+                .unwrap()
         };
         assert_eq!(with(2).state, ScoreState::Decided(1.0));
         assert_eq!(with(1).state, ScoreState::Decided(0.0));

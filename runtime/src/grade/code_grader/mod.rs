@@ -15,21 +15,16 @@ use crate::grade::grader_command::{COMMAND_LIMIT, GraderCommand, GraderCommandEr
 use crate::grade::grader_record::GraderResult;
 use crate::model::score::Score;
 
-pub(crate) fn grade(config: &CodeGrader, call: &GraderCall<'_>) -> GraderResult {
+pub(crate) fn grade(config: &CodeGrader, call: &GraderCall<'_>) -> Result<GraderResult, String> {
     let GraderCall { path, context, .. } = *call;
     let directory = context.grader_directory(path);
-    let input = match command_input::build(&config.config, context, &directory) {
-        Ok(input) => input,
-        Err(error) => return Score::error(format!("the transcript cannot be written to a file: {error}")).into(),
-    };
-    let limit = match config.timeout_seconds.map(Duration::try_from_secs_f64) {
-        None => COMMAND_LIMIT,
-        Some(Ok(limit)) => limit,
-        Some(Err(error)) => return Score::error(format!("`timeout_seconds` is out of range: {error}")).into(),
-    };
+    let input = command_input::build(&config.config, context, &directory)
+        .map_err(|error| format!("the transcript cannot be written to a file: {error}"))?;
+    let limit = config.timeout_seconds.map_or(Ok(COMMAND_LIMIT), Duration::try_from_secs_f64);
+    let limit = limit.map_err(|error| format!("`timeout_seconds` is out of range: {error}"))?;
     let result = run(call, &config.run, &input, limit, VerdictRule::IsDetail);
     command_input::hide_secrets(context, &directory);
-    result
+    Ok(result)
 }
 
 /// Runs a command of a grader and reads its result.

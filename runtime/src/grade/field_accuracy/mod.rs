@@ -16,17 +16,16 @@ use crate::model::messages::outer_object;
 use crate::model::score::Score;
 use crate::platform::excerpt::trim;
 
-pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
-    let Some(expected) = expected_document(evidence.expected_output()) else {
-        return Score::error("no message of `expected_output` is an object");
-    };
+pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Result<Score, &'static str> {
+    let expected =
+        expected_document(evidence.expected_output()).ok_or("no message of `expected_output` is an object")?;
     let candidate = match document(evidence.answer()) {
         Ok(candidate) => candidate,
         Err(error) => {
             let assertion = Assertion::new("Failed to parse candidate answer as JSON", false)
                 .with_actual(shorten(evidence.answer()))
                 .with_evidence(error.to_string());
-            return Score::from_assertions([assertion]);
+            return Ok(Score::from_assertions([assertion]));
         }
     };
     let mut hits = Vec::new();
@@ -42,7 +41,7 @@ pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
         FieldAggregation::WeightedAverage => weighted_mean(hits.into_iter())
             .map_or_else(|| Score::undecided("the weights of all compared fields are 0"), Score::new),
     };
-    Score { assertions, ..score }
+    Ok(Score { assertions, ..score })
 }
 
 /// The JSON object in a text, or the whole text if it has no braces. Code fences are removed only if the text cannot be read with
@@ -156,7 +155,7 @@ mod tests {
             expected_output: vec![Message::new(Role::Assistant, Content::Data(expected))],
             ..Facts::default()
         });
-        let score = grade(&config, &evidence);
+        let score = grade(&config, &evidence).unwrap();
         (score.state, score.assertions.into_iter().map(|assertion| assertion.text).collect())
     }
 
