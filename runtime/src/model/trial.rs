@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::model::cassette::Cassette;
 use crate::model::command::{ChildGroups, CommandEnvironment, TrialCommand};
 use crate::model::dependency::{Dependencies, Dependency};
+use crate::model::messages::messages_of;
 use crate::model::recorder::Recorder;
 use crate::platform::accessors::getters;
 use crate::platform::cancel::Cancel;
@@ -88,10 +89,7 @@ impl Trial<'_> {
     /// The messages of the input, in a conversation with those of its earlier turns; empty in the tasks layout.
     /// Messages recorded with [`message`](Self::message) are not included: they are the transcript, which graders get.
     pub fn messages(&self) -> &[Message] {
-        match &self.shared.facts.input {
-            Input::Messages(messages) => messages,
-            Input::Data(_) => &[],
-        }
+        messages_of(&self.shared.facts.input)
     }
 
     /// The input decoded into a type: the `input` object of a task, or the list of messages.

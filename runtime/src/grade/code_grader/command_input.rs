@@ -8,7 +8,7 @@ use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Content, Input, Message, Object, Part, PathRef, ToolCall};
 
 use crate::grade::grading_context::GradingContext;
-use crate::model::messages::file_parts;
+use crate::model::messages::{file_parts, messages_of};
 use crate::platform::files::RedactedFiles;
 use crate::platform::untrusted::UntrustedDirectory;
 
@@ -28,10 +28,7 @@ pub(crate) fn hide_secrets(context: &GradingContext<'_>, directory: &Path) {
 pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &Path) -> io::Result<Value> {
     let facts = context.evidence.facts();
     let places = context.places;
-    let input_messages: &[Message] = match &facts.input {
-        Some(Input::Messages(messages)) => messages,
-        _ => &[],
-    };
+    let input_messages = facts.input.as_ref().map_or_else(Default::default, messages_of);
     let of_suite = |file: &PathRef| places.resolve(file);
     let input = match &facts.input {
         Some(Input::Data(object)) => json!([{"role": "user", "content": object}]),
