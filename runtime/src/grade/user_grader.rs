@@ -12,36 +12,25 @@ use crate::grade::grading_context::GradingContext;
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::repeated_calls::JudgeFailure;
 use crate::model::score::{Score, ScoreState};
-use crate::platform::isolated_call::{Ended, call_within};
+use crate::platform::isolated_call::Ended;
 
 /// Limit of one call.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Calls the grader that is registered as `name`.
-pub(crate) fn grade(name: &str, config: &Object, call: &GraderCall<'_>) -> GraderResult {
+pub(crate) fn grade(name: &str, config: &Object, call: &GraderCall<'_>) -> Result<GraderResult, String> {
     let GraderCall { path, context, .. } = *call;
-    let Some(grader) = context.registry.grader(name) else {
-        return Score::error(format!("no grader named `{name}` is registered")).into();
-    };
+    let grader = context.registry.grader(name).ok_or_else(|| format!("no grader named `{name}` is registered"))?;
     let inquiry = Arc::new(GraderInquiry::new(context.asking_grader(path), context.judges.clone()));
-    let (function, evidence, config) = (grader.clone(), context.evidence.detached(inquiry.clone()), config.clone());
-    let cancel = grader.callable.new_cancel();
-    let inner = cancel.clone();
-    let ended = call_within(
-        LIMIT,
-        &cancel,
-        grader.callable.is_cooperative,
-        || (),
-        move || function.grade(&config, &evidence, &inner),
-    );
-    let score = match ended {
+    let (evidence, config) = (context.evidence.detached(inquiry.clone()), config.clone());
+    let score = match grader.callable.call_within(LIMIT, move |grade, cancel| grade(&config, &evidence, cancel)) {
         Ok(Ended::Returned(score)) => score,
         Ok(Ended::Panicked(message)) => Score::error(format!("the grader panicked: {message}")),
         Ok(Ended::TimedOut) => Score::error(format!("the grader did not end within {} s", LIMIT.as_secs())),
         Err(error) => Score::error(format!("the grader's thread cannot be started: {error}")),
     };
     let result = GraderResult { kind: Some(grader.kind), pass_mark: grader.pass_mark, ..score.into() };
-    with_judges(result, &inquiry, context)
+    Ok(with_judges(result, &inquiry, context))
 }
 
 /// Adds the calls of judges. A grader whose judge did not answer is an error, regardless of its return value.

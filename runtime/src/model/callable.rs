@@ -3,13 +3,15 @@
 //! Users write a type that implements a trait, an `async fn` or a plain `fn`. `IntoAgent`, `IntoGrader` and `IntoJudge` turn
 //! each of them into a [`Callable`].
 
-use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
+use std::{fmt, io};
 
 use crate::platform::async_runtime::{AsyncRuntime, TaskCount};
 use crate::platform::cancel::Cancel;
+use crate::platform::isolated_call::{Ended, call_within};
 
 /// The code of a user behind a function type `F`.
 pub(crate) struct Callable<F: ?Sized> {
@@ -45,6 +47,19 @@ impl<F: ?Sized> Callable<F> {
     /// Cancels a call of this code.
     pub(crate) fn new_cancel(&self) -> Cancel {
         Cancel::on(&self.runtime)
+    }
+}
+
+impl<F: ?Sized + Send + Sync + 'static> Callable<F> {
+    /// Calls this code on a thread of its own and waits at most `limit`.
+    pub(crate) fn call_within<T: Send + 'static>(
+        &self,
+        limit: Duration,
+        call: impl FnOnce(&F, &Cancel) -> T + Send + 'static,
+    ) -> io::Result<Ended<T>> {
+        let (function, cancel) = (Arc::clone(&self.function), self.new_cancel());
+        let inner = cancel.clone();
+        call_within(limit, &cancel, self.is_cooperative, || (), move || call(&function, &inner))
     }
 }
 

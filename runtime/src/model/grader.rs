@@ -152,10 +152,6 @@ impl BoundGrader {
     pub(crate) fn check(&self, config: &Object) -> Result<(), ConfigError> {
         (self.check)(config)
     }
-
-    pub(crate) fn grade(&self, config: &Object, evidence: &Evidence<'_>, cancel: &Cancel) -> Score {
-        (self.callable.function)(config, evidence, cancel)
-    }
 }
 
 /// Why a config cannot be decoded. It is displayed with the path of the key: `rules[0].min: invalid type: …`.
