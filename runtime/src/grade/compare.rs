@@ -5,13 +5,13 @@ use evalsuite_records::record::{Assertion, GraderRecord};
 use evalsuite_schema::grader::{Compare, ComparedWith, ReferenceAnswer};
 use evalsuite_schema::json::{Value, json};
 
-use crate::grade::grader_call::GraderCall;
+use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_record::GraderResult;
 use crate::grade::judge_panel;
-use crate::judge::preference::{self, ComparedTask, OrderedReply, Preference};
+use crate::judge::preference::{self, ComparedTask, OrderedReply};
 use crate::judge::prompt_variables::PromptVariables;
-use crate::judge::shown_answer::ShownAnswer;
-use crate::model::score::{Score, ScoreState};
+use crate::judge::shown_answer::{NoQuestion, ShownAnswer};
+use crate::model::score::Score;
 use crate::platform::excerpt::trim;
 
 /// Index of the answer among the two that are compared; the other one is the reference.
@@ -21,29 +21,21 @@ const NOTHING_ACCEPTED: &str =
 /// An answer that is no worse passes.
 const PASS_MARK: f64 = 0.5;
 
-pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> GraderRecord {
-    compare(config, call).unwrap_or_else(|state| judge_panel::record(call, Score { state, ..Score::new(0.0) }))
-}
-
-/// Asks the judges; the error is the state of a grader that cannot ask them.
-fn compare(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRecord, ScoreState> {
+pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRecord, NoQuestion> {
     let context = call.context;
-    let answer = judge_panel::answer(&config.judge, context).map_err(|error| ScoreState::Error(error.to_string()))?;
+    let answer = judge_panel::answer(&config.judge, context)?;
     let variables = PromptVariables::new(&answer.text, context.evidence, context.places);
     let expected_output = variables.expected_output.as_str();
     let accepted;
     let (other, reference) = match (config.against, config.reference.as_ref().map(ReferenceAnswer::text)) {
         (ComparedWith::Baseline, _) => {
-            accepted = (context.accepted_answer)().map_err(|error| ScoreState::Error(error.to_string()))?;
-            (
-                trim(accepted.as_deref().ok_or_else(|| ScoreState::Undecided(NOTHING_ACCEPTED.to_owned()))?),
-                expected_output,
-            )
+            accepted = (context.accepted_answer)().map_err(|error| error.to_string())?;
+            let Some(accepted) = &accepted else { return Ok(Score::undecided(NOTHING_ACCEPTED).into_record(call)) };
+            (trim(accepted), expected_output)
         }
         (ComparedWith::Reference, Some(other)) => (trim(other), expected_output),
         (ComparedWith::Reference, None) if expected_output.is_empty() => {
-            let message = "there is neither a `reference` nor an `expected_output` to compare with";
-            return Err(ScoreState::Error(message.to_owned()));
+            return Err("there is neither a `reference` nor an `expected_output` to compare with".into());
         }
         (ComparedWith::Reference, None) => (expected_output, ""),
     };
@@ -51,10 +43,12 @@ fn compare(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRecord, Scor
     let task = ComparedTask { criteria, question: &variables.input, reference };
     let other = ShownAnswer { text: other.to_owned(), images: Vec::new() };
     let questions = preference::questions(task, &[answer, other], &config.judge);
-    Ok(judge_panel::vote(call, &questions, |calls, judge| match preference::ask(calls, judge, &questions) {
-        Ok(Preference::Decided(replies)) => result(&replies, config.against),
-        Ok(Preference::Undecided(reason)) => Score::undecided(reason).into(),
-        Err(failure) => failure.into(),
+    Ok(judge_panel::vote(call, &config.judge, &questions, |inquiry, judge| {
+        match preference::ask(inquiry, judge, &questions) {
+            Ok(Ok(replies)) => result(&replies, config.against),
+            Ok(Err(reason)) => Score::undecided(reason).into(),
+            Err(failure) => failure.into(),
+        }
     }))
 }
 

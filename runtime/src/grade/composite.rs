@@ -10,12 +10,11 @@ use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_command::COMMAND_LIMIT;
 use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
-use crate::grade::scoring::{decided, gate_is_closed, weighted_mean};
+use crate::grade::scoring::{decided, gate_is_closed, weighted_mean, with_verdict};
 use crate::grade::{code_grader, judge_panel};
 use crate::judge::prompt_texts::AGGREGATE;
-use crate::judge::question::Question;
 use crate::judge::reply_shape::ReplyShape;
-use crate::model::judge::fenced;
+use crate::model::judge::{JudgeRequest, fenced};
 use crate::model::messages::pretty;
 use crate::model::score::Score;
 use crate::record::statistics::ratio;
@@ -58,9 +57,9 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
         Aggregator::LlmGrader { prompt, model } => match aggregation_prompt(prompt.as_ref(), &results(members)) {
             Ok(user) => {
                 let settings = JudgeSettings { model: model.clone(), ..JudgeSettings::default() };
-                let (system, response_schema) = (ReplyShape::FreeForm.system(), ReplyShape::FreeForm.schema(&[]));
-                let question = Question { system, response_schema, user, images: Vec::new(), settings: &settings };
-                judge_panel::ask(call, &question, &[], complete)
+                let shape = ReplyShape::FreeForm;
+                let question = JudgeRequest::new(shape.system(), user).with_response_schema(shape.schema(&[]));
+                judge_panel::ask(call, &settings, question, &[], complete)
             }
             Err(error) => judge_panel::record(call, Score::error(error)),
         },
@@ -92,7 +91,7 @@ fn weighted_average(weights: &[(String, f64)], members: &[GraderRecord]) -> Grad
 
 fn share(threshold: f64, members: &[GraderRecord]) -> GraderResult {
     let count = decided(members).count();
-    let passing = decided(members).filter(|member| member.verdict == Some(Verdict::Pass)).count();
+    let passing = with_verdict(members, Verdict::Pass).count();
     let value = ratio(passing, count);
     let verdict = Verdict::from_passed(value >= threshold);
     let text = format!("{passing}/{count} evaluators passed (threshold: {threshold})");

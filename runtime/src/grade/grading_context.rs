@@ -8,7 +8,7 @@ use evalsuite_records::record::Note;
 use evalsuite_schema::Layout;
 use evalsuite_schema::grader::Preprocessor;
 
-use crate::judge::asking_grader::AskingGrader;
+use crate::judge::judge_call::AskingGrader;
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::command::CommandEnvironment;
 use crate::model::evals::Registry;

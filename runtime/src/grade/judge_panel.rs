@@ -11,29 +11,17 @@ use crate::grade::grader_command::GraderCommandError;
 use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::grade::{grader_command, judgement_score};
-use crate::judge::judge_choice::{ChosenJudge, recorded_judges};
+use crate::judge::grader_inquiry::GraderInquiry;
+use crate::judge::judge_choice::{ChosenJudge, JudgeChoice};
 use crate::judge::judge_options::CONFIRM;
 use crate::judge::judgement;
 use crate::judge::prompt_variables::PromptVariables;
-use crate::judge::question::{NoQuestion, Question, QuestionCalls};
 use crate::judge::reply_shape::ReplyShape;
-use crate::judge::shown_answer::{ShownAnswer, shown_answer};
+use crate::judge::shown_answer::{NoQuestion, ShownAnswer, shown_answer};
 use crate::judge::user_prompt::user_prompt;
 use crate::judge::votes::{Majority, majority, representative};
+use crate::model::judge::JudgeRequest;
 use crate::model::score::Score;
-
-/// Asks the judges of a grader about the answer of a trial.
-pub(crate) fn grade_answer(
-    prompt: Option<&Prompt>,
-    criteria: &[Criterion],
-    settings: &JudgeSettings,
-    call: &GraderCall<'_>,
-) -> GraderRecord {
-    match question(call, prompt, criteria, settings) {
-        Ok(question) => ask(call, &question, criteria, |result| result),
-        Err(error) => record(call, Score::error(error.to_string())),
-    }
-}
 
 /// The record of a result for which a judge is responsible.
 pub(crate) fn record(call: &GraderCall<'_>, result: impl Into<GraderResult>) -> GraderRecord {
@@ -52,12 +40,14 @@ pub(crate) fn answer(settings: &JudgeSettings, context: &GradingContext<'_>) -> 
     })
 }
 
-fn question<'a>(
-    &GraderCall { path, context, .. }: &GraderCall<'_>,
+/// Asks the judges of a grader about the answer of a trial.
+pub(crate) fn grade_answer(
     prompt: Option<&Prompt>,
     criteria: &[Criterion],
-    settings: &'a JudgeSettings,
-) -> Result<Question<'a>, NoQuestion> {
+    settings: &JudgeSettings,
+    call: &GraderCall<'_>,
+) -> Result<GraderRecord, NoQuestion> {
+    let GraderCall { path, context, .. } = *call;
     let ShownAnswer { text, images } = answer(settings, context)?;
     let variables = PromptVariables::new(&text, context.evidence, context.places);
     let shape = ReplyShape::of(criteria);
@@ -70,20 +60,22 @@ fn question<'a>(
         written.and_then(|text| if text.is_empty() { Err("the command printed nothing".into()) } else { Ok(text) })
     });
     let user = user.map_err(|error| format!("the command of the prompt failed: {error}"))?;
-    let (system, response_schema) = (shape.system(), shape.schema(criteria));
-    Ok(Question { system, response_schema, user, images, settings })
+    let request = JudgeRequest::new(shape.system(), user).with_response_schema(shape.schema(criteria));
+    Ok(ask(call, settings, JudgeRequest { images, ..request }, criteria, |result| result))
 }
 
 /// Asks judges for a judgement by criteria. `complete` adds to each result what the record of the grader needs.
 pub(crate) fn ask(
     call: &GraderCall<'_>,
-    question: &Question<'_>,
+    settings: &JudgeSettings,
+    question: JudgeRequest,
     criteria: &[Criterion],
     complete: impl Fn(GraderResult) -> GraderResult,
 ) -> GraderRecord {
     let shape = ReplyShape::of(criteria);
-    vote(call, slice::from_ref(question), |calls, judge| {
-        complete(match calls.answer(judge, question, |reply| judgement::read(shape, reply)) {
+    let question = question.with_settings(settings);
+    vote(call, settings, slice::from_ref(&question), |inquiry, judge| {
+        complete(match inquiry.answer(judge, &question, |reply| judgement::read(shape, reply)) {
             Ok(judgement) => judgement_score::score(judgement, criteria),
             Err(failure) => failure.into(),
         })
@@ -93,27 +85,25 @@ pub(crate) fn ask(
 /// Has judges judge until their majority is clear. `questions`, at least one, are what `judgement` asks a judge.
 pub(crate) fn vote(
     call: &GraderCall<'_>,
-    questions: &[Question<'_>],
-    judgement: impl Fn(&mut QuestionCalls<'_>, &ChosenJudge) -> GraderResult,
+    settings: &JudgeSettings,
+    questions: &[JudgeRequest],
+    judgement: impl Fn(&GraderInquiry, &ChosenJudge) -> GraderResult,
 ) -> GraderRecord {
     let GraderCall { path, context, .. } = *call;
-    let settings = questions[0].settings;
-    let asking = context.asking_grader(path);
-    let judges = match context.judges.of(settings, &asking) {
+    let inquiry = GraderInquiry::new(context.asking_grader(path), context.judges.clone());
+    let (judges, are_recorded) = match inquiry.judges(settings) {
         Ok(judges) => judges,
         Err(error) => return record(call, Score::error(error.to_string())),
     };
-    let recorded = recorded_judges(&judges, path, &asking.cassette);
-    let asks_all = recorded.as_ref().is_some_and(|judges| judges.len() > 1);
-    let judges = recorded.unwrap_or(judges);
-    let options = &context.judges.options;
-    let confirm = settings.confirm.or(options.confirm).or(context.judges.judges.confirm).unwrap_or(CONFIRM);
-    let mut calls = QuestionCalls::new(&asking, questions, options);
+    let asks_all = are_recorded && judges.len() > 1;
+    let JudgeChoice { judges: of_suite, options, .. } = context.judges;
+    let confirm = settings.confirm.or(options.confirm).or(of_suite.confirm).unwrap_or(CONFIRM);
+    inquiry.begin(questions);
     let mut votes: Vec<GraderRecord> = Vec::new();
     let mut total = judges.len();
     while majority(&votes, total) == Majority::Open || asks_all && votes.len() < total {
         let judge = &judges[votes.len() % judges.len()];
-        let mut vote = record(call, judgement(&mut calls, judge));
+        let mut vote = record(call, judgement(&inquiry, judge));
         vote.judge.get_or_insert_default().name.clone_from(&judge.name);
         let is_first_fail = votes.is_empty() && vote.verdict == Some(Verdict::Fail);
         votes.push(vote);
@@ -124,8 +114,8 @@ pub(crate) fn vote(
     let majority = majority(&votes, total);
     let mut record =
         representative(votes, majority).unwrap_or_else(|| record(call, Score::error("no judge gave a judgement")));
-    let (judge, notes) = calls.into_record();
-    record.judge = Some(judge);
+    let (judge, _, notes) = inquiry.end();
+    record.judge = judge;
     context.notes.borrow_mut().extend(notes);
     record
 }

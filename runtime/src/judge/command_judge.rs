@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::agents::command::command_call::{CommandCall, CommandFailure};
-use crate::judge::asking_grader::AskingGrader;
+use crate::judge::judge_call::AskingGrader;
 use crate::model::command::CommandEnvironment;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::model::messages::answer;

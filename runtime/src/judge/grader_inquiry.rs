@@ -1,40 +1,74 @@
-//! The questions of a grader in Rust to judges.
+//! The questions of a grader to its judges, and the calls until they are answered, counted for its record.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use evalsuite_records::record::{JudgeRecord, Note, ReasonCode};
 use evalsuite_schema::grader::JudgeSettings;
 
-use crate::judge::asking_grader::AskingGrader;
-use crate::judge::call_tally::CallTally;
-use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, recorded_judges};
-use crate::judge::prompt_texts::{REPAIR_DATA, repair_prompt};
+use crate::judge::judge_call::AskingGrader;
+use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, NoJudge, recorded_judges};
+use crate::judge::prompt_texts::{REPAIR, REPAIR_DATA, repair_prompt};
 use crate::judge::repeated_calls::{CallPurpose, JudgeFailure, until_readable};
 use crate::model::judge::request::LIMIT;
 use crate::model::judge::suite_judge::Inquiry;
 use crate::model::judge::{InvalidReply, JudgeError, JudgeReply, JudgeRequest};
+use crate::platform::digest::sha256;
 
-/// The questions of one call of a grader. It outlives the borrowed evidence, because the grader has a thread of its own.
+/// The questions of one call of a grader. It outlives the borrowed evidence, because a grader in Rust has a thread of its own.
 pub(crate) struct GraderInquiry {
     grader: AskingGrader,
     choice: JudgeChoice,
     progress: Mutex<InquiryProgress>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct InquiryProgress {
-    /// The judges asked so far, by the name they were asked for by.
+    /// The judges that a grader in Rust has asked so far, by the name it asked for them by.
     chosen: Vec<(Option<String>, ChosenJudge)>,
-    /// Number of questions, without repeated calls.
+    /// Number of questions of a grader in Rust, without repeated calls.
     questions: u32,
-    prompts: BTreeSet<String>,
-    tally: CallTally,
+    /// Digests of the prompts of questions.
+    prompts: Vec<String>,
+    record: JudgeRecord,
+    /// Number of replies by judge.
+    replies: BTreeMap<String, u32>,
     failure: Option<JudgeFailure>,
     notes: Vec<Note>,
     /// Further calls are refused.
     is_over: bool,
+}
+
+impl InquiryProgress {
+    /// Counts a call; returns the number of replies that the judge has given before.
+    fn begin_call(&mut self, judge: &str) -> u32 {
+        self.record.attempts += 1;
+        if let Some(replies) = self.replies.get(judge) {
+            return *replies;
+        }
+        if !self.record.name.is_empty() {
+            self.record.name.push_str(", ");
+        }
+        self.record.name.push_str(judge);
+        self.replies.insert(judge.to_owned(), 0);
+        0
+    }
+
+    /// Counts a reply with its tokens and cost; `file` is where it was written.
+    fn add_reply(&mut self, judge: &str, reply: &JudgeReply, file: Option<String>) {
+        *self.replies.entry(judge.to_owned()).or_default() += 1;
+        self.record.replies.extend(file);
+        if let Some(usage) = reply.usage {
+            *self.record.usage.get_or_insert_default() += usage;
+        }
+        if let Some(cost) = reply.cost_usd {
+            self.record.cost_usd = Some(self.record.cost_usd.unwrap_or(0.0) + cost);
+        }
+        if reply.model.is_some() {
+            self.record.model.clone_from(&reply.model);
+        }
+    }
 }
 
 impl fmt::Debug for GraderInquiry {
@@ -49,30 +83,93 @@ impl GraderInquiry {
         Self { grader, choice, progress: Mutex::default() }
     }
 
+    /// The judges of these settings, and whether they are the ones whose replies are recorded.
+    pub(crate) fn judges(&self, settings: &JudgeSettings) -> Result<(Vec<ChosenJudge>, bool), NoJudge> {
+        let chosen = self.choice.of(settings, &self.grader)?;
+        let recorded = recorded_judges(&chosen, &self.grader.path, &self.grader.cassette);
+        let are_recorded = recorded.is_some();
+        Ok((recorded.unwrap_or(chosen), are_recorded))
+    }
+
+    /// Begins with the questions of a built-in grader.
+    pub(crate) fn begin(&self, questions: &[JudgeRequest]) {
+        for (number, question) in (1..).zip(questions) {
+            let file = if number == 1 { "prompt.txt".to_owned() } else { format!("prompt-{number}.txt") };
+            self.add_question(question, "", &file);
+        }
+    }
+
+    /// Adds a question, and writes its prompts to files.
+    fn add_question(&self, question: &JudgeRequest, folder: &str, prompt_file: &str) {
+        let digest = question.prompt_digest(self.grader.files.redactor());
+        self.progress().prompts.push(digest);
+        for (file, text) in [("system.txt", &question.system), (prompt_file, &question.user)] {
+            if !text.is_empty() {
+                self.write(folder, file, text);
+            }
+        }
+    }
+
     /// Ends the inquiry: calls of a grader that has run out of time are refused from now on. Returns the record if a question was
-    /// asked, why the first question without a reply has none, and the notes.
+    /// asked, why the first question without a reply has none, and notes about files that could not be written.
     pub(crate) fn end(&self) -> (Option<JudgeRecord>, Option<JudgeFailure>, Vec<Note>) {
         let ended = InquiryProgress { is_over: true, ..InquiryProgress::default() };
         let progress = std::mem::replace(&mut *self.progress(), ended);
-        let InquiryProgress { prompts, tally, failure, notes, questions, .. } = progress;
-        let record = (questions > 0).then(|| tally.into_record(&prompts.into_iter().collect::<Vec<_>>()));
-        (record, failure, notes)
+        let InquiryProgress { mut record, mut prompts, failure, notes, questions, .. } = progress;
+        if questions > 0 {
+            // A grader in Rust may ask several questions at the same time, and repeat one.
+            prompts.sort();
+            prompts.dedup();
+        }
+        record.prompt_sha256 = match prompts.as_slice() {
+            [only] => only.clone(),
+            several => sha256(several.join("\n")),
+        };
+        (Some(record).filter(|_| !prompts.is_empty()), failure, notes)
     }
 
-    /// Counts a question and writes its prompts to files.
-    fn begin(&self, request: &JudgeRequest) -> u32 {
-        let question = {
-            let mut progress = self.progress();
-            progress.questions += 1;
-            progress.prompts.insert(request.prompt_digest(self.grader.files.redactor()));
-            progress.questions
-        };
-        for (file, text) in [("system.txt", &request.system), ("prompt.txt", &request.user)] {
-            if !text.is_empty() {
-                self.write(question, file, text);
+    /// Asks a judge a question of a built-in grader until a reply can be read, and in the end to repair one that cannot.
+    pub(crate) fn answer<T>(
+        &self,
+        judge: &ChosenJudge,
+        question: &JudgeRequest,
+        read: impl Fn(&str) -> Result<T, InvalidReply>,
+    ) -> Result<T, JudgeFailure> {
+        self.until_answered(judge, question, ("", REPAIR), |reply| read(&reply.text))
+    }
+
+    /// Asks a judge until a reply can be read, which is written to `folder`; in the end with the prompt `repair`.
+    fn until_answered<T>(
+        &self,
+        judge: &ChosenJudge,
+        question: &JudgeRequest,
+        (folder, repair): (&str, &str),
+        read: impl FnMut(&JudgeReply) -> Result<T, InvalidReply>,
+    ) -> Result<T, JudgeFailure> {
+        let call = |purpose: CallPurpose<'_>| {
+            let mut request = question.clone();
+            if let CallPurpose::Repair { reply, problem } = purpose {
+                request.user = repair_prompt(repair, &question.user, reply, problem);
             }
+            self.call(judge, request, folder)
+        };
+        until_readable(&judge.name, question.limit.or(self.choice.options.limit).unwrap_or(LIMIT), call, read)
+    }
+
+    /// One call. The reply is written to a file, whether it can be used or not.
+    fn call(&self, judge: &ChosenJudge, mut request: JudgeRequest, folder: &str) -> Result<JudgeReply, JudgeError> {
+        {
+            let mut progress = self.progress();
+            if progress.is_over {
+                return Err(JudgeError::permanent("the grader that asks has ended"));
+            }
+            request.repeat = progress.begin_call(&judge.name);
         }
-        question
+        let reply = self.grader.ask(judge, request, &self.choice.options)?;
+        let number = self.progress().replies.values().sum::<u32>() + 1;
+        let file = self.write(folder, &format!("reply-{number}.txt"), &reply.text);
+        self.progress().add_reply(&judge.name, &reply, file);
+        Ok(reply)
     }
 
     /// The judge of a name, else the default one; of several default ones the first.
@@ -83,34 +180,18 @@ impl GraderInquiry {
         }
         let settings = JudgeSettings { target: name.map(str::to_owned), ..JudgeSettings::default() };
         let failure = |message: String| JudgeFailure { message, code: ReasonCode::GraderError };
-        let chosen = self.choice.of(&settings, &self.grader).map_err(|error| {
+        let (judges, _) = self.judges(&settings).map_err(|error| {
             let declare = "a grader that is registered as `\"name\" => evalsuite::asks_judge(grader)` is skipped then";
             failure(if name.is_none() { format!("{error}; {declare}") } else { error.to_string() })
         })?;
-        let chosen = recorded_judges(&chosen, &self.grader.path, &self.grader.cassette).unwrap_or(chosen);
-        let chosen = chosen.into_iter().next().ok_or_else(|| failure("no judge is named".to_owned()))?;
+        let chosen = judges.into_iter().next().ok_or_else(|| failure("no judge is named".to_owned()))?;
         progress.chosen.push((name.map(str::to_owned), chosen.clone()));
         Ok(chosen)
     }
 
-    /// One call. The reply is written to a file, whether it can be used or not.
-    fn call(&self, judge: &ChosenJudge, question: u32, mut request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
-        {
-            let mut progress = self.progress();
-            if progress.is_over {
-                return Err(JudgeError::permanent("the grader that asks has ended"));
-            }
-            request.repeat = progress.tally.begin(&judge.name);
-        }
-        let reply = self.grader.ask(judge, request, &self.choice.options)?;
-        let number = self.progress().tally.replies() + 1;
-        let file = self.write(question, &format!("reply-{number}.txt"), &reply.text);
-        self.progress().tally.add(&judge.name, &reply, file);
-        Ok(reply)
-    }
-
-    fn write(&self, question: u32, file: &str, text: &str) -> Option<String> {
-        let written = self.grader.write(&format!("question-{question}"), file, text);
+    fn write(&self, folder: &str, file: &str, text: &str) -> Option<String> {
+        let directory = self.grader.directory.join(folder);
+        let written = self.grader.files.write(&directory, file, text);
         written.map_err(|note| self.progress().notes.push(note)).ok()
     }
 
@@ -127,21 +208,41 @@ impl Inquiry for GraderInquiry {
         request: &JudgeRequest,
         read: &mut dyn FnMut(&JudgeReply) -> Result<(), InvalidReply>,
     ) -> Result<(), JudgeError> {
-        let question = self.begin(request);
-        let answer = self.choose(judge).and_then(|judge| {
-            let call = |purpose: CallPurpose<'_>| match purpose {
-                CallPurpose::Answer => self.call(&judge, question, request.clone()),
-                CallPurpose::Repair { reply, problem } => {
-                    let user = repair_prompt(REPAIR_DATA, &request.user, reply, problem);
-                    self.call(&judge, question, JudgeRequest { user, ..request.clone() })
-                }
-            };
-            until_readable(&judge.name, request.limit.or(self.choice.options.limit).unwrap_or(LIMIT), call, read)
-        });
-        answer.map_err(|JudgeFailure { message, code }| {
-            let error = JudgeError::permanent(message.clone()).with_code(code);
-            self.progress().failure.get_or_insert(JudgeFailure { message, code });
+        let question = {
+            let mut progress = self.progress();
+            progress.questions += 1;
+            progress.questions
+        };
+        let folder = format!("question-{question}");
+        self.add_question(request, &folder, "prompt.txt");
+        let answered =
+            self.choose(judge).and_then(|judge| self.until_answered(&judge, request, (&folder, REPAIR_DATA), read));
+        answered.map_err(|failure| {
+            let error = JudgeError::permanent(failure.message.clone()).with_code(failure.code);
+            self.progress().failure.get_or_insert(failure);
             error
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_records::record::Usage;
+
+    use super::*;
+
+    #[test]
+    fn calls_replies_tokens_and_cost_add_up() {
+        let mut progress = InquiryProgress::default();
+        let reply = JudgeReply::new("a").with_usage(Usage::new(3, 1)).with_cost_usd(0.5).with_model("m");
+        assert_eq!((progress.begin_call("one"), progress.begin_call("two")), (0, 0));
+        progress.add_reply("one", &reply, Some("reply-1.txt".into()));
+        progress.add_reply("two", &JudgeReply::new("b"), None);
+        assert_eq!((progress.begin_call("one"), progress.begin_call("two")), (1, 1));
+        progress.add_reply("one", &reply, None);
+        let record = progress.record;
+        assert_eq!((record.name.as_str(), record.attempts, record.replies.len()), ("one, two", 4, 1));
+        assert_eq!((record.usage, record.cost_usd), (Some(Usage::new(6, 2)), Some(1.0)));
+        assert_eq!((record.model.as_deref(), progress.replies.values().sum::<u32>()), (Some("m"), 3));
     }
 }

@@ -1,16 +1,34 @@
-//! One call of a judge, or the recorded reply of the cassette.
+//! One call of a judge by a grader, or the recorded reply of the cassette.
+
+use std::path::PathBuf;
 
 use evalsuite_records::record::ReasonCode;
 use evalsuite_schema::json::{Value, json};
 
-use crate::judge::asking_grader::AskingGrader;
 use crate::judge::judge_choice::ChosenJudge;
 use crate::judge::judge_options::JudgeOptions;
-use crate::model::cassette::{Asker, NoReply};
+use crate::model::cassette::{Asker, Cassette, NoReply};
+use crate::model::command::CommandEnvironment;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
-use crate::platform::isolated_call::{Ended, call_within};
+use crate::platform::isolated_call::Ended;
 use crate::platform::json;
 use crate::record::cassette::diff;
+use crate::record::grader_files::GraderFiles;
+
+/// A grader of a trial that asks judges.
+pub(crate) struct AskingGrader {
+    /// Name of the grader, below the names of the composites around it.
+    pub(crate) path: String,
+    pub(crate) case_id: String,
+    /// Index of the trial.
+    pub(crate) trial: u32,
+    /// Where the files of the grader go.
+    pub(crate) directory: PathBuf,
+    pub(crate) files: GraderFiles,
+    pub(crate) cassette: Cassette,
+    pub(crate) workspace: PathBuf,
+    pub(crate) environment: CommandEnvironment,
+}
 
 impl AskingGrader {
     /// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here. `options` apply where the
@@ -79,10 +97,7 @@ fn changed(now: &Value, recorded: &[Value]) -> Option<String> {
 /// Asks a judge once, within the request's limit.
 fn call(judge: &BoundJudge, request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
     let limit = request.limit();
-    let cancel = judge.0.new_cancel();
-    let (inner, function) = (cancel.clone(), judge.clone());
-    let ended = call_within(limit, &cancel, judge.0.is_cooperative, || (), move || function.answer(request, &inner));
-    let reply = match ended {
+    let reply = match judge.0.call_within(limit, move |judge, cancel| judge(request, cancel)) {
         Ok(Ended::Returned(result)) => result?,
         Ok(Ended::Panicked(message)) => return Err(JudgeError::permanent(format!("the judge panicked: {message}"))),
         Ok(Ended::TimedOut) => {

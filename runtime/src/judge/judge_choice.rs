@@ -8,9 +8,9 @@ use evalsuite_schema::json::json;
 use evalsuite_schema::placeholder::Syntax;
 
 use crate::agents::command::cli_agent::CliAgent;
-use crate::judge::asking_grader::AskingGrader;
 use crate::judge::command_judge::command_judge;
 use crate::judge::endpoint::endpoint_judge;
+use crate::judge::judge_call::AskingGrader;
 use crate::judge::judge_options::JudgeOptions;
 use crate::model::agent::{LoadTargets, Targets, UnusableTarget};
 use crate::model::callable::registered;

@@ -1,8 +1,6 @@
 //! Selection and calls of judges: prompts, replies, votes, services, commands, and calibration.
 
-pub(crate) mod asking_grader;
 pub(crate) mod calibration;
-pub(crate) mod call_tally;
 pub(crate) mod command_judge;
 #[cfg_attr(not(feature = "judge"), path = "no_endpoint.rs")]
 pub(crate) mod endpoint;
@@ -15,10 +13,8 @@ pub(crate) mod lenient_json;
 pub(crate) mod preference;
 pub(crate) mod prompt_texts;
 pub(crate) mod prompt_variables;
-pub(crate) mod question;
 pub(crate) mod repeated_calls;
 pub(crate) mod reply_shape;
-pub(crate) mod retry_wait;
 pub(crate) mod shown_answer;
 pub(crate) mod user_prompt;
 pub(crate) mod votes;

@@ -3,15 +3,15 @@
 use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::json::{Value, json};
 
+use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_choice::ChosenJudge;
 use crate::judge::judgement::{decided, text_of};
 use crate::judge::prompt_texts::{PREFERENCE, PREFERENCE_SYSTEM};
-use crate::judge::question::{Question, QuestionCalls};
 use crate::judge::repeated_calls::JudgeFailure;
 use crate::judge::reply_shape::{object, or_undecided, text};
 use crate::judge::shown_answer::ShownAnswer;
 use crate::judge::user_prompt::add_section;
-use crate::model::judge::{InvalidReply, fenced};
+use crate::model::judge::{InvalidReply, JudgeRequest, fenced};
 use crate::model::messages::outer_object;
 
 /// What two answers are answers to.
@@ -25,14 +25,11 @@ pub(crate) struct ComparedTask<'a> {
 }
 
 /// The two questions about two answers: at index 0 the first answer is shown first, at index 1 the second one.
-pub(crate) type OrderedQuestions<'a> = [Question<'a>; 2];
-
-/// The questions about two answers.
-pub(crate) fn questions<'a>(
+pub(crate) fn questions(
     task: ComparedTask<'_>,
     answers: &[ShownAnswer; 2],
-    settings: &'a JudgeSettings,
-) -> OrderedQuestions<'a> {
+    settings: &JudgeSettings,
+) -> [JudgeRequest; 2] {
     [0, 1].map(|first| {
         let mut user = PREFERENCE.to_owned();
         add_section(&mut user, "criteria", task.criteria);
@@ -48,17 +45,9 @@ pub(crate) fn questions<'a>(
             add_section(&mut user, name, &format!("{}{images}", fenced(&answer.text)));
         }
         let images = shown.iter().flat_map(|answer| answer.images.clone()).collect();
-        Question { system: PREFERENCE_SYSTEM, response_schema: schema(), user, images, settings }
+        let request = JudgeRequest::new(PREFERENCE_SYSTEM, user).with_response_schema(schema());
+        JudgeRequest { images, ..request.with_settings(settings) }
     })
-}
-
-/// What a judge said about two answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Preference {
-    /// Why it could not decide.
-    Undecided(String),
-    /// Its replies to both orders; at index 0 the first answer was shown first.
-    Decided([OrderedReply; 2]),
 }
 
 /// The reply of a judge to two answers in one order.
@@ -79,21 +68,18 @@ pub(crate) fn better([one, other]: &[OrderedReply; 2]) -> Option<usize> {
     one.better.filter(|better| other.better == Some(*better))
 }
 
-/// Asks a judge about two answers in both orders. A judge that is undecided is not asked again.
+/// Asks a judge about two answers in both orders. Returns its replies, at index 0 the one where the first answer was shown first, or
+/// the reason why the judge is undecided. It is then not asked again.
 pub(crate) fn ask(
-    calls: &mut QuestionCalls<'_>,
+    inquiry: &GraderInquiry,
     judge: &ChosenJudge,
-    questions: &OrderedQuestions<'_>,
-) -> Result<Preference, JudgeFailure> {
-    let mut replies = Vec::with_capacity(2);
-    for (first, question) in questions.iter().enumerate() {
-        match calls.answer(judge, question, |reply| read(first, reply))? {
-            Ok(reply) => replies.push(reply),
-            Err(reason) => return Ok(Preference::Undecided(reason)),
-        }
-    }
-    let replies = <[OrderedReply; 2]>::try_from(replies).expect("there are two questions");
-    Ok(Preference::Decided(replies))
+    questions: &[JudgeRequest; 2],
+) -> Result<Result<[OrderedReply; 2], String>, JudgeFailure> {
+    let answer = |first: usize| inquiry.answer(judge, &questions[first], |reply| read(first, reply));
+    Ok(match answer(0)? {
+        Ok(one) => answer(1)?.map(|other| [one, other]),
+        Err(reason) => Err(reason),
+    })
 }
 
 /// Reads a reply to the question that shows the answer at index `first` first, or the reason why the judge is undecided.

@@ -7,11 +7,11 @@ use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::media_type::of_extension;
 use evalsuite_schema::{Content, Part, PathRef, Role};
 
-use crate::judge::question::NoQuestion;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::evidence::Evidence;
 use crate::model::judge::JudgeImage;
 use crate::platform::excerpt::trim;
+use crate::platform::text_error::text_error;
 use crate::platform::untrusted::OpenError;
 
 /// Largest file that is shown to a judge as text, in bytes.
@@ -21,6 +21,11 @@ const LARGEST_IMAGE: u64 = 20 * 1024 * 1024;
 
 /// Media type of a file whose extension is unknown.
 const UNKNOWN_MEDIA_TYPE: &str = "application/octet-stream";
+
+text_error! {
+    /// Why a grader has no question for its judges.
+    NoQuestion
+}
 
 /// The answer of a trial as judges are shown it.
 #[derive(Debug, Default)]

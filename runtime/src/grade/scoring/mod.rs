@@ -6,4 +6,4 @@ pub(crate) mod trial_score;
 
 pub(crate) use self::case_score::{CaseStandard, TrialPoint, case_rule, decide_case, is_completed, is_settled};
 pub(crate) use self::conversation_score::score_conversation;
-pub(crate) use self::trial_score::{TrialScore, decided, gate_is_closed, score_trial, weighted_mean};
+pub(crate) use self::trial_score::{TrialScore, decided, gate_is_closed, score_trial, weighted_mean, with_verdict};

@@ -108,10 +108,6 @@ impl BoundJudge {
     ) -> Self {
         Self(Callable::blocking(name, Arc::new(move |request: JudgeRequest, _: &Cancel| judge(request))))
     }
-
-    pub(crate) fn answer(&self, request: JudgeRequest, cancel: &Cancel) -> Result<JudgeReply, JudgeError> {
-        (self.0.function)(request, cancel)
-    }
 }
 
 /// The largest number of judgements that follow a failing one.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evalsuite_schema::Object;
+use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::json::{Value, json};
 
 use crate::platform::accessors::{getters, setters};
@@ -96,6 +97,18 @@ impl JudgeRequest {
         }
         self.user = format!("{}\n\n[[ ## {heading} ## ]]\n{}\n", self.user.trim_end(), fenced(text));
         self
+    }
+
+    /// The request with what a grader sets.
+    pub(crate) fn with_settings(self, settings: &JudgeSettings) -> Self {
+        Self {
+            model: settings.model.clone(),
+            temperature: settings.temperature,
+            max_steps: settings.max_steps.unwrap_or(STEPS),
+            config: settings.config.clone(),
+            limit: settings.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            ..self
+        }
     }
 
     /// Everything the reply depends on, as JSON with sorted keys. Its digest is the key in a cassette.

@@ -8,11 +8,11 @@ use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::{Case, Location};
 
 use crate::agents::command;
-use crate::judge::asking_grader::AskingGrader;
-use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, NoJudge, recorded_judges};
+use crate::judge::grader_inquiry::GraderInquiry;
+use crate::judge::judge_call::AskingGrader;
+use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, NoJudge};
 use crate::judge::judge_options::KEYS;
-use crate::judge::preference::{self, ComparedTask, OrderedReply, Preference};
-use crate::judge::question::QuestionCalls;
+use crate::judge::preference::{self, ComparedTask, OrderedReply};
 use crate::judge::shown_answer::ShownAnswer;
 use crate::model::command::CommandEnvironment;
 use crate::model::judge::Judges;
@@ -72,28 +72,27 @@ impl PairJudging<'_> {
         let asking = self.asking(pair, &cassette).map_err(broken)?;
         // The agent under test does not judge.
         let under_test = (pair.target != "default").then_some(pair.target.as_str());
+        let inquiry = GraderInquiry::new(asking, self.choice(under_test));
         let settings = JudgeSettings::default();
-        let judges = self.choice(under_test).of(&settings, &asking).map_err(broken)?;
-        let judges = recorded_judges(&judges, PAIRWISE, &asking.cassette).unwrap_or(judges);
+        let (judges, _) = inquiry.judges(&settings).map_err(broken)?;
         let task = ComparedTask { criteria: trim(&pair.criteria), question: trim(&pair.input), reference: "" };
         let shown = answers.map(|text| ShownAnswer { text: trim(text).to_owned(), images: Vec::new() });
         let questions = preference::questions(task, &shown, &settings);
-        let mut calls = QuestionCalls::new(&asking, &questions, &self.settings.judge);
+        inquiry.begin(&questions);
         let (mut balance, mut missing) = (0, Vec::new());
         record.consistent = true;
         for judge in &judges {
-            match preference::ask(&mut calls, judge, &questions) {
-                Ok(Preference::Decided(replies)) => {
+            match preference::ask(&inquiry, judge, &questions) {
+                Ok(Ok(replies)) => {
                     record.consistent &= preference::is_consistent(&replies);
                     balance += preference::better(&replies).map_or(0, |better| if better == 0 { -1 } else { 1 });
                     record.replies.extend(replies.into_iter().zip(Side::BOTH).map(|reply| recorded(judge, reply)));
                 }
-                Ok(Preference::Undecided(message)) => missing.push((None, message)),
+                Ok(Err(message)) => missing.push((None, message)),
                 Err(failure) => missing.push((Some(failure.code), failure.message)),
             }
         }
-        let (calls, _) = calls.into_record();
-        record.judge = Some(calls);
+        (record.judge, ..) = inquiry.end();
         // Judges without a judgement could have changed the majority.
         if i64::abs(balance) > i64::try_from(missing.len()).unwrap_or(i64::MAX) {
             record.better = Some(if balance < 0 { Side::Base } else { Side::Run });
