@@ -9,74 +9,38 @@ use crate::grade::assertion_text::{in_text, shorten};
 use crate::model::score::Score;
 use crate::platform::excerpt::trim;
 
-/// Whether upper and lower case letters differ.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LetterCase {
-    Matters,
-    Ignored,
+/// Selects the form of a grader that ignores case.
+pub(crate) const IGNORE_CASE: bool = true;
+/// Selects the form of a grader for which upper and lower case letters differ.
+pub(crate) const MATCH_CASE: bool = false;
+
+fn fold<const IGNORES_CASE: bool>(text: &str) -> Cow<'_, str> {
+    if IGNORES_CASE { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) }
 }
 
-impl LetterCase {
-    fn fold(self, text: &str) -> Cow<'_, str> {
-        match self {
-            Self::Matters => Cow::Borrowed(text),
-            Self::Ignored => Cow::Owned(text.to_lowercase()),
-        }
-    }
-
-    fn suffix(self) -> &'static str {
-        match self {
-            Self::Matters => "",
-            Self::Ignored => " (case-insensitive)",
-        }
-    }
+fn suffix<const IGNORES_CASE: bool>() -> &'static str {
+    if IGNORES_CASE { " (case-insensitive)" } else { "" }
 }
 
-pub(crate) fn contains(config: &TextValue, answer: &str) -> Score {
-    text(config, answer, LetterCase::Matters)
-}
-
-pub(crate) fn icontains(config: &TextValue, answer: &str) -> Score {
-    text(config, answer, LetterCase::Ignored)
-}
-
-fn text(config: &TextValue, answer: &str, case: LetterCase) -> Score {
-    let TextValue { value } = config;
-    let found = case.fold(answer).contains(case.fold(value).as_ref());
+pub(crate) fn contains<const IGNORES_CASE: bool>(TextValue { value }: &TextValue, answer: &str) -> Score {
+    let found = fold::<IGNORES_CASE>(answer).contains(fold::<IGNORES_CASE>(value).as_ref());
     let verb = if found { "contains" } else { "does not contain" };
-    one(format!("Output {verb} \"{}\"{}", in_text(value), case.suffix()), found, value, answer)
+    one(format!("Output {verb} \"{}\"{}", in_text(value), suffix::<IGNORES_CASE>()), found, value, answer)
 }
 
-pub(crate) fn contains_any(config: &TextList, answer: &str) -> Score {
-    any_text(config, answer, LetterCase::Matters)
-}
-
-pub(crate) fn icontains_any(config: &TextList, answer: &str) -> Score {
-    any_text(config, answer, LetterCase::Ignored)
-}
-
-fn any_text(config: &TextList, answer: &str, case: LetterCase) -> Score {
-    let folded = case.fold(answer);
+pub(crate) fn contains_any<const IGNORES_CASE: bool>(config: &TextList, answer: &str) -> Score {
+    let (folded, suffix) = (fold::<IGNORES_CASE>(answer), suffix::<IGNORES_CASE>());
     let list = quoted(&config.value);
-    match config.value.iter().find(|value| folded.contains(case.fold(value).as_ref())) {
-        Some(value) => one(format!("Output contains \"{}\"{}", in_text(value), case.suffix()), true, value, answer),
-        None => one(format!("Output does not contain any of: {list}{}", case.suffix()), false, &list, answer),
+    match config.value.iter().find(|value| folded.contains(fold::<IGNORES_CASE>(value).as_ref())) {
+        Some(value) => one(format!("Output contains \"{}\"{suffix}", in_text(value)), true, value, answer),
+        None => one(format!("Output does not contain any of: {list}{suffix}"), false, &list, answer),
     }
 }
 
-pub(crate) fn contains_all(config: &TextList, answer: &str) -> Score {
-    all_texts(config, answer, LetterCase::Matters)
-}
-
-pub(crate) fn icontains_all(config: &TextList, answer: &str) -> Score {
-    all_texts(config, answer, LetterCase::Ignored)
-}
-
-fn all_texts(config: &TextList, answer: &str, case: LetterCase) -> Score {
-    let folded = case.fold(answer);
-    let missing: Vec<String> =
-        config.value.iter().filter(|value| !folded.contains(case.fold(value).as_ref())).cloned().collect();
-    let suffix = case.suffix();
+pub(crate) fn contains_all<const IGNORES_CASE: bool>(config: &TextList, answer: &str) -> Score {
+    let (folded, suffix) = (fold::<IGNORES_CASE>(answer), suffix::<IGNORES_CASE>());
+    let is_missing = |value: &&String| !folded.contains(fold::<IGNORES_CASE>(value).as_ref());
+    let missing: Vec<String> = config.value.iter().filter(is_missing).cloned().collect();
     if missing.is_empty() {
         let text = format!("Output contains all {} expected strings{suffix}", config.value.len());
         return one(text, true, &quoted(&config.value), answer);
@@ -134,18 +98,22 @@ mod tests {
 
     #[test]
     fn case_matters_unless_it_is_ignored() {
-        check(contains(&value("Paid"), "paid"), false, "Output does not contain \"Paid\"");
-        let folded = icontains(&value("PAID"), "it is Paid");
+        check(contains::<MATCH_CASE>(&value("Paid"), "paid"), false, "Output does not contain \"Paid\"");
+        let folded = contains::<IGNORE_CASE>(&value("PAID"), "it is Paid");
         check(folded, true, "Output contains \"PAID\" (case-insensitive)");
     }
 
     #[test]
     fn lists_name_what_is_missing() {
         let any = list(&["a", "b"]);
-        check(contains_any(&any, "xb"), true, "Output contains \"b\"");
-        check(contains_any(&any, "x"), false, "Output does not contain any of: \"a\", \"b\"");
-        check(contains_all(&any, "b"), false, "Output missing: \"a\"");
-        check(icontains_all(&any, "AB"), true, "Output contains all 2 expected strings (case-insensitive)");
+        check(contains_any::<MATCH_CASE>(&any, "xb"), true, "Output contains \"b\"");
+        check(contains_any::<MATCH_CASE>(&any, "x"), false, "Output does not contain any of: \"a\", \"b\"");
+        check(contains_all::<MATCH_CASE>(&any, "b"), false, "Output missing: \"a\"");
+        check(
+            contains_all::<IGNORE_CASE>(&any, "AB"),
+            true,
+            "Output contains all 2 expected strings (case-insensitive)",
+        );
     }
 
     #[test]

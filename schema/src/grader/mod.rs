@@ -42,17 +42,17 @@ macro_rules! built_in_graders {
     ($generate:ident) => {
         $generate! {
             /// The answer contains the text.
-            Contains(TextValue) = "contains", Code, text_graders::contains, r#"{ type: contains, value: "19.90", required: true }"#;
+            Contains(TextValue) = "contains", Code, text_graders::contains::<{ text_graders::MATCH_CASE }>, r#"{ type: contains, value: "19.90", required: true }"#;
             /// The answer contains at least one of the texts.
-            ContainsAny(TextList) = "contains-any", Code, text_graders::contains_any, r#"{ type: contains-any, value: [refund, reimburse], weight: 2 }"#;
+            ContainsAny(TextList) = "contains-any", Code, text_graders::contains_any::<{ text_graders::MATCH_CASE }>, r#"{ type: contains-any, value: [refund, reimburse], weight: 2 }"#;
             /// The answer contains all of the texts.
-            ContainsAll(TextList) = "contains-all", Code, text_graders::contains_all, r#"{ type: contains-all, value: ["1182", "19.90"] }"#;
+            ContainsAll(TextList) = "contains-all", Code, text_graders::contains_all::<{ text_graders::MATCH_CASE }>, r#"{ type: contains-all, value: ["1182", "19.90"] }"#;
             /// Like `contains`, ignoring case.
-            Icontains(TextValue) = "icontains", Code, text_graders::icontains, r#"{ type: icontains, value: refund }"#;
+            Icontains(TextValue) = "icontains", Code, text_graders::contains::<{ text_graders::IGNORE_CASE }>, r#"{ type: icontains, value: refund }"#;
             /// Like `contains-any`, ignoring case.
-            IcontainsAny(TextList) = "icontains-any", Code, text_graders::icontains_any, r#"{ type: icontains-any, value: [sorry, apologies] }"#;
+            IcontainsAny(TextList) = "icontains-any", Code, text_graders::contains_any::<{ text_graders::IGNORE_CASE }>, r#"{ type: icontains-any, value: [sorry, apologies] }"#;
             /// Like `contains-all`, ignoring case.
-            IcontainsAll(TextList) = "icontains-all", Code, text_graders::icontains_all, r#"{ type: icontains-all, value: [order, refund] }"#;
+            IcontainsAll(TextList) = "icontains-all", Code, text_graders::contains_all::<{ text_graders::IGNORE_CASE }>, r#"{ type: icontains-all, value: [order, refund] }"#;
             /// The trimmed answer starts with the text.
             StartsWith(TextValue) = "starts-with", Code, text_graders::starts_with, r#"{ type: starts-with, value: Dear }"#;
             /// The trimmed answer ends with the text.
