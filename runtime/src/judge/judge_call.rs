@@ -7,7 +7,7 @@ use evalsuite_schema::json::{Value, json};
 
 use crate::judge::judge_choice::ChosenJudge;
 use crate::judge::judge_options::JudgeOptions;
-use crate::model::cassette::{Asker, Cassette, NoReply};
+use crate::model::cassette::{Asker, Cassette, LookUp};
 use crate::model::command::CommandEnvironment;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::isolated_call::Ended;
@@ -48,18 +48,18 @@ impl AskingGrader {
         key["grader"] = json!(self.path);
         // Replies of the default judge can be replayed without it; a named judge is recorded under its name.
         key["judge"] = json!(judge.is_named.then_some(&judge.name));
-        let call = || {
-            let reply = call(&judge.judge, request)?;
-            evalsuite_schema::json::to_value(reply)
-                .map_err(|error| JudgeError::permanent(format!("the reply cannot be recorded: {error}")))
-        };
         let asker = if judge.is_absent { Asker::AbsentJudge } else { Asker::Judge };
-        match self.cassette.reply(asker, key.clone(), call) {
-            Ok(reply) => json::decode_value(&reply)
+        match self.cassette.0.look_up(asker, key.clone()) {
+            LookUp::Found(reply) => json::decode_value(&reply)
                 .map_err(|error| JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}"))),
-            Err(NoReply::Call(error)) => Err(error),
-            Err(NoReply::NotKept(error)) => Err(JudgeError::permanent(error.to_string())),
-            Err(NoReply::Missing(message)) => Err(match changed(&key, &self.cassette.0.recorded_requests()) {
+            LookUp::Ask(recorded) => {
+                let reply = call(&judge.judge, request)?;
+                let kept = evalsuite_schema::json::to_value(&reply)
+                    .map_err(|error| JudgeError::permanent(format!("the reply cannot be recorded: {error}")))?;
+                let is_kept = self.cassette.0.keep(recorded, kept);
+                is_kept.map(|()| reply).map_err(|error| JudgeError::permanent(error.to_string()))
+            }
+            LookUp::Missing(message) => Err(match changed(&key, &self.cassette.0.recorded_requests()) {
                 Some(what) => JudgeError::permanent(format!("the recording is stale: {what}\n{message}"))
                     .with_code(ReasonCode::RecordingStale),
                 None => JudgeError::permanent(message).with_code(ReasonCode::RecordingMissing),

@@ -54,17 +54,6 @@ pub(crate) enum Asker {
     AbsentJudge,
 }
 
-/// Why there is no reply.
-#[derive(Debug)]
-pub(crate) enum NoReply<E> {
-    /// The call itself failed.
-    Call(E),
-    /// The replayed cassette has no reply for the request; the text says how to record it.
-    Missing(String),
-    /// The cassette cannot be written.
-    NotKept(CassetteError),
-}
-
 /// A request that has to be sent.
 #[derive(Debug)]
 pub(crate) struct Request {
@@ -97,17 +86,11 @@ impl Cassette {
         E: Into<BoxError>,
         F: AsyncFnOnce() -> Result<R, E>,
     {
-        let request = evalsuite_schema::json::to_value(request).map_err(CassetteError::json)?;
-        match self.0.look_up(Asker::Agent, request) {
-            LookUp::Found(reply) => evalsuite_schema::json::from_value(reply).map_err(CassetteError::json),
-            LookUp::Missing(message) => Err(CassetteError::new(message)),
-            LookUp::Ask(request) => {
-                let reply = call().await.map_err(|error| CassetteError(error.into()))?;
-                let kept = evalsuite_schema::json::to_value(&reply).map_err(CassetteError::json)?;
-                self.0.keep(request, kept)?;
-                Ok(reply)
-            }
-        }
+        let request = match self.look_up(request)? {
+            Ok(reply) => return Ok(reply),
+            Err(request) => request,
+        };
+        self.keep(request, call().await)
     }
 
     /// [`get_or_record`](Self::get_or_record) for agents that are not async.
@@ -125,34 +108,30 @@ impl Cassette {
         R: Serialize + DeserializeOwned,
         E: Into<BoxError>,
     {
-        let request = evalsuite_schema::json::to_value(request).map_err(CassetteError::json)?;
-        let call = || {
-            let reply = call().map_err(|error| CassetteError(error.into()))?;
-            evalsuite_schema::json::to_value(reply).map_err(CassetteError::json)
-        };
-        match self.reply(Asker::Agent, request, call) {
-            Ok(reply) => evalsuite_schema::json::from_value(reply).map_err(CassetteError::json),
-            Err(NoReply::Call(error) | NoReply::NotKept(error)) => Err(error),
-            Err(NoReply::Missing(message)) => Err(CassetteError::new(message)),
+        match self.look_up(request)? {
+            Ok(reply) => Ok(reply),
+            Err(request) => self.keep(request, call()),
         }
     }
 
-    /// The reply to a request in the current mode: from the cassette, or from `call`, which is recorded in record mode.
-    pub(crate) fn reply<E>(
+    /// The recorded reply to a request of the agent, or the request if it has to be sent.
+    fn look_up<R: DeserializeOwned>(
         &self,
-        asker: Asker,
-        request: Value,
-        call: impl FnOnce() -> Result<Value, E>,
-    ) -> Result<Value, NoReply<E>> {
-        match self.0.look_up(asker, request) {
-            LookUp::Found(reply) => Ok(reply),
-            LookUp::Missing(message) => Err(NoReply::Missing(message)),
-            LookUp::Ask(request) => {
-                let reply = call().map_err(NoReply::Call)?;
-                self.0.keep(request, reply.clone()).map_err(NoReply::NotKept)?;
-                Ok(reply)
-            }
+        request: &(impl Serialize + ?Sized),
+    ) -> Result<Result<R, Request>, CassetteError> {
+        let request = evalsuite_schema::json::to_value(request).map_err(CassetteError::json)?;
+        match self.0.look_up(Asker::Agent, request) {
+            LookUp::Found(reply) => evalsuite_schema::json::from_value(reply).map(Ok).map_err(CassetteError::json),
+            LookUp::Missing(message) => Err(CassetteError::new(message)),
+            LookUp::Ask(request) => Ok(Err(request)),
         }
+    }
+
+    /// Records the reply to a request that was sent.
+    fn keep<R: Serialize, E: Into<BoxError>>(&self, request: Request, reply: Result<R, E>) -> Result<R, CassetteError> {
+        let reply = reply.map_err(|error| CassetteError(error.into()))?;
+        self.0.keep(request, evalsuite_schema::json::to_value(&reply).map_err(CassetteError::json)?)?;
+        Ok(reply)
     }
 }
 
@@ -161,6 +140,7 @@ impl Cassette {
 pub(crate) enum LookUp {
     Found(Value),
     Ask(Request),
+    /// The replayed cassette has no reply for the request; the text says how to record it.
     Missing(String),
 }
 
