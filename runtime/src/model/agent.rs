@@ -9,9 +9,7 @@ use std::sync::Arc;
 use evalsuite_diagnostics::Diagnostic;
 use evalsuite_schema::TargetsFile;
 
-use crate::model::callable::{
-    AsyncFunction, Callable, FromUnfinished, Implements, LocalError, PlainFunction, SendError, block_on,
-};
+use crate::model::callable::{AsyncFunction, Callable, Implements, LocalError, PlainFunction, SendError, block_on};
 use crate::model::outcome::{AgentError, BoxError, Outcome};
 use crate::model::suite_location::SuiteLocation;
 use crate::model::trial::Trial;
@@ -154,12 +152,6 @@ impl RustAgent {
     }
 }
 
-impl FromUnfinished for Result<Outcome, AgentError> {
-    fn unfinished(message: String) -> Self {
-        Err(AgentError::new(message))
-    }
-}
-
 #[diagnostic::do_not_recommend]
 impl IntoAgent<BoundAgent> for BoundAgent {
     fn into_agent(self) -> BoundAgent {
@@ -170,7 +162,8 @@ impl IntoAgent<BoundAgent> for BoundAgent {
 impl<A: Agent> IntoAgent<Implements> for A {
     fn into_agent(self) -> BoundAgent {
         let name = self.name();
-        let run = move |trial: &mut Trial<'_>, cancel: &Cancel| block_on(cancel, self.run(trial));
+        let run =
+            move |trial: &mut Trial<'_>, cancel: &Cancel| block_on(cancel, self.run(trial)).map_err(AgentError::new)?;
         BoundAgent(Bound::Rust(Callable::cooperative(name, Arc::new(run))))
     }
 }
@@ -181,8 +174,9 @@ where
     R: AgentResult<E>,
 {
     fn into_agent(self) -> BoundAgent {
-        let run =
-            move |trial: &mut Trial<'_>, cancel: &Cancel| block_on(cancel, async { self(trial).await.into_outcome() });
+        let run = move |trial: &mut Trial<'_>, cancel: &Cancel| {
+            block_on(cancel, async { self(trial).await.into_outcome() }).map_err(AgentError::new)?
+        };
         BoundAgent(Bound::Rust(Callable::cooperative(type_name::<F>(), Arc::new(run))))
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Callable<F: ?Sized> {
     pub(crate) function: Arc<F>,
 }
 
-impl<F: ?Sized> Callable<F> {
+impl<F: ?Sized + Send + Sync + 'static> Callable<F> {
     /// A call that ends by itself after it was cancelled, as [`block_on`] does.
     pub(crate) fn cooperative(name: impl Into<String>, function: Arc<F>) -> Self {
         Self { name: name.into(), is_cooperative: true, runtime: AsyncRuntime::default(), function }
@@ -48,9 +48,7 @@ impl<F: ?Sized> Callable<F> {
     pub(crate) fn new_cancel(&self) -> Cancel {
         Cancel::on(&self.runtime)
     }
-}
 
-impl<F: ?Sized + Send + Sync + 'static> Callable<F> {
     /// Calls this code on a thread of its own and waits at most `limit`.
     pub(crate) fn call_within<T: Send + 'static>(
         &self,
@@ -87,19 +85,10 @@ pub(crate) fn registered<'c, C>(all: &'c [(String, C)], name: &str) -> Option<&'
     exact.or_else(|| all.iter().find(|(registered, _)| fold(registered) == fold(name))).map(|(_, code)| code)
 }
 
-/// Results of user code that can also say that the code did not finish.
-pub(crate) trait FromUnfinished {
-    /// The result of a call that was cancelled, or could not be started.
-    fn unfinished(message: String) -> Self;
-}
-
-/// Runs a future of user code until it is done or cancelled.
-pub(crate) fn block_on<T: FromUnfinished>(cancel: &Cancel, future: impl Future<Output = T>) -> T {
-    match cancel.block_on(future) {
-        Ok(Some(result)) => result,
-        Ok(None) => T::unfinished("cancelled".to_owned()),
-        Err(error) => T::unfinished(format!("there is no async runtime: {error}")),
-    }
+/// Runs a future of user code until it is done or cancelled; the error says why it did not finish.
+pub(crate) fn block_on<T>(cancel: &Cancel, future: impl Future<Output = T>) -> Result<T, String> {
+    let finished = cancel.block_on(future).map_err(|error| format!("there is no async runtime: {error}"))?;
+    finished.ok_or_else(|| "cancelled".to_owned())
 }
 
 /// Marks types that implement `Agent`, `Grader` or `Judge`.

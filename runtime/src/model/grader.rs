@@ -11,7 +11,7 @@ use evalsuite_schema::{Object, Value};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 
-use crate::model::callable::{AsyncFunction, Callable, FromUnfinished, Implements, PlainFunction, block_on};
+use crate::model::callable::{AsyncFunction, Callable, Implements, PlainFunction, block_on};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
 use crate::platform::cancel::Cancel;
@@ -194,12 +194,6 @@ pub fn asks_judge<M>(grader: impl IntoGrader<M>) -> BoundGrader {
     BoundGrader { needs_judge: true, ..grader.into_grader() }
 }
 
-impl FromUnfinished for Score {
-    fn unfinished(message: String) -> Self {
-        Self::error(message)
-    }
-}
-
 #[diagnostic::do_not_recommend]
 impl IntoGrader<BoundGrader> for BoundGrader {
     fn into_grader(self) -> BoundGrader {
@@ -210,8 +204,9 @@ impl IntoGrader<BoundGrader> for BoundGrader {
 impl<G: Grader> IntoGrader<Implements> for G {
     fn into_grader(self) -> BoundGrader {
         let (kind, pass_mark, needs_judge) = (self.kind(), self.pass_mark(), self.needs_judge());
-        let grade =
-            move |config, evidence: &Evidence<'_>, cancel: &Cancel| block_on(cancel, self.grade(config, evidence));
+        let grade = move |config, evidence: &Evidence<'_>, cancel: &Cancel| {
+            block_on(cancel, self.grade(config, evidence)).into()
+        };
         BoundGrader { kind, pass_mark, needs_judge, ..BoundGrader::new(type_name::<G>(), Callable::cooperative, grade) }
     }
 }
@@ -233,7 +228,7 @@ where
 {
     fn into_grader(self) -> BoundGrader {
         BoundGrader::new(type_name::<F>(), Callable::cooperative, move |_: NoConfig, evidence, cancel| {
-            block_on(cancel, async { self(evidence).await.into() })
+            block_on(cancel, async { Into::<Score>::into(self(evidence).await) }).into()
         })
     }
 }
@@ -263,7 +258,7 @@ where
 {
     fn into_grader(self) -> BoundGrader {
         BoundGrader::new(type_name::<F>(), Callable::cooperative, move |config: C, evidence, cancel| {
-            block_on(cancel, async { self(config, evidence).await.into() })
+            block_on(cancel, async { Into::<Score>::into(self(config, evidence).await) }).into()
         })
     }
 }

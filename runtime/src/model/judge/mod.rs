@@ -10,9 +10,7 @@ use std::error::Error;
 use std::future::Future;
 use std::sync::Arc;
 
-use crate::model::callable::{
-    AsyncFunction, Callable, FromUnfinished, Implements, LocalError, PlainFunction, SendError, block_on,
-};
+use crate::model::callable::{AsyncFunction, Callable, Implements, LocalError, PlainFunction, SendError, block_on};
 use crate::model::outcome::BoxError;
 use crate::platform::cancel::Cancel;
 
@@ -131,12 +129,6 @@ impl Judges {
     }
 }
 
-impl FromUnfinished for Result<JudgeReply, JudgeError> {
-    fn unfinished(message: String) -> Self {
-        Err(JudgeError::permanent(message))
-    }
-}
-
 #[diagnostic::do_not_recommend]
 impl IntoJudge<BoundJudge> for BoundJudge {
     fn into_judge(self) -> BoundJudge {
@@ -147,7 +139,9 @@ impl IntoJudge<BoundJudge> for BoundJudge {
 impl<J: Judge> IntoJudge<Implements> for J {
     fn into_judge(self) -> BoundJudge {
         let name = self.name();
-        let judge = move |request: JudgeRequest, cancel: &Cancel| block_on(cancel, self.judge(request));
+        let judge = move |request: JudgeRequest, cancel: &Cancel| {
+            block_on(cancel, self.judge(request)).map_err(JudgeError::permanent)?
+        };
         BoundJudge(Callable::cooperative(name, Arc::new(judge)))
     }
 }
@@ -158,8 +152,9 @@ where
     R: JudgeResult<E>,
 {
     fn into_judge(self) -> BoundJudge {
-        let judge =
-            move |request: JudgeRequest, cancel: &Cancel| block_on(cancel, async { self(request).await.into_reply() });
+        let judge = move |request: JudgeRequest, cancel: &Cancel| {
+            block_on(cancel, async { self(request).await.into_reply() }).map_err(JudgeError::permanent)?
+        };
         BoundJudge(Callable::cooperative(type_name::<F>(), Arc::new(judge)))
     }
 }
