@@ -5,11 +5,12 @@ use std::path::Path;
 use evalsuite_schema::grader::Preprocessor;
 use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::media_type::of_extension;
-use evalsuite_schema::{Content, Part, PathRef, Role};
+use evalsuite_schema::{Content, Part, PathRef};
 
 use crate::model::answer_files::AnswerFiles;
 use crate::model::evidence::Evidence;
 use crate::model::judge::JudgeImage;
+use crate::model::messages::answer_content;
 use crate::platform::excerpt::trim;
 use crate::platform::text_error::text_error;
 use crate::platform::untrusted::OpenError;
@@ -84,9 +85,7 @@ fn answer_parts<'a>(evidence: &'a Evidence<'_>) -> &'a [Part] {
     if evidence.is_transformed() {
         return &[];
     }
-    let transcript = evidence.transcript().unwrap_or_default();
-    let mut spoken = transcript.iter().rev().filter(|message| message.role == Role::Assistant);
-    match spoken.find_map(|message| message.content.as_ref()) {
+    match answer_content(evidence.transcript().unwrap_or_default()) {
         Some(Content::Parts(parts)) => parts,
         _ => &[],
     }

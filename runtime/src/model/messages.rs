@@ -24,16 +24,15 @@ pub(crate) fn content_text(content: &Content) -> String {
     }
 }
 
-/// The answer in a transcript: the text of its last assistant message with content. A message that only calls tools has no
-/// content.
+/// The text of the answer in a transcript.
 pub(crate) fn answer(transcript: &[Message]) -> String {
-    transcript
-        .iter()
-        .rev()
-        .filter(|message| message.role == Role::Assistant)
-        .find_map(|message| message.content.as_ref())
-        .map(content_text)
-        .unwrap_or_default()
+    answer_content(transcript).map(content_text).unwrap_or_default()
+}
+
+/// The answer in a transcript: its last assistant message with content. A message that only calls tools has no content.
+pub(crate) fn answer_content(transcript: &[Message]) -> Option<&Content> {
+    let mut spoken = transcript.iter().rev().filter(|message| message.role == Role::Assistant);
+    spoken.find_map(|message| message.content.as_ref())
 }
 
 /// The text of a reference: the content of the last message, or its tool calls as JSON if it has none.
