@@ -141,10 +141,13 @@ impl EvalSuite {
 
     /// Root of the package while this program runs: `CARGO_MANIFEST_DIR` if the suite is there, else the root at build time.
     pub(crate) fn package_root(&self) -> PathBuf {
-        std::env::var_os("CARGO_MANIFEST_DIR")
-            .map(PathBuf::from)
-            .filter(|directory| directory.join(self.root).exists())
-            .unwrap_or_else(|| PathBuf::from(self.manifest_dir))
+        self.manifest_dir_where(|directory| directory.join(self.root).exists())
+    }
+
+    /// `CARGO_MANIFEST_DIR` while this program runs, if it fits, else the root of the package at build time.
+    pub(crate) fn manifest_dir_where(&self, fits: impl Fn(&PathBuf) -> bool) -> PathBuf {
+        let directory = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        directory.filter(fits).unwrap_or_else(|| PathBuf::from(self.manifest_dir))
     }
 }
 

@@ -19,10 +19,7 @@ pub(crate) fn program() -> String {
 
 /// Directory of the package, even if the suite's files are elsewhere: cassettes and baselines are stored with its sources.
 pub(crate) fn package_directory(suite: &EvalSuite) -> PathBuf {
-    std::env::var_os("CARGO_MANIFEST_DIR")
-        .map(PathBuf::from)
-        .filter(|directory| directory.is_dir())
-        .unwrap_or_else(|| PathBuf::from(suite.manifest_dir))
+    suite.manifest_dir_where(|directory| directory.is_dir())
 }
 
 /// Directories of a suite while this program runs.
