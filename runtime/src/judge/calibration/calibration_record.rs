@@ -86,20 +86,19 @@ fn shortfalls(bar: &Bar, counts: &SampleCounts, statistics: Option<&CalibrationS
         miss("valid", VALID, Some(valid));
     }
     let of = |measure: fn(&CalibrationStatistics) -> f64| statistics.map(measure);
-    let least = [
+    let measures = [
         ("kappa", bar.kappa, of(|found| found.kappa)),
         ("spearman", bar.spearman, of(|found| found.spearman)),
         ("pearson", bar.pearson, of(|found| found.pearson)),
         ("agreement", bar.agreement, of(|found| found.agreement)),
+        ("mae", bar.mae, of(|found| found.mae)),
     ];
-    for (measure, demanded, measured) in least {
-        if let Some(demanded) = demanded.filter(|demanded| measured.is_none_or(|measured| measured < *demanded)) {
+    for (measure, demanded, measured) in measures {
+        let Some(demanded) = demanded else { continue };
+        let is_missed = |found: f64| if measure == "mae" { found > demanded } else { found < demanded };
+        if measured.is_none_or(is_missed) {
             miss(measure, demanded, measured);
         }
-    }
-    let mae = of(|found| found.mae);
-    if let Some(most) = bar.mae.filter(|most| mae.is_none_or(|mae| mae > *most)) {
-        miss("mae", most, mae);
     }
     missed
 }
@@ -123,6 +122,10 @@ pub(crate) fn is_measured(record: &CalibrationRecord) -> bool {
 
 /// Whether replies of a sample were to be replayed, and are not there or belong to something else.
 pub(crate) fn lacks_recordings(record: &CalibrationRecord) -> bool {
-    let is_of_recording = |code| matches!(code, ReasonCode::RecordingMissing | ReasonCode::RecordingStale);
     record.samples.iter().filter_map(|sample| sample.code).any(is_of_recording)
+}
+
+/// Whether a reply was to be replayed, and is not there or belongs to something else.
+pub(crate) fn is_of_recording(code: ReasonCode) -> bool {
+    matches!(code, ReasonCode::RecordingMissing | ReasonCode::RecordingStale)
 }

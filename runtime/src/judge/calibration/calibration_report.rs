@@ -54,10 +54,8 @@ impl CalibrationReport {
 
     /// The first error of a judge that was asked, and did not find out that there is no recording.
     pub(crate) fn failed_call(&self) -> Option<(ReasonCode, &str)> {
-        let errors = self.record.samples.iter().filter_map(|sample| Some((sample.code?, sample.error.as_deref()?)));
-        let mut of_calls =
-            errors.filter(|(code, _)| !matches!(code, ReasonCode::RecordingMissing | ReasonCode::RecordingStale));
-        of_calls.next()
+        let mut errors = self.record.samples.iter().filter_map(|sample| Some((sample.code?, sample.error.as_deref()?)));
+        errors.find(|(code, _)| !calibration_record::is_of_recording(*code))
     }
 
     /// The measures that miss the `minimum`, on one line.
