@@ -3,6 +3,7 @@
 use std::slice;
 
 use evalsuite_records::record::{GraderKind, GraderRecord, Verdict};
+use evalsuite_schema::Value;
 use evalsuite_schema::grader::{Criterion, JudgeSettings, PreparedCommand, Prompt};
 
 use crate::grade::code_grader::command_input;
@@ -52,12 +53,11 @@ pub(crate) fn grade_answer(
     let variables = PromptVariables::new(&text, context.evidence, context.places);
     let shape = ReplyShape::of(criteria);
     let user = user_prompt(prompt, (shape, criteria), &variables, |command, config| {
-        let directory = context.grader_directory(path);
-        let written = command_input::build(config, context, &directory)
+        let run = |input: &Value| grader_command::output(command, input, context);
+        command_input::with_input(config, path, context, run)
             .map_err(GraderCommandError::unwritable_input)
-            .and_then(|input| grader_command::output(command, &input, context));
-        command_input::hide_secrets(context, &directory);
-        written.and_then(|text| if text.is_empty() { Err("the command printed nothing".into()) } else { Ok(text) })
+            .flatten()
+            .and_then(|text| if text.is_empty() { Err("the command printed nothing".into()) } else { Ok(text) })
     });
     let user = user.map_err(|error| format!("the command of the prompt failed: {error}"))?;
     let request = JudgeRequest::new(shape.system(), user).with_response_schema(shape.schema(criteria));

@@ -1,7 +1,7 @@
 //! The input of a code grader's command: the evidence as JSON.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use evalsuite_records::record::Note;
 use evalsuite_schema::json::{Value, json};
@@ -17,15 +17,24 @@ const INLINE_LIMIT: usize = 50_000;
 /// Name of the file with a longer transcript.
 const OUTPUT: &str = "output.json";
 
-/// Hides the secrets in the file with the transcript, which the command has read. A failure is noted.
-pub(crate) fn hide_secrets(context: &GradingContext<'_>, directory: &Path) {
-    if let Err(error) = context.grader_files().directory(directory).redact(OUTPUT, u64::MAX, context.redactor, false) {
-        let message = format!("{}: {error}", directory.join(OUTPUT).display());
+/// Runs a command of the grader at `path` with its input. The secrets in the file with the transcript are hidden once the command has
+/// read it; a failure is noted.
+pub(crate) fn with_input<T>(
+    config: &Object,
+    path: &str,
+    context: &GradingContext<'_>,
+    run: impl FnOnce(&Value) -> T,
+) -> io::Result<T> {
+    let directory = context.grader_files().directory(&context.grader_directory(path));
+    let returned = build(config, context, &directory).map(|input| run(&input));
+    if let Err(error) = directory.redact(OUTPUT, u64::MAX, context.redactor, false) {
+        let message = format!("{}: {error}", directory.path().join(OUTPUT).display());
         context.notes.borrow_mut().push(Note::new("output_not_kept", message));
     }
+    returned
 }
 
-pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &Path) -> io::Result<Value> {
+fn build(config: &Object, context: &GradingContext<'_>, directory: &UntrustedDirectory) -> io::Result<Value> {
     let facts = context.evidence.facts();
     let places = context.places;
     let input_messages = facts.input.as_ref().map_or_else(Default::default, messages_of);
@@ -40,7 +49,7 @@ pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &P
         Some(transcript) => messages(transcript, &|file| facts.files.path(file)),
         None => json!([{"role": "assistant", "content": context.evidence.answer()}]),
     };
-    let (output, output_path) = place_output(transcript, &context.grader_files().directory(directory))?;
+    let (output, output_path) = place_output(transcript, directory)?;
     Ok(json!({
         "id": facts.case_id,
         "suite": context.suite,

@@ -16,15 +16,11 @@ use crate::grade::grader_record::GraderResult;
 use crate::model::score::Score;
 
 pub(crate) fn grade(config: &CodeGrader, call: &GraderCall<'_>) -> Result<GraderResult, String> {
-    let GraderCall { path, context, .. } = *call;
-    let directory = context.grader_directory(path);
-    let input = command_input::build(&config.config, context, &directory)
-        .map_err(|error| format!("the transcript cannot be written to a file: {error}"))?;
     let limit = config.timeout_seconds.map_or(Ok(COMMAND_LIMIT), Duration::try_from_secs_f64);
     let limit = limit.map_err(|error| format!("`timeout_seconds` is out of range: {error}"))?;
-    let result = run(call, &config.run, &input, limit, VerdictRule::IsDetail);
-    command_input::hide_secrets(context, &directory);
-    Ok(result)
+    let run = |input: &Value| run(call, &config.run, input, limit, VerdictRule::IsDetail);
+    command_input::with_input(&config.config, call.path, call.context, run)
+        .map_err(|error| format!("the transcript cannot be written to a file: {error}"))
 }
 
 /// Runs a command of a grader and reads its result.
