@@ -50,7 +50,10 @@ pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidR
     let list = object.remove("checks").ok_or("the reply has no `checks`")?;
     let checks = entries("checks", list, |mut entry| {
         let id = text_of(&mut entry, "id")?.ok_or("has no `id`")?;
-        let score = if is_checklist { satisfaction(&mut entry)? } else { score_of(&mut entry)? };
+        let score = match is_checklist {
+            true => u8::from(bool_of(&mut entry, "satisfied")?) * SATISFIED,
+            false => score_of(&mut entry)?,
+        };
         let reasoning = text_of(&mut entry, "reasoning")?;
         if is_checklist && reasoning.is_none() {
             return Err("has no `reasoning`".into());
@@ -84,13 +87,9 @@ pub(crate) fn decided(document: &str) -> Result<Result<Object, String>, InvalidR
 }
 
 fn free_form(mut object: Object) -> Result<Score, InvalidReply> {
-    let score = match object.remove("score") {
-        None => return Err("the reply has no `score`".into()),
-        Some(value) => value
-            .as_f64()
-            .filter(|score| (0.0..=1.0).contains(score))
-            .ok_or_else(|| format!("`score` is {value}, not a number from 0 to 1"))?,
-    };
+    let value = object.remove("score").ok_or("the reply has no `score`")?;
+    let score = value.as_f64().filter(|score| (0.0..=1.0).contains(score));
+    let score = score.ok_or_else(|| format!("`score` is {value}, not a number from 0 to 1"))?;
     let assertions = object.remove("assertions").map(|list| entries("assertions", list, assertion)).transpose()?;
     let mut assertions = assertions.unwrap_or_default();
     assertions.truncate(MOST_ASSERTIONS);
@@ -122,10 +121,6 @@ fn entries<T>(
     };
     let numbered = entries.into_iter().enumerate();
     numbered.map(|(index, entry)| read(entry).map_err(|problem| format!("`{key}[{index}]` {problem}").into())).collect()
-}
-
-fn satisfaction(check: &mut Object) -> Result<u8, InvalidReply> {
-    Ok(if bool_of(check, "satisfied")? { SATISFIED } else { 0 })
 }
 
 fn score_of(check: &mut Object) -> Result<u8, InvalidReply> {
