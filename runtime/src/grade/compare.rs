@@ -10,7 +10,7 @@ use crate::grade::grader_record::GraderResult;
 use crate::grade::judge_panel;
 use crate::judge::preference::{self, ComparedTask, OrderedReply};
 use crate::judge::prompt_variables::PromptVariables;
-use crate::judge::shown_answer::{NoQuestion, ShownAnswer};
+use crate::judge::shown_answer::ShownAnswer;
 use crate::model::score::Score;
 use crate::platform::excerpt::trim;
 
@@ -21,7 +21,7 @@ const NOTHING_ACCEPTED: &str =
 /// An answer that is no worse passes.
 const PASS_MARK: f64 = 0.5;
 
-pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRecord, NoQuestion> {
+pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRecord, String> {
     let context = call.context;
     let answer = judge_panel::answer(&config.judge, context)?;
     let variables = PromptVariables::new(&answer.text, context.evidence, context.places);

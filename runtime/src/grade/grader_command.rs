@@ -11,27 +11,19 @@ use crate::grade::grading_context::GradingContext;
 use crate::model::command::shell;
 use crate::platform::excerpt::{last_chars, trim};
 use crate::platform::process::{self, Finished};
-use crate::platform::text_error::text_error;
 
 /// Limit of a preprocessor, of a command that writes a prompt, and of one that combines the members of a composite.
 pub(crate) const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 /// Characters of standard error that an error shows.
 const STDERR_SHOWN: usize = 2000;
 
-text_error! {
-    /// Why a command has no output.
-    GraderCommandError
+/// The error of a command that exceeded its time limit.
+pub(crate) fn timed_out(limit: Duration) -> String {
+    format!("the command did not end within {} s", limit.as_secs_f64())
 }
 
-impl GraderCommandError {
-    /// The command exceeded its time limit.
-    pub(crate) fn timed_out(limit: Duration) -> Self {
-        Self(format!("the command did not end within {} s", limit.as_secs_f64()))
-    }
-
-    pub(crate) fn unwritable_input(error: impl Display) -> Self {
-        Self(format!("the input of the command cannot be written: {error}"))
-    }
+pub(crate) fn unwritable_input(error: impl Display) -> String {
+    format!("the input of the command cannot be written: {error}")
 }
 
 /// A command of a grader as it is started.
@@ -66,15 +58,10 @@ impl GraderCommand {
     }
 
     /// Runs the command with a value on its standard input.
-    pub(crate) fn run(
-        &self,
-        input: &Value,
-        limit: Duration,
-        context: &GradingContext<'_>,
-    ) -> Result<Finished, GraderCommandError> {
+    pub(crate) fn run(&self, input: &Value, limit: Duration, context: &GradingContext<'_>) -> Result<Finished, String> {
         let (program, arguments) = self.argv.split_first().ok_or("the command is empty")?;
         if !self.cwd.is_dir() {
-            return Err(format!("the working directory {} does not exist", self.cwd.display()).into());
+            return Err(format!("the working directory {} does not exist", self.cwd.display()));
         }
         let mut command = self.line.as_deref().map_or_else(|| std::process::Command::new(program), shell);
         if self.line.is_none() {
@@ -82,9 +69,9 @@ impl GraderCommand {
         }
         command.current_dir(&self.cwd);
         context.environment.apply(&mut command);
-        let input = serde_json::to_vec_pretty(input).map_err(GraderCommandError::unwritable_input)?;
+        let input = serde_json::to_vec_pretty(input).map_err(unwritable_input)?;
         process::run(command, input, limit, context.environment.echo)
-            .map_err(|error| format!("cannot run `{program}`: {error}").into())
+            .map_err(|error| format!("cannot run `{program}`: {error}"))
     }
 }
 
@@ -93,14 +80,14 @@ pub(crate) fn output(
     prepared: &PreparedCommand,
     input: &Value,
     context: &GradingContext<'_>,
-) -> Result<String, GraderCommandError> {
+) -> Result<String, String> {
     let finished = GraderCommand::new(prepared, context).run(input, COMMAND_LIMIT, context)?;
     if finished.timed_out {
-        return Err(GraderCommandError::timed_out(COMMAND_LIMIT));
+        return Err(timed_out(COMMAND_LIMIT));
     }
     if !finished.status.success() {
         let stderr = last_chars(trim(&finished.stderr.text()), STDERR_SHOWN);
-        return Err(format!("{}: {stderr}", finished.status).into());
+        return Err(format!("{}: {stderr}", finished.status));
     }
     Ok(trim(&finished.stdout.text()).to_owned())
 }

@@ -8,7 +8,6 @@ use evalsuite_schema::grader::{Criterion, JudgeSettings, PreparedCommand, Prompt
 
 use crate::grade::code_grader::command_input;
 use crate::grade::grader_call::{Graded, GraderCall};
-use crate::grade::grader_command::GraderCommandError;
 use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::grade::{grader_command, judgement_score};
@@ -18,7 +17,7 @@ use crate::judge::judge_options::CONFIRM;
 use crate::judge::judgement;
 use crate::judge::prompt_variables::PromptVariables;
 use crate::judge::reply_shape::ReplyShape;
-use crate::judge::shown_answer::{NoQuestion, ShownAnswer, shown_answer};
+use crate::judge::shown_answer::{ShownAnswer, shown_answer};
 use crate::judge::user_prompt::user_prompt;
 use crate::judge::votes::{Majority, majority, representative};
 use crate::model::judge::JudgeRequest;
@@ -30,14 +29,14 @@ pub(crate) fn record(call: &GraderCall<'_>, result: impl Into<GraderResult>) -> 
 }
 
 /// The answer of the trial as the judges of a grader are shown it.
-pub(crate) fn answer(settings: &JudgeSettings, context: &GradingContext<'_>) -> Result<ShownAnswer, NoQuestion> {
+pub(crate) fn answer(settings: &JudgeSettings, context: &GradingContext<'_>) -> Result<ShownAnswer, String> {
     // The first one that takes the file applies: the grader's own come before the suite's.
     let own = settings.preprocessors.as_deref().unwrap_or_default();
     let preprocessors = [own, context.preprocessors].concat();
     shown_answer(&preprocessors, context.evidence, |preprocessor, name, input| {
         let command = PreparedCommand { command: preprocessor.command.clone(), cwd: None };
         grader_command::output(&command, input, context)
-            .map_err(|error| format!("the preprocessor of `{name}` failed: {error}").into())
+            .map_err(|error| format!("the preprocessor of `{name}` failed: {error}"))
     })
 }
 
@@ -47,7 +46,7 @@ pub(crate) fn grade_answer(
     criteria: &[Criterion],
     settings: &JudgeSettings,
     call: &GraderCall<'_>,
-) -> Result<GraderRecord, NoQuestion> {
+) -> Result<GraderRecord, String> {
     let GraderCall { path, context, .. } = *call;
     let ShownAnswer { text, images } = answer(settings, context)?;
     let variables = PromptVariables::new(&text, context.evidence, context.places);
@@ -55,7 +54,7 @@ pub(crate) fn grade_answer(
     let user = user_prompt(prompt, (shape, criteria), &variables, |command, config| {
         let run = |input: &Value| grader_command::output(command, input, context);
         command_input::with_input(config, path, context, run)
-            .map_err(GraderCommandError::unwritable_input)
+            .map_err(grader_command::unwritable_input)
             .flatten()
             .and_then(|text| if text.is_empty() { Err("the command printed nothing".into()) } else { Ok(text) })
     });

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::platform::text_error::text_error;
 use crate::platform::url::{has_user, secrets_of_query, with_path_end, without_credentials};
 
 /// Judgements after a failing one, by default.
@@ -69,15 +68,10 @@ pub(crate) struct EndpointVariables {
     pub(crate) price: Option<(f64, f64)>,
 }
 
-text_error! {
-    /// Why the variables of a service cannot be used.
-    InvalidEndpoint
-}
-
 impl Endpoint {
     /// The service that judges; a model has to be set. `OPENAI_*` fills in what `EVALSUITE_JUDGE_*` does not set, but a key is only sent
     /// to the service it belongs to.
-    pub(crate) fn from_variables(variables: EndpointVariables) -> Result<Option<Self>, InvalidEndpoint> {
+    pub(crate) fn from_variables(variables: EndpointVariables) -> Result<Option<Self>, String> {
         let EndpointVariables { url, model, key, openai_url, openai_key, price } = variables;
         let Some(model) = model else {
             return url.map_or(Ok(None), |_| Err("EVALSUITE_JUDGE_URL is set without EVALSUITE_JUDGE_MODEL".into()));
@@ -87,8 +81,7 @@ impl Endpoint {
         let address = with_path_end(&address, "");
         if !["http://", "https://"].iter().any(|scheme| address.starts_with(scheme)) {
             let shown = without_credentials(&address);
-            let message = format!("EVALSUITE_JUDGE_URL is `{shown}`, not the URL of a service (http:// or https://)");
-            return Err(message.into());
+            return Err(format!("EVALSUITE_JUDGE_URL is `{shown}`, not the URL of a service (http:// or https://)"));
         }
         if has_user(&address) {
             return Err("EVALSUITE_JUDGE_URL contains a user name or password: set EVALSUITE_JUDGE_API_KEY".into());
@@ -148,7 +141,7 @@ mod tests {
                 "password",
             ),
         ] {
-            let error = Endpoint::from_variables(wrong).unwrap_err().to_string();
+            let error = Endpoint::from_variables(wrong).unwrap_err();
             assert!(error.contains(part) && !error.contains("a:b"), "{error}");
         }
     }

@@ -12,7 +12,6 @@ use crate::model::evidence::Evidence;
 use crate::model::judge::JudgeImage;
 use crate::model::messages::answer_content;
 use crate::platform::excerpt::trim;
-use crate::platform::text_error::text_error;
 use crate::platform::untrusted::OpenError;
 
 /// Largest file that is shown to a judge as text, in bytes.
@@ -22,11 +21,6 @@ const LARGEST_IMAGE: u64 = 20 * 1024 * 1024;
 
 /// Media type of a file whose extension is unknown.
 const UNKNOWN_MEDIA_TYPE: &str = "application/octet-stream";
-
-text_error! {
-    /// Why a grader has no question for its judges.
-    NoQuestion
-}
 
 /// The answer of a trial as judges are shown it.
 #[derive(Debug, Default)]
@@ -40,8 +34,8 @@ pub(crate) struct ShownAnswer {
 pub(crate) fn shown_answer(
     preprocessors: &[Preprocessor],
     evidence: &Evidence<'_>,
-    mut preprocess: impl FnMut(&Preprocessor, &str, &Value) -> Result<String, NoQuestion>,
-) -> Result<ShownAnswer, NoQuestion> {
+    mut preprocess: impl FnMut(&Preprocessor, &str, &Value) -> Result<String, String>,
+) -> Result<ShownAnswer, String> {
     let (parts, files) = (answer_parts(evidence), &evidence.facts().files);
     let mut images = Vec::new();
     let mut texts = Vec::new();
@@ -91,7 +85,7 @@ fn answer_parts<'a>(evidence: &'a Evidence<'_>) -> &'a [Part] {
     }
 }
 
-fn unreadable(file: &PathRef, path: &Path, error: &OpenError) -> NoQuestion {
+fn unreadable(file: &PathRef, path: &Path, error: &OpenError) -> String {
     let (name, path) = (&file.path, path.display());
     match error {
         OpenError::TooLarge { bytes, limit } => format!(
@@ -99,21 +93,19 @@ fn unreadable(file: &PathRef, path: &Path, error: &OpenError) -> NoQuestion {
         ),
         error => format!("the file `{name}` of the answer {error} ({path})"),
     }
-    .into()
 }
 
-fn binary(file: &PathRef, extension: &str) -> NoQuestion {
+fn binary(file: &PathRef, extension: &str) -> String {
     let media_type = if extension.is_empty() { UNKNOWN_MEDIA_TYPE } else { extension };
     format!(
         "the file `{}` of the answer is binary, and no preprocessor takes files of its type\n\
          help: add `preprocessors: [{{ type: {media_type}, command: […] }}]`",
         file.path
     )
-    .into()
 }
 
 /// The text of a file; `None` if it is binary.
-fn text_of(files: &AnswerFiles, file: &PathRef, path: &Path) -> Result<Option<String>, NoQuestion> {
+fn text_of(files: &AnswerFiles, file: &PathRef, path: &Path) -> Result<Option<String>, String> {
     let bytes = files.read(file, LARGEST).map_err(|error| unreadable(file, path, &error))?;
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     Ok(text.map(|text| text.replace("\r\n", "\n")))

@@ -292,7 +292,7 @@ impl<L: Fn(&str) -> Option<OsString>> VariableReader<L> {
         };
         let has_url = variables.url.is_some();
         let endpoint = Endpoint::from_variables(variables).unwrap_or_else(|problem| {
-            self.problems.push(problem.to_string());
+            self.problems.push(problem);
             None
         });
         let targets = self.names("EVALSUITE_JUDGE_TARGET");

@@ -8,7 +8,6 @@ use evalsuite_schema::{Object, Value};
 use crate::model::score::Score;
 use crate::platform::excerpt::{last_chars, trim};
 use crate::platform::process::Finished;
-use crate::platform::text_error::text_error;
 
 /// Characters of output that are shown.
 const SHOWN: usize = 2000;
@@ -43,7 +42,7 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
                 tail_of(&stderr)
             ));
         }
-        return from_result(result, rule).unwrap_or_else(|problem| Score::error(problem.0));
+        return from_result(result, rule).unwrap_or_else(Score::error);
     }
     // Braces mean a result, and a result that cannot be read must not pass.
     if let (Err(error), 0, true) = (&parsed, code, stdout.starts_with('{') && stdout.ends_with('}')) {
@@ -102,25 +101,21 @@ fn is_result(object: &Object) -> bool {
     ["score", "assertions", "verdict"].iter().any(|key| object.contains_key(key))
 }
 
-text_error! {
-    /// What is wrong with the result that a command printed.
-    InvalidResult
-}
-
-fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, InvalidResult> {
+/// The score of a result; the error is what is wrong with the result.
+fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, String> {
     let assertions = result.remove("assertions").map(assertions).transpose()?.unwrap_or_default();
     let verdict = match result.remove("verdict") {
         None => None,
         Some(Value::String(text)) if matches!(text.as_str(), "pass" | "fail" | "undecided") => Some(text),
         Some(other) => {
-            return Err(format!("`verdict` is {other}, not \"pass\", \"fail\" or \"undecided\"").into());
+            return Err(format!("`verdict` is {other}, not \"pass\", \"fail\" or \"undecided\""));
         }
     };
     let rationale = text(&mut result, "rationale")?;
     let details = match result.remove("details") {
         None | Some(Value::Null) => Object::new(),
         Some(Value::Object(details)) => details,
-        Some(other) => return Err(format!("`details` is {other}, not an object").into()),
+        Some(other) => return Err(format!("`details` is {other}, not an object")),
     };
     let metrics = result.get("metrics").and_then(metrics);
     if metrics.is_some() {
@@ -132,7 +127,7 @@ fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, InvalidRe
         }
         (Some(value), _) => match value.as_f64() {
             Some(number) if (0.0..=1.0).contains(&number) => Score::new(number),
-            _ => return Err(format!("`score` is {value}, not a number from 0 to 1").into()),
+            _ => return Err(format!("`score` is {value}, not a number from 0 to 1")),
         },
         (None, _) if assertions.is_empty() => {
             return Err("the result has neither `score` nor assertions".into());
@@ -161,26 +156,26 @@ fn metrics(value: &Value) -> Option<BTreeMap<String, f64>> {
     value.as_object()?.iter().map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect()
 }
 
-fn text(result: &mut Object, key: &str) -> Result<Option<String>, InvalidResult> {
+fn text(result: &mut Object, key: &str) -> Result<Option<String>, String> {
     match result.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(format!("`{key}` is {other}, not a text").into()),
+        Some(other) => Err(format!("`{key}` is {other}, not a text")),
     }
 }
 
-fn assertions(value: Value) -> Result<Vec<Assertion>, InvalidResult> {
+fn assertions(value: Value) -> Result<Vec<Assertion>, String> {
     let Value::Array(entries) = value else {
-        return Err(format!("`assertions` is {value}, not a list").into());
+        return Err(format!("`assertions` is {value}, not a list"));
     };
     entries.into_iter().enumerate().map(|(index, entry)| assertion(index, &entry)).collect()
 }
 
-fn assertion(index: usize, entry: &Value) -> Result<Assertion, InvalidResult> {
+fn assertion(index: usize, entry: &Value) -> Result<Assertion, String> {
     let text = entry.get("text").and_then(Value::as_str);
     let passed = entry.get("passed").and_then(Value::as_bool);
     let (Some(text), Some(passed)) = (text, passed) else {
-        return Err(format!("`assertions[{index}]` has no text `text` or no boolean `passed`").into());
+        return Err(format!("`assertions[{index}]` has no text `text` or no boolean `passed`"));
     };
     let mut assertion = Assertion::new(text, passed);
     let optional = |key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);

@@ -11,7 +11,7 @@ use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
 
 use crate::grade::code_grader::command_output::VerdictRule;
 use crate::grade::grader_call::GraderCall;
-use crate::grade::grader_command::{COMMAND_LIMIT, GraderCommand, GraderCommandError};
+use crate::grade::grader_command::{COMMAND_LIMIT, GraderCommand, timed_out};
 use crate::grade::grader_record::GraderResult;
 use crate::model::score::Score;
 
@@ -43,13 +43,9 @@ pub(crate) fn run(
             record.crashed = command_output::is_crash(&finished);
             record.stdout = context.write_output(&directory, "stdout.txt", &finished.stdout);
             record.stderr = context.write_output(&directory, "stderr.txt", &finished.stderr);
-            if finished.timed_out {
-                Score::error(GraderCommandError::timed_out(limit).to_string())
-            } else {
-                command_output::read(&finished, verdict)
-            }
+            if finished.timed_out { Score::error(timed_out(limit)) } else { command_output::read(&finished, verdict) }
         }
-        Err(error) => Score::error(error.to_string()),
+        Err(error) => Score::error(error),
     };
     GraderResult { command: Some(record), kind: Some(GraderKind::Command), ..score.into() }
 }
