@@ -45,7 +45,7 @@ pub(crate) fn token_usage(config: &TokenUsage, evidence: &Evidence<'_>) -> Score
     ];
     let assertions: Vec<Assertion> = checks
         .into_iter()
-        .filter_map(|(what, actual, limit)| limit.map(|limit| at_most(what, actual, limit, "")))
+        .filter_map(|(what, actual, limit)| limit.map(|limit| limited(what, actual, limit, ("at most", ""))))
         .collect();
     let held = assertions.iter().all(|assertion| assertion.passed);
     Score { assertions, ..Score::from(held) }
@@ -56,13 +56,11 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
     let usage = evidence.usage();
     let mut assertions = Vec::new();
     let mut check = |what: &str, (absent, why): (&str, &str), actual: Option<f64>, limits: [Option<f64>; 2]| {
-        let (least, most) = (limits[0].map(|limit| (limit, "at least")), limits[1].map(|limit| (limit, "at most")));
-        for (limit, sense) in [least, most].into_iter().flatten() {
-            assertions.push(match actual {
-                Some(actual) if sense == "at least" => at_least(what, actual, limit),
-                Some(actual) => at_most(what, actual, limit, " max"),
-                None => unavailable(absent, why, &format!("{sense} {limit}")),
-            });
+        for (limit, words) in limits.into_iter().zip([("at least", " min"), ("at most", " max")]) {
+            assertions.extend(limit.map(|limit| match actual {
+                Some(actual) => limited(what, actual, limit, words),
+                None => unavailable(absent, why, &format!("{} {limit}", words.0)),
+            }));
         }
     };
     let count = calls.as_ref().map(|calls| tokens(calls.len() as u64));
@@ -126,19 +124,15 @@ fn exploration(calls: Option<&[&str]>, target: f64, tolerance: f64) -> Assertion
     Assertion::new(text, held).with_expected(format!("{target} ± {tolerance}")).with_actual(format!("{share}"))
 }
 
-fn at_most(what: &str, actual: f64, limit: f64, suffix: &str) -> Assertion {
-    let held = actual <= limit;
+/// Checks a number; `sense` is "at least" or "at most", and `suffix` ends the text.
+fn limited(what: &str, actual: f64, limit: f64, (sense, suffix): (&str, &str)) -> Assertion {
+    let (held, sign) = match sense {
+        "at least" => (actual >= limit, if actual >= limit { ">=" } else { "<" }),
+        _ => (actual <= limit, sign(actual <= limit)),
+    };
     let (actual, limit) = (show(actual), show(limit));
-    Assertion::new(format!("{what} {actual} {} {limit}{suffix}", sign(held)), held)
-        .with_expected(format!("at most {limit}"))
-        .with_actual(actual)
-}
-
-fn at_least(what: &str, actual: f64, limit: f64) -> Assertion {
-    let held = actual >= limit;
-    let (actual, limit) = (show(actual), show(limit));
-    Assertion::new(format!("{what} {actual} {} {limit} min", if held { ">=" } else { "<" }), held)
-        .with_expected(format!("at least {limit}"))
+    Assertion::new(format!("{what} {actual} {sign} {limit}{suffix}"), held)
+        .with_expected(format!("{sense} {limit}"))
         .with_actual(actual)
 }
 
