@@ -169,16 +169,11 @@ impl CalibrationReport {
             sample.judge_score.is_some_and(|judge| !agreement::agree(sample.human_score, judge, record.tolerance))
         };
         let found = record.disagreements.iter();
-        let worst: Vec<&SampleRecord> = found
-            .filter_map(|id| record.samples.iter().find(|sample| sample.id == *id))
-            .filter(differs)
-            .take(SHOWN)
-            .collect();
-        if worst.is_empty() {
-            return Ok(());
-        }
-        writeln!(f, "  largest differences")?;
-        for sample in worst {
+        let worst = found.filter_map(|id| record.samples.iter().find(|sample| sample.id == *id)).filter(differs);
+        for (index, sample) in worst.take(SHOWN).enumerate() {
+            if index == 0 {
+                writeln!(f, "  largest differences")?;
+            }
             let judge = sample.judge_score.unwrap_or_default();
             let (person, id) = (sample.human_score, one_line(&sample.id));
             writeln!(f, "    person {person:.2}  judge {judge:.2}  {id}  {}", sample.location)?;
