@@ -8,6 +8,7 @@ use evalsuite_records::record::Note;
 use evalsuite_schema::Layout;
 use evalsuite_schema::grader::Preprocessor;
 
+use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_call::AskingGrader;
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::command::CommandEnvironment;
@@ -62,9 +63,9 @@ impl GradingContext<'_> {
         Some(written)
     }
 
-    /// The grader at `path` as judges and their records know it.
-    pub(crate) fn asking_grader(&self, path: &str) -> AskingGrader {
-        AskingGrader {
+    /// The questions of the grader at `path` to judges.
+    pub(crate) fn inquiry(&self, path: &str) -> GraderInquiry {
+        let grader = AskingGrader {
             path: path.to_owned(),
             case_id: self.evidence.case_id().to_owned(),
             trial: self.evidence.trial(),
@@ -73,7 +74,8 @@ impl GradingContext<'_> {
             cassette: self.cassette.replies(),
             workspace: self.evidence.workspace().to_owned(),
             environment: self.environment.clone(),
-        }
+        };
+        GraderInquiry::new(grader, self.judges.clone())
     }
 
     /// Writes the files of graders.

@@ -89,7 +89,7 @@ pub(crate) fn vote(
     judgement: impl Fn(&GraderInquiry, &ChosenJudge) -> GraderResult,
 ) -> GraderRecord {
     let GraderCall { path, context, .. } = *call;
-    let inquiry = GraderInquiry::new(context.asking_grader(path), context.judges.clone());
+    let inquiry = context.inquiry(path);
     let (judges, are_recorded) = match inquiry.judges(settings) {
         Ok(judges) => judges,
         Err(error) => return record(call, Score::error(error.to_string())),

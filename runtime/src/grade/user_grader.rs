@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 pub(crate) fn grade(name: &str, config: &Object, call: &GraderCall<'_>) -> Result<GraderResult, String> {
     let GraderCall { path, context, .. } = *call;
     let grader = context.registry.grader(name).ok_or_else(|| format!("no grader named `{name}` is registered"))?;
-    let inquiry = Arc::new(GraderInquiry::new(context.asking_grader(path), context.judges.clone()));
+    let inquiry = Arc::new(context.inquiry(path));
     let (evidence, config) = (context.evidence.detached(inquiry.clone()), config.clone());
     let score = match grader.callable.call_within(LIMIT, move |grade, cancel| grade(&config, &evidence, cancel)) {
         Ok(Ended::Returned(score)) => score,

@@ -86,7 +86,7 @@ impl GraderInquiry {
     /// The judges of these settings, and whether they are the ones whose replies are recorded.
     pub(crate) fn judges(&self, settings: &JudgeSettings) -> Result<(Vec<ChosenJudge>, bool), NoJudge> {
         let chosen = self.choice.of(settings, &self.grader)?;
-        let recorded = recorded_judges(&chosen, &self.grader.path, &self.grader.cassette);
+        let recorded = recorded_judges(&chosen, &self.grader);
         let are_recorded = recorded.is_some();
         Ok((recorded.unwrap_or(chosen), are_recorded))
     }

@@ -14,7 +14,6 @@ use crate::judge::judge_call::AskingGrader;
 use crate::judge::judge_options::JudgeOptions;
 use crate::model::agent::{LoadTargets, Targets, UnusableTarget};
 use crate::model::callable::registered;
-use crate::model::cassette::Cassette;
 use crate::model::judge::{BoundJudge, JudgeError, Judges};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
@@ -140,11 +139,12 @@ impl JudgeChoice {
 
 /// The named judges whose replies to a grader are recorded, where only an absent default judge is chosen. All of them replied,
 /// in an order that is not recorded.
-pub(crate) fn recorded_judges(chosen: &[ChosenJudge], grader: &str, cassette: &Cassette) -> Option<Vec<ChosenJudge>> {
+pub(crate) fn recorded_judges(chosen: &[ChosenJudge], grader: &AskingGrader) -> Option<Vec<ChosenJudge>> {
     if chosen.iter().any(|judge| judge.is_named || !judge.is_absent) {
         return None;
     }
-    let of_grader = cassette.0.recorded_requests().into_iter().filter(|request| request["grader"] == grader);
+    let requests = grader.cassette.0.recorded_requests().into_iter();
+    let of_grader = requests.filter(|request| request["grader"] == grader.path.as_str());
     let names: BTreeSet<String> =
         of_grader.map(|request| request["judge"].as_str().map(str::to_owned)).collect::<Option<_>>()?;
     let judges =
