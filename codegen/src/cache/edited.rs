@@ -15,8 +15,7 @@ use evalsuite_schema::Case;
 use evalsuite_schema::digest::{CaseDigests, parse_hexadecimal};
 
 use super::file_stamps::{FileStamps, Line, StampKind};
-use super::own_files::{OwnFile, graders};
-use super::stored_suite::StoredSuite;
+use super::stored_suite::{OwnFile, StoredSuite, graders};
 use crate::embed::references;
 use crate::statics;
 use crate::suite_facts::SuiteFacts;
@@ -51,15 +50,15 @@ impl StoredSuite {
         if !self.has_same_problems(&part, &changes.files) {
             return None;
         }
-        let lines: Vec<&str> = self.body.texts.cases.split_inclusive('\n').collect();
+        let mut lines: Vec<&str> = self.body.texts.cases.split_inclusive('\n').collect();
         // A directory that is not read may have a matrix, and so several cases.
         if suite.cases.len() != own.len() || lines.len() < own.len() + part.others.len() {
             return None;
         }
-        let mut edited = Vec::with_capacity(own.len());
+        let mut edited: Vec<(usize, String)> = Vec::with_capacity(own.len());
         for file in own {
             // Cases are in the order of their sources; those of the part as well as those of the suite.
-            let new = suite.cases.iter().find(|loaded| self.own_files.find(&loaded.source) == Some(file))?;
+            let new = suite.cases.iter().find(|loaded| loaded.source == file.source)?;
             let old = lines.get(file.index)?;
             let line = statics::case_line(&new.case).ok()?;
             let is_alike = graders(&new.user_graders).as_deref() == Some(file.graders)
@@ -72,7 +71,8 @@ impl StoredSuite {
         }
         let files = self.files_with(&suite.files)?;
         let mut body = self.body.clone();
-        body.texts.cases = with_lines(&lines, edited);
+        edited.iter().for_each(|(index, line)| lines[*index] = line);
+        body.texts.cases = lines.concat();
         body.texts.files = statics::files(&files);
         let mut about = suite.suite.clone();
         about.digest = suite_digest(&files);
@@ -183,13 +183,4 @@ fn is_same_to_the_suite(old: &str, new: &LoadedCase, suite: &LoadedSuite) -> Opt
         && before.has_unjudged_criteria() == new.has_unjudged_criteria()
         && facts(&before) == facts(new);
     Some(is_same)
-}
-
-/// The lines, with those that were edited.
-fn with_lines(lines: &[&str], edited: Vec<(usize, String)>) -> String {
-    let mut all: Vec<&str> = lines.to_vec();
-    for (index, line) in &edited {
-        all[*index] = line;
-    }
-    all.concat()
 }

@@ -5,12 +5,10 @@
 
 mod edited;
 mod file_stamps;
-mod own_files;
 mod stored_suite;
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -18,8 +16,7 @@ use edited::Changes;
 use evalsuite_diagnostics::Diagnostic;
 use evalsuite_loader::{Loaded, Request};
 use file_stamps::FileStamps;
-use own_files::OwnFiles;
-use stored_suite::{SuiteKey, SuiteRecord};
+use stored_suite::{OwnFiles, SuiteKey, SuiteRecord};
 
 use crate::embed::Embedded;
 use crate::statics::Body;

@@ -1,4 +1,4 @@
-//! Files, directories and links on disk, to be embedded.
+//! Files, directories and links on disk, to be embedded in a program, and the code that does so.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -7,12 +7,13 @@ use std::time::SystemTime;
 use std::{fs, io};
 
 use evalsuite_discovery::with_slashes;
-use evalsuite_schema::embedded;
-use evalsuite_schema::embedded::{Header, Kind};
+use evalsuite_schema::embedded::{self, Header, Kind};
+use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
 use super::references::{Need, Reference};
 use crate::replaced_file;
+use crate::rust_literals::string_literal;
 
 /// Everything a suite's cases need, by path: sorted, so that the same files make the same program.
 #[derive(Debug, Clone, Default)]
@@ -121,8 +122,28 @@ impl Contents {
         }
     }
 
+    /// Files that the code includes by itself.
+    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let files = self.entries.values().filter(|entry| matches!(entry.content, EntryContent::File(_)));
+        files.map(|entry| entry.source.clone())
+    }
+
+    /// The elements of the Rust expression that includes each file.
+    fn pairs(&self) -> String {
+        let pair = |(path, entry): (&String, &ContentEntry)| {
+            let bytes = match (&entry.content, entry.source.to_str()) {
+                (EntryContent::File(_), Some(source)) => {
+                    format!("::core::include_bytes!({})", string_literal(source))
+                }
+                (EntryContent::Link(destination), _) => format!("str::as_bytes({})", string_literal(destination)),
+                (EntryContent::Directory | EntryContent::File(_), _) => "&[]".to_owned(),
+            };
+            format!("({}, {bytes}), ", string_literal(&entry.header(path)))
+        };
+        self.entries.iter().map(pair).collect()
+    }
     /// Writes everything as one archive, unless there is nothing to write. An archive with the same content is left unchanged.
-    pub(crate) fn write_archive(&self, path: &Path) -> io::Result<bool> {
+    fn write_archive(&self, path: &Path) -> io::Result<bool> {
         if self.entries.is_empty() {
             return Ok(false);
         }
@@ -144,12 +165,39 @@ impl Contents {
     }
 }
 
+/// How the files that a suite's cases need get into the program.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Embedded {
+    /// The archive of files that was written to this path in OUT_DIR.
+    pub(crate) archive: Option<String>,
+    /// The files that are not in the archive, one by one.
+    #[serde(skip)]
+    pub(crate) files: Contents,
+}
+
+impl Embedded {
+    /// The Rust expression of the suite's field.
+    pub(crate) fn expression(&self) -> String {
+        let archive = self.archive.as_ref().map(|path| {
+            let path = string_literal(&format!("/{path}"));
+            format!("(\"archive\", ::core::include_bytes!(::core::concat!(::core::env!(\"OUT_DIR\"), {path}))), ")
+        });
+        format!("::core::option::Option::Some(&[{}{}])", archive.unwrap_or_default(), self.files.pairs())
+    }
+
+    /// With an archive at `name` in OUT_DIR in place of single files.
+    pub(crate) fn into_archive(self, out_dir: &Path, name: &str) -> io::Result<Self> {
+        let is_written = self.archive.is_none() && self.files.write_archive(&out_dir.join(name))?;
+        Ok(if is_written { Self { archive: Some(name.to_owned()), files: Contents::default() } } else { self })
+    }
+}
+
 fn error_at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 impl ContentEntry {
-    pub(super) fn header(&self, path: &str) -> String {
+    fn header(&self, path: &str) -> String {
         let kind = match self.content {
             EntryContent::File(_) => Kind::File,
             EntryContent::Directory => Kind::Directory,

@@ -1,8 +1,6 @@
 //! The files that cases need beside what they say: they are embedded in the test program, for a machine without the suite.
 
-mod command_files;
 mod contents;
-mod include_code;
 pub(crate) mod references;
 
 use std::io;
@@ -10,13 +8,12 @@ use std::path::Path;
 
 use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_loader::source::Files;
-use evalsuite_loader::{LoadedSuite, Request};
+use evalsuite_loader::{LoadedSuite, LoadedTargets, Request};
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::{PathRef, Probe, Provider, TargetsFile};
+use references::{Need, Reference};
 
-pub(crate) use contents::Contents;
-
-pub(crate) use command_files::command_files;
-
-pub(crate) use include_code::Embedded;
+pub(crate) use contents::{Contents, Embedded};
 
 /// Most bytes of one suite.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
@@ -33,6 +30,38 @@ pub(crate) fn gather(
     let mut contents = Contents::new(&request.package_root, &suite.suite.root);
     let found = references::of(texts).into_iter().try_for_each(|reference| contents.add(&reference));
     checked(found.map(|()| contents), files, &request.package_root.join(&suite.suite.root))
+}
+
+/// The targets file at a path in the package, with the directories of its commands; nothing for a file outside of the package.
+pub(crate) fn command_files(
+    file: &Path,
+    loaded: &LoadedTargets,
+    request: &Request,
+) -> Result<Contents, Box<Diagnostic>> {
+    let root = file.parent().and_then(|folder| folder.strip_prefix(&request.package_root).ok()).and_then(Path::to_str);
+    let path = file.strip_prefix(&request.package_root).ok().and_then(Path::to_str);
+    let (Some(root), Some(path)) = (root, path) else { return Ok(Contents::default()) };
+    let mut contents = Contents::new(&request.package_root, root);
+    let written = Reference { path: path.replace('\\', "/"), need: Need::Content };
+    let directories = loaded
+        .targets
+        .iter()
+        .flat_map(directories)
+        .filter(|directory| !Syntax::Variable.is_in(&directory.path))
+        .map(|directory| Reference { path: directory.path.clone(), need: Need::WorkingDirectory });
+    let found = std::iter::once(written).chain(directories).try_for_each(|reference| contents.add(&reference));
+    checked(found.map(|()| contents), &loaded.files, file)
+}
+
+fn directories(targets: &TargetsFile) -> impl Iterator<Item = &PathRef> {
+    targets.targets.iter().flat_map(|entry| {
+        let Provider::Cli(target) = &entry.provider else { return [None, None].into_iter().flatten() };
+        let of_check = target.healthcheck.as_ref().and_then(|check| match &check.probe {
+            Probe::Command { cwd, .. } => cwd.as_ref(),
+            Probe::Url(_) => None,
+        });
+        [target.cwd.as_ref(), of_check].into_iter().flatten()
+    })
 }
 
 /// What was found, unless it is too much for a program.

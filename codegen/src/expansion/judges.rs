@@ -2,9 +2,8 @@
 
 use evalsuite_diagnostics::{Code, Diagnostic, suggest};
 
-use super::{Context, targets_file};
-use crate::binding;
-use crate::binding::{Binding, folded};
+use super::{Context, targets};
+use crate::binding::{self, Binding, folded};
 use crate::suite_facts::SuiteFacts;
 
 fn is_registered(binding: &Binding, name: &str) -> bool {
@@ -37,7 +36,7 @@ pub(super) fn unknown(binding: &Binding, context: &Context, facts: &SuiteFacts) 
         (name, who, None)
     });
     let unknown: Vec<_> = by_graders.chain(by_default).filter(|(name, ..)| !is_registered(binding, name)).collect();
-    let has_targets = || targets_file::find(&context.request).is_none_or(|file| file.is_some());
+    let has_targets = || targets::find_file(&context.request).is_none_or(|file| file.is_some());
     if unknown.is_empty() || has_targets() {
         return Vec::new();
     }

@@ -3,7 +3,6 @@
 //! Each phase is a type in and a type out: the suite of a binding in its context is loaded (`TakenSuite`), the binding is checked
 //! against it, and both become an `Expansion`. `Reports` collects the problems of all phases.
 
-mod context;
 mod judges;
 mod module_name;
 mod origin;
@@ -11,7 +10,6 @@ mod reports;
 mod suite_checks;
 mod taken_suite;
 mod targets;
-mod targets_file;
 mod tokens;
 
 use std::path::{Path, PathBuf};
@@ -28,9 +26,31 @@ use crate::statics::Body;
 use crate::suite_facts::SuiteFacts;
 use crate::{allowed_warnings, binding};
 
-pub use context::{CacheLocation, Context};
+pub use crate::cache::CacheLocation;
 pub use module_name::of_entry as module_of_entry;
 pub use tokens::{compile_error, warning};
+
+/// Where a binding is used: what the package, the compiler and the command line say about it.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// Where the suite is.
+    pub request: Request,
+    /// Where the suite is stored for the next expansion, if anywhere.
+    pub cache: Option<CacheLocation>,
+    /// Whether warnings are errors, whatever the binding says.
+    pub deny_warnings: bool,
+    /// Whether the binding lists all graders: then one that is not listed is an error.
+    pub all_graders_listed: bool,
+    /// Whether the binding lists all judges.
+    pub all_judges_listed: bool,
+}
+
+impl Context {
+    /// A complete binding without a cache.
+    pub fn new(request: Request) -> Self {
+        Self { request, cache: None, deny_warnings: false, all_graders_listed: true, all_judges_listed: true }
+    }
+}
 
 /// The code for a binding and the problems with it.
 pub struct Expansion {
@@ -62,7 +82,7 @@ pub(crate) struct SuiteCode {
 /// those of the binding that the caller has found; with an error the suite is empty.
 pub fn expand(binding: Binding, context: &Context, problems: Vec<Problem>) -> Expansion {
     let mut reports = Reports::new(&binding, context, problems);
-    let taken = taken_suite::take(Purpose::Code, &mut reports);
+    let taken = taken_suite::take(&mut reports);
     let TakenSuite { module, code, files, .. } = suite_checks::check(taken, &mut reports);
     let code = if reports.has_errors() { SuiteCode::empty() } else { code };
     let Reports { problems, recorded_warnings, .. } = reports;
@@ -73,21 +93,14 @@ pub fn expand(binding: Binding, context: &Context, problems: Vec<Problem>) -> Ex
 
 /// What [`expand`] finds out, for `cargo evalsuite check`: all problems, and the suite if it can be used.
 pub fn check(binding: Binding, context: &Context) -> (Vec<Problem>, Option<LoadedSuite>) {
-    findings(&binding, context, |reports| taken_suite::take(Purpose::Check, reports))
+    let loaded = evalsuite_loader::load(&suite_request(&binding, context));
+    check_loaded(binding, context, loaded)
 }
 
 /// What [`check`] finds out about a suite that the caller has loaded, as [`suite_request`] asks for it.
 pub fn check_loaded(binding: Binding, context: &Context, loaded: Loaded) -> (Vec<Problem>, Option<LoadedSuite>) {
-    findings(&binding, context, |reports| taken_suite::of_loaded(loaded, Purpose::Check, reports))
-}
-
-fn findings(
-    binding: &Binding,
-    context: &Context,
-    take: impl FnOnce(&mut Reports<'_>) -> TakenSuite,
-) -> (Vec<Problem>, Option<LoadedSuite>) {
-    let mut reports = Reports::new(binding, context, Vec::new());
-    let taken = take(&mut reports);
+    let mut reports = Reports::new(&binding, context, Vec::new());
+    let taken = taken_suite::of_loaded(loaded, Purpose::Check, &mut reports);
     let suite = suite_checks::check(taken, &mut reports).loaded.filter(|_| !reports.has_errors());
     (reports.problems, suite)
 }

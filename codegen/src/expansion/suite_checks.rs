@@ -4,7 +4,7 @@ use evalsuite_diagnostics::SourceRange;
 use evalsuite_loader::{load_targets, registered_graders};
 
 use super::taken_suite::TakenSuite;
-use super::{Reports, judges, module_name, targets, targets_file};
+use super::{Reports, judges, module_name, targets};
 use crate::binding::{Agent, Binding, Problem};
 use crate::embed;
 use crate::suite_facts::SuiteFacts;
@@ -42,8 +42,8 @@ fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
     }
     problems.extend(module_name::hidden_paths(binding, module));
     if reports.is_valid {
-        let targets_file = targets_file::missing(binding, context, facts);
-        reports.add_all(targets_file.into_iter().chain(judges::unknown(binding, context, facts)));
+        let missing_file = targets::missing_file(binding, context, facts);
+        reports.add_all(missing_file.into_iter().chain(judges::unknown(binding, context, facts)));
     }
     reports.problems.extend(problems);
 }
@@ -52,18 +52,18 @@ fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
 /// of a program without the feature `cli-agents`, if only judges are commands.
 fn use_targets_file(suite: &mut TakenSuite, reports: &mut Reports<'_>) -> Option<Problem> {
     let (binding, context, facts) = (reports.binding, reports.context, suite.code.facts.as_ref());
-    let has_agents = targets_file::has_agents(binding, facts);
+    let has_agents = targets::has_agents_of_file(binding, facts);
     let has_judges = context.all_judges_listed && binding.has_tests() && judges::are_commands(binding, facts);
     if !has_agents && !has_judges {
         return None;
     }
-    let file = targets_file::find(&context.request)??;
+    let file = targets::find_file(&context.request)??;
     let loaded = load_targets(&file, &context.request);
     if has_agents {
         let place = SourceRange::whole(loaded.files.shown(&file));
-        let used: Vec<&str> = facts.map(|facts| targets_file::entries(facts).collect()).unwrap_or_default();
+        let used: Vec<&str> = facts.map(|facts| targets::file_entries(facts).collect()).unwrap_or_default();
         let undefined = match (&loaded.targets, facts) {
-            (Some(_), Some(facts)) => targets_file::undefined(&loaded, &place, binding, facts),
+            (Some(_), Some(facts)) => targets::undefined_in_file(&loaded, &place, binding, facts),
             _ => Vec::new(),
         };
         reports.add_all(loaded.problems_of(used).grouped().into_iter().chain(undefined));

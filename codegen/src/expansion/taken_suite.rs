@@ -37,7 +37,7 @@ pub(super) enum Purpose {
 }
 
 /// Takes the suite of a binding from the cache, or loads it.
-pub(super) fn take(purpose: Purpose, reports: &mut Reports<'_>) -> TakenSuite {
+pub(super) fn take(reports: &mut Reports<'_>) -> TakenSuite {
     let request = suite_request(reports.binding, reports.context);
     let location = reports.context.cache.as_ref().filter(|_| requires(reports.binding) == Requires::default());
     let cache = location.and_then(|location| Cache::of(location, &request));
@@ -54,7 +54,7 @@ pub(super) fn take(purpose: Purpose, reports: &mut Reports<'_>) -> TakenSuite {
     let loaded = evalsuite_loader::load(&request);
     match outdated.and_then(|cache| cache.store(&loaded)).filter(agrees) {
         Some(suite) => of_cached(suite, reports),
-        None => of_loaded(loaded, purpose, reports),
+        None => of_loaded(loaded, Purpose::Code, reports),
     }
 }
 
