@@ -5,14 +5,13 @@ use std::path::Path;
 use evalsuite_codegen::arguments::Arguments;
 use evalsuite_codegen::binding::Problem;
 use evalsuite_codegen::cargo_environment::DENY_WARNINGS;
-use evalsuite_codegen::expansion::{Context, Expansion, compile_error};
+use evalsuite_codegen::expansion::{Expansion, compile_error};
 use evalsuite_codegen::{arguments, cargo_environment, expansion};
-use evalsuite_loader::Request;
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::LitStr;
 
-use crate::call_site::CallSite;
-use crate::hidden_import;
+use crate::call_site::{context, source_file};
 use crate::surroundings::Surroundings;
 
 /// Expands a call. Every problem becomes a compile error or a warning; with errors the suite has no cases, so that code which uses the
@@ -20,35 +19,30 @@ use crate::surroundings::Surroundings;
 pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
     let guard = guard();
     let Arguments { binding, mut problems } = arguments::parse(tokens.clone());
-    let call_site = binding.as_ref().and_then(|binding| {
-        CallSite::of(binding.entry.span())
+    let source_file = binding.as_ref().and_then(|binding| source_file(binding.entry.span()));
+    let context = binding.as_ref().and_then(|binding| {
+        context(&binding.entry.value(), source_file.as_deref())
             .map_err(|error| problems.push(Problem::argument(binding.entry.span(), error)))
             .ok()
     });
-    let (Some(binding), Some(call_site)) = (binding, call_site) else {
+    let (Some(binding), Some(context)) = (binding, context) else {
         let errors = problems.iter().map(compile_error);
         return quote!(#guard #(#errors)*);
     };
     let literal = binding.entry.clone();
-    let entry = literal.value();
-    let around = Surroundings::of(&tokens, &call_site);
+    let around = Surroundings::of(&tokens, source_file.as_deref());
     if around.is_misplaced() {
         return compile_error(&Problem::argument(literal.span(), MISPLACED.to_owned()));
     }
-    let mut request = Request::new(&entry, call_site.package_root_of(&entry));
-    request.source_dir = call_site.source_dir().map(Path::to_path_buf);
-    let mut context = Context::new(request);
-    context.cache.clone_from(&call_site.cache);
-    context.deny_warnings = call_site.deny_warnings;
     let expansion = expansion::expand(binding, &context, problems);
     let warnings = expansion.problems().iter().filter(|problem| !problem.is_error()).map(expansion::warning);
-    let trackers = trackers(&expansion, &call_site);
+    let trackers = trackers(&expansion);
     let module = &expansion.module;
     let second = around.is_second(module, &tokens).then(|| {
         let message = format!("two suites are called `{module}`; name the module of this one: `name = other_{module}`");
         Problem::argument(literal.span(), message)
     });
-    let code = match second.or_else(|| hidden_import::problem(module, &literal, &around)) {
+    let code = match second.or_else(|| hidden_crate(module, &literal, &around)) {
         None => expansion.tokens(),
         // Without the module, whose name is the problem, there are no further errors about it.
         Some(problem) => {
@@ -70,10 +64,39 @@ fn guard() -> TokenStream {
 }
 
 /// Makes rustc expand the macro again when a file changes that no build script tracks, or the variable that denies warnings.
-fn trackers(expansion: &Expansion, call_site: &CallSite) -> TokenStream {
-    let files = expansion.trackers(|file: &Path| cargo_environment::is_tracked(file, &call_site.tracked));
+fn trackers(expansion: &Expansion) -> TokenStream {
+    let tracked = cargo_environment::tracked_directories();
+    let files = expansion.trackers(|file: &Path| cargo_environment::is_tracked(file, &tracked));
     quote! {
         #files
         const _: ::core::option::Option<&str> = ::core::option_env!(#DENY_WARNINGS);
     }
+}
+
+/// An error if the module is named like a crate, and the code around the call names something in that crate.
+///
+/// rustc's errors point at what is not found in the module (E0425), or at an import and at the call (E0659), and do not say that the
+/// module can have another name. Lints do not run after such errors, so a warning would not be shown; and where nothing of the crate is
+/// named the module is fine, so the source file is looked at.
+fn hidden_crate(module: &str, entry: &LitStr, around: &Surroundings) -> Option<Problem> {
+    let compiled = std::env::var("CARGO_CRATE_NAME").is_ok_and(|compiled| compiled == module);
+    // A library does not name itself by its name.
+    if compiled || !is_crate(module) {
+        return None;
+    }
+    let path = around.path_into(module)?;
+    let message = format!(
+        "the suite's module `{module}` hides the crate `{module}`; write `::{path}`, or name the module: `name = {module}_suite`"
+    );
+    Some(Problem::argument(entry.span(), message))
+}
+
+/// Whether the package, or a crate that rustc was given, has this name.
+fn is_crate(name: &str) -> bool {
+    let of_package = std::env::var("CARGO_PKG_NAME").is_ok_and(|package| package.replace('-', "_") == name);
+    let arguments: Vec<String> = std::env::args_os().filter_map(|argument| argument.into_string().ok()).collect();
+    let is_given = |argument: &String| {
+        argument.split_once('=').is_some_and(|(given, _)| given.rsplit(':').next().is_some_and(|given| given == name))
+    };
+    of_package || arguments.windows(2).any(|pair| pair[0] == "--extern" && is_given(&pair[1]))
 }

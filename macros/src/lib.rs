@@ -2,8 +2,6 @@
 
 mod call_site;
 mod expand;
-mod hidden_import;
-mod macro_library;
 mod surroundings;
 
 /// The module has the name of the last component of the path and holds

@@ -4,12 +4,11 @@
 //! that; where it cannot be, or where a macro is around the call, rustc's errors are all there is.
 
 use std::fs;
+use std::path::Path;
 
 use evalsuite_codegen::expansion::module_of_entry;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::LitStr;
-
-use crate::call_site::CallSite;
 
 /// The name of the macro in source files.
 const MACRO: &str = "include_eval_suite";
@@ -26,10 +25,10 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// The code around calls with these arguments in the source file of the call.
-    pub(crate) fn of(arguments: &TokenStream, call_site: &CallSite) -> Self {
+    /// The code around calls with these arguments in a source file.
+    pub(crate) fn of(arguments: &TokenStream, source_file: Option<&Path>) -> Self {
         let mut found = Self::default();
-        let source = call_site.source_file.as_ref().and_then(|file| fs::read_to_string(file).ok());
+        let source = source_file.and_then(|file| fs::read_to_string(file).ok());
         let tokens = source.and_then(|source| source.parse::<TokenStream>().ok()).unwrap_or_default();
         found.search(tokens, &flat(arguments.clone()));
         found
