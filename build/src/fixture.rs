@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::cargo_instructions::Instructions;
-use crate::package::Package;
+use crate::cargo_instructions::{Instructions, Package};
 
 /// A valid task with the id `a`.
 pub(crate) const TASK: &str = r#"{ "id": "a", "description": "Says hello.", "graders": [{ "name": "contains", "config": { "value": "hello" } }] }"#;

@@ -29,8 +29,6 @@
 
 // In the order of their imports: a module imports only from those above it. Blank lines keep rustfmt from sorting them.
 
-mod package;
-
 mod cargo_instructions;
 
 mod tracking;

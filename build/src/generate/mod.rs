@@ -11,8 +11,7 @@ use evalsuite_loader::Request;
 use proc_macro2::{Ident, Span};
 use syn::{Expr, LitInt, LitStr};
 
-use crate::cargo_instructions::Instructions;
-use crate::package::Package;
+use crate::cargo_instructions::{Instructions, Package};
 use crate::tracking::track;
 
 /// Code for a suite that a build script writes; see [`generate`](crate::generate()). The methods are the arguments of

@@ -1,21 +1,27 @@
 //! `track()`: lets cargo see every change below a directory.
 
 mod links;
-mod refusal;
 
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::cargo_instructions::Instructions;
-use crate::package::Package;
+use crate::cargo_instructions::{Instructions, Package};
 
 /// Start of the names of the variables that tell the macro which directories the build script tracks. evalsuite-codegen has the same
 /// constant.
 const TRACKED: &str = "EVALSUITE_TRACKED_";
 
+// What a directory contains that has nothing to do with suites: cargo would see changes that builds make themselves, or search more than
+// the package.
+const WHOLE_PACKAGE: &str =
+    "this is the whole package, in which every build changes files, so every build would be a full one";
+const TARGET_DIRECTORY: &str = "it contains cargo's target directory, so every build would be a full one";
+const OUTSIDE: &str = "this is outside of the package, and cargo would look for changes everywhere below it";
+
 /// Adds the instructions that track `directory`, or say why it is not tracked.
 pub(crate) fn track(directory: &Path, package: &Package, instructions: &mut Instructions) {
-    match refusal::checked(directory, package) {
+    match checked(directory, package) {
         Ok(Some(absolute)) => {
             instructions.rerun_if_changed(&directory.to_string_lossy());
             instructions.rustc_env(&format!("{TRACKED}{}", next_number()), &absolute);
@@ -27,6 +33,45 @@ pub(crate) fn track(directory: &Path, package: &Package, instructions: &mut Inst
             package.root.display()
         )),
         Err(reason) => instructions.error(&format!("cannot track `{}`: {reason}", directory.display())),
+    }
+}
+
+/// The whole path of a directory that can be tracked, or why it cannot; `None` if it does not exist.
+fn checked(directory: &Path, package: &Package) -> Result<Option<String>, String> {
+    let Some(written) = directory.to_str().filter(|path| !path.contains(['\n', '\r'])) else {
+        return Err("the path has to be UTF-8 without line breaks".to_owned());
+    };
+    // `join` and no more: cargo shows and compares paths as they are written, links are resolved only to compare.
+    let absolute = package.root.join(written.trim_end_matches('/'));
+    let resolved = match absolute.canonicalize() {
+        Ok(resolved) => resolved,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let root = package.root.canonicalize().unwrap_or_else(|_| package.root.clone());
+    let out_dir = package.out_dir.canonicalize().unwrap_or_else(|_| package.out_dir.clone());
+    let contents = |path: &Path| match path {
+        path if path == root => Some(WHOLE_PACKAGE),
+        path if out_dir.starts_with(path) => Some(TARGET_DIRECTORY),
+        _ => None,
+    };
+    if let Some(contents) = contents(&resolved) {
+        let help = "Name the directory of the suites, such as `evalsuite_build::track(\"suites\")`";
+        return Err(format!("{contents}. {help}"));
+    }
+    // A directory outside of the package is tracked if the build script names it, but what it links to has to be in it.
+    let boundary = if resolved.starts_with(&root) { &root } else { &resolved };
+    let of_target = |target: &Path| contents(target).or((!target.starts_with(boundary)).then_some(OUTSIDE));
+    if let Some(link) = links::first(&absolute, of_target) {
+        let (path, target, reason) = (link.path.display(), link.target.display(), link.reason);
+        let help = format!("Copy the files that the suite needs, or move the link out of `{written}`");
+        return Err(format!("{path} is a link to {target}: {reason}. {help}"));
+    }
+    match absolute.into_os_string().into_string() {
+        Ok(absolute) => Ok(Some(absolute)),
+        Err(_) => Err("the path of the package is not UTF-8".to_owned()),
     }
 }
 
