@@ -89,12 +89,7 @@ impl UntrustedDirectory {
     ///
     /// If it is not a directory, or cannot be read.
     pub fn entries(&self) -> io::Result<Vec<(OsString, EntryKind)>> {
-        let mut components = self.below.components();
-        let opened = components.try_fold(Handle::open(&self.root)?, |directory, component| match component {
-            Component::Normal(name) => directory.directory(name),
-            _ => Err(io::ErrorKind::NotADirectory.into()),
-        });
-        let mut entries = match opened {
+        let mut entries = match Handle::open(&self.root)?.directory_below(&self.below) {
             Ok(directory) => directory.entries(MOST_ENTRIES)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {

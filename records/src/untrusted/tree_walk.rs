@@ -77,10 +77,7 @@ impl<S: Fn(&OsStr) -> bool> Walk<'_, S> {
     }
 
     fn enter(&mut self, directory: PathBuf) -> io::Result<()> {
-        let mut handle = Handle::open(self.root)?;
-        for component in &directory {
-            handle = handle.directory(component)?;
-        }
+        let handle = Handle::open(self.root)?.directory_below(&directory)?;
         // One more than the limit shows that there is more.
         let entries = handle.entries(self.limits.entries.saturating_add(1))?;
         self.current = Some(Listing { path: directory, directory: Rc::new(handle), entries: entries.into_iter() });

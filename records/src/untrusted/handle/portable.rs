@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileType};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::EntryKind;
@@ -15,11 +15,11 @@ pub struct Handle(PathBuf);
 
 impl EntryKind {
     fn of(file_type: FileType) -> Self {
-        match () {
-            () if file_type.is_symlink() => Self::Link,
-            () if file_type.is_dir() => Self::Directory,
-            () if file_type.is_file() => Self::File,
-            () => Self::Other,
+        match file_type {
+            kind if kind.is_symlink() => Self::Link,
+            kind if kind.is_dir() => Self::Directory,
+            kind if kind.is_file() => Self::File,
+            _ => Self::Other,
         }
     }
 }
@@ -81,27 +81,6 @@ impl Handle {
         let mut options = File::options();
         options.create(true).truncate(false).read(true);
         Ok(if appends { options.append(true) } else { options.write(true) }.open(path)?)
-    }
-
-    /// Opens a regular file below this directory, to which no link leads.
-    ///
-    /// # Errors
-    ///
-    /// If it is something else, or cannot be opened.
-    pub fn file_without_links(&self, path: &Path) -> Result<File, OpenError> {
-        let mut here = self.0.clone();
-        let mut names = path.components().peekable();
-        while let Some(component) = names.next() {
-            match component {
-                Component::CurDir => continue,
-                Component::Normal(name) => here.push(name),
-                _ => return Err(OpenError::Outside),
-            }
-            if names.peek().is_some() && fs::symlink_metadata(&here)?.is_symlink() {
-                return Err(OpenError::BehindLink);
-            }
-        }
-        regular(&here)
     }
 
     /// Opens a regular file below this directory, which is at `root`. Links are followed as long as they stay below it.

@@ -87,33 +87,6 @@ impl Handle {
         regular(open(&self.0, name, flags, Mode::from_raw_mode(0o666)))
     }
 
-    /// Opens a regular file below this directory, to which no link leads.
-    ///
-    /// # Errors
-    ///
-    /// If it is something else, or cannot be opened.
-    pub fn file_without_links(&self, path: &Path) -> Result<File, OpenError> {
-        let mut names = path.components().peekable();
-        let mut parent: Option<Self> = None;
-        while let Some(component) = names.next() {
-            let here = parent.as_ref().unwrap_or(self);
-            match component {
-                Component::CurDir => {}
-                Component::Normal(name) if names.peek().is_none() => return here.file(name),
-                Component::Normal(name) => match here.directory(name) {
-                    Ok(directory) => parent = Some(directory),
-                    Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                        let is_link = here.link(name).is_ok();
-                        return Err(if is_link { OpenError::BehindLink } else { OpenError::Missing });
-                    }
-                    Err(error) => return Err(error.into()),
-                },
-                _ => return Err(OpenError::Outside),
-            }
-        }
-        Err(OpenError::NotAFile("a directory"))
-    }
-
     /// Opens a regular file below this directory, which is at `root`. Links are followed as long as they stay below it.
     ///
     /// # Errors
