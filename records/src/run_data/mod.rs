@@ -8,8 +8,6 @@ mod read_case;
 #[cfg(feature = "reports")]
 mod read_run;
 mod read_suite;
-#[cfg(feature = "reports")]
-mod suite_names;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "reports")]
@@ -26,8 +24,7 @@ pub use self::read_suite::{read_record, suites_of};
 #[cfg(feature = "reports")]
 pub use self::{
     history::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes},
-    read_run::RunData,
-    suite_names::SuiteNames,
+    read_run::{RunData, SuiteNames},
     trial_files::{TextFile, TrialFiles},
 };
 

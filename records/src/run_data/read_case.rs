@@ -12,27 +12,19 @@ use crate::record::{CaseRecord, Started, SuiteRecord, TrialRecord, TrialSummary}
 use crate::run_directory::{CASE_RECORD, CaseDirectoryName, TRIAL_RECORD, TRIAL_STARTED};
 use crate::untrusted::UntrustedDirectory;
 
-/// What the directory of a case holds.
-pub(super) enum FoundCase {
-    /// A case that ended or died.
-    Stored(Box<CaseData>),
-    /// A case whose test is running.
-    Running(Box<Started>),
-    /// No trial has started.
-    NotStarted,
-}
-
 /// Reads the cases of a suite of a run.
 pub(super) struct CaseReader<'a> {
     pub(super) run: &'a Path,
     pub(super) depth: ReadDepth,
     pub(super) suite: Option<&'a SuiteRecord>,
     pub(super) problems: &'a mut Vec<Problem>,
+    /// The cases whose tests are running.
+    pub(super) running: Vec<Started>,
 }
 
 impl CaseReader<'_> {
-    /// Reads the directory of a case, which is relative to the run.
-    pub(super) fn read(&mut self, directory: &Path) -> FoundCase {
+    /// Reads the directory of a case, which is relative to the run. `None` if its test is running, or no trial has started.
+    pub(super) fn read(&mut self, directory: &Path) -> Option<CaseData> {
         let name = CaseDirectoryName::parse(&directory.file_name().unwrap_or_default().to_string_lossy());
         let known = self.problems.len();
         let Some(record) = self.record::<CaseRecord>(&directory.join(CASE_RECORD)) else {
@@ -42,7 +34,7 @@ impl CaseReader<'_> {
         let read = if self.depth == ReadDepth::Trials { &record.trials[..] } else { &[] };
         let trials = read.iter().map(|trial| self.trial(directory, &record, trial)).collect();
         let directory = directory.to_owned();
-        FoundCase::Stored(Box::new(CaseData { name, directory, record, trials, earlier: Vec::new() }))
+        Some(CaseData { name, directory, record, trials, earlier: Vec::new() })
     }
 
     fn record<T: DeserializeOwned>(&mut self, file: &Path) -> Option<T> {
@@ -63,7 +55,7 @@ impl CaseReader<'_> {
     }
 
     /// A case whose process died or is still running, or whose record cannot be read: what its trials tell of it.
-    fn without_record(&mut self, case: &Path, name: CaseDirectoryName, is_unreadable: bool) -> FoundCase {
+    fn without_record(&mut self, case: &Path, name: CaseDirectoryName, is_unreadable: bool) -> Option<CaseData> {
         let names = UntrustedDirectory::new(self.run).join(case).subdirectories();
         let names = Problem::add_of(names, self.run, case, self.problems);
         let mut started: Option<Started> = None;
@@ -77,14 +69,15 @@ impl CaseReader<'_> {
             }
         }
         if trials.is_empty() && !is_unreadable {
-            return FoundCase::NotStarted;
+            return None;
         }
         let file = case.join(CASE_RECORD);
         if let Some(started) = started.as_ref().filter(|started| is_running(self.run, started)) {
             let about = Affected::Running(started.case_id.clone(), started.target.clone());
             let message = format!("is still running in process {}", started.pid);
             self.problems.push(Problem { about, ..Problem::new(self.run, &file, message) });
-            return FoundCase::Running(Box::new(started.clone()));
+            self.running.push(started.clone());
+            return None;
         }
         // Of several attempts at a trial, the last one counts; directories are sorted by trial and attempt.
         trials.reverse();
@@ -96,7 +89,7 @@ impl CaseReader<'_> {
             let message = case.record.reason.as_ref().map(|reason| reason.message.clone()).unwrap_or_default();
             self.problems.push(Problem { about, ..Problem::new(self.run, &file, message) });
         }
-        FoundCase::Stored(Box::new(case))
+        Some(case)
     }
 }
 

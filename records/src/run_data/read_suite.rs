@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::read_case::{CaseReader, FoundCase};
+use super::read_case::CaseReader;
 use super::{Affected, CaseData, Problem, ReadDepth, SuiteData};
 use crate::record::{CaseRecord, RunRecord, SuiteId, SuiteRecord};
 use crate::run_directory::{CASES, CaseDirectoryName, RUN_RECORD, SUITE_RECORD, SUITES, read_run_record};
@@ -56,19 +56,13 @@ fn read_suite(run: &Path, path: &Path, depth: ReadDepth) -> Vec<SuiteData> {
     let cases = path.join(CASES);
     let names = UntrustedDirectory::new(run).join(&cases).subdirectories();
     let names = Problem::add_of(names, run, &cases, &mut problems);
-    let mut running = Vec::new();
     let mut attempts: BTreeMap<String, Vec<CaseData>> = BTreeMap::new();
-    let mut reader = CaseReader { run, depth, suite: record.as_ref(), problems: &mut problems };
-    for name in names {
-        match reader.read(&cases.join(name)) {
-            FoundCase::Stored(case) => {
-                let first = CaseDirectoryName { attempt: 1, ..case.name.clone() }.to_string();
-                attempts.entry(first).or_default().push(*case);
-            }
-            FoundCase::Running(started) => running.push(*started),
-            FoundCase::NotStarted => {}
-        }
+    let mut reader = CaseReader { run, depth, suite: record.as_ref(), problems: &mut problems, running: Vec::new() };
+    for case in names.into_iter().filter_map(|name| reader.read(&cases.join(name))) {
+        let first = CaseDirectoryName { attempt: 1, ..case.name.clone() }.to_string();
+        attempts.entry(first).or_default().push(case);
     }
+    let running = reader.running;
     let mut cases = one_per_test(attempts.into_values().filter_map(last_attempt));
     // Of an attempt that died before another one counted, nothing is missing.
     let is_counted = |problem: &Problem| cases.iter().any(|case| Path::new(&problem.file).starts_with(&case.directory));
