@@ -284,13 +284,10 @@ pub struct TrialSummary {
     /// Cost of the agent in US dollars.
     pub cost_usd: Option<f64>,
     /// Cost of judges in US dollars.
-    #[serde(default)]
     pub judge_cost_usd: Option<f64>,
     /// Tokens of the agent.
-    #[serde(default)]
     pub usage: Option<Usage>,
     /// Tokens of judges.
-    #[serde(default)]
     pub judge_usage: Option<Usage>,
     /// Path of its record, relative to the case's directory.
     pub path: String,

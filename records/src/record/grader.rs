@@ -157,7 +157,6 @@ pub struct GraderRecord {
     /// Message of an error.
     pub error: Option<String>,
     /// Reason code of an error of a judge or its cassette.
-    #[serde(default)]
     pub code: Option<ReasonCode>,
     /// Duration in milliseconds.
     pub duration_ms: u64,

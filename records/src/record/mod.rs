@@ -31,7 +31,6 @@ mod grader;
 mod keyed_lines;
 mod pair;
 mod probe;
-mod probe_rates;
 mod run;
 mod suite_id;
 mod summary;
@@ -50,8 +49,9 @@ pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, Sa
 pub use case::{BaselineResult, CaseRecord, Conditions, Expectation, Rule, Stability, TrialSummary};
 pub use grader::{Assertion, CommandRecord, GraderRecord, GraderState, JudgeRecord, Verdict};
 pub use pair::{AnswerPair, PairRecord, PairReply, Side};
-pub use probe::{Floor, GraderNotRun, ProbeRecord, ProbeResult, ProbedCase, ProbedGrader, ResultKind, Share};
-pub use probe_rates::ProbeRates;
+pub use probe::{
+    Floor, GraderNotRun, ProbeRates, ProbeRecord, ProbeResult, ProbedCase, ProbedGrader, ResultKind, Share,
+};
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 pub use suite_id::SuiteId;
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};
@@ -127,7 +127,6 @@ pub struct Reason {
     /// Description for people.
     pub message: String,
     /// Location in the suite's files.
-    #[serde(default)]
     pub location: Option<Location>,
     /// What to do about it, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]

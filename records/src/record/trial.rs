@@ -54,7 +54,6 @@ pub struct TrialRecord {
     /// Whether agents and judges were called.
     pub mode: Mode,
     /// Id of the run whose trial was graded again.
-    #[serde(default)]
     pub regraded_run: Option<String>,
     /// Id of the run whose trial this is: its case did not run again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
