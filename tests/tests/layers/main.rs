@@ -24,10 +24,7 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "loader/src", order: LOADER },
     FloorPlan { folder: "codegen/src", order: CODEGEN },
     FloorPlan { folder: "build/src", order: BUILD },
-    FloorPlan {
-        folder: "macros/src",
-        order: &["macro_library", "call_site", "surroundings", "hidden_import", "expand"],
-    },
+    FloorPlan { folder: "macros/src", order: &["call_site", "surroundings", "expand"] },
     FloorPlan { folder: "records/src", order: RECORDS },
     FloorPlan { folder: "runtime/src", order: RUNTIME },
     FloorPlan { folder: "runtime/src/run", order: RUN },
@@ -134,7 +131,7 @@ const CODEGEN: &[&str] = &[
     "expansion",
 ];
 
-const BUILD: &[&str] = &["package", "cargo_instructions", "tracking", "generate"];
+const BUILD: &[&str] = &["cargo_instructions", "tracking", "generate"];
 
 const RECORDS: &[&str] = &[
     "digest",
