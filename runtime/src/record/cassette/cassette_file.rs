@@ -113,6 +113,22 @@ impl CassetteFile {
     /// Value of `schema` in cassettes of this version.
     pub(crate) const SCHEMA: &'static str = "evalsuite.cassette/1";
 
+    /// The first trial of a case and target, or of what is recorded in their place, before anything is recorded.
+    pub(crate) fn new(suite: &str, case_id: &str, target: &str, seen: AgentInput, input_digest: String) -> Self {
+        Self {
+            schema: Self::SCHEMA.to_owned(),
+            suite: suite.to_owned(),
+            case_id: case_id.to_owned(),
+            target: target.to_owned(),
+            trial: 0,
+            recorded_at: String::new(),
+            input_digest,
+            seen,
+            calls: Vec::new(),
+            entries: BTreeMap::new(),
+        }
+    }
+
     /// Reads a cassette, with the values of this machine for placeholders; `None` if the file does not exist.
     pub(crate) fn read(path: &Path, placeholders: &Placeholders) -> io::Result<Option<StoredCassette>> {
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, format!("{}{what}", path.display()));
@@ -161,17 +177,10 @@ impl AgentCall {
         (started_at, ended_at): (String, String),
         workspace: ReplayableChanges,
     ) -> Self {
-        let returned = outcome.clone();
-        let recording = recording.clone();
-        let reported = Reported {
-            messages: recording.messages,
-            usage: recording.outcome.usage,
-            log: recording.log,
-            complete: recording.complete,
-            captured: recording.captured,
-        };
+        let Recording { messages, outcome: Outcome { usage, .. }, log, complete, captured } = recording.clone();
+        let reported = Reported { messages, usage, log, complete, captured };
         let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        Self { started_at, ended_at, took_ms, returned, reported, workspace }
+        Self { started_at, ended_at, took_ms, returned: outcome.clone(), reported, workspace }
     }
 
     pub(crate) fn outcome(&self) -> Outcome {

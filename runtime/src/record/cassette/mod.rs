@@ -32,32 +32,13 @@ pub(crate) struct SharedCassette {
     /// The file that is written while the trial runs; `None` unless the mode is record.
     path: Option<PathBuf>,
     placeholders: Placeholders,
-    about: Option<RecordedTrial>,
+    /// The trial, without what is recorded of it.
+    about: Option<CassetteFile>,
     /// How to record the trial, for messages.
     hint: String,
     /// The recording that existed before the trial.
     earlier: Option<StoredCassette>,
     recorded: Mutex<RecordedSoFar>,
-}
-
-/// The trial that a cassette belongs to.
-#[derive(Debug, Clone)]
-pub(crate) struct RecordedTrial {
-    pub(crate) suite: String,
-    pub(crate) case_id: String,
-    pub(crate) target: String,
-    pub(crate) trial: u32,
-    pub(crate) seen: AgentInput,
-    /// SHA-256 of `seen`.
-    pub(crate) input_digest: String,
-}
-
-impl RecordedTrial {
-    /// The first trial of a case and target, or of what is recorded in their place.
-    pub(crate) fn new(suite: &str, case_id: &str, target: &str, seen: AgentInput) -> Self {
-        let (suite, case_id, target) = (suite.to_owned(), case_id.to_owned(), target.to_owned());
-        Self { suite, case_id, target, trial: 0, input_digest: seen.digest(), seen }
-    }
 }
 
 /// The calls and replies of the trial so far.
@@ -79,7 +60,8 @@ pub(crate) struct CassetteOptions {
     /// The file of the recording; `None` in a live run, unless it replays the replies of absent judges.
     pub(crate) path: Option<PathBuf>,
     pub(crate) placeholders: Placeholders,
-    pub(crate) about: RecordedTrial,
+    /// The trial, without what is recorded of it.
+    pub(crate) about: CassetteFile,
     /// How to record the trial, for messages.
     pub(crate) hint: String,
     /// Whether the trial calls an agent; a recording without its calls is incomplete.
@@ -207,18 +189,11 @@ impl SharedCassette {
 
     fn file(&self, recorded: &RecordedSoFar) -> Option<CassetteFile> {
         let replayed = self.earlier.iter().flat_map(|earlier| &earlier.file.calls[..recorded.replayed]);
-        let RecordedTrial { suite, case_id, target, trial, seen, input_digest } = self.about.clone()?;
         Some(CassetteFile {
-            schema: CassetteFile::SCHEMA.to_owned(),
-            suite,
-            case_id,
-            target,
-            trial,
             recorded_at: timestamp(),
-            input_digest,
-            seen,
             calls: replayed.chain(&recorded.calls).cloned().collect(),
             entries: recorded.replies.by_key.clone(),
+            ..self.about.clone()?
         })
     }
 
@@ -258,15 +233,8 @@ mod tests {
     fn regraded(path: &Path, placeholders: Placeholders) -> TrialCassette {
         let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() };
         let seen = AgentInput::new(&Case::new("c", Location::new("f", 1, 1)), "t", None, &places);
-        let input_digest = seen.digest();
-        let about = RecordedTrial {
-            suite: "s".to_owned(),
-            case_id: "c".to_owned(),
-            target: "t".to_owned(),
-            trial: 0,
-            seen,
-            input_digest,
-        };
+        let digest = seen.digest();
+        let about = CassetteFile::new("s", "c", "t", seen, digest);
         let mode = if path.exists() { Mode::Regrade } else { Mode::Live };
         let path = Some(path.to_owned());
         let hint = String::new();

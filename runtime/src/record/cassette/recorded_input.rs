@@ -1,7 +1,6 @@
 //! The input of an agent, as its cassette stores it: a recording can only be replayed for the same input.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -105,32 +104,28 @@ impl AgentInput {
 
     /// The first differences to the input now, one per line, as text for people.
     pub(crate) fn difference(&self, now: &Self) -> String {
-        let mut text = String::new();
-        let mut add_line = |line: String| {
-            text.push_str("\n  ");
-            text.push_str(&line);
-        };
+        let mut lines = Vec::new();
         if self.target != now.target {
-            add_line(format!("target: `{}`, now `{}`", self.target, now.target));
+            lines.push(format!("target: `{}`, now `{}`", self.target, now.target));
         }
         if self.input != now.input {
-            add_line(format!("the input changed:{}", diff(&shown(&self.input), &shown(&now.input))));
+            lines.push(format!("the input changed:{}", diff(&shown(&self.input), &shown(&now.input))));
         }
         if self.turns != now.turns {
-            add_line("the turns of the conversation changed".to_owned());
+            lines.push("the turns of the conversation changed".to_owned());
         }
-        changed_files("input file", &self.files, &now.files).into_iter().for_each(&mut add_line);
-        changed_files("workspace", &self.workspace, &now.workspace).into_iter().for_each(&mut add_line);
+        lines.extend(changed_files("input file", &self.files, &now.files));
+        lines.extend(changed_files("workspace", &self.workspace, &now.workspace));
         if self.repos != now.repos {
-            add_line("the workspace's repositories changed".to_owned());
+            lines.push("the workspace's repositories changed".to_owned());
         }
         if self.command != now.command {
             let shown = |command: &Option<CommandInput>| {
                 serde_json::to_string_pretty(command).unwrap_or_default().trim_matches(['{', '}', '\n']).to_owned()
             };
-            add_line(format!("the target's command changed:{}", diff(&shown(&self.command), &shown(&now.command))));
+            lines.push(format!("the target's command changed:{}", diff(&shown(&self.command), &shown(&now.command))));
         }
-        text
+        lines.iter().map(|line| format!("\n  {line}")).collect()
     }
 }
 
@@ -161,13 +156,9 @@ pub(crate) fn diff(old: &str, new: &str) -> String {
     }
     let unified = unified("recorded", "now", &format!("{old}\n"), &format!("{new}\n"));
     let lines: Vec<&str> = unified.lines().filter(|line| !line.starts_with("@@")).collect();
-    let mut text = String::new();
-    for line in lines.iter().take(SHOWN_LINES) {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "\n    {line}");
-    }
+    let mut text: String = lines.iter().take(SHOWN_LINES).map(|line| format!("\n    {line}")).collect();
     if lines.len() > SHOWN_LINES {
-        let _ = write!(text, "\n    … and {} more lines", lines.len() - SHOWN_LINES);
+        text.push_str(&format!("\n    … and {} more lines", lines.len() - SHOWN_LINES));
     }
     text
 }

@@ -27,7 +27,7 @@ use crate::platform::environment;
 use crate::platform::files::write_json;
 use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::redaction::Redactor;
-use crate::record::cassette::{AgentInput, CassetteOptions, RecordedTrial, TrialCassette, cassette_path};
+use crate::record::cassette::{AgentInput, CassetteFile, CassetteOptions, TrialCassette, cassette_path};
 use crate::record::coordination::{Ledger, Spend, run_once};
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record::SuiteOfRun;
@@ -248,7 +248,8 @@ impl JudgeMeasurement<'_> {
             _ => None,
         };
         let seen = AgentInput::new(&sample.case, DIRECTORY, None, places);
-        let about = RecordedTrial::new(self.evals.suite().name, &sample.id, DIRECTORY, seen);
+        let digest = seen.digest();
+        let about = CassetteFile::new(self.evals.suite().name, &sample.id, DIRECTORY, seen, digest);
         let hint = format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat);
         TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: false })
     }

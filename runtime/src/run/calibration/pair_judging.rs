@@ -21,7 +21,7 @@ use crate::platform::digest::file_key;
 use crate::platform::excerpt::trim;
 use crate::platform::redaction::Redactor;
 use crate::record::cassette::{
-    AgentInput, CassetteOptions, Placeholders, RecordedTrial, TrialCassette, cassette_directory,
+    AgentInput, CassetteFile, CassetteOptions, Placeholders, TrialCassette, cassette_directory,
 };
 use crate::record::grader_files::GraderFiles;
 use crate::run::settings::Settings;
@@ -134,7 +134,8 @@ impl PairJudging<'_> {
             _ => None,
         };
         let seen = AgentInput::new(&case(pair), PAIRWISE, None, self.places);
-        let about = RecordedTrial::new(&pair.suite, &pair.case_id, PAIRWISE, seen);
+        let digest = seen.digest();
+        let about = CassetteFile::new(&pair.suite, &pair.case_id, PAIRWISE, seen, digest);
         let (run, hint) = (self.run, format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat));
         let placeholders = Placeholders::of_trial(KEYS, &self.redactor, self.places, run, run);
         TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: false })

@@ -23,7 +23,7 @@ use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, package_directory};
 use crate::platform::redaction::Redactor;
 use crate::record::baseline::{accepted_answer, accepted_answers_file};
-use crate::record::cassette::{AgentInput, CassetteOptions, Placeholders, RecordedTrial, cassette_path};
+use crate::record::cassette::{AgentInput, CassetteFile, CassetteOptions, Placeholders, cassette_path};
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
@@ -129,14 +129,13 @@ impl Plan<'_> {
     /// The options to open the recording of a trial with these directories, without the path of the recording.
     pub(crate) fn cassette_options(&self, trial: u32, directory: &Path, workspace: &Path) -> CassetteOptions {
         let secrets = self.secrets.iter().map(String::as_str);
+        let (suite, id, target) = (self.suite.name, self.entry.id, &self.target);
+        let about = CassetteFile::new(suite, id, target, self.seen.clone(), self.input_digest.clone());
         CassetteOptions {
             mode: self.settings.mode,
             path: None,
             placeholders: Placeholders::of_trial(secrets, &self.redactor, &self.places, directory, workspace),
-            about: RecordedTrial {
-                trial,
-                ..RecordedTrial::new(self.suite.name, self.entry.id, &self.target, self.seen.clone())
-            },
+            about: CassetteFile { trial, ..about },
             hint: self.how_to_record(),
             has_agent: true,
         }
