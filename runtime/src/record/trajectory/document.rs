@@ -11,7 +11,7 @@ pub(crate) struct Document<'d> {
     pub(crate) trajectory_id: String,
     pub(crate) agent: Agent,
     pub(crate) steps: Vec<Step>,
-    pub(crate) final_metrics: FinalMetrics,
+    pub(crate) final_metrics: Object,
     pub(crate) extra: DocumentExtra<'d>,
 }
 
@@ -61,8 +61,8 @@ pub(crate) struct Step {
     pub(crate) tool_calls: Vec<Call>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) observation: Option<Observation>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) metrics: Option<Object>,
+    #[serde(skip_serializing_if = "Object::is_empty")]
+    pub(crate) metrics: Object,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) llm_call_count: Option<u64>,
     #[serde(skip_serializing_if = "Object::is_empty")]
@@ -89,21 +89,6 @@ pub(crate) struct Result {
     pub(crate) source_call_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content: Option<Value>,
-    #[serde(skip_serializing_if = "Object::is_empty")]
-    pub(crate) extra: Object,
-}
-
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct FinalMetrics {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) total_prompt_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) total_completion_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) total_cached_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) total_cost_usd: Option<f64>,
-    pub(crate) total_steps: usize,
     #[serde(skip_serializing_if = "Object::is_empty")]
     pub(crate) extra: Object,
 }

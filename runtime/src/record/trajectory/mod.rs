@@ -11,12 +11,11 @@ pub(crate) mod read_document;
 pub(crate) mod read_steps;
 #[cfg(test)]
 pub(crate) mod tests;
-pub(crate) mod trajectory_error;
 pub(crate) mod write_document;
 
-use crate::model::outcome::Outcome;
+use std::fmt;
 
-pub use crate::record::trajectory::trajectory_error::TrajectoryError;
+use crate::model::outcome::Outcome;
 
 pub(crate) use crate::record::trajectory::document::TrialResult;
 pub(crate) use crate::record::trajectory::read_document::read;
@@ -69,5 +68,43 @@ impl Outcome {
     /// If it is not such a document. The error names the invalid value.
     pub fn from_trajectory(json: impl AsRef<[u8]>) -> Result<Self, TrajectoryError> {
         self::read(json.as_ref())
+    }
+}
+
+/// An invalid trajectory.
+///
+/// The message names the invalid value and what was expected.
+///
+/// ```
+/// use evalsuite::Outcome;
+///
+/// let error = Outcome::from_trajectory(r#"{"schema_version": "ATIF-v1.8", "steps": 3}"#).unwrap_err();
+/// assert!(error.to_string().contains("steps"), "{error}");
+/// ```
+#[derive(Debug)]
+pub struct TrajectoryError {
+    message: String,
+    source: Option<serde_json::Error>,
+}
+
+impl TrajectoryError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), source: None }
+    }
+
+    pub(crate) fn json(error: serde_json::Error) -> Self {
+        Self { message: "the trajectory is not valid JSON".to_owned(), source: Some(error) }
+    }
+}
+
+impl fmt::Display for TrajectoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for TrajectoryError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|error| error as _)
     }
 }

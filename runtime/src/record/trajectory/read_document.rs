@@ -24,16 +24,22 @@ pub(crate) fn read(json: &[u8]) -> Result<Outcome, TrajectoryError> {
     for (index, step) in list.items()?.enumerate() {
         steps.step(&step, index + 1)?;
     }
-    let StepReader { mut messages, usage, cost, .. } = steps;
+    let StepReader { mut messages, usage: mut used, cost: mut cost_usd, .. } = steps;
     if !is_own {
         count_calls(&mut messages);
     }
-    let (usage, cost_usd) = totals(&root, usage, cost)?;
+    // The totals of the document, or else the sums of its steps.
+    if let Some(totals) = root.get("final_metrics") {
+        totals.object()?;
+        let names = ["total_prompt_tokens", "total_completion_tokens", "total_cached_tokens"];
+        used = usage(&totals, names)?.or(used);
+        cost_usd = totals.get("total_cost_usd").map(|cost| cost.amount()).transpose()?.or(cost_usd);
+    }
     Ok(Outcome {
         model: model(&root, &messages)?,
         text: (!reported).then(|| answer(&messages)),
         messages: reported.then_some(messages),
-        usage,
+        usage: used,
         cost_usd,
         ..Outcome::default()
     })
@@ -65,20 +71,6 @@ fn count_calls(messages: &mut [Message]) {
             message.llm_call_count.get_or_insert(1);
         }
     }
-}
-
-/// The totals of the document, or else the sums of its steps.
-fn totals(
-    root: &Node<'_>,
-    summed: Option<Usage>,
-    cost: Option<f64>,
-) -> Result<(Option<Usage>, Option<f64>), TrajectoryError> {
-    let Some(totals) = root.get("final_metrics") else { return Ok((summed, cost)) };
-    totals.object()?;
-    let names = ["total_prompt_tokens", "total_completion_tokens", "total_cached_tokens"];
-    let written = usage(&totals, names)?;
-    let cost_usd = totals.get("total_cost_usd").map(|cost| cost.amount()).transpose()?;
-    Ok((written.or(summed), cost_usd.or(cost)))
 }
 
 /// Tokens under these names: prompt, completion, and prompt tokens from a cache.

@@ -165,12 +165,8 @@ impl StepReader {
     /// Adds a result to its call, or else as a message of a tool.
     fn result(&mut self, node: &Node<'_>) -> Result<(), TrajectoryError> {
         node.object()?;
-        let content = match node.get("content") {
-            Some(content) => Some(content_parts::read(&content, form(node))?),
-            None => None,
-        };
         let mut message = Message::empty(Role::Tool);
-        message.content = content;
+        message.content = node.get("content").map(|content| content_parts::read(&content, form(node))).transpose()?;
         self.fill_from_extra(&mut message, node)?;
         if let Some(id) = node.get("source_call_id") {
             let written = id.text()?;

@@ -8,7 +8,7 @@ use evalsuite_schema::{Message, Object, Role, ToolCall, Value, rfc3339};
 use crate::platform::redaction::Redactor;
 use crate::record::trajectory::content_parts::{FORMS, Form};
 use crate::record::trajectory::document::{
-    Agent, Call, Document, DocumentExtra, FinalMetrics, Observation, Result, Source, Step, TrialResult,
+    Agent, Call, Document, DocumentExtra, Observation, Result, Source, Step, TrialResult,
 };
 use crate::record::trajectory::{VERSION, content_parts, extra};
 
@@ -60,15 +60,15 @@ pub(crate) fn document<'d>(parts: &DocumentParts<'d>, redactor: &Redactor) -> Do
     }
     Document {
         schema_version: VERSION,
-        trajectory_id: format!("{}/{}", parts.session, parts.trial),
         session_id: parts.session.clone(),
+        trajectory_id: format!("{}/{}", parts.session, parts.trial),
         agent: Agent {
             name: parts.agent.to_owned(),
             version: parts.agent_version.to_owned(),
             model_name: parts.model.map(str::to_owned),
             tool_definitions: parts.tools.to_vec(),
         },
-        final_metrics: totals(parts, steps.done.len()),
+        final_metrics: metrics("total_", parts.usage, parts.cost_usd, Some(steps.done.len())),
         steps: steps.done,
         extra: DocumentExtra {
             evalsuite: parts.result.verdict(),
@@ -78,23 +78,19 @@ pub(crate) fn document<'d>(parts: &DocumentParts<'d>, redactor: &Redactor) -> Do
     }
 }
 
-fn totals(parts: &DocumentParts<'_>, steps: usize) -> FinalMetrics {
-    let mut totals = FinalMetrics { total_cost_usd: parts.cost_usd, total_steps: steps, ..FinalMetrics::default() };
-    if let Some(usage) = parts.usage {
-        totals.total_prompt_tokens = Some(usage.input.saturating_add(usage.cached));
-        totals.total_completion_tokens = Some(usage.output);
-        totals.total_cached_tokens = Some(usage.cached);
-        totals.extra = reasoning_tokens(usage);
-    }
-    totals
-}
-
-fn reasoning_tokens(usage: Usage) -> Object {
-    let mut object = Object::new();
-    if usage.reasoning > 0 {
-        object.insert("reasoning_tokens".to_owned(), usage.reasoning.into());
-    }
-    object
+/// Tokens and cost of a message, or those of all `steps` with names that begin with `prefix`.
+fn metrics(prefix: &str, usage: Option<Usage>, cost_usd: Option<f64>, steps: Option<usize>) -> Object {
+    let mut metrics = Object::new();
+    let mut set = |key: &str, value| set(&mut metrics, key, value);
+    set(&format!("{prefix}prompt_tokens"), usage.map(|usage| usage.input.saturating_add(usage.cached).into()));
+    set(&format!("{prefix}completion_tokens"), usage.map(|usage| usage.output.into()));
+    set(&format!("{prefix}cached_tokens"), usage.map(|usage| usage.cached.into()));
+    set(&format!("{prefix}cost_usd"), cost_usd.map(Value::from));
+    set("total_steps", steps.map(Value::from));
+    let reasoning = usage.map(|usage| usage.reasoning).filter(|tokens| *tokens > 0);
+    let more = reasoning.map(|tokens| Object::from_iter([("reasoning_tokens".to_owned(), Value::from(tokens))]));
+    set("extra", more.map(Value::from));
+    metrics
 }
 
 struct Steps<'r> {
@@ -232,19 +228,8 @@ fn speak(step: &mut Step, message: &Message) {
         keep_foreign(&mut step.extra, &silent);
     } else {
         step.reasoning_content.clone_from(&message.reasoning);
-        step.metrics = metrics(message);
+        step.metrics = metrics("", message.usage, message.cost_usd, None);
     }
-}
-
-fn metrics(message: &Message) -> Option<Object> {
-    let mut metrics = Object::new();
-    let mut set = |key, value| set(&mut metrics, key, value);
-    set("prompt_tokens", message.usage.map(|usage| usage.input.saturating_add(usage.cached).into()));
-    set("completion_tokens", message.usage.map(|usage| usage.output.into()));
-    set("cached_tokens", message.usage.map(|usage| usage.cached.into()));
-    set("cost_usd", message.cost_usd.map(Value::from));
-    set("extra", message.usage.map(reasoning_tokens).filter(|more| !more.is_empty()).map(Value::from));
-    (!metrics.is_empty()).then_some(metrics)
 }
 
 fn set(object: &mut Object, key: &str, value: Option<Value>) {
@@ -269,7 +254,8 @@ fn keep_foreign(extra: &mut Object, message: &Message) {
     set("reasoning_content", message.reasoning.as_deref().map(Value::from));
     set("model_name", message.model.as_deref().map(Value::from));
     set("llm_call_count", message.llm_call_count.map(Value::from));
-    set("metrics", metrics(message).map(Value::from));
+    let metrics = metrics("", message.usage, message.cost_usd, None);
+    set("metrics", (!metrics.is_empty()).then(|| metrics.into()));
 }
 
 fn write_call(call: &ToolCall, id: String) -> Call {
