@@ -54,19 +54,17 @@ fn extract(pairs: &[Pair<'_>], root: &Path) -> io::Result<()> {
     for (text, bytes) in all {
         let header = Header::parse(text).ok_or_else(|| damaged(text))?;
         let path = extracted_path(root, Path::new(header.path));
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
         match header.kind {
             Kind::Directory => {
                 fs::create_dir_all(&path)?;
                 directories.push((path, header.mode));
-                continue;
             }
             Kind::File => {
-                make_parent(&path)?;
                 fs::write(&path, bytes)?;
                 set_mode(&path, header.mode)?;
             }
             Kind::Link => {
-                make_parent(&path)?;
                 let destination = std::str::from_utf8(bytes).map_err(|_| damaged(text))?;
                 links.push((path, Path::new(destination)));
             }
@@ -85,10 +83,6 @@ fn damaged(header: &str) -> io::Error {
         io::ErrorKind::InvalidData,
         format!("the files embedded in the program are damaged at `{header}`; build it again"),
     )
-}
-
-fn make_parent(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), fs::create_dir_all)
 }
 
 #[cfg(all(test, unix))]

@@ -1,9 +1,7 @@
 //! Ids of runs, which are names of directories.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::process;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
 use crate::platform::clock::compact_timestamp;
@@ -39,12 +37,9 @@ fn of_cargo(cargo: &CargoParent) -> String {
 
 /// An id that no other run has: the time and 6 random hexadecimal digits.
 pub(crate) fn new_run_id() -> String {
-    static COUNTER: AtomicU32 = AtomicU32::new(0);
-    // The standard library's hash keys are random per process. The counter makes the ids of one process differ.
-    let mut hasher = RandomState::new().build_hasher();
-    hasher.write_u32(process::id());
-    hasher.write_u32(COUNTER.fetch_add(1, Ordering::Relaxed));
-    format!("{}-{:06x}", compact_timestamp(SystemTime::now()), hasher.finish() & 0x00ff_ffff)
+    // The standard library's hash keys are random, and others every time.
+    let random = RandomState::new().build_hasher().finish();
+    format!("{}-{:06x}", compact_timestamp(SystemTime::now()), random & 0x00ff_ffff)
 }
 
 #[cfg(test)]
