@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use evalsuite_loader::LoadedSuite;
 use evalsuite_schema::grader::AskedJudge;
-use evalsuite_schema::{Grader, Location, Target};
+use evalsuite_schema::{Case, Grader, Location, Target};
 use serde::{Deserialize, Serialize};
 
 /// What a suite says about its agent, targets and judges.
@@ -13,48 +13,15 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct SuiteFacts {
     /// Name of the agent.
     pub(crate) agent_name: Option<String>,
-    /// Names of the targets of its matrix.
-    pub(crate) targets: Vec<String>,
-    /// Without a matrix: names of the targets of its cases.
-    pub(crate) case_targets: Vec<String>,
-    /// The targets of either, with the names of their entries in a targets file.
-    pub(crate) entries: Vec<(String, String)>,
-    /// The judges that its graders ask.
-    pub(crate) judges: JudgeUses,
+    pub(crate) has_matrix: bool,
+    /// The targets of its matrix, without one those of its cases, each with the name of its entry in a targets file.
+    pub(crate) targets: Vec<(String, String)>,
+    /// Whether any built-in grader asks a judge.
+    pub(crate) asks_judges: bool,
+    /// The judges that graders name, each once.
+    pub(crate) named_judges: Vec<NamedJudge>,
     /// Where graders of type `json-schema` are written, each once: they need a feature of evalsuite.
     pub(crate) json_schemas: BTreeSet<Location>,
-}
-
-impl SuiteFacts {
-    pub(crate) fn new(suite: &LoadedSuite) -> Self {
-        let matrix = &suite.suite.targets;
-        let of_cases = suite.cases.iter().filter(|_| matrix.is_empty());
-        let of_cases: BTreeSet<&str> =
-            of_cases.map(|loaded| loaded.case.target.as_deref().unwrap_or("default")).collect();
-        let case_targets: Vec<String> = of_cases.into_iter().map(str::to_owned).collect();
-        let entry = |target: &Target| {
-            let entry = target.use_target.as_ref().unwrap_or(&target.name);
-            (target.name.clone(), entry.clone())
-        };
-        let of_matrix = matrix.iter().map(entry);
-        Self {
-            agent_name: suite.suite.agent_name.clone(),
-            targets: matrix.iter().map(|target| target.name.clone()).collect(),
-            entries: of_matrix.chain(case_targets.iter().map(|name| (name.clone(), name.clone()))).collect(),
-            case_targets,
-            judges: JudgeUses::of(suite),
-            json_schemas: suite.json_schemas(),
-        }
-    }
-}
-
-/// The judges that a suite's graders ask.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct JudgeUses {
-    /// Whether any built-in grader asks a judge.
-    pub(crate) any: bool,
-    /// The judges that graders name, each once.
-    pub(crate) named: Vec<NamedJudge>,
 }
 
 /// A judge that a grader names.
@@ -68,31 +35,43 @@ pub(crate) struct NamedJudge {
     pub(crate) location: Location,
 }
 
-impl JudgeUses {
-    fn of(suite: &LoadedSuite) -> Self {
-        let mut uses = Self::default();
-        for loaded in &suite.cases {
-            let mut turns = loaded.case.conversation.iter().flat_map(|conversation| &conversation.turns);
-            // A case or turn without graders has its expected output judged.
-            uses.any |= loaded.case.graders.is_empty() || turns.any(|turn| turn.graders.is_empty());
-            loaded.case.all_graders().for_each(|grader| uses.add(grader));
+impl SuiteFacts {
+    pub(crate) fn new(suite: &LoadedSuite) -> Self {
+        let matrix = &suite.suite.targets;
+        let entry = |target: &Target| target.use_target.as_ref().unwrap_or(&target.name).clone();
+        let mut targets: Vec<(String, String)> =
+            matrix.iter().map(|target| (target.name.clone(), entry(target))).collect();
+        if matrix.is_empty() {
+            let of_cases = suite.cases.iter().map(|loaded| loaded.case.target.as_deref().unwrap_or("default"));
+            let of_cases: BTreeSet<&str> = of_cases.collect();
+            targets.extend(of_cases.into_iter().map(|name| (name.to_owned(), name.to_owned())));
         }
-        uses
-    }
-
-    fn add(&mut self, grader: &Grader) {
-        for grader in grader.with_members() {
+        let mut asks_judges = suite.cases.iter().any(|loaded| asks_judge_of_output(&loaded.case));
+        let mut named_judges: Vec<NamedJudge> = Vec::new();
+        let graders = suite.cases.iter().flat_map(|loaded| loaded.case.all_graders());
+        for grader in graders.flat_map(Grader::with_members) {
             let Some(judge) = grader.config.asked_judge() else { continue };
-            self.any = true;
+            asks_judges = true;
             if let AskedJudge::Named(name) = judge
-                && self.named.iter().all(|known| known.name != name)
+                && named_judges.iter().all(|known| known.name != name)
             {
-                self.named.push(NamedJudge {
-                    name: name.to_owned(),
-                    grader: grader.name.clone(),
-                    location: grader.location.clone(),
-                });
+                let (grader, location) = (grader.name.clone(), grader.location.clone());
+                named_judges.push(NamedJudge { name: name.to_owned(), grader, location });
             }
         }
+        Self {
+            agent_name: suite.suite.agent_name.clone(),
+            has_matrix: !matrix.is_empty(),
+            targets,
+            asks_judges,
+            named_judges,
+            json_schemas: suite.json_schemas(),
+        }
     }
+}
+
+/// Whether a case, or a turn of it, has no graders: its expected output is judged.
+fn asks_judge_of_output(case: &Case) -> bool {
+    let mut turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
+    case.graders.is_empty() || turns.any(|turn| turn.graders.is_empty())
 }

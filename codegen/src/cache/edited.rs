@@ -36,13 +36,13 @@ pub(super) struct Changes {
 impl StoredSuite {
     /// The suite with what changed; `None` if only loading it as a whole can tell, which reports what cannot be read. `root` is the
     /// suite's directory.
-    pub(super) fn edited(self, changes: &Changes, request: &Request, root: &Path, started: SystemTime) -> Option<Self> {
-        let body = self.edited_body(changes, request, root)?;
-        let stamps = self.stamps.renewed(&changes.paths(), started)?;
-        Some(Self { stamps, body, ..self })
-    }
-
-    fn edited_body(&self, changes: &Changes, request: &Request, root: &Path) -> Option<statics::Body> {
+    pub(super) fn edited(
+        mut self,
+        changes: &Changes,
+        request: &Request,
+        root: &Path,
+        started: SystemTime,
+    ) -> Option<Self> {
         let sources: BTreeSet<String> = changes.files.iter().map(|file| source(file, root)).collect::<Option<_>>()?;
         let own: Vec<OwnFile<'_>> = sources.iter().map(|source| self.own_files.find(source)).collect::<Option<_>>()?;
         let part = load_part(request, Part { sources, ids: BTreeSet::new() });
@@ -70,14 +70,14 @@ impl StoredSuite {
             edited.push((file.index, line));
         }
         let files = self.files_with(&suite.files)?;
-        let mut body = self.body.clone();
         edited.iter().for_each(|(index, line)| lines[*index] = line);
-        body.texts.cases = lines.concat();
-        body.texts.files = statics::files(&files);
+        self.body.texts.cases = lines.concat();
+        self.body.texts.files = statics::files(&files);
         let mut about = suite.suite.clone();
         about.digest = suite_digest(&files);
-        body.texts.suite = statics::json_of(&about).ok()?;
-        Some(body)
+        self.body.texts.suite = statics::json_of(&about).ok()?;
+        self.stamps = self.stamps.renewed(&changes.paths(), started)?;
+        Some(self)
     }
 
     /// Whether no problem, old or new, is in one of the files, or depends on its text.
@@ -89,16 +89,14 @@ impl StoredSuite {
 
     /// The digests of all files, with those of a part.
     fn files_with(&self, part: &SuiteFiles) -> Option<SuiteFiles> {
-        let mut files = SuiteFiles::new();
-        for line in self.body.texts.files.lines() {
+        let file = |line: &str| {
             let (digest, path) = line.split_once(' ')?;
-            let digest = match part.get(path) {
-                Some(digest) => *digest,
-                None => parse_hexadecimal(digest)?,
-            };
-            files.insert(path.to_owned(), digest);
-        }
-        part.keys().all(|path| files.contains_key(path)).then_some(files)
+            Some((path.to_owned(), parse_hexadecimal(digest)?))
+        };
+        let mut files: SuiteFiles = self.body.texts.files.lines().map(file).collect::<Option<_>>()?;
+        let has_same_paths = part.keys().all(|path| files.contains_key(path));
+        files.extend(part.clone());
+        has_same_paths.then_some(files)
     }
 }
 

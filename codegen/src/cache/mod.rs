@@ -83,7 +83,7 @@ impl<'c> Cache<'c> {
         let suite = loaded.suite.as_ref()?;
         let mut warnings: Vec<Diagnostic> = loaded.diagnostics.clone().grouped().into_iter().collect();
         let body = Body::new(suite).ok()?;
-        let contents = match embed::gather(&body.json(), suite, self.request, &loaded.files) {
+        let contents = match embed::gather(&body.json(), &suite.suite.root, self.request, &loaded.files) {
             Ok(contents) => Some(contents),
             Err(problem) => {
                 warnings.push(*problem);

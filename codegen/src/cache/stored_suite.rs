@@ -18,7 +18,7 @@ use crate::suite_facts::SuiteFacts;
 use crate::suite_location::entry_path;
 
 /// First word of a cache file. Another number for another format.
-const FORMAT: &str = "evalsuite-cache-5";
+const FORMAT: &str = "evalsuite-cache-6";
 
 /// A suite as an expansion stored it.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_loader::source::Files;
-use evalsuite_loader::{LoadedSuite, LoadedTargets, Request};
+use evalsuite_loader::{LoadedTargets, Request};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{PathRef, Probe, Provider, TargetsFile};
 use references::{Need, Reference};
@@ -20,24 +20,18 @@ const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// Most files, directories and links of one suite: the compiler opens each of them.
 const MAX_ENTRIES: usize = 10_000;
 
-/// What the cases in the texts of a suite need, or why it is not embedded.
-pub(crate) fn gather(
-    texts: &[impl AsRef<str>],
-    suite: &LoadedSuite,
-    request: &Request,
-    files: &Files,
-) -> Result<Contents, Box<Diagnostic>> {
-    let mut contents = Contents::new(&request.package_root, &suite.suite.root);
+/// What is embedded, or why nothing is.
+type Gathered = Result<Contents, Box<Diagnostic>>;
+
+/// What the cases in the texts of a suite need, whose directory in the package is `root`.
+pub(crate) fn gather(texts: &[impl AsRef<str>], root: &str, request: &Request, files: &Files) -> Gathered {
+    let mut contents = Contents::new(&request.package_root, root);
     let found = references::of(texts).into_iter().try_for_each(|reference| contents.add(&reference));
-    checked(found.map(|()| contents), files, &request.package_root.join(&suite.suite.root))
+    checked(found.map(|()| contents), files, &request.package_root.join(root))
 }
 
 /// The targets file at a path in the package, with the directories of its commands; nothing for a file outside of the package.
-pub(crate) fn command_files(
-    file: &Path,
-    loaded: &LoadedTargets,
-    request: &Request,
-) -> Result<Contents, Box<Diagnostic>> {
+pub(crate) fn command_files(file: &Path, loaded: &LoadedTargets, request: &Request) -> Gathered {
     let root = file.parent().and_then(|folder| folder.strip_prefix(&request.package_root).ok()).and_then(Path::to_str);
     let path = file.strip_prefix(&request.package_root).ok().and_then(Path::to_str);
     let (Some(root), Some(path)) = (root, path) else { return Ok(Contents::default()) };
@@ -65,7 +59,7 @@ fn directories(targets: &TargetsFile) -> impl Iterator<Item = &PathRef> {
 }
 
 /// What was found, unless it is too much for a program.
-fn checked(found: io::Result<Contents>, files: &Files, root: &Path) -> Result<Contents, Box<Diagnostic>> {
+fn checked(found: io::Result<Contents>, files: &Files, root: &Path) -> Gathered {
     let (problem, largest) = match found {
         Err(error) => (format!("the files that cases need cannot be embedded: {error}"), String::new()),
         Ok(contents) => {

@@ -12,12 +12,12 @@ fn is_registered(binding: &Binding, name: &str) -> bool {
 
 /// Whether a judge of the suite may be a command of a targets file: also one that only the environment names.
 pub(super) fn may_be_commands(binding: &Binding, facts: Option<&SuiteFacts>) -> bool {
-    are_commands(binding, facts) || facts.is_some_and(|facts| facts.judges.any)
+    are_commands(binding, facts) || facts.is_some_and(|facts| facts.asks_judges)
 }
 
 /// Whether a judge that is named has to be a command of a targets file.
 pub(super) fn are_commands(binding: &Binding, facts: Option<&SuiteFacts>) -> bool {
-    let by_graders = facts.into_iter().flat_map(|facts| &facts.judges.named).map(|judge| judge.name.clone());
+    let by_graders = facts.into_iter().flat_map(|facts| &facts.named_judges).map(|judge| judge.name.clone());
     by_graders.chain(binding::values(binding.default_judges())).any(|name| !is_registered(binding, &name))
 }
 
@@ -27,7 +27,7 @@ pub(super) fn unknown(binding: &Binding, context: &Context, facts: &SuiteFacts) 
     if !context.all_judges_listed || !binding.has_tests() {
         return Vec::new();
     }
-    let by_graders = facts.judges.named.iter().map(|judge| {
+    let by_graders = facts.named_judges.iter().map(|judge| {
         let who = format!("grader `{}` asks the judge `{}`", judge.grader, judge.name);
         (judge.name.clone(), who, Some(&judge.location))
     });

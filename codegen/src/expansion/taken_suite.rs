@@ -117,30 +117,25 @@ fn code_of(
     match purpose {
         Purpose::Code => {
             code.body = Body::new(suite)?;
-            code.embedded = embedded(&code.body.json(), suite, files, reports);
+            code.embedded = embedded(&code.body.json(), &suite.suite.root, files, reports);
         }
         Purpose::Check if reports.binding.embed => {
             let named = suite.cases.iter().filter(|loaded| !loaded.stands_alone);
             let cases = named.map(|loaded| serde_json::to_string(&*loaded.case));
             let texts: Vec<String> =
                 cases.chain([serde_json::to_string(&suite.suite)]).collect::<serde_json::Result<_>>()?;
-            code.embedded = embedded(&texts, suite, files, reports);
+            code.embedded = embedded(&texts, &suite.suite.root, files, reports);
         }
         Purpose::Check => {}
     }
     Ok(code)
 }
 
-fn embedded(
-    texts: &[impl AsRef<str>],
-    suite: &LoadedSuite,
-    files: &Files,
-    reports: &mut Reports<'_>,
-) -> Option<Embedded> {
+fn embedded(texts: &[impl AsRef<str>], root: &str, files: &Files, reports: &mut Reports<'_>) -> Option<Embedded> {
     if !reports.binding.embed || reports.has_errors() {
         return None;
     }
-    match embed::gather(texts, suite, &reports.context.request, files) {
+    match embed::gather(texts, root, &reports.context.request, files) {
         Ok(files) => Some(Embedded { archive: None, files }),
         Err(problem) => {
             reports.add(*problem);

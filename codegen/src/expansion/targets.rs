@@ -15,7 +15,7 @@ use crate::suite_location::{entry_path, suite_directory};
 /// Whether each target of the suite has an agent of its own, so that there is no other agent.
 pub(super) fn all_have_agents(binding: &Binding, facts: &SuiteFacts) -> bool {
     let names = binding::names(&binding.agents);
-    facts.targets.iter().chain(&facts.case_targets).all(|target| names.contains(target))
+    facts.targets.iter().all(|(target, _)| names.contains(target))
 }
 
 /// The function that is the agent where a binding names none: it is called like the suite's agent, or `agent`.
@@ -27,7 +27,8 @@ pub(super) fn agent_function(facts: &SuiteFacts) -> Result<String, &str> {
 
 /// An error for every target that has an agent of its own and is not in the matrix. Without a matrix `EVALSUITE_TARGET` may name any.
 pub(super) fn unknown(binding: &Binding, facts: &SuiteFacts) -> Vec<Problem> {
-    let known: Vec<&str> = facts.targets.iter().map(String::as_str).collect();
+    let matrix = facts.targets.iter().filter(|_| facts.has_matrix);
+    let known: Vec<&str> = matrix.map(|(target, _)| target.as_str()).collect();
     let named = binding.agents.iter().map(|agent| (agent.name.span(), agent.name.value()));
     let unknown = named.filter(|(_, name)| !known.is_empty() && !known.contains(&name.as_str()));
     unknown
@@ -55,8 +56,8 @@ pub(super) fn missing_file(binding: &Binding, context: &Context, facts: &SuiteFa
 
 /// The entries of a targets file that the targets and judges of a suite name.
 pub(super) fn file_entries(facts: &SuiteFacts) -> impl Iterator<Item = &str> {
-    let judges = facts.judges.named.iter().map(|judge| judge.name.as_str());
-    facts.entries.iter().map(|(_, entry)| entry.as_str()).chain(judges)
+    let judges = facts.named_judges.iter().map(|judge| judge.name.as_str());
+    facts.targets.iter().map(|(_, entry)| entry.as_str()).chain(judges)
 }
 
 /// A warning for every target of the suite that the targets file does not define. Another file may be named when the tests run.
@@ -68,7 +69,7 @@ pub(super) fn undefined_in_file(
 ) -> Vec<Diagnostic> {
     let defined: Vec<&str> = file.names().collect();
     let own = binding::names(&binding.agents);
-    let by_command = facts.entries.iter().filter(|(target, _)| !own.contains(target)).map(|(_, entry)| entry);
+    let by_command = facts.targets.iter().filter(|(target, _)| !own.contains(target)).map(|(_, entry)| entry);
     // An entry named by a variable is known when the tests run.
     let literal = by_command.filter(|entry| !Syntax::Variable.is_in(entry));
     let undefined: BTreeSet<&String> = literal.filter(|entry| !defined.contains(&entry.as_str())).collect();

@@ -142,6 +142,7 @@ impl TrialRecord {
             runner_attempt: case.runner_attempt,
             requested_by: case.requested_by,
             threshold: case.threshold,
+            trials_planned: case.planned,
             ..Self::new()
         }
     }

@@ -28,7 +28,6 @@ impl LostTrial {
 pub(super) fn trial_without_record(case: &CaseRecord, summary: &TrialSummary) -> TrialRecord {
     let mut record = TrialRecord::of_case(case.clone());
     record.trial = summary.index;
-    record.trials_planned = case.planned;
     record.outcome = summary.outcome;
     record.score = summary.score;
     record.duration_ms = summary.duration_ms;
@@ -95,7 +94,7 @@ fn stored_trial(trial: LostTrial, case: &CaseRecord) -> TrialData {
     let LostTrial { directory, record, started } = trial;
     let record = record.unwrap_or_else(|| {
         let mut record = TrialRecord::of_case(case.clone());
-        (record.trials_planned, record.outcome) = (case.planned, Status::Error);
+        record.outcome = Status::Error;
         if let Some(started) = started {
             record.trial = started.trial;
             record.reason = Some(died(died_in(&started)));
