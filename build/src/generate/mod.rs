@@ -42,104 +42,85 @@ impl Generator {
 
     /// The agent: a path or another expression, in the scope of the `include!`. By default the function called like the
     /// suite's `agent_name`, or, if it has none, `agent`.
-    pub fn agent(mut self, expression: impl Into<String>) -> Self {
-        if let Some(agent) = self.expression(&expression.into()) {
-            self.binding.agent = Agent::Expression(Box::new(agent));
-        }
-        self
+    pub fn agent(self, expression: impl Into<String>) -> Self {
+        self.with_expression(expression, |binding, agent| binding.agent = Agent::Expression(Box::new(agent)))
     }
 
     /// The agents are commands of a targets file, as with `agent = "cli"` of the macro.
-    pub fn cli_agents(mut self) -> Self {
-        self.binding.agent = Agent::Commands;
-        self
+    pub fn cli_agents(self) -> Self {
+        self.with(|binding| binding.agent = Agent::Commands)
     }
 
     /// No agent: only `SUITE`, no tests.
-    pub fn no_agent(mut self) -> Self {
-        self.binding.agent = Agent::None;
-        self
+    pub fn no_agent(self) -> Self {
+        self.with(|binding| binding.agent = Agent::None)
     }
 
     /// The agent of one target of the matrix.
-    pub fn target_agent(mut self, target: impl Into<String>, expression: impl Into<String>) -> Self {
-        let agent = self.named(target, &expression.into());
-        self.binding.agents.extend(agent);
-        self
+    pub fn target_agent(self, target: impl Into<String>, expression: impl Into<String>) -> Self {
+        self.with_named(target, expression, |binding| &mut binding.agents)
     }
 
     /// Graders by path, each under the name of its last segment.
     pub fn graders<P: Into<String>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
         for path in paths {
             let path = path.into();
-            let Some(value) = self.expression(&path) else { continue };
-            match NamedExpr::from_path(value) {
-                Some(grader) => self.binding.graders.push(grader),
-                None => {
+            match syn::parse_str(&path).map(NamedExpr::from_path) {
+                Ok(Some(grader)) => self.binding.graders.push(grader),
+                Ok(None) => {
                     self.report(format!("`{path}` is not the path of a grader; name it with `.grader(\"name\", …)`"))
                 }
+                Err(error) => self.report(not_an_expression(&path, &error)),
             }
         }
         self
     }
 
     /// A grader with a name of its own.
-    pub fn grader(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
-        let grader = self.named(name, &expression.into());
-        self.binding.graders.extend(grader);
-        self
+    pub fn grader(self, name: impl Into<String>, expression: impl Into<String>) -> Self {
+        self.with_named(name, expression, |binding| &mut binding.graders)
     }
 
     /// The judge of graders that name none: a path or another expression.
-    pub fn judge(mut self, expression: impl Into<String>) -> Self {
-        if let Some(judge) = self.expression(&expression.into()) {
-            self.binding.judge = Some(Judge::Expression(Box::new(judge)));
-        }
-        self
+    pub fn judge(self, expression: impl Into<String>) -> Self {
+        self.with_expression(expression, |binding, judge| binding.judge = Some(Judge::Expression(Box::new(judge))))
     }
 
     /// A judge under the name that graders write as `target`.
-    pub fn named_judge(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
-        let judge = self.named(name, &expression.into());
-        self.binding.judges.extend(judge);
-        self
+    pub fn named_judge(self, name: impl Into<String>, expression: impl Into<String>) -> Self {
+        self.with_named(name, expression, |binding| &mut binding.judges)
     }
 
     /// The judges of graders that name none, by their names: those of [`named_judge`](Self::named_judge), or commands of a targets
     /// file. Of several the majority decides.
-    pub fn default_judges<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.binding.judge = Some(Judge::Named(literals(names).collect()));
-        self
+    pub fn default_judges<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.with(|binding| binding.judge = Some(Judge::Named(literals(names).collect())))
     }
 
     /// How many judgements follow a failing one, so that the majority decides: an even number up to 10; 2 by default.
-    pub fn judge_confirm(mut self, judgements: u32) -> Self {
-        self.binding.judge_confirm = Some(LitInt::new(&judgements.to_string(), Span::call_site()));
-        self
+    pub fn judge_confirm(self, judgements: u32) -> Self {
+        let judgements = LitInt::new(&judgements.to_string(), Span::call_site());
+        self.with(|binding| binding.judge_confirm = Some(judgements))
     }
 
     /// The tokio runtime of async agents, graders and judges: an expression for the `Handle` of a multi-thread runtime.
-    pub fn runtime(mut self, expression: impl Into<String>) -> Self {
-        self.binding.runtime = self.expression(&expression.into());
-        self
+    pub fn runtime(self, expression: impl Into<String>) -> Self {
+        self.with_expression(expression, |binding, runtime| binding.runtime = Some(runtime))
     }
 
     /// The target matrix, for a suite whose files have none.
-    pub fn targets<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.binding.targets.extend(literals(names));
-        self
+    pub fn targets<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.with(|binding| binding.targets.extend(literals(names)))
     }
 
     /// Environment variables without which the cases are skipped.
-    pub fn require_env<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.binding.require_env.extend(literals(names));
-        self
+    pub fn require_env<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.with(|binding| binding.require_env.extend(literals(names)))
     }
 
     /// Programs without which the cases are skipped.
-    pub fn require_commands<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.binding.require_commands.extend(literals(names));
-        self
+    pub fn require_commands<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.with(|binding| binding.require_commands.extend(literals(names)))
     }
 
     /// Name of the generated module, and of the file. By default the last component of the entry path.
@@ -153,33 +134,28 @@ impl Generator {
     }
 
     /// Marks the tests `#[ignore = "reason"]`.
-    pub fn ignore(mut self, reason: impl Into<String>) -> Self {
-        self.binding.ignore = Some(literal(reason));
-        self
+    pub fn ignore(self, reason: impl Into<String>) -> Self {
+        self.with(|binding| binding.ignore = Some(literal(reason)))
     }
 
     /// Whether a task's `workspace/` and `fixture_*` keys are its fixtures; they are by default.
-    pub fn fixtures(mut self, on: bool) -> Self {
-        self.binding.fixtures = on;
-        self
+    pub fn fixtures(self, on: bool) -> Self {
+        self.with(|binding| binding.fixtures = on)
     }
 
     /// Whether the files that cases need are embedded in the test program, up to 32 MiB; they are by default.
-    pub fn embed(mut self, on: bool) -> Self {
-        self.binding.embed = on;
-        self
+    pub fn embed(self, on: bool) -> Self {
+        self.with(|binding| binding.embed = on)
     }
 
     /// Makes warnings fail the build.
-    pub fn deny_warnings(mut self) -> Self {
-        self.binding.deny_warnings = true;
-        self
+    pub fn deny_warnings(self) -> Self {
+        self.with(|binding| binding.deny_warnings = true)
     }
 
     /// Leaves out warnings with these names.
-    pub fn allow<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.binding.allow.extend(literals(names));
-        self
+    pub fn allow<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.with(|binding| binding.allow.extend(literals(names)))
     }
 
     /// Writes `$OUT_DIR/evalsuite/NAME.rs`, NAME being the module's name, and tracks the suite. Problems of the suite are
@@ -248,18 +224,30 @@ impl Generator {
         (whole.is_dir() && !package.root.starts_with(whole)).then(|| directory.to_path_buf())
     }
 
-    fn expression(&mut self, text: &str) -> Option<Expr> {
-        match syn::parse_str(text) {
-            Ok(expression) => Some(expression),
-            Err(error) => {
-                self.report(format!("`{text}` is not a Rust expression: {error}"));
-                None
-            }
-        }
+    fn with(mut self, change: impl FnOnce(&mut Binding)) -> Self {
+        change(&mut self.binding);
+        self
     }
 
-    fn named(&mut self, name: impl Into<String>, expression: &str) -> Option<NamedExpr> {
-        Some(NamedExpr { name: literal(name), value: self.expression(expression)? })
+    /// With a Rust expression. What is none is reported.
+    fn with_expression(mut self, text: impl Into<String>, change: impl FnOnce(&mut Binding, Expr)) -> Self {
+        let text = text.into();
+        match syn::parse_str(&text) {
+            Ok(expression) => change(&mut self.binding, expression),
+            Err(error) => self.report(not_an_expression(&text, &error)),
+        }
+        self
+    }
+
+    /// With a Rust expression in one of the lists of a binding, under a name.
+    fn with_named(
+        self,
+        name: impl Into<String>,
+        expression: impl Into<String>,
+        list: impl FnOnce(&mut Binding) -> &mut Vec<NamedExpr>,
+    ) -> Self {
+        let name = literal(name);
+        self.with_expression(expression, |binding, value| list(binding).push(NamedExpr { name, value }))
     }
 
     fn report(&mut self, message: String) {
@@ -271,6 +259,10 @@ impl fmt::Debug for Generator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Generator").field("entry", &self.binding.entry.value()).finish_non_exhaustive()
     }
+}
+
+fn not_an_expression(text: &str, error: &syn::Error) -> String {
+    format!("`{text}` is not a Rust expression: {error}")
 }
 
 fn literal(text: impl Into<String>) -> LitStr {
