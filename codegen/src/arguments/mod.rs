@@ -72,22 +72,16 @@ fn next_argument(
         return Err(syn::Error::new(name.span(), format!("argument `{text}` is given twice")));
     }
     seen.push(text.clone());
-    if argument.value.is_empty() {
-        if input.peek(Token![=]) {
-            return Err(syn::Error::new(name.span(), format!("`{text}` is a flag and takes no value")));
-        }
-        return (argument.parse)(binding, input, problems);
+    let (is_flag, is_assigned) = (argument.value.is_empty(), input.parse::<Option<Token![=]>>()?.is_some());
+    let has_value = !input.is_empty() && !input.peek(Token![,]);
+    if is_flag && is_assigned {
+        return Err(syn::Error::new(name.span(), format!("`{text}` is a flag and takes no value")));
     }
-    let needs_value = || syn::Error::new(name.span(), format!("argument `{text}` needs a value: `{text} = …`"));
-    if input.is_empty() || input.peek(Token![,]) {
-        return Err(needs_value());
+    if !is_flag && !has_value {
+        return Err(syn::Error::new(name.span(), format!("argument `{text}` needs a value: `{text} = …`")));
     }
-    if !input.peek(Token![=]) {
+    if !is_flag && !is_assigned {
         return Err(input.error(format!("expected `=` after `{text}`")));
-    }
-    input.parse::<Token![=]>()?;
-    if input.is_empty() || input.peek(Token![,]) {
-        return Err(needs_value());
     }
     (argument.parse)(binding, input, problems)
 }
