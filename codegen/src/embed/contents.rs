@@ -21,44 +21,35 @@ pub(crate) struct Contents {
     package_root: PathBuf,
     suite_root: PathBuf,
     pub(super) entries: BTreeMap<String, ContentEntry>,
-    pub(super) bytes: u64,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct ContentEntry {
-    pub(super) source: PathBuf,
+    source: PathBuf,
+    kind: Kind,
     mode: u32,
-    pub(super) content: EntryContent,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum EntryContent {
-    File(u64),
-    Directory,
-    Link(String),
+    /// Bytes of a file.
+    size: u64,
+    /// What a link leads to.
+    destination: String,
 }
 
 impl Contents {
     pub(super) fn new(package_root: &Path, suite_root: &str) -> Self {
         let (package_root, suite_root) = (package_root.to_path_buf(), package_root.join(suite_root));
-        Self { package_root, suite_root, entries: BTreeMap::new(), bytes: 0 }
+        Self { package_root, suite_root, entries: BTreeMap::new() }
     }
 
     /// Adds what a case names. A missing path is reported where it is used.
     pub(super) fn add(&mut self, reference: &Reference) -> io::Result<()> {
         let (path, source) = (&reference.path, self.package_root.join(&reference.path));
         let Ok(metadata) = fs::metadata(&source) else { return Ok(()) };
-        let mode = mode(&metadata, &source);
-        if metadata.is_file() {
-            self.insert(path.clone(), source, mode, EntryContent::File(metadata.len()));
-        } else if metadata.is_dir() {
-            self.insert(path.clone(), source.clone(), mode, EntryContent::Directory);
-            // Of the suite's own directory only what is named somewhere is needed.
-            if reference.need != Need::WorkingDirectory || !self.suite_root.starts_with(&source) {
-                self.add_tree(&source, path, reference.need == Need::Repository)?;
-            }
+        // Of the suite's own directory only what is named somewhere is needed.
+        let is_whole = reference.need != Need::WorkingDirectory || !self.suite_root.starts_with(&source);
+        if metadata.is_dir() && is_whole {
+            self.add_tree(&source, path, reference.need == Need::Repository)?;
         }
-        Ok(())
+        self.insert(path.clone(), source, &metadata)
     }
 
     /// Adds everything below `directory`.
@@ -66,36 +57,34 @@ impl Contents {
         let tree = WalkDir::new(directory).min_depth(1).into_iter();
         for entry in tree.filter_entry(|entry| with_git || entry.file_name() != ".git") {
             let entry = entry?;
+            let below = entry.path().strip_prefix(directory).map_err(io::Error::other)?;
+            let path = format!("{path}/{}", utf8(below, entry.path())?);
             let metadata = entry.metadata()?;
-            let source = entry.into_path();
-            let not_utf8 = || io::Error::other(format!("{} is not UTF-8", source.display()));
-            let below = source.strip_prefix(directory).map_err(io::Error::other)?;
-            below.to_str().ok_or_else(not_utf8)?;
-            let below = with_slashes(below);
-            let content = if metadata.is_symlink() {
-                let destination = fs::read_link(&source).map_err(|error| error_at(&source, &error))?;
-                destination.to_str().ok_or_else(not_utf8)?;
-                EntryContent::Link(with_slashes(&destination))
-            } else if metadata.is_dir() {
-                EntryContent::Directory
-            } else if metadata.is_file() {
-                EntryContent::File(metadata.len())
-            } else {
-                continue;
-            };
-            let mode = mode(&metadata, &source);
-            self.insert(format!("{path}/{below}"), source, mode, content);
+            self.insert(path, entry.into_path(), &metadata)?;
         }
         Ok(())
     }
 
-    fn insert(&mut self, path: String, source: PathBuf, mode: u32, content: EntryContent) {
-        if let EntryContent::File(bytes) = content
-            && !self.entries.contains_key(&path)
-        {
-            self.bytes = self.bytes.saturating_add(bytes);
-        }
-        self.entries.insert(path, ContentEntry { source, mode, content });
+    /// Adds a file, directory or link.
+    fn insert(&mut self, path: String, source: PathBuf, metadata: &Metadata) -> io::Result<()> {
+        let (kind, size, destination) = if metadata.is_symlink() {
+            let destination = fs::read_link(&source).map_err(|error| error_at(&source, &error))?;
+            (Kind::Link, 0, utf8(&destination, &source)?)
+        } else if metadata.is_dir() {
+            (Kind::Directory, 0, String::new())
+        } else if metadata.is_file() {
+            (Kind::File, metadata.len(), String::new())
+        } else {
+            return Ok(());
+        };
+        let mode = mode(metadata, &source);
+        self.entries.insert(path, ContentEntry { source, kind, mode, size, destination });
+        Ok(())
+    }
+
+    /// The bytes of all files.
+    pub(super) fn bytes(&self) -> u64 {
+        self.entries.values().fold(0, |bytes, entry| bytes.saturating_add(entry.size))
     }
 
     /// Where every entry is on disk.
@@ -105,43 +94,36 @@ impl Contents {
 
     /// The files that matter: those with a twentieth of the bytes or more, at most three.
     pub(super) fn largest(&self) -> impl Iterator<Item = (&Path, u64)> {
-        let size = |entry: &ContentEntry| match entry.content {
-            EntryContent::File(bytes) => bytes,
-            EntryContent::Directory | EntryContent::Link(_) => 0,
-        };
-        let mut entries: Vec<&ContentEntry> =
-            self.entries.values().filter(|entry| size(entry) > 0 && size(entry) >= self.bytes / 20).collect();
-        entries.sort_by_key(|entry| std::cmp::Reverse(size(entry)));
-        entries.into_iter().take(3).map(move |entry| (entry.source.as_path(), size(entry)))
+        let least = (self.bytes() / 20).max(1);
+        let mut entries: Vec<&ContentEntry> = self.entries.values().filter(|entry| entry.size >= least).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.size));
+        entries.into_iter().take(3).map(|entry| (entry.source.as_path(), entry.size))
     }
 
     /// Adds everything of `more`.
     pub(crate) fn extend(&mut self, more: Self) {
-        for (path, entry) in more.entries {
-            self.insert(path, entry.source, entry.mode, entry.content);
-        }
+        self.entries.extend(more.entries);
     }
 
     /// Files that the code includes by itself.
     pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
-        let files = self.entries.values().filter(|entry| matches!(entry.content, EntryContent::File(_)));
+        let files = self.entries.values().filter(|entry| entry.kind == Kind::File);
         files.map(|entry| entry.source.clone())
     }
 
     /// The elements of the Rust expression that includes each file.
     fn pairs(&self) -> String {
         let pair = |(path, entry): (&String, &ContentEntry)| {
-            let bytes = match (&entry.content, entry.source.to_str()) {
-                (EntryContent::File(_), Some(source)) => {
-                    format!("::core::include_bytes!({})", string_literal(source))
-                }
-                (EntryContent::Link(destination), _) => format!("str::as_bytes({})", string_literal(destination)),
-                (EntryContent::Directory | EntryContent::File(_), _) => "&[]".to_owned(),
+            let bytes = match (entry.kind, entry.source.to_str()) {
+                (Kind::File, Some(source)) => format!("::core::include_bytes!({})", string_literal(source)),
+                (Kind::Link, _) => format!("str::as_bytes({})", string_literal(&entry.destination)),
+                (Kind::Directory | Kind::File, _) => "&[]".to_owned(),
             };
             format!("({}, {bytes}), ", string_literal(&entry.header(path)))
         };
         self.entries.iter().map(pair).collect()
     }
+
     /// Writes everything as one archive, unless there is nothing to write. An archive with the same content is left unchanged.
     fn write_archive(&self, path: &Path) -> io::Result<bool> {
         if self.entries.is_empty() {
@@ -150,10 +132,10 @@ impl Contents {
         let mut archive = Vec::new();
         for (path, entry) in &self.entries {
             let header = entry.header(path);
-            let bytes: &[u8] = match &entry.content {
-                EntryContent::File(_) => &fs::read(&entry.source).map_err(|error| error_at(&entry.source, &error))?,
-                EntryContent::Directory => &[],
-                EntryContent::Link(destination) => destination.as_bytes(),
+            let bytes: &[u8] = match entry.kind {
+                Kind::File => &fs::read(&entry.source).map_err(|error| error_at(&entry.source, &error))?,
+                Kind::Directory => &[],
+                Kind::Link => entry.destination.as_bytes(),
             };
             embedded::push(&mut archive, (&header, bytes));
         }
@@ -192,18 +174,19 @@ impl Embedded {
     }
 }
 
+/// A path in or at `source` with `/` separators.
+fn utf8(path: &Path, source: &Path) -> io::Result<String> {
+    path.to_str().ok_or_else(|| io::Error::other(format!("{} is not UTF-8", source.display())))?;
+    Ok(with_slashes(path))
+}
+
 fn error_at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 impl ContentEntry {
     fn header(&self, path: &str) -> String {
-        let kind = match self.content {
-            EntryContent::File(_) => Kind::File,
-            EntryContent::Directory => Kind::Directory,
-            EntryContent::Link(_) => Kind::Link,
-        };
-        Header { kind, mode: self.mode, path }.to_string()
+        Header { kind: self.kind, mode: self.mode, path }.to_string()
     }
 }
 

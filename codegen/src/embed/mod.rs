@@ -63,8 +63,9 @@ fn checked(found: io::Result<Contents>, files: &Files, root: &Path) -> Gathered 
     let (problem, largest) = match found {
         Err(error) => (format!("the files that cases need cannot be embedded: {error}"), String::new()),
         Ok(contents) => {
-            let (bytes, most, count) = (megabytes(contents.bytes), megabytes(MAX_BYTES), contents.entries.len());
-            let problem = if contents.bytes > MAX_BYTES {
+            let (bytes, count) = (contents.bytes(), contents.entries.len());
+            let problem = if bytes > MAX_BYTES {
+                let (bytes, most) = (megabytes(bytes), megabytes(MAX_BYTES));
                 format!("the files that cases need are {bytes}, more than the {most} of a suite that are embedded")
             } else if count > MAX_ENTRIES {
                 format!("cases need {count} files, more than the {MAX_ENTRIES} of a suite that are embedded")
