@@ -37,7 +37,7 @@ mod tracking;
 mod generate;
 
 #[cfg(test)]
-mod fixture;
+mod tests;
 
 use std::path::PathBuf;
 

@@ -39,4 +39,4 @@ pub mod arguments;
 pub mod expansion;
 
 #[cfg(test)]
-mod fixture;
+mod tests;

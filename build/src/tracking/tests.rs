@@ -6,7 +6,7 @@ use std::path::Path;
 use evalsuite_discovery::{Tree, directory_links};
 
 use super::track;
-use crate::fixture::Fixture;
+use crate::tests::fixture::Fixture;
 
 fn fixture() -> Fixture {
     let fixture = Fixture::new(&[]);
