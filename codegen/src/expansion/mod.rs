@@ -5,7 +5,6 @@
 
 mod judges;
 mod module_name;
-mod origin;
 mod reports;
 mod suite_checks;
 mod taken_suite;
@@ -17,6 +16,7 @@ use std::path::{Path, PathBuf};
 use evalsuite_loader::{Loaded, LoadedSuite, Request};
 use evalsuite_schema::Requires;
 use proc_macro2::TokenStream;
+use quote::quote;
 use reports::Reports;
 use taken_suite::{Purpose, TakenSuite};
 
@@ -87,7 +87,7 @@ pub fn expand(binding: Binding, context: &Context, problems: Vec<Problem>) -> Ex
     let code = if reports.has_errors() { SuiteCode::empty() } else { code };
     let Reports { problems, recorded_warnings, .. } = reports;
     let problems = binding::limited(problems, &binding.entry);
-    let origin = origin::constant(&binding, context);
+    let origin = origin(&binding, context);
     Expansion { binding, module, code, problems, recorded_warnings, files, origin }
 }
 
@@ -112,6 +112,45 @@ pub fn suite_request(binding: &Binding, context: &Context) -> Request {
     request.fixtures = binding.fixtures;
     request.allow_docker |= binding.allows(allowed_warnings::DOCKER);
     request
+}
+
+/// How a suite was loaded, as the constant `__ORIGIN`: a program with the feature `reload` loads it in the same way. It is `None` in a
+/// program that cannot load suites.
+fn origin(of_binding: &Binding, context: &Context) -> TokenStream {
+    let request = &context.request;
+    let entry = &request.entry;
+    // Directory of the source file that names the entry, relative to the package's where it is inside.
+    let source_dir = match request.source_dir.as_ref().filter(|_| entry.starts_with("./")) {
+        Some(directory) => {
+            let directory = directory.strip_prefix(&request.package_root).unwrap_or(directory).to_string_lossy();
+            quote!(::core::option::Option::Some(#directory))
+        }
+        None => quote!(::core::option::Option::None),
+    };
+    let [targets, allow, require_env, require_commands] =
+        [&of_binding.targets, &of_binding.allow, &of_binding.require_env, &of_binding.require_commands]
+            .map(|literals| binding::values(literals));
+    let fixtures = of_binding.fixtures;
+    let allow_docker = of_binding.allows(allowed_warnings::DOCKER);
+    let deny_warnings = context.deny_warnings || of_binding.deny_warnings;
+    let has_tests = of_binding.has_tests();
+    quote! {
+        const __ORIGIN: ::core::option::Option<&__evalsuite::__private::Origin> = __evalsuite::__origin! {
+            __evalsuite::__private::Origin {
+            entry: #entry,
+            source_dir: #source_dir,
+            targets: &[#(#targets),*],
+            fixtures: #fixtures,
+            require_env: &[#(#require_env),*],
+            require_commands: &[#(#require_commands),*],
+            allow: &[#(#allow),*],
+            allow_docker: #allow_docker,
+            deny_warnings: #deny_warnings,
+            lists_graders: #has_tests,
+            files: &__texts::FILES,
+            }
+        };
+    }
 }
 
 fn requires(binding: &Binding) -> Requires {

@@ -1,14 +1,21 @@
 //! A checked suite as the text of a `static` and of test functions.
 
-mod suite_static;
 mod suite_texts;
-mod test_functions;
 
-use evalsuite_loader::LoadedSuite;
+use evalsuite_loader::{LoadedSuite, Test};
+use evalsuite_schema::{Calibration, Location};
 
 pub(crate) use suite_texts::{SuiteTexts, case_line, files, json_of};
 
-use crate::rust_literals;
+use crate::rust_literals::{escape_bidirectional, option_literal, push_raw, string_literal};
+
+/// Short names of what stands in every case: rustc resolves each path anew.
+const NAMES: &str = "#[allow(unused_imports)]\nuse ::core::option::Option::{None as __None, Some as __Some};\n\
+                     #[allow(unused_imports)]\nuse __evalsuite::EvalCase as __Case;\n\
+                     #[allow(unused_imports)]\nuse __evalsuite::__private::CompiledJson::Case as __Json;\n";
+
+const SOME: &str = "::core::option::Option::Some";
+const NONE: &str = "::core::option::Option::None";
 
 /// The code that depends on nothing but the suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,15 +34,16 @@ impl Body {
         // Growing in steps would copy the text several times.
         let statics = String::with_capacity(512 * (suite.tests.len() + 1));
         let mut body = Self { statics, texts: SuiteTexts::new(suite)?, tests: String::new() };
-        suite_static::push(&mut body.statics, suite)?;
-        test_functions::push(&mut body.tests, suite);
+        push_suite(&mut body.statics, suite)?;
+        push_tests(&mut body.tests, suite);
         Ok(body)
     }
 
     /// A suite without cases and tests, for code that uses a suite which cannot be loaded.
     pub(crate) fn empty() -> Self {
         let mut statics = String::new();
-        suite_static::push_empty(&mut statics);
+        push_start(&mut statics, "Empty: the suite cannot be used.", ["\"\"", NONE, "\"\"", "Text(\"{}\")", "", NONE]);
+        statics.push_str(END);
         Self { statics, texts: SuiteTexts::default(), tests: String::new() }
     }
 
@@ -47,7 +55,106 @@ impl Body {
     /// The tests, ignored if there is a reason to.
     pub(crate) fn tests(&self, ignore: Option<&str>) -> String {
         let Some(reason) = ignore else { return self.tests.clone() };
-        let reason = rust_literals::string_literal(reason);
+        let reason = string_literal(reason);
         self.tests.replace("#[test]", &format!("#[test]\n#[ignore = {reason}]"))
+    }
+}
+
+/// Adds `pub static SUITE`.
+fn push_suite(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<()> {
+    let about = &suite.suite;
+    let (name, root) = (string_literal(&about.name), string_literal(&about.root));
+    let agent_name = option_literal(about.agent_name.as_deref(), (SOME, NONE));
+    let source = |(kind, path): &(String, String)| format!("({}, {}), ", string_literal(kind), string_literal(path));
+    let sources: String = suite.sources.iter().map(source).collect();
+    let mut calibration = NONE.to_owned();
+    if let Some(found) = &suite.calibration {
+        calibration = format!("{SOME}(");
+        push_raw(&mut calibration, &escape_bidirectional(one_sample_a_line(found)?));
+        calibration.push(')');
+    }
+    out.push_str(NAMES);
+    let values = [&*name, &agent_name, &root, "Suite(&__texts::TEXTS)", &sources, &calibration];
+    push_start(out, "The suite with all its cases.", values);
+    for test in &suite.tests {
+        push_case(out, suite, test);
+    }
+    out.push_str(END);
+    Ok(())
+}
+
+/// Adds the start of `pub static SUITE`, up to its cases.
+fn push_start(out: &mut String, doc: &str, [name, agent_name, root, json, sources, calibration]: [&str; 6]) {
+    out.push_str(&format!(
+        "/// {doc}\npub static SUITE: __evalsuite::EvalSuite = __evalsuite::EvalSuite {{\nname: {name},\nagent_name: {agent_name},\n\
+         module_path: ::core::module_path!(),\npackage: ::core::env!(\"CARGO_PKG_NAME\"),\n\
+         package_version: ::core::env!(\"CARGO_PKG_VERSION\"),\nmanifest_dir: ::core::env!(\"CARGO_MANIFEST_DIR\"),\nroot: {root},\n\
+         json: __evalsuite::__private::CompiledJson::{json},\nsources: &[{sources}],\ndiagnostics: __DIAGNOSTICS,\n\
+         embedded: __EMBEDDED,\norigin: __ORIGIN,\ncalibration: {calibration},\ncases: &[\n"
+    ));
+}
+
+/// What follows the cases.
+const END: &str = "],\n};\n";
+
+/// As JSON that can be read in an editor.
+fn one_sample_a_line(calibration: &Calibration) -> serde_json::Result<String> {
+    let samples = calibration.samples.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+    let mut without_samples = Calibration::new(calibration.location.clone());
+    (without_samples.tolerance, without_samples.threshold) = (calibration.tolerance, calibration.threshold);
+    without_samples.bar = calibration.bar;
+    let text = serde_json::to_string(&without_samples)?;
+    Ok(text.replacen("\"samples\":[]", &format!("\"samples\":[\n{}\n]", samples.join(",\n")), 1))
+}
+
+fn push_case(out: &mut String, suite: &LoadedSuite, test: &Test) {
+    let loaded = &suite.cases[test.case];
+    let (id, test_name) = (string_literal(&loaded.case.id), string_literal(&test.path.join("::")));
+    let Location { file, line, column, .. } = &loaded.case.location;
+    let (file, source) = (string_literal(file), string_literal(&loaded.source));
+    let target = option_literal(test.target.as_deref(), ("__Some", "__None"));
+    let tags: String = loaded.case.tags.iter().map(|tag| string_literal(tag) + ", ").collect();
+    out.push_str(&format!(
+        "__Case {{ id: {id}, test_name: {test_name}, file: {file}, line: {line}, column: {column}, source: {source}, \
+         target: {target}, tags: &[{tags}], json: __Json(&__texts::TEXTS, {}) }},\n",
+        test.case
+    ));
+}
+
+/// Adds the test functions, each a call with an index: nothing is compiled per case but that call.
+fn push_tests(out: &mut String, suite: &LoadedSuite) {
+    let tests = suite.tests.iter().enumerate();
+    let mut tests: Vec<(&[String], &String, usize)> = tests
+        .filter_map(|(index, test)| test.path.split_last().map(|(function, folders)| (folders, function, index)))
+        .collect();
+    // Stable: within a folder tests stay in the order of the suite.
+    tests.sort_by(|a, b| a.0.cmp(b.0));
+    let mut open: &[String] = &[];
+    for (folders, function, index) in tests {
+        if folders != open {
+            open_modules(out, open, folders);
+            open = folders;
+        }
+        let root = "super::".repeat(folders.len());
+        out.push_str(&format!("#[test]\nfn {function}() {{\n{root}__run({index})\n}}\n"));
+    }
+    open_modules(out, open, &[]);
+    if suite.calibration.is_some() {
+        out.push_str("#[test]\nfn judge_calibration() {\n__evalsuite::__private::judge_calibration(evals)\n}\n");
+    }
+    if suite.cases.iter().any(|loaded| loaded.case.has_examples()) {
+        out.push_str("#[test]\nfn grader_examples() {\n__evalsuite::__private::grader_examples(evals)\n}\n");
+    }
+}
+
+/// Closes modules of `open` and opens those of `wanted` until the latter are open.
+fn open_modules(out: &mut String, open: &[String], wanted: &[String]) {
+    let common = open.iter().zip(wanted).take_while(|(a, b)| a == b).count();
+    out.push_str(&"}\n".repeat(open.len() - common));
+    for (depth, name) in wanted.iter().enumerate().skip(common) {
+        if depth == 0 {
+            out.push_str("#[cfg(test)]\n");
+        }
+        out.push_str(&format!("mod {name} {{\n"));
     }
 }
