@@ -65,7 +65,9 @@ impl<'c> Cache<'c> {
     pub(crate) fn find(&self) -> Option<StoredSuite> {
         let path = self.file();
         let stored = StoredSuite::read(&path)?;
-        if stored.record.key != self.key || !stored.record.has_archive(&self.location.out_dir) {
+        let archive = stored.record.embedded.as_ref().and_then(|embedded| embedded.archive.as_ref());
+        let has_archive = archive.is_none_or(|path| self.location.out_dir.join(path).is_file());
+        if stored.record.key != self.key || !has_archive {
             return None;
         }
         let changes = Changes::of(&stored.stamps)?;

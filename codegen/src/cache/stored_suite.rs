@@ -70,14 +70,6 @@ impl SuiteKey {
     }
 }
 
-impl SuiteRecord {
-    /// Whether the archive exists, if there has to be one.
-    pub(super) fn has_archive(&self, out_dir: &Path) -> bool {
-        let archive = self.embedded.as_ref().and_then(|embedded| embedded.archive.as_ref());
-        archive.is_none_or(|path| out_dir.join(path).is_file())
-    }
-}
-
 impl StoredSuite {
     /// The content of a cache file; `None` if there is none, or it is damaged.
     pub(super) fn read(path: &Path) -> Option<Self> {
