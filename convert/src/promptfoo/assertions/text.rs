@@ -4,7 +4,7 @@ use evalsuite_loader::document::Data;
 use evalsuite_schema::json::json;
 
 use super::{CaseContext, Check, Grader, scripts};
-use crate::promptfoo::javascript_regex::{Translated, escaped, translate};
+use crate::promptfoo::javascript_regex::{Refused, Translated, escaped, translate};
 use crate::promptfoo::template;
 use crate::promptfoo::values::comma_list;
 
@@ -65,22 +65,22 @@ pub(super) fn list(check: &Check<'_>) -> Result<Vec<String>, String> {
 
 fn regex(check: &Check<'_>, written: &str, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     match translate(written, "") {
-        Translated::Pattern { text, counts } => {
+        Ok(Translated { text, counts }) => {
             if counts {
                 context
                     .different(check, "characters such as emoji count as one in the pattern, and as two in promptfoo");
             }
             Ok(pattern(&text, check))
         }
-        Translated::Invalid(reason) if fancy_regex::Regex::new(written).is_ok() => {
+        Err(Refused::Invalid(reason)) if fancy_regex::Regex::new(written).is_ok() => {
             context.different(
                 check,
                 format!("promptfoo fails every answer, because JavaScript refuses the pattern: {reason}"),
             );
             Ok(pattern(written, check))
         }
-        Translated::Invalid(reason) => Err(format!("the pattern is not valid: {reason}")),
-        Translated::Other => scripts::comparison(check, context),
+        Err(Refused::Invalid(reason)) => Err(format!("the pattern is not valid: {reason}")),
+        Err(Refused::Other) => scripts::comparison(check, context),
     }
 }
 

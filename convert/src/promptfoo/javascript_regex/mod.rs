@@ -3,22 +3,26 @@
 #[cfg(test)]
 mod tests;
 
-use std::iter::Peekable;
-use std::str::Chars;
+use fancy_regex::Regex;
 
 /// A pattern of `new RegExp(pattern, flags)`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Translated {
-    Pattern {
-        text: String,
-        /// Whether it may count characters outside of the Basic Multilingual Plane, of which JavaScript sees two.
-        counts: bool,
-    },
+pub(super) struct Translated {
+    pub(super) text: String,
+    /// Whether it may count characters outside of the Basic Multilingual Plane, of which JavaScript sees two.
+    pub(super) counts: bool,
+}
+
+/// Why a pattern is not translated.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refused {
     /// JavaScript refuses it.
-    Invalid(String),
+    Invalid(&'static str),
     /// Only JavaScript has it.
     Other,
 }
+
+type Result<T = ()> = std::result::Result<T, Refused>;
 
 /// White space of JavaScript, where Rust's `\s` has U+0085 and not U+FEFF.
 const SPACE: &str = r"[\s\x{FEFF}--\x{85}]";
@@ -38,34 +42,30 @@ const LINE_START: &str = r"(?<![^\n\r\x{2028}\x{2029}])";
 const LINE_END: &str = r"(?![^\n\r\x{2028}\x{2029}])";
 
 /// Translates a pattern with the flags `m` and `s`; others do not change its text.
-pub(super) fn translate(pattern: &str, flags: &str) -> Translated {
-    let groups = Groups::count(pattern);
+pub(super) fn translate(pattern: &str, flags: &str) -> Result<Translated> {
+    let (groups, has_names) = groups(pattern);
     let mut translator = Translator {
-        rest: pattern.chars().peekable(),
+        rest: pattern,
         text: String::new(),
         groups,
+        has_names,
         has_lines: flags.contains('m'),
         dot: if flags.contains('s') { "(?s:.)" } else { DOT },
         counts: false,
         is_after_word: false,
     };
-    match translator.alternatives(0) {
-        Ok(()) => {
-            let Translator { text, counts, .. } = translator;
-            // What is left are patterns that are too large, or look behind at something that grows.
-            match fancy_regex::Regex::new(&text) {
-                Ok(_) => Translated::Pattern { text, counts },
-                Err(_) => Translated::Other,
-            }
-        }
-        Err(Refused::Invalid(reason)) => Translated::Invalid(reason.to_owned()),
-        Err(Refused::Other) => Translated::Other,
-    }
+    translator.alternatives(0)?;
+    let Translator { text, counts, .. } = translator;
+    // What is left are patterns that are too large, or look behind at something that grows.
+    Regex::new(&text).map(|_| Translated { text, counts }).map_err(|_| Refused::Other)
 }
 
-/// The number of groups of a pattern.
-pub(super) fn groups(pattern: &str) -> u32 {
-    Groups::count(pattern).count
+/// The number of groups of a pattern, and whether some have names.
+pub(super) fn groups(pattern: &str) -> (usize, bool) {
+    // What is escaped or in a class opens nothing.
+    let parts = Regex::new(r"(?s)\\.?|\[(?:\\.|[^\]\\])*|\(\?<[=!]|\(\?<|\(\?|\(").expect("the pattern is valid");
+    let parts: Vec<&str> = parts.find_iter(pattern).flatten().map(|part| part.as_str()).collect();
+    (parts.iter().filter(|part| ["(", "(?<"].contains(part)).count(), parts.contains(&"(?<"))
 }
 
 /// Whether a translated pattern may match nothing. Looks at what is around a match are taken for that, except those of words and lines.
@@ -73,42 +73,7 @@ pub(super) fn is_sometimes_empty(translated: &str) -> bool {
     let known = [AFTER_WORD, NOT_AFTER_WORD, BEFORE_WORD, NOT_BEFORE_WORD, LINE_START, LINE_END];
     let bare = known.iter().fold(translated.to_owned(), |text, assertion| text.replace(assertion, ""));
     ["(?=", "(?!", "(?<"].iter().any(|look| bare.contains(look))
-        || fancy_regex::Regex::new(&bare).and_then(|pattern| pattern.is_match("")).unwrap_or(true)
-}
-
-enum Refused {
-    Invalid(&'static str),
-    Other,
-}
-
-type Result<T = ()> = std::result::Result<T, Refused>;
-
-/// The groups of a pattern, which decide what `\1` and `\k` are.
-struct Groups {
-    count: u32,
-    has_names: bool,
-}
-
-impl Groups {
-    fn count(pattern: &str) -> Self {
-        let (mut count, mut has_names, mut is_class) = (0, false, false);
-        let mut rest = pattern;
-        while let Some(first) = rest.chars().next() {
-            rest = &rest[first.len_utf8()..];
-            match first {
-                '\\' => rest = rest.get(rest.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default(),
-                '[' => is_class = true,
-                ']' => is_class = false,
-                '(' if !is_class => {
-                    let is_named = rest.starts_with("?<") && !rest.starts_with("?<=") && !rest.starts_with("?<!");
-                    count += u32::from(is_named || !rest.starts_with('?'));
-                    has_names |= is_named;
-                }
-                _ => {}
-            }
-        }
-        Self { count, has_names }
-    }
+        || Regex::new(&bare).and_then(|pattern| pattern.is_match("")).unwrap_or(true)
 }
 
 /// Whether a part of a pattern can be repeated, and how often it matches.
@@ -132,9 +97,11 @@ enum Member {
 }
 
 struct Translator<'a> {
-    rest: Peekable<Chars<'a>>,
+    rest: &'a str,
     text: String,
-    groups: Groups,
+    /// The number of groups, and whether some have names, which decide what `\1` and `\k` are.
+    groups: usize,
+    has_names: bool,
     /// Whether `^` and `$` are those of lines.
     has_lines: bool,
     /// What `.` is.
@@ -145,30 +112,24 @@ struct Translator<'a> {
 }
 
 impl Translator<'_> {
-    /// Takes the next character if it is this one.
-    fn takes(&mut self, character: char) -> bool {
-        self.rest.next_if_eq(&character).is_some()
-    }
-
-    fn skip(&mut self, characters: usize) {
-        for _ in 0..characters {
-            self.rest.next();
-        }
+    /// Takes the next character.
+    fn next(&mut self) -> Option<char> {
+        let mut characters = self.rest.chars();
+        let next = characters.next();
+        self.rest = characters.as_str();
+        next
     }
 
     /// Takes a text if it comes next.
-    fn takes_text(&mut self, text: &str) -> bool {
-        let mut ahead = self.rest.clone();
-        let is_next = text.chars().all(|character| ahead.next() == Some(character));
-        if is_next {
-            self.rest = ahead;
-        }
-        is_next
+    fn takes(&mut self, text: &str) -> bool {
+        let rest = self.rest.strip_prefix(text);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
     }
 
     /// Everything up to the end of the pattern, or of the group at this depth.
     fn alternatives(&mut self, depth: usize) -> Result {
-        while let Some(character) = self.rest.next() {
+        while let Some(character) = self.next() {
             let atom = match character {
                 '|' => {
                     self.text.push('|');
@@ -197,7 +158,7 @@ impl Translator<'_> {
                 '(' => self.group(depth)?,
                 '[' => self.class()?,
                 '\\' => self.escape()?,
-                '{' if bounds(self.rest.clone()).is_some() => {
+                '{' if bounds(self.rest).is_some() => {
                     return Err(Refused::Invalid("there is nothing to repeat"));
                 }
                 other => self.literal(other),
@@ -219,34 +180,34 @@ impl Translator<'_> {
         if depth > 200 {
             return Err(Refused::Other);
         }
-        let (start, atom) = match () {
-            () if self.takes_text("?:") => ("(?:", Atom::Plain),
-            () if self.takes_text("?=") => ("(?=", Atom::LookAhead),
-            () if self.takes_text("?!") => ("(?!", Atom::LookAhead),
-            () if self.takes_text("?<=") => ("(?<=", Atom::Assertion),
-            () if self.takes_text("?<!") => ("(?<!", Atom::Assertion),
-            () if self.takes_text("?<") => {
-                let name: String = std::iter::from_fn(|| self.rest.next_if(|next| *next != '>')).collect();
-                let is_name = |name: &str| {
-                    let mut characters = name.chars();
-                    characters.next().is_some_and(|first| first.is_alphabetic() || matches!(first, '$' | '_'))
-                        && characters.all(|next| next.is_alphanumeric() || matches!(next, '$' | '_'))
-                };
-                if !is_name(&name) || !self.takes('>') {
+        let starts = [
+            ("?:", Atom::Plain),
+            ("?=", Atom::LookAhead),
+            ("?!", Atom::LookAhead),
+            ("?<=", Atom::Assertion),
+            ("?<!", Atom::Assertion),
+        ];
+        let (start, atom) = match starts.into_iter().find(|(start, _)| self.takes(start)) {
+            Some(start) => start,
+            None if self.takes("?<") => {
+                let (name, rest) = self.rest.split_once('>').unwrap_or_default();
+                let is_name = name.starts_with(|first: char| first.is_alphabetic() || matches!(first, '$' | '_'))
+                    && name.chars().all(|next| next.is_alphanumeric() || matches!(next, '$' | '_'));
+                if !is_name {
                     return Err(Refused::Invalid("the name of a group is not valid"));
                 }
-                ("(", Atom::Plain)
+                self.rest = rest;
+                ("", Atom::Plain)
             }
-            () if self.takes('?') => {
+            None if self.takes("?") => {
                 // Newer versions have `(?i:…)`.
-                while self.rest.next_if(|next| matches!(next, 'i' | 'm' | 's' | '-')).is_some() {}
-                return Err(match self.takes(':') {
-                    true => Refused::Other,
-                    false => Refused::Invalid("there is no such group"),
-                });
+                self.rest = self.rest.trim_start_matches(['i', 'm', 's', '-']);
+                let is_known = self.takes(":");
+                return Err(if is_known { Refused::Other } else { Refused::Invalid("there is no such group") });
             }
-            () => ("(", Atom::Plain),
+            None => ("", Atom::Plain),
         };
+        self.text.push('(');
         self.text.push_str(start);
         self.is_after_word = false;
         self.alternatives(depth + 1)?;
@@ -254,17 +215,15 @@ impl Translator<'_> {
     }
 
     fn quantifier(&mut self, atom: Atom) -> Result {
-        let quantifier = match self.rest.peek() {
-            Some(sign @ ('*' | '+' | '?')) => sign.to_string(),
-            Some('{') => {
-                let bounds = bounds(self.rest.clone().skip(1));
-                bounds.map(|bounds| format!("{{{bounds}}}")).unwrap_or_default()
-            }
-            _ => String::new(),
+        let length = match self.rest.chars().next() {
+            Some('*' | '+' | '?') => 1,
+            Some('{') => bounds(&self.rest[1..]).map_or(0, |bounds| bounds.len() + 2),
+            _ => 0,
         };
-        self.skip(quantifier.len());
+        let (quantifier, rest) = self.rest.split_at(length);
+        self.rest = rest;
         self.counts |= match atom {
-            Atom::Wide => !matches!(&*quantifier, "*" | "+"),
+            Atom::Wide => !matches!(quantifier, "*" | "+"),
             Atom::Astral => !quantifier.is_empty(),
             _ => false,
         };
@@ -279,24 +238,22 @@ impl Translator<'_> {
         match atom {
             Atom::Assertion => return Err(Refused::Invalid("there is nothing to repeat")),
             Atom::LookAhead => return Err(Refused::Other),
-            _ => self.text.push_str(&quantifier),
+            _ => self.text.push_str(quantifier),
         }
-        if self.takes('?') {
+        if self.takes("?") {
             self.text.push('?');
         }
         Ok(())
     }
 
     fn escape(&mut self) -> Result<Atom> {
-        let Some(character) = self.rest.next() else {
-            return Err(Refused::Invalid("it ends with a backslash"));
-        };
+        let character = self.next().ok_or(Refused::Invalid("it ends with a backslash"))?;
         Ok(match character {
             'b' if self.is_word_next() => self.assertion(NOT_AFTER_WORD),
             'b' if self.is_after_word => self.assertion(NOT_BEFORE_WORD),
             'b' => self.assertion(&format!("(?:{AFTER_WORD}{NOT_BEFORE_WORD}|{NOT_AFTER_WORD}{BEFORE_WORD})")),
             'B' => self.assertion(&format!("(?:{AFTER_WORD}{BEFORE_WORD}|{NOT_AFTER_WORD}{NOT_BEFORE_WORD})")),
-            'k' if self.groups.has_names => return Err(Refused::Other),
+            'k' if self.has_names => return Err(Refused::Other),
             '1'..='9' if self.is_reference(character) => return Err(Refused::Other),
             _ => match self.member(character)? {
                 Member::Character(character) => self.literal(character),
@@ -310,13 +267,11 @@ impl Translator<'_> {
 
     /// Whether a character of a word comes next, whatever the answer is.
     fn is_word_next(&self) -> bool {
-        let mut ahead = self.rest.clone();
-        let is_word = match ahead.next() {
-            Some('\\') => matches!(ahead.next(), Some('d' | 'w')),
-            Some(character) => is_word(character),
-            None => false,
+        let after = match self.rest.strip_prefix('\\') {
+            Some(escaped) => escaped.strip_prefix(['d', 'w']),
+            None => self.rest.strip_prefix(is_word),
         };
-        is_word && !matches!(ahead.next(), Some('*' | '?' | '{'))
+        after.is_some_and(|after| !after.starts_with(['*', '?', '{']))
     }
 
     fn assertion(&mut self, text: &str) -> Atom {
@@ -326,10 +281,8 @@ impl Translator<'_> {
 
     /// Whether a number after a backslash is that of a group: a group that did not match is empty there.
     fn is_reference(&self, first: char) -> bool {
-        let mut ahead = self.rest.clone();
-        let more = std::iter::from_fn(|| ahead.next_if(char::is_ascii_digit));
-        let digits: String = std::iter::once(first).chain(more).collect();
-        digits.parse::<u32>().is_ok_and(|number| number <= self.groups.count)
+        let more = self.rest.split(|next: char| !next.is_ascii_digit()).next().unwrap_or_default();
+        format!("{first}{more}").parse::<usize>().is_ok_and(|number| number <= self.groups)
     }
 
     /// What an escape stands for, in a class or outside.
@@ -346,60 +299,43 @@ impl Translator<'_> {
             'v' => '\u{b}',
             'f' => '\u{c}',
             'r' => '\r',
-            'x' => self.hexadecimal(2).unwrap_or('x'),
-            'u' => match self.hexadecimal(4) {
-                Some(character) => character,
-                // A half of a character outside of the plane.
-                None if self.is_surrogate() => return Err(Refused::Other),
-                None => 'u',
-            },
+            'x' => self.hexadecimal(2, 'x')?,
+            'u' => self.hexadecimal(4, 'u')?,
             'c' => return Err(Refused::Other),
             '0'..='7' => self.octal(character),
             other => other,
         }))
     }
 
-    fn hexadecimal(&mut self, digits: usize) -> Option<char> {
-        let text: String = self.rest.clone().take(digits).collect();
-        let is_number = text.len() == digits && text.chars().all(|digit| digit.is_ascii_hexdigit());
-        let character = is_number.then(|| u32::from_str_radix(&text, 16).ok().and_then(char::from_u32))??;
-        self.skip(digits);
-        Some(character)
-    }
-
-    fn is_surrogate(&self) -> bool {
-        let text: String = self.rest.clone().take(4).collect();
-        u32::from_str_radix(&text, 16).is_ok_and(|number| (0xD800..0xE000).contains(&number))
+    /// The character with a number of so many digits, or `otherwise` if they do not come next.
+    fn hexadecimal(&mut self, digits: usize, otherwise: char) -> Result<char> {
+        let number = self.rest.get(..digits).filter(|text| text.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let Some(number) = number else { return Ok(otherwise) };
+        self.rest = &self.rest[digits..];
+        // A half of a character outside of the plane is none.
+        u32::from_str_radix(number, 16).ok().and_then(char::from_u32).ok_or(Refused::Other)
     }
 
     /// The character of up to three octal digits, at most 255.
     fn octal(&mut self, first: char) -> char {
-        let mut number = first.to_digit(8).unwrap_or_default();
-        for _ in 0..2 {
-            let next = self.rest.peek().and_then(|next| next.to_digit(8));
-            match next.map(|digit| number * 8 + digit).filter(|number| *number < 256) {
-                Some(more) => {
-                    number = more;
-                    self.rest.next();
-                }
-                None => break,
-            }
-        }
-        char::from_u32(number).unwrap_or_default()
+        let number = |more: usize| u8::from_str_radix(&format!("{first}{}", self.rest.get(..more)?), 8).ok();
+        let longest = [2, 1, 0].into_iter().find_map(|more| Some((more, number(more)?)));
+        let (more, number) = longest.unwrap_or_default();
+        self.rest = &self.rest[more..];
+        char::from(number)
     }
 
     /// A class, after its `[`.
     fn class(&mut self) -> Result<Atom> {
-        let is_negated = self.takes('^');
+        let is_negated = self.takes("^");
         let (mut text, mut is_wide) = (String::new(), is_negated);
         while let Some(member) = self.class_member(&mut is_wide)? {
-            let mut ahead = self.rest.clone();
-            let is_range = ahead.next() == Some('-') && !matches!(ahead.peek(), None | Some(']'));
-            if !is_range {
+            let range = self.rest.strip_prefix('-').filter(|after| !after.is_empty() && !after.starts_with(']'));
+            let Some(after) = range else {
                 push_member(&mut text, &member);
                 continue;
-            }
-            self.rest.next();
+            };
+            self.rest = after;
             let Some(end) = self.class_member(&mut is_wide)? else { break };
             match (&member, &end) {
                 (Member::Character(from), Member::Character(to)) if from > to => {
@@ -432,10 +368,10 @@ impl Translator<'_> {
 
     /// The next member of a class; `None` at its end.
     fn class_member(&mut self, is_wide: &mut bool) -> Result<Option<Member>> {
-        let member = match self.rest.next() {
+        let member = match self.next() {
             None => return Err(Refused::Invalid("a class is not closed")),
             Some(']') => return Ok(None),
-            Some('\\') => match self.rest.next() {
+            Some('\\') => match self.next() {
                 None => return Err(Refused::Invalid("it ends with a backslash")),
                 Some('b') => Member::Character('\u{8}'),
                 Some(character) => {
@@ -452,12 +388,11 @@ impl Translator<'_> {
 }
 
 /// What is between the braces of `{2}`, `{2,}` or `{2,3}`, if that comes next after the `{`; anything else is text.
-fn bounds(rest: impl Iterator<Item = char>) -> Option<String> {
-    let text: String = rest.take(64).collect();
-    let (bounds, _) = text.split_once('}')?;
+fn bounds(rest: &str) -> Option<&str> {
+    let end = rest.find(|next: char| !next.is_ascii_digit() && next != ',')?;
+    let (bounds, after) = rest.split_at(end);
     let (least, most) = bounds.split_once(',').unwrap_or((bounds, ""));
-    let is_number = |text: &str| text.chars().all(|digit| digit.is_ascii_digit());
-    (!least.is_empty() && is_number(least) && is_number(most)).then(|| bounds.to_owned())
+    (after.starts_with('}') && !least.is_empty() && !most.contains(',')).then_some(bounds)
 }
 
 fn is_word(character: char) -> bool {

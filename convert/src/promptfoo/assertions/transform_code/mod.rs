@@ -1,6 +1,5 @@
 //! Code of a `transform` in JavaScript, as steps that graders execute themselves.
 
-mod literal;
 #[cfg(test)]
 mod tests;
 mod text_method;
@@ -41,6 +40,14 @@ impl<'a> Parser<'a> {
         let rest = self.rest.strip_prefix(text);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
+    }
+
+    /// Takes the characters that fit.
+    fn takes_all(&mut self, fits: impl Fn(char) -> bool) -> &'a str {
+        let end = self.rest.find(|character| !fits(character)).unwrap_or(self.rest.len());
+        let (taken, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        taken
     }
 
     /// Takes a text between blanks, or is no expression that steps can do.
@@ -97,10 +104,53 @@ impl<'a> Parser<'a> {
 
     /// A name or number.
     fn word(&mut self) -> Option<String> {
-        let end = self.rest.find(|c: char| !(c.is_alphanumeric() || "_$".contains(c))).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest;
+        let word = self.takes_all(|c| c.is_alphanumeric() || "_$".contains(c));
         (!word.is_empty()).then(|| word.to_owned())
+    }
+
+    /// A text between quotes, if one comes next that has neither placeholders nor rare escapes.
+    fn string(&mut self) -> Option<String> {
+        let mut characters = self.rest.chars();
+        let quote = characters.next().filter(|first| matches!(first, '\'' | '"' | '`'))?;
+        let mut text = String::new();
+        loop {
+            match characters.next()? {
+                end if end == quote => break,
+                '\\' => text.push(match characters.next()? {
+                    'n' => '\n',
+                    'r' => '\r',
+                    't' => '\t',
+                    other if other.is_alphanumeric() || other == '\n' => return None,
+                    other => other,
+                }),
+                '$' if quote == '`' && characters.as_str().starts_with('{') => return None,
+                other => text.push(other),
+            }
+        }
+        self.rest = characters.as_str();
+        Some(text)
+    }
+
+    /// A pattern between slashes and its flags, if one comes next.
+    fn pattern(&mut self) -> Option<(&'a str, &'a str)> {
+        let inside = self.rest.strip_prefix('/')?;
+        let (mut is_class, mut is_escaped) = (false, false);
+        let end = inside.find(|character| {
+            let is_end = character == '/' && !is_class && !is_escaped;
+            if !is_escaped {
+                is_class = character == '[' || is_class && character != ']';
+            }
+            is_escaped = character == '\\' && !is_escaped;
+            is_end
+        })?;
+        self.rest = &inside[end + 1..];
+        Some((&inside[..end], self.takes_all(|c| c.is_ascii_alphabetic())))
+    }
+
+    /// A whole number, if one comes next.
+    fn integer(&mut self) -> Option<i64> {
+        let sign = if self.takes("-") { -1 } else { 1 };
+        self.takes_all(|c| c.is_ascii_digit()).parse().ok().map(|number: i64| sign * number)
     }
 
     /// The value of a key. The length of a list or text is not one of its values.

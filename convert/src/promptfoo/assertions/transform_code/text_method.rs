@@ -15,7 +15,7 @@ const IGNORES_CASE: &str = "`ſ` and the Kelvin sign are `s` and `k` where case 
 struct Sought {
     /// In the syntax of steps, with its groups.
     pattern: String,
-    groups: u32,
+    groups: usize,
     is_global: bool,
 }
 
@@ -53,20 +53,20 @@ impl Parser<'_> {
             let sought = Sought { pattern: escaped(&text), groups: 0, is_global: false };
             return (!text.is_empty()).then_some(sought);
         }
-        let written = self.pattern()?;
-        if written.flags.contains(|flag| !"gims".contains(flag)) {
+        let (source, flags) = self.pattern()?;
+        if flags.contains(|flag| !"gims".contains(flag)) {
             return None;
         }
-        let Translated::Pattern { text, counts } = translate(&written.source, &written.flags) else { return None };
+        let Translated { text, counts } = translate(source, flags).ok()?;
         if counts {
             self.differs(COUNTS);
         }
-        let ignores_case = written.flags.contains('i');
+        let ignores_case = flags.contains('i');
         if ignores_case {
             self.differs(IGNORES_CASE);
         }
         let pattern = if ignores_case { format!("(?i:{text})") } else { text };
-        Some(Sought { pattern, groups: groups(&written.source), is_global: written.flags.contains('g') })
+        Some(Sought { pattern, groups: groups(source).0, is_global: flags.contains('g') })
     }
 
     /// The first match is replaced, or all.
@@ -161,7 +161,7 @@ impl Parser<'_> {
         self.expects(")")?;
         self.takes("?.");
         self.takes("[").then_some(())?;
-        let group = self.integer().filter(|group| (0..=i64::from(sought.groups)).contains(group))?;
+        let group = usize::try_from(self.integer()?).ok().filter(|group| *group <= sought.groups)?;
         self.expects("]")?;
         // A text without a match has nothing there.
         self.push(format!(r"\A(?s:.*?)({})(?s:.*)|\A(?s:.+)", sought.pattern), format!("${{{}}}", group + 1));
@@ -171,14 +171,14 @@ impl Parser<'_> {
 
 /// The text in place of a match in the notation of steps. `before` is the number of groups that come before those of the pattern; the last
 /// of these is the whole match.
-fn replacement(with: &str, groups: u32, before: u32) -> Option<String> {
+fn replacement(with: &str, groups: usize, before: usize) -> Option<String> {
     let mut written = String::new();
     let mut rest = with;
     while let Some(start) = rest.find('$') {
         written.push_str(&rest[..start]);
         rest = &rest[start + 1..];
         let group = |digits: usize| {
-            let number: u32 =
+            let number: usize =
                 rest.get(..digits).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()?;
             (1..=groups).contains(&number).then_some((number, digits))
         };
