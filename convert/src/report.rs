@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use evalsuite_loader::document::Value;
+
 /// What became of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
@@ -67,6 +69,18 @@ impl Place {
     pub(crate) fn below(&self, line: u32, name: &str) -> Self {
         let dot = if self.name.is_empty() || name.starts_with('[') { "" } else { "." };
         Self { file: self.file.clone(), line, name: format!("{}{dot}{name}", self.name) }
+    }
+
+    /// The entries of a mapping that is at this place, each with its own place.
+    pub(crate) fn entries<'v>(&self, mapping: &'v Value) -> impl Iterator<Item = (&'v str, &'v Value, Self)> {
+        let entries = mapping.entries().iter();
+        entries.map(|(key, value)| (key.as_str(), value, self.below(value.position.line, key)))
+    }
+
+    /// The items of a list that is at this place, each with its own place.
+    pub(crate) fn items<'v>(&self, list: &'v Value) -> impl Iterator<Item = (&'v Value, Self)> {
+        let items = list.items().unwrap_or_default().iter().enumerate();
+        items.map(|(index, item)| (item, self.below(item.position.line, &format!("[{index}]"))))
     }
 }
 

@@ -83,69 +83,23 @@ fn number(cell: &str) -> Option<Json> {
     cell.trim().parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| json!(number))
 }
 
-/// The types whose text in a cell may carry a threshold, and have one of 0.75 without it.
-const WITH_THRESHOLD: &[&str] = &[
-    "answer-relevance",
-    "classifier",
-    "context-faithfulness",
-    "context-recall",
-    "context-relevance",
-    "cost",
-    "latency",
-    "levenshtein",
-    "perplexity-score",
-    "perplexity",
-    "rouge-n",
-    "similar",
-    "starts-with",
-];
-
-/// Types that a cell names before a colon.
-const TYPES: &[&str] = &[
-    "bleu",
-    "contains",
-    "contains-all",
-    "contains-any",
-    "contains-html",
-    "contains-json",
-    "contains-sql",
-    "contains-xml",
-    "conversation-relevance",
-    "equals",
-    "factuality",
-    "finish-reason",
-    "g-eval",
-    "gleu",
-    "guardrails",
-    "icontains",
-    "icontains-all",
-    "icontains-any",
-    "is-html",
-    "is-json",
-    "is-refusal",
-    "is-sql",
-    "is-valid-function-call",
-    "is-valid-openai-function-call",
-    "is-valid-openai-tools-call",
-    "is-xml",
-    "javascript",
-    "llm-rubric",
-    "meteor",
-    "model-graded-closedqa",
-    "model-graded-factuality",
-    "moderation",
-    "pi",
-    "python",
-    "regex",
-    "ruby",
-    "similar:cosine",
-    "similar:dot",
-    "similar:euclidean",
-    "skill-used",
-    "tool-call-f1",
-    "webhook",
-    "word-count",
-];
+/// Whether the text of a type may carry a threshold in a cell, and has one of 0.75 without it. `None` for what is no type.
+fn takes_threshold(kind: &str) -> Option<bool> {
+    match kind {
+        "answer-relevance" | "classifier" | "context-recall" | "context-relevance" | "cost" | "latency"
+        | "levenshtein" | "perplexity" | "perplexity-score" | "rouge-n" | "similar" | "starts-with" => Some(true),
+        "context-faithfulness" => Some(true),
+        "bleu" | "contains" | "contains-all" | "contains-any" | "contains-html" | "contains-json" | "contains-sql"
+        | "contains-xml" | "equals" | "factuality" | "finish-reason" | "g-eval" | "gleu" | "guardrails"
+        | "icontains" | "icontains-all" | "icontains-any" | "is-html" | "is-json" | "is-refusal" | "is-sql"
+        | "is-xml" | "javascript" | "llm-rubric" | "meteor" | "moderation" | "pi" | "python" | "regex" | "ruby"
+        | "similar:cosine" | "similar:dot" | "similar:euclidean" | "skill-used" | "tool-call-f1" | "webhook"
+        | "word-count" => Some(false),
+        "conversation-relevance" | "model-graded-closedqa" | "model-graded-factuality" => Some(false),
+        "is-valid-function-call" | "is-valid-openai-function-call" | "is-valid-openai-tools-call" => Some(false),
+        _ => None,
+    }
+}
 
 /// The assertion in a cell: `type(threshold): value`, or text that the answer equals.
 fn assertion(cell: &str) -> Object {
@@ -171,9 +125,11 @@ fn assertion(cell: &str) -> Object {
 
 fn typed(cell: &str, of: &dyn Fn(&str, Json) -> Object) -> Option<Object> {
     let (not, rest) = cell.strip_prefix("not-").map_or(("", cell), |rest| ("not-", rest));
-    let kind =
-        TYPES.iter().chain(WITH_THRESHOLD).filter(|kind| rest.starts_with(**kind)).max_by_key(|kind| kind.len())?;
-    let after = &rest[kind.len()..];
+    let metrics = ["similar:cosine", "similar:dot", "similar:euclidean"];
+    let metric = metrics.iter().find(|kind| rest.starts_with(**kind)).map(|kind| kind.len());
+    let end = metric.or(rest.find(['(', ':'])).unwrap_or(rest.len());
+    let (kind, after) = rest.split_at(end);
+    let takes_threshold = takes_threshold(kind)?;
     let (threshold, after) = match after.strip_prefix('(').and_then(|inner| inner.split_once(')')) {
         Some((inner, after)) => (Some(number(inner)?), after),
         None => (None, after),
@@ -183,13 +139,13 @@ fn typed(cell: &str, of: &dyn Fn(&str, Json) -> Object) -> Option<Object> {
         None if after.is_empty() => Json::Null,
         None => return None,
     };
-    let is_list = matches!(*kind, "contains-all" | "contains-any" | "icontains-all" | "icontains-any");
+    let is_list = matches!(kind, "contains-all" | "contains-any" | "icontains-all" | "icontains-any");
     let value = match value.as_str() {
         Some(text) if is_list => comma_list(text).into_iter().map(Json::String).collect(),
         _ => value,
     };
     let mut entries = of(&format!("{not}{kind}"), value);
-    if WITH_THRESHOLD.contains(kind) {
+    if takes_threshold {
         entries.insert("threshold".to_owned(), threshold.unwrap_or_else(|| json!(0.75)));
     }
     Some(entries)

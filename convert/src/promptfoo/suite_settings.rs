@@ -87,13 +87,12 @@ impl SuiteSettings {
                 continue;
             };
             report.approximated(&place, format!("`{name}` is the name of a target: the agent decides what it means"));
-            for (key, value) in item.entries() {
-                let place = place.below(value.position.line, key);
+            for (key, value, place) in place.entries(item) {
                 if key == "config" {
                     let config = value.to_json().to_string();
                     self.sent_variables.extend(template::names(&config).filter(|name| name != "prompt"));
                 }
-                match key.as_str() {
+                match key {
                     "id" | "label" => {}
                     "prompts" => report.approximated(&place, "every target gets every prompt"),
                     "transform" => report.dropped(&place, "the agent makes its answer"),
@@ -109,9 +108,8 @@ impl SuiteSettings {
     }
 
     fn options(&mut self, value: &Value, place: &Place, report: &mut Report) {
-        for (key, value) in value.entries() {
-            let place = place.below(value.position.line, key);
-            match (key.as_str(), value.as_number()) {
+        for (key, value, place) in place.entries(value) {
+            match (key, value.as_number()) {
                 ("maxConcurrency", Some(number)) if number >= 1.0 => {
                     if number > MOST_WORKERS {
                         report.approximated(&place, format!("at most {MOST_WORKERS} trials run at once"));

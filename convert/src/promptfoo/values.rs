@@ -1,6 +1,9 @@
 //! Values and comments as promptfoo reads them.
 
+use std::sync::LazyLock;
+
 use evalsuite_loader::document::Value;
+use fancy_regex::{Captures, Regex};
 
 use crate::report::Place;
 
@@ -11,39 +14,25 @@ pub(super) fn comments(lines: &[String]) -> Vec<String> {
 
 /// The items of a list, or the only value that stands for one, with their places.
 pub(super) fn elements<'v>(value: &'v Value, place: &Place) -> Vec<(&'v Value, Place)> {
-    let Some(items) = value.items() else { return vec![(value, place.clone())] };
-    items.iter().zip(0..).map(|(item, index)| (item, place.below(item.position.line, &format!("[{index}]")))).collect()
+    if value.items().is_some() { place.items(value).collect() } else { vec![(value, place.clone())] }
+}
+
+/// A part of a list: what is between two quotes, in which a quote is escaped or doubled, or what is before the next comma.
+static PART: LazyLock<Regex> = LazyLock::new(|| pattern(r#""((?:\\["\\]|""|[^"])*)"?|[^\s,"][^,]*"#));
+
+/// A character between quotes with what escapes it.
+static ESCAPED: LazyLock<Regex> = LazyLock::new(|| pattern(r#"["\\](["\\])"#));
+
+fn pattern(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is valid")
 }
 
 /// The texts between commas; a text in double quotes may hold commas.
 pub(super) fn comma_list(text: &str) -> Vec<String> {
-    let mut texts = Vec::new();
-    let mut rest = text.trim_start_matches(|it: char| it.is_whitespace() || it == ',');
-    while !rest.is_empty() {
-        if let Some(inner) = rest.strip_prefix('"') {
-            let (mut field, mut characters) = (String::new(), inner.char_indices().peekable());
-            let mut end = inner.len();
-            while let Some((at, character)) = characters.next() {
-                match (character, characters.peek()) {
-                    ('\\', Some((_, escaped @ ('"' | '\\')))) | ('"', Some((_, escaped @ '"'))) => {
-                        field.push(*escaped);
-                        characters.next();
-                    }
-                    ('"', _) => {
-                        end = at + 1;
-                        break;
-                    }
-                    _ => field.push(character),
-                }
-            }
-            texts.push(field);
-            rest = &inner[end..];
-        } else {
-            let end = rest.find(',').unwrap_or(rest.len());
-            texts.push(rest[..end].trim().to_owned());
-            rest = &rest[end..];
-        }
-        rest = rest.trim_start_matches(|it: char| it.is_whitespace() || it == ',');
-    }
-    texts
+    let parts = PART.captures_iter(text).flatten();
+    let text = |part: Captures<'_, str>| match part.get(1) {
+        Some(quoted) => ESCAPED.replace_all(quoted.as_str(), "$1").into_owned(),
+        None => part[0].trim().to_owned(),
+    };
+    parts.map(text).collect()
 }
