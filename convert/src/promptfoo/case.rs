@@ -68,7 +68,7 @@ impl Case<'_> {
             output,
             report,
         };
-        let (mut graders, is_lost) = assertions::map_all(&test.assertions, &mut context);
+        let (graders, is_lost) = assertions::map_all(&test.assertions, &mut context);
         if graders.is_empty() && is_lost {
             report.dropped(&test.place, "nothing is left that grades it");
             return None;
@@ -79,10 +79,11 @@ impl Case<'_> {
         } else if graders.is_empty() {
             report.different(&test.place, "nothing grades it: the case is skipped");
         }
+        let (mut assertions, threshold) = decide(graders, test, report);
         if !is_first {
-            graders.iter_mut().for_each(Grader::without_comments);
+            // JSON has no comments.
+            assertions = assertions.iter().map(|assertion| Value::from(assertion.to_json())).collect();
         }
-        let (assertions, threshold) = decide(graders, test, report);
         let mut entries = vec![("input".to_owned(), prompts::input(&input.text, &prompt.place, report))];
         if is_first {
             entries[0].1.above = comments(&prompt.above);
@@ -91,7 +92,7 @@ impl Case<'_> {
         entries.extend(execution(test, threshold, settings, report));
         entries.extend(metadata(test, variables));
         let above = if is_first { test.above.clone() } else { Vec::new() };
-        Some(CaseDraft { entries, above })
+        Some(CaseDraft { entries, above, ..CaseDraft::default() })
     }
 
     /// Why the prompt, which is `input` with its variables filled in, does not ask what the test is about.

@@ -8,22 +8,6 @@ use super::{CaseContext, Check, Grader};
 /// What promptfoo's `g-eval` passes from on.
 const G_EVAL: f64 = 0.7;
 
-/// Types of assertions that a model judges.
-pub(super) const KINDS: &[&str] = &[
-    "similar",
-    "similar:cosine",
-    "similar:dot",
-    "similar:euclidean",
-    "llm-rubric",
-    "model-graded-closedqa",
-    "factuality",
-    "model-graded-factuality",
-    "g-eval",
-    "answer-relevance",
-    "agent-rubric",
-    "trajectory:goal-success",
-];
-
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     if check.script.is_some() {
         return Err("its value is written by a program".to_owned());

@@ -100,13 +100,6 @@ impl Grader {
         (self.weight > 0.0 || self.is_set) && (self.mark != 1.0 || !self.can_fail)
     }
 
-    pub(super) fn without_comments(&mut self) {
-        (self.above, self.beside) = (Vec::new(), None);
-        for (_, value) in &mut self.entries {
-            remove_comments(value);
-        }
-    }
-
     /// With steps that change the answer before.
     pub(super) fn transformed(mut self, steps: &[AnswerStep]) -> Self {
         if !steps.is_empty() {
@@ -121,16 +114,6 @@ impl Grader {
             self.entries.push(("negate".to_owned(), Value::from(json!(true))));
         }
         self
-    }
-}
-
-fn remove_comments(value: &mut Value) {
-    value.above.clear();
-    value.beside = None;
-    match &mut value.data {
-        Data::List(items) => items.iter_mut().for_each(remove_comments),
-        Data::Mapping(entries) => entries.iter_mut().for_each(|(_, value)| remove_comments(value)),
-        _ => {}
     }
 }
 
@@ -218,23 +201,50 @@ fn single(
     if let Some(written) = value.get("value") {
         fill_in(written, &mut check, context)?;
     }
-    let grader = match kind {
-        "latency" | "cost" => metrics::map(&check),
+    let grader = match Family::of(kind) {
+        Some(Family::Metric) => metrics::map(&check),
         _ if transforms::applies(&check, context) => transforms::map(&check, context),
-        "is-json" | "contains-json" => json::map(&check, context),
-        kind if scripts::COMPARISONS.contains(&kind) => text::map(&check, context),
-        kind if judged::KINDS.contains(&kind) => judged::map(&check, context),
-        "trajectory:tool-used"
-        | "trajectory:tool-sequence"
-        | "trajectory:tool-args-match"
-        | "trajectory:step-count"
-        | "tool-call-f1"
-        | "skill-used" => tools::map(&check, context),
-        "javascript" | "python" => scripts::map(&check, context),
-        _ => Err(reason(kind)),
+        Some(Family::Json) => json::map(&check, context),
+        Some(Family::Text) => text::map(&check, context),
+        Some(Family::Judged) => judged::map(&check, context),
+        Some(Family::Tools) => tools::map(&check, context),
+        Some(Family::Script) => scripts::map(&check, context),
+        None => Err(reason(kind)),
     }?;
     unknown_keys(assertion, context.report);
     Ok(grader)
+}
+
+/// What types of assertions have in common.
+#[derive(PartialEq, Eq)]
+enum Family {
+    Metric,
+    Json,
+    /// They compare the answer with a text, which JavaScript does after a `transform` of the answer.
+    Text,
+    /// A model judges.
+    Judged,
+    Tools,
+    Script,
+}
+
+impl Family {
+    /// `None` for a type without graders.
+    fn of(kind: &str) -> Option<Self> {
+        Some(match kind {
+            "latency" | "cost" => Self::Metric,
+            "is-json" | "contains-json" => Self::Json,
+            "contains" | "icontains" | "contains-any" | "contains-all" | "icontains-any" | "icontains-all"
+            | "starts-with" | "equals" | "regex" | "levenshtein" => Self::Text,
+            "similar" | "similar:cosine" | "similar:dot" | "similar:euclidean" | "llm-rubric" | "factuality"
+            | "g-eval" | "answer-relevance" | "agent-rubric" => Self::Judged,
+            "model-graded-closedqa" | "model-graded-factuality" | "trajectory:goal-success" => Self::Judged,
+            "tool-call-f1" | "skill-used" | "trajectory:tool-used" | "trajectory:tool-sequence" => Self::Tools,
+            "trajectory:tool-args-match" | "trajectory:step-count" => Self::Tools,
+            "javascript" | "python" => Self::Script,
+            _ => return None,
+        })
+    }
 }
 
 /// Why there is no grader for a type.
@@ -293,9 +303,8 @@ fn filled(text: &str, place: &Place, context: &mut CaseContext<'_>) -> Result<Fi
 
 /// Settings of an assertion that the suite does not have.
 fn unknown_keys(assertion: &Assertion, report: &mut Report) {
-    for (key, value) in assertion.value.entries() {
-        let place = assertion.place.below(value.position.line, key);
-        match key.as_str() {
+    for (key, _, place) in assertion.place.entries(&assertion.value) {
+        match key {
             "provider" => report
                 .dropped(&place, "the judge of a run is set where it runs, with `EVALSUITE_JUDGE_MODEL` or in Rust"),
             "rubricPrompt" => report.dropped(&place, "judges get the prompt of `llm-grader` and `rubrics`"),
@@ -337,10 +346,10 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Resu
     let mut grader = Grader::new(json!({"type": "composite", "aggregator": {"type": "weighted_average"}}));
     grader.entries.push(("assertions".to_owned(), Value::new(Data::List(members))));
     grader.is_set = true;
-    for (key, value) in value.entries() {
-        let is_known = ["type", "assert", "threshold", "weight", "metric"].contains(&key.as_str());
+    for (key, _, at) in place.entries(value) {
+        let is_known = ["type", "assert", "threshold", "weight", "metric"].contains(&key);
         if !is_known && (key != "value" || kind == "assert-set") {
-            context.report.dropped(&place.below(value.position.line, key), "a composite has no such setting");
+            context.report.dropped(&at, "a composite has no such setting");
         }
     }
     if kind != "assert-set" {

@@ -14,21 +14,6 @@ const JAVASCRIPT: &str = include_str!("../../../assets/javascript.mjs");
 /// Runs Python.
 const PYTHON: &str = include_str!("../../../assets/python.py");
 
-/// Types that compare the answer with a text, which JavaScript does after a `transform` of the answer.
-pub(super) const COMPARISONS: &[&str] = &[
-    "contains",
-    "icontains",
-    "contains-any",
-    "contains-all",
-    "icontains-any",
-    "icontains-all",
-    "starts-with",
-    "equals",
-    "regex",
-    "levenshtein",
-    "is-json",
-];
-
 /// The edit distance of two texts, in UTF-16 units.
 const DISTANCE: &str = "\
 const distance = (one, other) => {

@@ -3,7 +3,7 @@
 use evalsuite_loader::document::Value;
 use evalsuite_schema::grader::AnswerStep;
 
-use super::{CaseContext, Check, Grader, first_line, json, judged, scripts, text, transform_code};
+use super::{CaseContext, Check, Family, Grader, first_line, json, judged, scripts, text, transform_code};
 use crate::promptfoo::source_files::FILE_SCHEME;
 
 /// Code that removes white space around the answer.
@@ -62,7 +62,7 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         return grader;
     }
     let has_schema = check.value.is_some() || check.script.is_some();
-    let is_judged = judged::KINDS.contains(&check.kind);
+    let is_judged = Family::of(check.kind) == Some(Family::Judged);
     let is_text = check.value.as_ref().is_none_or(|value| value.items().is_none() && value.entries().is_empty());
     let is_object = check.kind == "equals" && !is_text;
     let is_json = check.kind == "contains-json" || check.kind == "is-json" && has_schema;
@@ -78,10 +78,10 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         made.differences.iter().for_each(|reason| context.different(check, *reason));
         return Ok(grader.transformed(&made.steps));
     }
-    match check.kind {
-        kind if scripts::COMPARISONS.contains(&kind) => scripts::comparison(check, context),
-        _ => Err(format!("it checks what `{}` makes of the answer", first_line(&transforms.join(", ")))),
+    if check.kind == "is-json" || Family::of(check.kind) == Some(Family::Text) {
+        return scripts::comparison(check, context);
     }
+    Err(format!("it checks what `{}` makes of the answer", first_line(&transforms.join(", "))))
 }
 
 /// An assertion about the answer without white space around it, if a grader sees the same.
@@ -101,8 +101,7 @@ fn trimmed(check: &Check<'_>, context: &mut CaseContext<'_>) -> Option<Result<Gr
         }),
         "is-json" => Some(json::map(check, context).map(|grader| grader.transformed(&[AnswerStep::Trim]))),
         "contains-json" => Some(json::map(check, context)),
-        kind if judged::KINDS.contains(&kind) => Some(judged::map(check, context)),
-        _ => None,
+        kind => (Family::of(kind) == Some(Family::Judged)).then(|| judged::map(check, context)),
     }
 }
 
