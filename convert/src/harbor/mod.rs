@@ -8,10 +8,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use evalsuite_loader::document::{Data, Value};
-use evalsuite_schema::json::{Object, Value as Json, json};
+use evalsuite_schema::json::{Value as Json, json};
 
 use self::dockerfile::Dockerfile;
-use self::toml_document::TomlDocument;
 use self::verifier::Container;
 use crate::case_ids::{CaseIds, slug};
 use crate::error::ConvertError;
@@ -54,12 +53,13 @@ pub fn from_harbor(source: impl Into<Source>) -> Result<NewSuite, ConvertError> 
     let name = name.trim_matches('-');
     draft.settings.push(entry("name", if name.is_empty() { "tasks" } else { name }));
     for task in tasks {
-        let document = TomlDocument::read(&task.join(TASK), &files)?;
+        let document = toml_document::read(&task.join(TASK), &files)?;
         let folder = task.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let written = document.root.get("task").and_then(|task| task["name"].as_str());
+        let written = document.get("task").and_then(|task| task.get("name")?.as_text());
         let id = ids.next(written.and_then(|name| name.rsplit('/').next()).unwrap_or(&folder), "task");
+        let file = Place::new(files.shown(&task.join(TASK)), 1, "");
         let mut conversion =
-            Task { source: &files, directory: &task, document: &document, id: &id, report: &mut report };
+            Task { source: &files, directory: &task, document: &document, file, id: &id, report: &mut report };
         if let Some(case) = conversion.case(&mut draft) {
             draft.cases.push((id, case));
         }
@@ -83,58 +83,56 @@ fn tasks(directory: &Path) -> Result<Vec<PathBuf>, ConvertError> {
 struct Task<'a> {
     source: &'a SourceFiles,
     directory: &'a Path,
-    document: &'a TomlDocument,
+    document: &'a Value,
+    /// The start of the file of the document.
+    file: Place,
     id: &'a str,
     report: &'a mut Report,
 }
 
-impl Task<'_> {
-    fn place(&self, path: &str) -> Place {
-        Place::new(self.source.shown(&self.directory.join(TASK)), self.document.line(path), path)
-    }
-
+impl<'a> Task<'a> {
     fn file_place(&self, file: &str) -> Place {
         Place::new(self.source.shown(&self.directory.join(file)), 0, file)
     }
 
-    fn table(&self, name: &str) -> Object {
-        self.document.root.get(name).and_then(Json::as_object).cloned().unwrap_or_default()
+    /// The value of a key in a table.
+    fn value(&self, table: &str, key: &str) -> Option<&'a Value> {
+        self.document.get(table)?.get(key)
     }
 
     fn case(&mut self, draft: &mut SuiteDraft) -> Option<CaseDraft> {
         let files = self.files(draft);
-        let environment = self.table("environment");
         let docker = "environment/Dockerfile";
         let docker =
             self.source.text(&self.directory.join(docker), docker, &self.file_place(docker)).unwrap_or_default();
-        let docker = dockerfile::read(&docker, environment.get("workdir").and_then(Json::as_str));
-        let image = self.image(&environment, &files);
+        let docker = dockerfile::read(&docker, self.value("environment", "workdir").and_then(Value::as_text));
+        let image = self.image(&files);
         let container = Container { docker: &docker, image: image.as_ref().and_then(Option::as_deref), files: &files };
         let has_workspace = self.workspace(&docker, draft);
         self.settings();
-        let steps = self.document.root.get("steps").and_then(Json::as_array).cloned().unwrap_or_default();
+        let steps = self.document.get("steps").and_then(Value::items).unwrap_or_default();
         let mut entries = Vec::new();
         if steps.is_empty() {
             let instruction = self.instruction("instruction.md")?;
             entries.push(("input".to_owned(), Value::text(instruction)));
-            let Some(grader) = self.grader(&["tests"], "verifier", &self.table("verifier"), &container) else {
+            let Some(grader) = self.grader(&["tests"], self.document, &self.file.clone(), &container) else {
                 self.report.dropped(&self.file_place(TASK), "nothing is left that grades it");
                 return None;
             };
             entries.push(entry("assertions", json!([grader])));
         } else {
-            entries.extend(self.turns(&steps, &container)?);
+            entries.extend(self.turns(steps, &container)?);
         }
         // Without a container there is no case, but everything else is reported.
         image.as_ref()?;
-        let seconds = self.agent_seconds(&steps);
+        let seconds = self.agent_seconds(steps);
         entries.extend(seconds.map(|seconds| entry("execution", json!({"timeout_seconds": seconds}))));
         entries.push(entry("requires", json!({"commands": ["docker", "python3"]})));
         if has_workspace {
             entries.push(entry("workspace", json!({"template": format!("./harbor/{}/workspace", self.id)})));
         }
         entries.extend(self.metadata());
-        Some(CaseDraft { entries, above: Vec::new() })
+        Some(CaseDraft { entries, ..CaseDraft::default() })
     }
 
     /// The instruction of a task or step.
@@ -215,17 +213,16 @@ impl Task<'_> {
     }
 
     /// The steps as turns of a conversation.
-    fn turns(&mut self, steps: &[Json], container: &Container<'_>) -> Option<Vec<(String, Value)>> {
+    fn turns(&mut self, steps: &[Value], container: &Container<'_>) -> Option<Vec<(String, Value)>> {
         let mut turns = Vec::new();
         for (index, step) in steps.iter().enumerate() {
-            let name = step["name"].as_str().unwrap_or_default();
-            let path = format!("steps[{index}]");
+            let place = self.file.below(step.position.line, &format!("steps[{index}]"));
+            let name = step.get("name").and_then(Value::as_text).unwrap_or_default();
             let input = self.instruction(&format!("steps/{name}/instruction.md"))?;
             let own = format!("steps/{name}/tests");
-            let verifier = step["verifier"].as_object().cloned().unwrap_or_default();
-            let grader = self.grader(&["tests", &own], &format!("{path}.verifier"), &verifier, container);
-            for key in step.as_object().into_iter().flat_map(Object::keys) {
-                let (outcome, reason) = match key.as_str() {
+            let grader = self.grader(&["tests", &own], step, &place, container);
+            for (key, _, at) in place.entries(step) {
+                let (outcome, reason) = match key {
                     "name" | "verifier" => MAPPED,
                     "agent" => (Outcome::Approximated, "the longest time limit of a step is that of every turn"),
                     "min_reward" => {
@@ -234,7 +231,7 @@ impl Task<'_> {
                     "artifacts" => (Outcome::Dropped, "the changes of the workspace are recorded"),
                     _ => (Outcome::Dropped, "a turn has no such setting"),
                 };
-                self.report.add(&self.place(&format!("{path}.{key}")), outcome, reason);
+                self.report.add(&at, outcome, reason);
             }
             let mut turn = json!({"input": input});
             if let Some(grader) = grader {
@@ -243,12 +240,13 @@ impl Task<'_> {
             turns.push(turn);
         }
         let strategy = "multi_step_reward_strategy";
-        let is_final = self.document.root.get(strategy).is_some_and(|strategy| strategy == "final");
-        if is_final {
-            self.report.different(&self.place(strategy), "the lowest score of a turn is that of the case");
+        let last = self.document.get(strategy).filter(|strategy| strategy.as_text() == Some("final"));
+        if let Some(last) = last {
+            let place = self.file.below(last.position.line, strategy);
+            self.report.different(&place, "the lowest score of a turn is that of the case");
         }
         let mut entries = vec![entry("mode", "conversation"), entry("turns", Json::Array(turns))];
-        entries.push(entry("aggregation", if is_final { "min" } else { "mean" }));
+        entries.push(entry("aggregation", if last.is_some() { "min" } else { "mean" }));
         if steps.iter().any(|step| step.get("min_reward").is_some()) {
             entries.push(entry("on_turn_failure", "stop"));
         }
@@ -256,50 +254,49 @@ impl Task<'_> {
     }
 
     /// The time limit of the agent, in seconds: the longest of all steps.
-    fn agent_seconds(&self, steps: &[Json]) -> Option<Json> {
-        let own = self.table("agent").get("timeout_sec").and_then(Json::as_f64);
-        let of_steps = steps.iter().filter_map(|step| step["agent"]["timeout_sec"].as_f64());
-        of_steps.chain(own).reduce(f64::max).map(number)
+    fn agent_seconds(&self, steps: &[Value]) -> Option<Json> {
+        let all = steps.iter().chain([self.document]);
+        all.filter_map(|of| of.get("agent")?.get("timeout_sec")?.as_number()).reduce(f64::max).map(number)
     }
 
     /// Reports every key that is not one of a verifier or a step.
     fn settings(&mut self) {
-        for (table, value) in &self.document.root {
-            let (outcome, reason) = match (table.as_str(), value) {
+        for (table, value, place) in self.file.entries(self.document) {
+            let (outcome, reason) = match (table, &value.data) {
                 ("schema_version" | "version" | "steps" | "verifier" | "multi_step_reward_strategy", _) => MAPPED,
-                ("task" | "metadata" | "agent" | "environment" | "solution", Json::Object(entries)) => {
-                    for (key, value) in entries {
+                ("task" | "metadata" | "agent" | "environment" | "solution", Data::Mapping(_)) => {
+                    for (key, value, place) in place.entries(value) {
                         let (outcome, reason) = setting(table, key, value);
-                        self.report.add(&self.place(&format!("{table}.{key}")), outcome, reason);
+                        self.report.add(&place, outcome, reason);
                     }
                     continue;
                 }
-                ("artifacts", value) if is_empty(value) => MAPPED,
+                ("artifacts", _) if is_empty(value) => MAPPED,
                 ("artifacts", _) => (Outcome::Dropped, "the changes of the workspace are recorded"),
                 _ => (Outcome::Dropped, "a case has no such setting"),
             };
-            self.report.add(&self.place(table), outcome, reason);
+            self.report.add(&place, outcome, reason);
         }
     }
 
     /// Free-form metadata, with what `[task]` says under `task`.
     fn metadata(&self) -> Option<(String, Value)> {
-        let mut metadata = self.table("metadata");
-        let task = self.table("task");
+        let table = |name: &str| self.document.get(name).map(Value::entries).unwrap_or_default();
+        let (mut metadata, task) = (table("metadata").to_vec(), table("task"));
         if !task.is_empty() {
-            metadata.insert("task".to_owned(), Json::Object(task));
+            metadata.retain(|(key, _)| key != "task");
+            metadata.push(("task".to_owned(), Value::new(Data::Mapping(task.to_vec()))));
         }
-        let value = Value::from(Json::Object(metadata));
-        (value.data != Data::Mapping(Vec::new())).then(|| ("metadata".to_owned(), value))
+        (!metadata.is_empty()).then(|| ("metadata".to_owned(), Value::new(Data::Mapping(metadata))))
     }
 }
 
 /// What becomes of a key of a table that has no keys of verifiers and steps.
-fn setting(table: &str, key: &str, value: &Json) -> (Outcome, &'static str) {
+fn setting(table: &str, key: &str, value: &Value) -> (Outcome, &'static str) {
     match (table, key) {
         ("task" | "metadata", _) | ("agent", "timeout_sec") | ("environment", "workdir") => MAPPED,
         ("environment", "docker_image") => (Outcome::Approximated, "only the verifier runs in it"),
-        ("environment", "os") if value == "linux" => MAPPED,
+        ("environment", "os") if value.as_text() == Some("linux") => MAPPED,
         ("environment", "build_timeout_sec") => {
             (Outcome::Approximated, "the time limit of the grader includes the build")
         }
@@ -324,8 +321,8 @@ fn without_canary(text: &str) -> String {
     rest.join("\n")
 }
 
-fn is_empty(value: &Json) -> bool {
-    [Json::Null, json!([]), json!({})].contains(value)
+fn is_empty(value: &Value) -> bool {
+    [Data::Null, Data::List(Vec::new()), Data::Mapping(Vec::new())].contains(&value.data)
 }
 
 #[cfg(test)]

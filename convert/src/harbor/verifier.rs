@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_loader::document::Value;
-use evalsuite_schema::json::{Object, Value as Json, json};
+use evalsuite_loader::document::{Data, Value};
+use evalsuite_schema::json::{Value as Json, json};
 
 use super::dockerfile::Dockerfile;
 use super::{CONTAINER, Task};
+use crate::report::Place;
 use crate::yaml_writer::number;
 
 /// Where a task works if nothing says so.
@@ -27,8 +28,8 @@ pub(super) struct Container<'a> {
 
 impl Task<'_> {
     /// The image of the container; `Some(None)` if it is built from the Dockerfile. `None`: there is no container, which is reported.
-    pub(super) fn image(&mut self, environment: &Object, files: &BTreeSet<String>) -> Option<Option<String>> {
-        let named = environment.get("docker_image").and_then(Json::as_str).map(str::to_owned);
+    pub(super) fn image(&mut self, files: &BTreeSet<String>) -> Option<Option<String>> {
+        let named = self.value("environment", "docker_image").and_then(Value::as_text).map(str::to_owned);
         if named.is_some() || files.contains("environment/Dockerfile") {
             return Some(named);
         }
@@ -49,17 +50,19 @@ impl Task<'_> {
     fn command(
         &mut self,
         tests: &[&str],
-        table: &str,
-        verifier: &Object,
+        verifier: &Value,
+        place: &Place,
         files: &BTreeSet<String>,
     ) -> Option<Option<Json>> {
         let file = |name: &str| tests.iter().map(|folder| format!("{folder}/{name}")).find(|file| files.contains(file));
         let runs = "it runs with `docker` on the workspace, and its reward is the score";
         if let Some(command) = verifier.get("command") {
-            let place = self.place(&format!("{table}.command"));
-            let words = match command {
-                Json::String(command) => Ok(json!(["bash", "-c", command])),
-                Json::Array(words) if !words.is_empty() && words.iter().all(Json::is_string) => Ok(command.clone()),
+            let place = place.below(command.position.line, "command");
+            let words = match &command.data {
+                Data::Text(command) => Ok(json!(["bash", "-c", command])),
+                Data::List(words) if !words.is_empty() && words.iter().all(|word| word.as_text().is_some()) => {
+                    Ok(command.to_json())
+                }
                 _ => Err("it is neither a text nor a list of texts".to_owned()),
             };
             let words = self.report.kept(&place, words)?;
@@ -70,40 +73,39 @@ impl Task<'_> {
             self.report.approximated(&self.file_place(&script), runs);
             return Some(None);
         }
-        let framework = verifier.get("framework").and_then(Json::as_str);
+        let framework = verifier.get("framework");
+        let place = place.below(framework.map_or(1, |framework| framework.position.line), "framework");
+        let framework = framework.and_then(Value::as_text);
         let is_reward_kit =
             framework.map(|name| name.to_lowercase().replace(['-', '_', ' '], "").ends_with("rewardkit"));
         let rewards = file("reward.toml");
         if is_reward_kit == Some(true) || is_reward_kit.is_none() && rewards.is_some() {
-            let place = match &rewards {
-                Some(file) => self.file_place(file),
-                None => self.place(&format!("{table}.framework")),
-            };
+            let place = rewards.map_or(place, |file| self.file_place(&file));
             self.report.different(&place, "Reward Kit runs in the container with `uvx`, which the image has to have");
             return Some(Some(json!(REWARD_KIT)));
         }
         let script = format!("{}/test.sh", tests.last().unwrap_or(&"tests"));
         let (place, reason) = match framework {
-            Some(name) => (
-                self.place(&format!("{table}.framework")),
-                format!("how `{name}` is run is not known: write `tests/test.sh`"),
-            ),
+            Some(name) => (place, format!("how `{name}` is run is not known: write `tests/test.sh`")),
             None => (self.file_place(&script), "there is no verifier for Linux".to_owned()),
         };
         self.report.dropped(&place, reason);
         None
     }
 
-    /// The grader that runs a verifier, whose keys are at `table`; `tests` are its directories.
+    /// The grader that runs the verifier of a task or step at `place`; `tests` are its directories.
     pub(super) fn grader(
         &mut self,
         tests: &[&str],
-        table: &str,
-        verifier: &Object,
+        of: &Value,
+        place: &Place,
         container: &Container<'_>,
     ) -> Option<Json> {
         let Container { docker, image, files } = container;
-        let command = self.command(tests, table, verifier, files)?;
+        let none = Value::new(Data::Null);
+        let verifier = of.get("verifier").unwrap_or(&none);
+        let place = place.below(verifier.position.line, "verifier");
+        let command = self.command(tests, verifier, &place, files)?;
         let folders = tests.iter().filter(|folder| files.iter().any(|file| file.starts_with(&format!("{folder}/"))));
         let workdir = docker.workdir.as_deref().filter(|workdir| *workdir != "/").unwrap_or(WORKDIR);
         let folders: Vec<String> = folders.map(|folder| format!("harbor/{}/{folder}", self.id)).collect();
@@ -115,16 +117,15 @@ impl Task<'_> {
             config["command"] = command;
         }
         let mut seconds = VERIFIER_SECONDS;
-        for (key, value) in verifier {
-            let place = self.place(&format!("{table}.{key}"));
-            match key.as_str() {
+        for (key, value, place) in place.entries(verifier) {
+            match key {
                 "timeout_sec" => {
-                    seconds = value.as_f64().unwrap_or(seconds);
+                    seconds = value.as_number().unwrap_or(seconds);
                     self.report.mapped(&place);
                 }
                 "env" => {
-                    if value.as_object().is_some_and(|env| !env.is_empty()) {
-                        config["env"] = value.clone();
+                    if !value.entries().is_empty() {
+                        config["env"] = value.to_json();
                     }
                     self.report.mapped(&place);
                 }
