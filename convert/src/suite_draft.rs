@@ -5,6 +5,7 @@ use std::path::Path;
 use evalsuite_loader::document::{Data, Document, Value};
 
 use crate::output::Output;
+use crate::report::Place;
 use crate::yaml_writer;
 
 /// Where a suite with an eval file has its cases.
@@ -23,7 +24,8 @@ pub(crate) struct SuiteDraft {
     pub(crate) settings: Vec<(String, Value)>,
     /// The cases by id; an entry `id` is added.
     pub(crate) cases: Vec<(String, CaseDraft)>,
-    /// Comments after the last case.
+    /// Comments above the cases, and after the last one.
+    pub(crate) above: Vec<String>,
     pub(crate) end: Vec<String>,
     /// Other files.
     pub(crate) output: Output,
@@ -35,21 +37,21 @@ pub(crate) struct CaseDraft {
     pub(crate) entries: Vec<(String, Value)>,
     /// Comments above the case.
     pub(crate) above: Vec<String>,
+    /// Where it is written.
+    pub(crate) place: Place,
 }
 
 impl SuiteDraft {
-    /// The files of the suite in a layout, with this name of the eval file and comments above `tests`.
-    pub(crate) fn write_as(mut self, layout: CasePlacement, name: &Path, above: Vec<String>) -> Output {
-        match layout {
+    /// The files of the suite in a layout, with this name of the eval file.
+    pub(crate) fn write_as(mut self, layout: CasePlacement, name: &Path) -> Output {
+        let tests = match layout {
             CasePlacement::File => {
                 let case = |(id, case): (String, CaseDraft)| {
                     let mut entries = vec![("id".to_owned(), Value::text(id))];
                     entries.extend(case.entries);
                     Value { above: case.above, ..Value::new(Data::Mapping(entries)) }
                 };
-                let cases = self.cases.into_iter().map(case).collect();
-                let tests = Value { above, ..Value::new(Data::List(cases)) };
-                self.settings.push(("tests".to_owned(), tests));
+                Value::new(Data::List(self.cases.into_iter().map(case).collect()))
             }
             CasePlacement::Directories => {
                 for (id, case) in self.cases {
@@ -59,10 +61,10 @@ impl SuiteDraft {
                     }
                     self.output.add(format!("cases/{id}/case.yaml"), mapping(entries, Vec::new()));
                 }
-                let tests = Value { above, ..Value::text("./cases/") };
-                self.settings.push(("tests".to_owned(), tests));
+                Value::text("./cases/")
             }
-        }
+        };
+        self.settings.push(("tests".to_owned(), Value { above: self.above, ..tests }));
         self.output.add(name, mapping(self.settings, self.end));
         self.output
     }

@@ -66,7 +66,7 @@ pub fn from_harbor(source: impl Into<Source>) -> Result<NewSuite, ConvertError> 
     }
     draft.output.add("graders/harbor.py", GRADER);
     let copied_from_outside = files.finish()?;
-    Ok(NewSuite { draft, above: Vec::new(), report, copied_from_outside })
+    Ok(NewSuite { draft, report, copied_from_outside })
 }
 
 /// The directories of tasks: the one itself, or those in it.

@@ -43,14 +43,13 @@ pub(super) fn case_sources(
         None if has_file => directories(&root.join("cases"), "cases", place, files),
         None => directories(root, ".", place, files),
         Some(tests) => match (&tests.data, tests.as_text()) {
-            (Data::List(items), _) => {
+            (Data::List(_), _) => {
                 let mut found = Vec::new();
-                for (item, index) in items.iter().zip(0..) {
+                for (item, place) in place.items(tests) {
                     if let Some(text) = item.as_text() {
-                        let place = place.below(item.position.line, &format!("[{index}]"));
                         found.extend(file_entry(text, &place, files)?);
                     } else {
-                        let (file, name) = (root.join("EVAL.yaml"), format!("tests[{index}]"));
+                        let (file, name) = (root.join("EVAL.yaml"), place.name);
                         found.push(CaseSource { value: item.clone(), file, name, is_own_file: false });
                     }
                 }

@@ -10,6 +10,7 @@ mod task_writer;
 mod tasks_reader;
 
 use std::collections::BTreeSet;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use evalsuite_discovery::{SKILL_EVALS, SuiteFile, is_skill, skill_directory};
@@ -40,31 +41,23 @@ const LONGEST_NAME: usize = 200;
 ///
 /// If the suite cannot be read, is of another kind, or has no cases.
 pub fn between_layouts(source: impl Into<Source>, layout: CasePlacement) -> Result<Conversion, ConvertError> {
-    let SuiteSource { mut report, copied_from_outside, mut draft, cases, eval_file, tests, place, .. } =
+    let SuiteSource { mut report, copied_from_outside, mut draft, eval_file, tests, place, .. } =
         SuiteSource::read(&source.into(), layout)?;
-    let is_sorted = cases.iter().zip(cases.iter().skip(1)).all(|(one, next)| one.id <= next.id);
+    let is_sorted = draft.cases.is_sorted_by(|(one, _), (next, _)| one <= next);
     if layout == CasePlacement::Directories && !is_sorted {
         let line = tests.as_ref().map_or(0, |tests| tests.position.line);
         report.approximated(&Place::new(place.file, line, "tests"), "cases are in the order of their names");
     }
     let mut directories = Directories::default();
-    for ReadCase { id, draft: mut draft_of_case, place } in cases {
-        report.mapped(&place);
-        let name = match layout {
-            CasePlacement::File => id,
-            CasePlacement::Directories => {
-                let directory = directories.name(&id);
-                if directory != id {
-                    report.approximated(&place, format!("the directory is called `{directory}`"));
-                    draft_of_case.entries.insert(0, ("id".to_owned(), Value::text(id)));
-                }
-                directory
-            }
-        };
-        draft.cases.push((name, draft_of_case));
+    for (id, case) in &mut draft.cases {
+        report.mapped(&case.place);
+        let directory = if layout == CasePlacement::File { id.clone() } else { directories.name(id) };
+        if directory != *id {
+            report.approximated(&case.place, format!("the directory is called `{directory}`"));
+            case.entries.insert(0, ("id".to_owned(), Value::text(mem::replace(id, directory))));
+        }
     }
-    let above = tests.map_or_else(Vec::new, |tests| tests.above);
-    Ok(Conversion { output: draft.write_as(layout, eval_file.as_ref(), above), report, copied_from_outside })
+    Ok(Conversion { output: draft.write_as(layout, &eval_file), report, copied_from_outside })
 }
 
 /// Writes the suite `source`, an eval file or its directory, as `suite.json` with a JSON file per case in `tasks/`.
@@ -81,11 +74,13 @@ pub fn to_tasks(source: impl Into<Source>) -> Result<Conversion, ConvertError> {
         return Err(ConvertError::unsupported(format!("{} is in the tasks layout", path.display())));
     }
     // Paths of tasks are relative to the directory of the suite, as those of an eval file.
-    let mut source = SuiteSource::read(&source, CasePlacement::File)?;
-    if !source.place.file.is_empty() {
-        source.draft.output.remove(&source.place.file);
+    let SuiteSource { mut report, copied_from_outside, mut draft, tests, place, default_name, .. } =
+        SuiteSource::read(&source, CasePlacement::File)?;
+    if !place.file.is_empty() {
+        draft.output.remove(&place.file);
     }
-    Ok(TaskWriter::write(source))
+    let output = TaskWriter::write(draft, tests.as_ref(), &place, &default_name, &mut report);
+    Ok(Conversion { output, report, copied_from_outside })
 }
 
 /// A suite as it was read.
@@ -93,9 +88,8 @@ struct SuiteSource {
     /// What was read of it is mapped.
     report: Report,
     copied_from_outside: Vec<PathBuf>,
-    /// Its settings, without cases. The files that hold cases are removed.
+    /// Its settings and cases. The files that hold cases are removed.
     draft: SuiteDraft,
-    cases: Vec<ReadCase>,
     /// Name of the eval file.
     eval_file: PathBuf,
     /// The value of `tests`.
@@ -104,13 +98,6 @@ struct SuiteSource {
     place: Place,
     /// Name of the suite where none is written.
     default_name: String,
-}
-
-/// A case as it was read.
-struct ReadCase {
-    id: String,
-    draft: CaseDraft,
-    place: Place,
 }
 
 impl SuiteSource {
@@ -138,16 +125,15 @@ impl SuiteSource {
         };
         draft.end = head.end;
         let mut tests = None;
-        let mut cases = Vec::new();
         if files.is_skill() {
             draft.output.remove(&shown);
-            cases = skill_reader::cases(entries, &files.default_name(), &place, &mut draft, &mut report)?;
+            skill_reader::read(entries, &files.default_name(), &place, &mut draft, &mut report)?;
         } else if files.has_suite_json {
             draft.output.remove(&shown);
             let has_tasks = files.has_tasks();
             let rules = tasks_reader::settings(entries, has_tasks, &place, &mut draft, &mut report);
             if has_tasks {
-                cases = tasks_reader::cases(&source_files, rules, &mut draft, &mut report)?;
+                tasks_reader::cases(&source_files, rules, &mut draft, &mut report)?;
             }
         } else {
             for (key, value) in entries {
@@ -163,22 +149,22 @@ impl SuiteSource {
         if !files.has_tasks() && !files.is_skill() {
             let place = Place::new(shown, tests.as_ref().map_or(0, |tests| tests.position.line), "tests");
             for case in case_sources(&source_files, files.suite_file.is_some(), tests.as_ref(), &place)? {
-                let place = Place::new(source::shown(&case.file, root), case.value.position.line, case.name.clone());
                 if case.is_own_file {
                     draft.output.remove(source::shown(&case.file, root));
                 }
-                cases.push(ReadCase { id: case.id(), draft: moved_case(&case, root, layout), place });
+                draft.cases.push((case.id(), moved_case(&case, root, layout)));
             }
         }
         let copied_from_outside = source_files.finish()?;
-        if cases.is_empty() {
+        if draft.cases.is_empty() {
             return Err(ConvertError::unsupported(format!("{} has no cases", path.display())));
         }
+        draft.above = tests.as_ref().map(|tests| tests.above.clone()).unwrap_or_default();
         let default_name = files.default_name();
         let has_eval_file = !files.has_suite_json && !files.is_skill();
         let eval_file = files.suite_file.filter(|_| has_eval_file);
         let eval_file = eval_file.as_deref().and_then(Path::file_name).unwrap_or("EVAL.yaml".as_ref()).into();
-        Ok(Self { report, copied_from_outside, draft, cases, eval_file, tests, place, default_name })
+        Ok(Self { report, copied_from_outside, draft, eval_file, tests, place, default_name })
     }
 }
 
@@ -268,7 +254,8 @@ fn moved_case(case: &CaseSource, root: &Path, layout: CasePlacement) -> CaseDraf
         let workspace = Value::new(Data::Mapping(vec![("template".to_owned(), template)]));
         entries.push(("workspace".to_owned(), workspace));
     }
-    CaseDraft { entries, above }
+    let place = Place::new(source::shown(&case.file, root), case.value.position.line, case.name.clone());
+    CaseDraft { entries, above, place }
 }
 
 /// Names of the directories of cases.

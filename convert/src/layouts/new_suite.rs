@@ -1,22 +1,18 @@
 //! A suite that was made of another program's files, before it has a layout.
 
-use std::mem;
 use std::path::{Path, PathBuf};
 
 use evalsuite_loader::document::{Data, Value};
 
 use super::task_writer::TaskWriter;
-use super::{ReadCase, SuiteSource};
 use crate::output::Conversion;
 use crate::report::{Place, Report};
-use crate::suite_draft::{CaseDraft, CasePlacement, SuiteDraft};
+use crate::suite_draft::{CasePlacement, SuiteDraft};
 
 /// A suite that was made of a promptfoo configuration or of Harbor tasks.
 #[derive(Debug)]
 pub struct NewSuite {
     pub(crate) draft: SuiteDraft,
-    /// Comments above the cases.
-    pub(crate) above: Vec<String>,
     pub(crate) report: Report,
     pub(crate) copied_from_outside: Vec<PathBuf>,
 }
@@ -24,34 +20,23 @@ pub struct NewSuite {
 impl NewSuite {
     /// The suite with an eval file.
     pub fn in_layout(self, layout: CasePlacement) -> Conversion {
-        let output = self.draft.write_as(layout, Path::new("EVAL.yaml"), self.above);
+        let output = self.draft.write_as(layout, Path::new("EVAL.yaml"));
         Conversion { output, report: self.report, copied_from_outside: self.copied_from_outside }
     }
 
     /// The suite as `suite.json` with a JSON file per case in `tasks/`. What this layout cannot express is reported with the file in which
     /// it is missing, besides what became of the entries of the source.
     pub fn as_tasks(self) -> Conversion {
-        let Self { mut draft, above, mut report, copied_from_outside } = self;
+        let Self { mut draft, mut report, copied_from_outside } = self;
         draft.settings.iter_mut().for_each(|(_, value)| forget_positions(value));
-        let case = |(id, mut draft): (String, CaseDraft)| {
-            draft.entries.iter_mut().for_each(|(_, value)| forget_positions(value));
-            let place = Place::new(format!("tasks/{id}.json"), 0, "case");
-            ReadCase { id, draft, place }
-        };
-        let cases = mem::take(&mut draft.cases).into_iter().map(case).collect();
-        let source = SuiteSource {
-            report: Report::default(),
-            copied_from_outside: Vec::new(),
-            draft,
-            cases,
-            eval_file: "EVAL.yaml".into(),
-            tests: Some(Value { above, ..Value::new(Data::Null) }),
-            place: Place::new("suite.json", 0, ""),
-            default_name: "suite".to_owned(),
-        };
-        let written = TaskWriter::write(source);
-        report.add_losses(&written.report);
-        Conversion { output: written.output, report, copied_from_outside }
+        for (id, case) in &mut draft.cases {
+            case.entries.iter_mut().for_each(|(_, value)| forget_positions(value));
+            case.place = Place::new(format!("tasks/{id}.json"), 0, "case");
+        }
+        let mut written = Report::default();
+        let output = TaskWriter::write(draft, None, &Place::new("suite.json", 0, ""), "suite", &mut written);
+        report.add_losses(&written);
+        Conversion { output, report, copied_from_outside }
     }
 }
 

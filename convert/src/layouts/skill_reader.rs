@@ -3,21 +3,19 @@
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::json;
 
-use super::ReadCase;
 use crate::error::ConvertError;
 use crate::report::{Place, Report};
 use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
 
-/// The evals of the skill with this name.
-pub(super) fn cases(
+/// Reads the evals of the skill with this name.
+pub(super) fn read(
     entries: Vec<(String, Value)>,
     skill: &str,
     file: &Place,
     draft: &mut SuiteDraft,
     report: &mut Report,
-) -> Result<Vec<ReadCase>, ConvertError> {
+) -> Result<(), ConvertError> {
     draft.settings.push(("name".to_owned(), Value::text(skill)));
-    let mut cases = Vec::new();
     for (key, value) in entries {
         let at = file.below(value.position.line, &key);
         report.mapped(&at);
@@ -26,8 +24,8 @@ pub(super) fn cases(
             "description" | "version" | "metadata" => draft.settings.push((key, value)),
             "$schema" => report.approximated(&at, "the schema of an eval file is another one"),
             "evals" => {
-                for (eval, index) in value.items().unwrap_or_default().iter().zip(0..) {
-                    cases.push(case(eval, skill, &at.below(eval.position.line, &format!("[{index}]")), report)?);
+                for (eval, place) in at.items(&value) {
+                    draft.cases.push(case(eval, skill, place, report)?);
                 }
             }
             _ => report.dropped(&at, "no key of evals.json"),
@@ -35,7 +33,7 @@ pub(super) fn cases(
     }
     let place = format!("`.agents/skills/{skill}`");
     report.approximated(file, format!("agents get the skill only if a `template` of the suite has it in {place}"));
-    Ok(cases)
+    Ok(())
 }
 
 /// Expectations with names as criteria with ids.
@@ -55,7 +53,7 @@ fn criteria(expectations: &Value) -> Value {
     criteria
 }
 
-fn case(eval: &Value, skill: &str, place: &Place, report: &mut Report) -> Result<ReadCase, ConvertError> {
+fn case(eval: &Value, skill: &str, place: Place, report: &mut Report) -> Result<(String, CaseDraft), ConvertError> {
     let id = eval.get("id").and_then(|id| {
         let number = id.as_number().map(|number| number.to_string());
         id.as_text().map(str::to_owned).or(number)
@@ -66,10 +64,9 @@ fn case(eval: &Value, skill: &str, place: &Place, report: &mut Report) -> Result
     let (mut entries, mut assertions, mut metadata) = (Vec::new(), Vec::new(), Vec::new());
     let expectations = eval.get("expectations").or(eval.get("assertions"));
     let has_expectations = expectations.and_then(Value::items).is_some_and(|items| !items.is_empty());
-    for (key, value) in eval.entries() {
-        let at = place.below(value.position.line, key);
+    for (key, value, at) in place.entries(eval) {
         report.mapped(&at);
-        match key.as_str() {
+        match key {
             "id" => {}
             "prompt" => entries.push(("input".to_owned(), value.clone())),
             "expected_output" => {
@@ -95,7 +92,7 @@ fn case(eval: &Value, skill: &str, place: &Place, report: &mut Report) -> Result
             "files" => report.dropped(&at, "only the `template` of a workspace has files: put them there"),
             "timeout" => entries.push(entry("execution", json!({"timeout_seconds": value.to_json()}))),
             "metadata" => metadata.extend(value.entries().iter().cloned()),
-            "name" | "description" | "category" | "tags" => metadata.push((key.clone(), value.clone())),
+            "name" | "description" | "category" | "tags" => metadata.push((key.to_owned(), value.clone())),
             _ => report.dropped(&at, "no key of an eval"),
         }
     }
@@ -103,5 +100,5 @@ fn case(eval: &Value, skill: &str, place: &Place, report: &mut Report) -> Result
     if !metadata.is_empty() {
         entries.push(("metadata".to_owned(), Value::new(Data::Mapping(metadata))));
     }
-    Ok(ReadCase { id, draft: CaseDraft { entries, above: Vec::new() }, place: place.clone() })
+    Ok((id, CaseDraft { entries, above: Vec::new(), place }))
 }

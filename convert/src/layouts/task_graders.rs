@@ -55,12 +55,11 @@ pub(super) struct GraderWriter<'a> {
 }
 
 impl GraderWriter<'_> {
-    /// The graders for a list of assertions; what has no type is dropped.
-    pub(super) fn graders(&mut self, assertions: &[Value], place: &Place) -> Vec<Json> {
+    /// The graders for a list of assertions at a place; what has no type is dropped.
+    pub(super) fn graders(&mut self, (assertions, place): &(Value, Place)) -> Vec<Json> {
         let mut graders: Vec<Json> = Vec::new();
         let mut rubrics: Option<usize> = None;
-        for (index, item) in assertions.iter().enumerate() {
-            let place = place.below(item.position.line, &format!("[{index}]"));
+        for (item, place) in place.items(assertions) {
             self.report.mapped(&place);
             if let Some(text) = item.as_text() {
                 self.report.different(&place, "a list of texts counts as one grader");

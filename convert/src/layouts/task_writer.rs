@@ -5,10 +5,11 @@ use std::path::Path;
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Object, Value as Json, json};
 
+use super::Directories;
 use super::task_graders::{GraderWriter, TaskRules, is_required};
-use super::{Directories, ReadCase, SuiteSource};
-use crate::output::{Conversion, Output};
+use crate::output::Output;
 use crate::report::{Place, Report};
+use crate::suite_draft::{CaseDraft, SuiteDraft};
 
 /// The threshold of a suite with an eval file, where none is written.
 const THRESHOLD: f64 = 0.8;
@@ -18,112 +19,136 @@ const ASSERTIONS: &[&str] = &["assertions", "assert", "evaluators"];
 const NO_KEY: &str = "the tasks layout has nothing like it";
 
 /// Writes one suite.
-pub(super) struct TaskWriter {
-    report: Report,
+pub(super) struct TaskWriter<'a> {
+    report: &'a mut Report,
     output: Output,
-    /// The settings of the suite that every task repeats.
-    shared: Shared,
+    /// What every task starts with: what an eval file says of all its cases.
+    shared: ReadTask,
     rules: TaskRules,
     /// The threshold of the suite.
     threshold: f64,
 }
 
-/// What an eval file says of all its cases.
-#[derive(Default)]
-struct Shared {
-    /// What every task starts with.
-    task: ReadTask,
-    assertions: Vec<Value>,
-    /// Where they are.
-    assertions_place: Place,
-}
-
-impl TaskWriter {
-    /// The suite in the tasks layout, and what became of its entries.
-    pub(super) fn write(source: SuiteSource) -> Conversion {
-        let SuiteSource { mut report, copied_from_outside, mut draft, cases, tests, place, default_name, .. } = source;
-        let comments = draft.settings.iter().any(|(_, value)| has_comment(value))
-            || cases.iter().any(|case| case.draft.above.iter().any(|line| !line.is_empty()))
-            || cases.iter().any(|case| case.draft.entries.iter().any(|(_, value)| has_comment(value)))
-            || tests.as_ref().is_some_and(has_comment)
-            || draft.end.iter().any(|line| !line.is_empty());
-        if comments {
+impl<'a> TaskWriter<'a> {
+    /// The files of a suite in the tasks layout. `tests` is the value of that key, and `place` that of the file of the suite, where
+    /// what becomes of its entries is reported.
+    pub(super) fn write(
+        draft: SuiteDraft,
+        tests: Option<&Value>,
+        place: &Place,
+        default_name: &str,
+        report: &'a mut Report,
+    ) -> Output {
+        let is_comment = |line: &String| !line.is_empty();
+        let has_comments = |entries: &[(String, Value)]| entries.iter().any(|(_, value)| has_comment(value));
+        if has_comments(&draft.settings)
+            || draft.cases.iter().any(|(_, case)| case.above.iter().any(is_comment) || has_comments(&case.entries))
+            || tests.is_some_and(has_comment)
+            || draft.above.iter().chain(&draft.end).any(is_comment)
+        {
             report.approximated(&Place::new(place.file.clone(), 0, "comments"), "JSON has none");
         }
-        let mut suite = Object::new();
-        let shared = settings(draft.settings, &place, &mut suite, &mut report);
-        let threshold = shared.task.threshold.unwrap_or(THRESHOLD);
-        let is_strict = |case: &ReadCase| {
-            let own = assertions(&case.draft.entries).flat_map(|(_, value)| value.items().unwrap_or_default());
-            let mut all = own.chain(&shared.assertions).peekable();
-            // A case that nothing grades is dropped.
-            let is_judged = |key: &str| ["criteria", "expected_outcome", "expected_output"].contains(&key);
-            let has_graders = all.peek().is_some() || !case.draft.entries.iter().any(|(key, _)| is_judged(key));
-            has_graders && all.all(is_required)
-        };
-        let every_verdict = cases.iter().all(is_strict);
+        let rules = TaskRules { every_verdict: true };
+        let mut writer =
+            Self { report, output: draft.output, shared: ReadTask::default(), rules, threshold: THRESHOLD };
+        writer.shared = writer.read(ReadTask::default(), &draft.settings, place, true);
+        writer.threshold = writer.shared.threshold.unwrap_or(THRESHOLD);
+        writer.rules.every_verdict = draft.cases.iter().all(|(_, case)| writer.is_strict(case));
+        let setting =
+            |key: &str| draft.settings.iter().find(|(known, _)| known == key).map(|(_, value)| value.to_json());
         let mut head = Object::new();
-        head.insert("name".to_owned(), suite.remove("name").unwrap_or_else(|| default_name.into()));
+        head.insert("name".to_owned(), setting("name").unwrap_or_else(|| default_name.into()));
         head.insert("agent_name".to_owned(), "agent".into());
-        head.insert("kind".to_owned(), suite.remove("kind").unwrap_or_else(|| "capability".into()));
-        if !every_verdict {
-            head.insert("task_pass_threshold".to_owned(), json!(threshold));
+        head.insert("kind".to_owned(), setting("kind").unwrap_or_else(|| "capability".into()));
+        if !writer.rules.every_verdict {
+            head.insert("task_pass_threshold".to_owned(), json!(writer.threshold));
         }
-        head.extend(suite);
-        draft.output.add("suite.json", text(&Json::Object(head)));
-        let rules = TaskRules { every_verdict };
-        let mut writer = Self { report, output: draft.output, shared, rules, threshold };
+        head.extend(setting("gates").map(|gates| ("gates".to_owned(), gates)));
+        writer.output.add("suite.json", text(&Json::Object(head)));
         let mut names = Directories::default();
-        for case in cases {
-            writer.task(&case, &mut names);
+        for (id, case) in &draft.cases {
+            writer.task(id, case, &mut names);
         }
-        let Self { mut report, output, .. } = writer;
-        if !output.files().keys().any(|file| file.starts_with("tasks")) {
-            report.dropped(&Place::new("suite.json", 0, "tasks"), "no case can be a task: choose another layout");
+        if !writer.output.files().keys().any(|file| file.starts_with("tasks")) {
+            let place = Place::new("suite.json", 0, "tasks");
+            writer.report.dropped(&place, "no case can be a task: choose another layout");
         }
-        Conversion { output, report, copied_from_outside }
+        writer.output
     }
 
-    fn task(&mut self, case: &ReadCase, names: &mut Directories) {
-        let place = case.place.clone();
-        let mut read = self.shared.task.clone();
-        let mut own = Vec::new();
-        for (key, value) in &case.draft.entries {
+    /// Whether a case fails where any grader does. One that nothing grades is dropped.
+    fn is_strict(&self, case: &CaseDraft) -> bool {
+        let own = case.entries.iter().filter(|(key, _)| ASSERTIONS.contains(&key.as_str())).map(|(_, value)| value);
+        let lists = own.chain(self.shared.assertions.iter().map(|(list, _)| list));
+        let mut all = lists.flat_map(|list| list.items().unwrap_or_default()).peekable();
+        let is_judged = |key: &str| ["criteria", "expected_outcome", "expected_output"].contains(&key);
+        let has_graders = all.peek().is_some() || !case.entries.iter().any(|(key, _)| is_judged(key));
+        has_graders && all.all(is_required)
+    }
+
+    /// Reads the entries of a case, or the settings of the suite that its tasks repeat, into a task.
+    fn read(&mut self, mut task: ReadTask, entries: &[(String, Value)], place: &Place, of_suite: bool) -> ReadTask {
+        for (key, value) in entries {
             let at = place.below(value.position.line, key);
             match key.as_str() {
-                "criteria" | "expected_outcome" => read.description = value.as_text().map(str::to_owned),
-                "input" => read.input = Some(input(value, &at, &mut self.report)),
-                "expected_output" => read.expected = expected_outcome(value, &at, &mut self.report),
-                "metadata" => read.metadata.extend(value.entries().iter().map(|(k, v)| (k.clone(), v.to_json()))),
-                "execution" => self.execution(value, &at, &mut read),
-                "workspace" => read.template = template(value, &at, &mut self.report),
-                _ if ASSERTIONS.contains(&key.as_str()) => own.push((value, at)),
+                "name" | "kind" | "gates" if of_suite => {}
+                "criteria" | "expected_outcome" if !of_suite => task.description = value.as_text().map(str::to_owned),
+                "input" if !of_suite => task.input = Some(input(value, &at, self.report)),
+                "expected_output" if !of_suite => task.expected = expected_outcome(value, &at, self.report),
+                "metadata" => task.metadata.extend(value.entries().iter().map(|(k, v)| (k.clone(), v.to_json()))),
+                "execution" => self.execution(value, &at, &mut task, of_suite),
+                "workspace" => task.template = template(value, &at, self.report),
+                key if ASSERTIONS.contains(&key) => task.assertions.push((value.clone(), at)),
                 _ => self.report.dropped(&at, NO_KEY),
             }
         }
-        let mut graders = Vec::new();
-        let threshold = read.threshold.unwrap_or(self.threshold);
-        let shared = if read.skips_defaults { 0 } else { self.shared.assertions.len() };
-        let own_count: usize = own.iter().map(|(value, _)| value.items().unwrap_or_default().len()).sum();
-        let is_only = own_count + shared == 1;
-        let mut writer = GraderWriter { rules: self.rules, threshold, is_only, report: &mut self.report };
-        for (value, at) in own {
-            graders.extend(writer.graders(value.items().unwrap_or_default(), &at));
+        task
+    }
+
+    fn execution(&mut self, execution: &Value, place: &Place, task: &mut ReadTask, of_suite: bool) {
+        for (key, value, at) in place.entries(execution) {
+            match key {
+                "threshold" => {
+                    task.threshold = value.as_number();
+                    if !of_suite && !self.rules.every_verdict && task.threshold != Some(self.threshold) {
+                        let reason = format!("all tasks have the threshold of the suite, {}", self.threshold);
+                        self.report.different(&at, reason);
+                    }
+                }
+                "timeout_seconds" => task.timeout_seconds = Some(value.to_json()),
+                "trials" => task.trials = trials(value, &at, self.report).or(task.trials.take()),
+                "skip_defaults" if !of_suite => task.skips_defaults = value.data == Data::Bool(true),
+                key if !of_suite && ASSERTIONS.contains(&key) => {
+                    self.report.dropped(&at, "write them in `assertions` of the case");
+                }
+                _ => self.report.dropped(&at, NO_KEY),
+            }
         }
-        if !read.skips_defaults {
-            graders.extend(writer.graders(&self.shared.assertions, &self.shared.assertions_place));
+    }
+
+    fn task(&mut self, id: &str, case: &CaseDraft, names: &mut Directories) {
+        let place = &case.place;
+        let shared = ReadTask { assertions: Vec::new(), ..self.shared.clone() };
+        let mut task = self.read(shared, &case.entries, place, false);
+        let threshold = task.threshold.unwrap_or(self.threshold);
+        if !task.skips_defaults {
+            task.assertions.extend(self.shared.assertions.iter().cloned());
         }
+        let count = |(list, _): &(Value, Place)| list.items().unwrap_or_default().len();
+        let is_only = task.assertions.iter().map(count).sum::<usize>() == 1;
+        let mut writer = GraderWriter { rules: self.rules, threshold, is_only, report: self.report };
+        let mut graders: Vec<Json> = task.assertions.iter().flat_map(|list| writer.graders(list)).collect();
         if graders.is_empty() {
-            if read.description.is_none() && read.expected.is_none() {
-                self.report.dropped(&place, "nothing is left that grades it");
+            if task.description.is_none() && task.expected.is_none() {
+                self.report.dropped(place, "nothing is left that grades it");
                 return;
             }
             graders.push(json!({"name": "llm-grader"}));
         }
-        self.report.mapped(&place);
+        self.report.mapped(place);
         self.warn_of_variables(case);
-        let name = names.name(&case.id);
-        let task = self.json(&case.id, read, graders, &place);
+        let name = names.name(id);
+        let task = self.json(id, task, graders, place);
         self.output.add(format!("tasks/{name}.json"), text(&task));
     }
 
@@ -156,31 +181,9 @@ impl TaskWriter {
         Json::Object(task)
     }
 
-    fn execution(&mut self, execution: &Value, place: &Place, read: &mut ReadTask) {
-        for (key, value) in execution.entries() {
-            let at = place.below(value.position.line, key);
-            match key.as_str() {
-                "threshold" => {
-                    read.threshold = value.as_number();
-                    if !self.rules.every_verdict && read.threshold != Some(self.threshold) {
-                        let reason = format!("all tasks have the threshold of the suite, {}", self.threshold);
-                        self.report.different(&at, reason);
-                    }
-                }
-                "timeout_seconds" => read.timeout_seconds = Some(value.to_json()),
-                "trials" => read.trials = trials(value, &at, &mut self.report).or(read.trials.take()),
-                "skip_defaults" => read.skips_defaults = value.data == Data::Bool(true),
-                _ if ASSERTIONS.contains(&key.as_str()) => {
-                    self.report.dropped(&at, "write them in `assertions` of the case");
-                }
-                _ => self.report.dropped(&at, NO_KEY),
-            }
-        }
-    }
-
     /// Tasks are never filled in.
-    fn warn_of_variables(&mut self, case: &ReadCase) {
-        for (key, value) in &case.draft.entries {
+    fn warn_of_variables(&mut self, case: &CaseDraft) {
+        for (key, value) in &case.entries {
             if value.to_json().to_string().contains("${{") {
                 let at = case.place.below(value.position.line, key);
                 self.report.different(&at, "`${{ }}` stays as it is written: nothing is filled in in a task");
@@ -201,50 +204,16 @@ struct ReadTask {
     trials: Option<Json>,
     template: Option<String>,
     skips_defaults: bool,
-}
-
-/// Reads the settings of an eval file: those that `suite.json` has, and those that each task repeats.
-fn settings(settings: Vec<(String, Value)>, suite: &Place, json: &mut Object, report: &mut Report) -> Shared {
-    let mut shared = Shared::default();
-    for (key, value) in settings {
-        let place = suite.below(value.position.line, &key);
-        match key.as_str() {
-            "name" | "kind" | "gates" => drop(json.insert(key, value.to_json())),
-            "metadata" => {
-                shared.task.metadata = value.entries().iter().map(|(k, v)| (k.clone(), v.to_json())).collect()
-            }
-            "workspace" => shared.task.template = template(&value, &place, report),
-            "execution" => {
-                for (key, value) in value.entries() {
-                    let at = place.below(value.position.line, key);
-                    match key.as_str() {
-                        "threshold" => shared.task.threshold = value.as_number(),
-                        "timeout_seconds" => shared.task.timeout_seconds = Some(value.to_json()),
-                        "trials" => shared.task.trials = trials(value, &at, report),
-                        _ => report.dropped(&at, NO_KEY),
-                    }
-                }
-            }
-            _ if ASSERTIONS.contains(&key.as_str()) => {
-                shared.assertions.extend(value.items().unwrap_or_default().iter().cloned());
-                shared.assertions_place = place;
-            }
-            _ => report.dropped(&place, NO_KEY),
-        }
-    }
-    shared
-}
-
-fn assertions(entries: &[(String, Value)]) -> impl Iterator<Item = &(String, Value)> {
-    entries.iter().filter(|(key, _)| ASSERTIONS.contains(&key.as_str()))
+    /// Its lists of assertions, and where they are.
+    assertions: Vec<(Value, Place)>,
 }
 
 /// The number of trials.
 fn trials(trials: &Value, place: &Place, report: &mut Report) -> Option<Json> {
-    for (key, value) in trials.entries() {
+    for (key, value, at) in place.entries(trials) {
         let is_same = key == "count" || (key == "strategy" && value.as_text() == Some("pass_at_k"));
         if !is_same {
-            report.dropped(&place.below(value.position.line, key), NO_KEY);
+            report.dropped(&at, NO_KEY);
         }
     }
     trials.get("count").map(Value::to_json)
@@ -252,8 +221,8 @@ fn trials(trials: &Value, place: &Place, report: &mut Report) -> Option<Json> {
 
 /// The directory that a workspace starts with.
 fn template(workspace: &Value, place: &Place, report: &mut Report) -> Option<String> {
-    for (key, value) in workspace.entries().iter().filter(|(key, _)| key != "template") {
-        report.dropped(&place.below(value.position.line, key), NO_KEY);
+    for (_, _, at) in place.entries(workspace).filter(|(key, ..)| *key != "template") {
+        report.dropped(&at, NO_KEY);
     }
     let template = workspace.get("template").and_then(Value::as_text);
     if template.is_none() && workspace.entries().is_empty() {

@@ -5,7 +5,6 @@ use std::path::Path;
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::json;
 
-use super::ReadCase;
 use super::task_graders::{TaskRules, assertion};
 use crate::case_ids::slug;
 use crate::error::ConvertError;
@@ -72,25 +71,24 @@ fn name(value: Value, place: &Place, report: &mut Report) -> Value {
     Value::text(name)
 }
 
-/// The tasks as cases. Their files are removed.
+/// Reads the tasks as cases. Their files are removed.
 pub(super) fn cases(
     files: &SourceFiles,
     rules: TaskRules,
     draft: &mut SuiteDraft,
     report: &mut Report,
-) -> Result<Vec<ReadCase>, ConvertError> {
+) -> Result<(), ConvertError> {
     let root = files.root();
     let listing = evalsuite_discovery::list(root, root, "tasks", "tasks");
     if let Some(problem) = listing.problems.first() {
         return Err(ConvertError::unsupported(format!("{}: {}", problem.path, problem.message)));
     }
-    let mut cases = Vec::new();
     for file in listing.files {
         let task = files.document(&root.join(&file), &file, &Place::new(file.clone(), 0, ""))?.root;
         draft.output.remove(&file);
-        cases.push(case(&task, &file, root, rules, report)?);
+        draft.cases.push(case(&task, &file, root, rules, report)?);
     }
-    Ok(cases)
+    Ok(())
 }
 
 fn case(
@@ -99,30 +97,26 @@ fn case(
     root: &Path,
     rules: TaskRules,
     report: &mut Report,
-) -> Result<ReadCase, ConvertError> {
+) -> Result<(String, CaseDraft), ConvertError> {
     let place = Place::new(file, 1, "task");
     let Some(id) = task.get("id").and_then(Value::as_text) else {
         return Err(ConvertError::unsupported(format!("{file} is not a task: it has no `id`")));
     };
     let (mut entries, mut execution, mut metadata) = (Vec::new(), Vec::new(), Vec::new());
     let (mut fixtures, mut input) = (Fixtures::default(), None);
-    for (key, value) in task.entries() {
-        let at = place.below(value.position.line, key);
+    for (key, value, at) in place.entries(task) {
         report.mapped(&at);
-        match key.as_str() {
+        match key {
             "id" | "$schema" => {}
             "description" => entries.push(("criteria".to_owned(), value.clone())),
             "input" => input = Some(prompt(value, &at, &mut fixtures, &mut metadata, report)),
             "metadata" => metadata.extend(value.entries().iter().cloned()),
             "trials_per_run" => execution.push(("trials".to_owned(), Value::from(json!({"count": value.to_json()})))),
-            "timeout_seconds" => execution.push((key.clone(), value.clone())),
+            "timeout_seconds" => execution.push((key.to_owned(), value.clone())),
             "reference_solution" => entries.extend(expected_output(value, &at, report)),
             "graders" => {
-                let graders = value.items().unwrap_or_default().iter().enumerate();
-                let assertion = |(index, grader): (usize, &Value)| {
-                    assertion(grader, rules, &at.below(grader.position.line, &format!("[{index}]")), report)
-                };
-                let assertions = graders.map(assertion).collect();
+                let graders = at.items(value).map(|(grader, place)| assertion(grader, rules, &place, report));
+                let assertions = graders.collect();
                 entries.push(("assertions".to_owned(), Value::new(Data::List(assertions))));
             }
             _ => report.dropped(&at, "no key of a task"),
@@ -140,7 +134,7 @@ fn case(
         report.approximated(&place, "the test has the name of the id, where it has that of the file");
     }
     report.mapped(&place);
-    Ok(ReadCase { id: id.to_owned(), draft: CaseDraft { entries, above: Vec::new() }, place })
+    Ok((id.to_owned(), CaseDraft { entries, above: Vec::new(), place }))
 }
 
 /// The directories that a task names in its input.

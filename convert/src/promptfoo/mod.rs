@@ -125,7 +125,8 @@ impl Configuration {
         draft.settings = settings.write();
         draft.end = self.document.end;
         let copied_from_outside = self.files.finish()?;
-        Ok(NewSuite { draft, above: above_tests, report: self.report, copied_from_outside })
+        draft.above = above_tests;
+        Ok(NewSuite { draft, report: self.report, copied_from_outside })
     }
 
     fn default_test(&mut self, value: &Value, place: &Place) -> Option<TestCase> {
