@@ -12,12 +12,10 @@ const MOST_LISTED: usize = 20;
 
 /// Why a source cannot be converted at all, or a suite not be written.
 #[derive(Debug)]
-pub struct ConvertError {
-    kind: Kind,
-}
+pub struct ConvertError(pub(crate) Kind);
 
 #[derive(Debug)]
-enum Kind {
+pub(crate) enum Kind {
     Io(PathBuf, io::Error),
     Unreadable(Diagnostics),
     Unsupported(String),
@@ -27,24 +25,20 @@ enum Kind {
 
 impl ConvertError {
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
-        Self { kind: Kind::Io(path.to_owned(), error) }
+        Self(Kind::Io(path.to_owned(), error))
     }
 
     pub(crate) fn unreadable(problems: Diagnostics) -> Self {
-        Self { kind: Kind::Unreadable(problems) }
+        Self(Kind::Unreadable(problems))
     }
 
     pub(crate) fn unsupported(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Unsupported(message.into()) }
-    }
-
-    pub(crate) fn refused(problems: Vec<SourceProblem>) -> Self {
-        Self { kind: Kind::Refused(problems) }
+        Self(Kind::Unsupported(message.into()))
     }
 
     /// Why a file that an entry names is not read, for the report.
     pub(crate) fn reason(&self) -> String {
-        match &self.kind {
+        match &self.0 {
             Kind::Io(_, error) if error.kind() == io::ErrorKind::NotFound => "it does not exist".to_owned(),
             Kind::Io(_, error) => error.to_string(),
             Kind::Unreadable(problems) => {
@@ -53,15 +47,11 @@ impl ConvertError {
             _ => self.to_string(),
         }
     }
-
-    pub(crate) fn exists(files: Vec<PathBuf>) -> Self {
-        Self { kind: Kind::Exists(files) }
-    }
 }
 
 impl fmt::Display for ConvertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
+        match &self.0 {
             Kind::Io(path, _) => write!(f, "{}", path.display()),
             Kind::Unreadable(problems) => {
                 let texts: Vec<String> =
@@ -88,7 +78,7 @@ impl fmt::Display for ConvertError {
 
 impl std::error::Error for ConvertError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.kind {
+        match &self.0 {
             Kind::Io(_, error) => Some(error),
             _ => None,
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::error::ConvertError;
+use crate::error::{ConvertError, Kind};
 use crate::report::Report;
 
 /// A converted suite that is not written yet.
@@ -50,7 +50,7 @@ impl Output {
         let paths = self.files.keys().chain(&self.removed).map(|path| directory.join(path));
         let existing: Vec<PathBuf> = paths.filter(|path| path.symlink_metadata().is_ok()).collect();
         if !force && !existing.is_empty() {
-            return Err(ConvertError::exists(existing));
+            return Err(ConvertError(Kind::Exists(existing)));
         }
         for path in self.files.keys().chain(&self.removed) {
             stays_inside(&directory.join(path), directory)?;

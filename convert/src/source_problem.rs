@@ -12,14 +12,6 @@ pub(crate) struct SourceProblem {
     pub(crate) help: String,
 }
 
-impl SourceProblem {
-    /// A limit that is exceeded at `place`.
-    pub(crate) fn too_much(message: impl Into<String>, place: &Place) -> Self {
-        let help = "split the source, and convert the parts one by one".to_owned();
-        Self { message: message.into(), place: place.clone(), help }
-    }
-}
-
 impl fmt::Display for SourceProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { message, place: Place { file, line, name }, help } = self;

@@ -9,102 +9,80 @@ use super::suite_settings::SuiteSettings;
 use super::template::{self, Rendered};
 use super::test_case::TestCase;
 use super::values::comments;
-use crate::output::Output;
 use crate::report::Report;
-use crate::source::SourceFiles;
 use crate::suite_draft::{CaseDraft, entry};
 use crate::yaml_writer::number;
 
-/// A case that is being made.
-pub(super) struct Case<'a> {
-    pub(super) test: &'a TestCase,
-    pub(super) prompt: &'a Prompt,
-    pub(super) variables: &'a Object,
-    /// Whether it is the first one of its test, which keeps the comments.
-    pub(super) is_first: bool,
-    pub(super) settings: &'a SuiteSettings,
+/// The case of a prompt; `None` if it cannot be one. `is_first`: whether it is the first one of its test, which keeps the comments.
+pub(super) fn draft(
+    test: &TestCase,
+    prompt: &Prompt,
+    is_first: bool,
+    settings: &SuiteSettings,
+    context: &mut CaseContext<'_>,
+) -> Option<CaseDraft> {
+    let variables = context.variables;
+    let around = |text: &str| {
+        [test.option("prefix").unwrap_or_default(), text, test.option("suffix").unwrap_or_default()].concat()
+    };
+    let text = around(&prompt.text.clone().unwrap_or_else(|| as_text(variables)));
+    let input = match prompt.text {
+        Some(_) => filled_in(&text, variables),
+        None => Ok(Rendered { text: text.clone(), ..Rendered::default() }),
+    };
+    let Some(mut input) = context.report.kept(&prompt.place, input) else {
+        context.report.dropped(&test.place, "it has no case with a prompt that cannot be filled in");
+        return None;
+    };
+    input.report(&prompt.place, context.report);
+    if let Some(reason) = unasked(&input.text, prompt, variables, settings).filter(|_| !variables.is_empty()) {
+        context.report.different(&test.place, format!("{reason}: its input is its variables"));
+        input.text = as_text(variables);
+    }
+    if input.text.trim().is_empty() {
+        context.report.dropped(&test.place, "its prompt is empty");
+        return None;
+    }
+    if text.contains("${{") {
+        context.report.different(&prompt.place, "`${{ NAME }}` is filled in from the environment");
+    }
+    let (graders, is_lost) = assertions::map_all(&test.assertions, context);
+    if graders.is_empty() && is_lost {
+        context.report.dropped(&test.place, "nothing is left that grades it");
+        return None;
+    }
+    if test.assertions.is_empty() {
+        context
+            .report
+            .different(&test.place, "nothing grades it: every answer passes in promptfoo, and the case is skipped");
+    } else if graders.is_empty() {
+        context.report.different(&test.place, "nothing grades it: the case is skipped");
+    }
+    let (mut assertions, threshold) = decide(graders, test, context.report);
+    if !is_first {
+        // JSON has no comments.
+        assertions = assertions.iter().map(|assertion| Value::from(assertion.to_json())).collect();
+    }
+    let mut entries = vec![("input".to_owned(), prompts::input(&input.text, &prompt.place, context.report))];
+    if is_first {
+        entries[0].1.above = comments(&prompt.above);
+    }
+    entries.push(("assertions".to_owned(), Value::new(Data::List(assertions))));
+    entries.extend(execution(test, threshold, settings, context.report));
+    entries.extend(metadata(test, variables));
+    let above = if is_first { test.above.clone() } else { Vec::new() };
+    Some(CaseDraft { entries, above, ..CaseDraft::default() })
 }
 
-impl Case<'_> {
-    /// The entries of the case; `None` if it cannot be one.
-    pub(super) fn draft(
-        &self,
-        id: &str,
-        files: &SourceFiles,
-        output: &mut Output,
-        report: &mut Report,
-    ) -> Option<CaseDraft> {
-        let Self { test, prompt, variables, is_first, settings } = *self;
-        let around = |text: &str| {
-            [test.option("prefix").unwrap_or_default(), text, test.option("suffix").unwrap_or_default()].concat()
-        };
-        let text = around(prompt.text.as_ref().unwrap_or(&as_text(variables)));
-        let input = match prompt.text {
-            Some(_) => filled_in(&text, variables),
-            None => Ok(Rendered { text: text.clone(), ..Rendered::default() }),
-        };
-        let Some(mut input) = report.kept(&prompt.place, input) else {
-            report.dropped(&test.place, "it has no case with a prompt that cannot be filled in");
-            return None;
-        };
-        input.report(&prompt.place, report);
-        if let Some(reason) = self.unasked(&input.text).filter(|_| !variables.is_empty()) {
-            report.different(&test.place, format!("{reason}: its input is its variables"));
-            input.text = as_text(variables);
-        }
-        if input.text.trim().is_empty() {
-            report.dropped(&test.place, "its prompt is empty");
-            return None;
-        }
-        if text.contains("${{") {
-            report.different(&prompt.place, "`${{ NAME }}` is filled in from the environment");
-        }
-        let mut context = CaseContext {
-            variables,
-            files,
-            id,
-            scores_decide: test.threshold.is_some(),
-            transform: test.option("transform"),
-            output,
-            report,
-        };
-        let (graders, is_lost) = assertions::map_all(&test.assertions, &mut context);
-        if graders.is_empty() && is_lost {
-            report.dropped(&test.place, "nothing is left that grades it");
-            return None;
-        }
-        if test.assertions.is_empty() {
-            report
-                .different(&test.place, "nothing grades it: every answer passes in promptfoo, and the case is skipped");
-        } else if graders.is_empty() {
-            report.different(&test.place, "nothing grades it: the case is skipped");
-        }
-        let (mut assertions, threshold) = decide(graders, test, report);
-        if !is_first {
-            // JSON has no comments.
-            assertions = assertions.iter().map(|assertion| Value::from(assertion.to_json())).collect();
-        }
-        let mut entries = vec![("input".to_owned(), prompts::input(&input.text, &prompt.place, report))];
-        if is_first {
-            entries[0].1.above = comments(&prompt.above);
-        }
-        entries.push(("assertions".to_owned(), Value::new(Data::List(assertions))));
-        entries.extend(execution(test, threshold, settings, report));
-        entries.extend(metadata(test, variables));
-        let above = if is_first { test.above.clone() } else { Vec::new() };
-        Some(CaseDraft { entries, above, ..CaseDraft::default() })
+/// Why a prompt, which is `input` with its variables filled in, does not ask what its test is about.
+fn unasked(input: &str, prompt: &Prompt, variables: &Object, settings: &SuiteSettings) -> Option<String> {
+    if input.trim().is_empty() {
+        return Some("its prompt is empty".to_owned());
     }
-
-    /// Why the prompt, which is `input` with its variables filled in, does not ask what the test is about.
-    fn unasked(&self, input: &str) -> Option<String> {
-        if input.trim().is_empty() {
-            return Some("its prompt is empty".to_owned());
-        }
-        let sent = self.settings.sent_variables.iter().find(|name| self.variables.contains_key(*name));
-        let is_constant = self.prompt.text.as_ref().is_some_and(|text| template::names(text).next().is_none());
-        let sent = sent.filter(|_| is_constant)?;
-        Some(format!("its prompt has no variables, and the provider fills in `{sent}`"))
-    }
+    let sent = settings.sent_variables.iter().find(|name| variables.contains_key(*name));
+    let is_constant = prompt.text.as_ref().is_some_and(|text| template::names(text).next().is_none());
+    let sent = sent.filter(|_| is_constant)?;
+    Some(format!("its prompt has no variables, and the provider fills in `{sent}`"))
 }
 
 /// The variables of a test where nothing else says what the agent is asked: the value of a single text, else JSON.

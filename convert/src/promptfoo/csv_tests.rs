@@ -5,20 +5,20 @@ use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::values::comma_list;
 
-/// Gives the tests of a text to `add`, each with its columns that are neither variables nor known, and its line, until that is false.
-pub(super) fn read(text: &str, mut add: impl FnMut(Value, Vec<String>, u32) -> bool) -> Result<(), csv::Error> {
+/// A test of a file, its columns that are neither variables nor known, and its line.
+type Row = (Value, Vec<String>, u32);
+
+/// The tests of a text.
+pub(super) fn read(text: &str) -> csv::Result<impl Iterator<Item = csv::Result<Row>>> {
     let mut reader = csv::ReaderBuilder::new().flexible(false).from_reader(text.as_bytes());
-    let columns: Vec<String> =
-        reader.headers()?.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
-    for record in reader.records() {
+    let columns = reader.headers()?.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned());
+    let columns: Vec<String> = columns.collect();
+    Ok(reader.into_records().map(move |record| {
         let record = record?;
         let line = record.position().map_or(0, |position| u32::try_from(position.line()).unwrap_or(u32::MAX));
         let (test, unknown) = row(columns.iter().map(String::as_str).zip(&record));
-        if !add(test, unknown, line) {
-            break;
-        }
-    }
-    Ok(())
+        Ok((test, unknown, line))
+    }))
 }
 
 fn row<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> (Value, Vec<String>) {

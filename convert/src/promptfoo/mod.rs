@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_loader::document::{self, Data, Document, Value};
 
+use self::assertions::CaseContext;
 use self::prompts::Prompt;
 use self::source_files::{FILE_SCHEME, extension_of, unreadable};
 use self::suite_settings::SuiteSettings;
@@ -29,7 +30,6 @@ use crate::error::ConvertError;
 use crate::layouts::NewSuite;
 use crate::report::{Place, Report};
 use crate::source::{MAX_CASES, Source, SourceFiles};
-use crate::source_problem::SourceProblem;
 use crate::suite_draft::SuiteDraft;
 
 /// Names of configurations in a directory, the first that exists.
@@ -54,14 +54,14 @@ pub fn from_promptfoo(source: impl Into<Source>) -> Result<NewSuite, ConvertErro
     };
     if !references::resolve(&mut document.root) {
         let place = Place::new(name.clone(), 0, "");
-        files.problem(SourceProblem::too_much("its `$ref`s expand to too many values", &place));
+        files.too_much("its `$ref`s expand to too many values", &place);
     }
     // Only a mapping has keys.
     if !["prompts", "tests", "scenarios", "providers"].iter().any(|key| document.root.get(key).is_some()) {
         let message = "is not a promptfoo configuration: it has no prompts and no tests";
         return Err(ConvertError::unsupported(format!("{} {message}", file.display())));
     }
-    Configuration { files, name, document, report: Report::default() }.convert(&file)
+    Configuration { files, report: Report::default() }.convert(document, &Place::new(name, 1, ""), &file)
 }
 
 fn configuration(path: &Path) -> Result<PathBuf, ConvertError> {
@@ -79,21 +79,17 @@ fn configuration(path: &Path) -> Result<PathBuf, ConvertError> {
 /// A configuration that is being converted.
 struct Configuration {
     files: SourceFiles,
-    /// Its name in reports.
-    name: String,
-    document: Document,
     report: Report,
 }
 
 impl Configuration {
-    fn convert(mut self, file: &Path) -> Result<NewSuite, ConvertError> {
-        let entries = self.document.root.entries().to_vec();
+    /// `start`: the first line of the file.
+    fn convert(mut self, document: Document, start: &Place, file: &Path) -> Result<NewSuite, ConvertError> {
         let (mut prompts, mut tests, mut scenarios, mut default) = (Vec::new(), Vec::new(), None, None);
         let mut settings = SuiteSettings::new(file);
         let mut above_tests = Vec::new();
-        for (key, value) in &entries {
-            let place = Place::new(self.name.clone(), value.position.line, key.clone());
-            match key.as_str() {
+        for (key, value, place) in start.entries(&document.root) {
+            match key {
                 _ if value.data == Data::Null => {}
                 "prompts" => {
                     prompts = prompts::read(value, &place, &self.files, &mut self.report);
@@ -114,8 +110,8 @@ impl Configuration {
             tests.iter().map(|test| test_case::read(test, &self.files, &mut self.report)).collect();
         if let Some((value, place)) = scenarios {
             cases.extend(self.scenarios(value, &place));
-        } else if cases.is_empty() && !entries.iter().any(|(key, _)| key == "tests") {
-            cases.push(TestCase { place: Place::new(self.name.clone(), 1, "prompts"), ..TestCase::default() });
+        } else if cases.is_empty() && !document.root.entries().iter().any(|(key, _)| key == "tests") {
+            cases.push(TestCase { place: start.below(1, "prompts"), ..TestCase::default() });
         }
         let cases: Vec<TestCase> = cases.iter().map(|case| case.with_default(&default)).collect();
         let (mut draft, mut ids) = (SuiteDraft::default(), CaseIds::default());
@@ -123,7 +119,7 @@ impl Configuration {
             self.cases(test, index + 1, &prompts, &settings, &mut ids, &mut draft);
         }
         draft.settings = settings.write();
-        draft.end = self.document.end;
+        draft.end = document.end;
         let copied_from_outside = self.files.finish()?;
         draft.above = above_tests;
         Ok(NewSuite { draft, report: self.report, copied_from_outside })
@@ -157,9 +153,9 @@ impl Configuration {
                     (document.root, Place::new(self.files.shown(&file), 1, "scenario"))
                 }
             };
-            for (key, value) in item.entries() {
-                if !["description", "config", "tests"].contains(&key.as_str()) {
-                    self.report.dropped(&place.below(value.position.line, key), "a scenario has no such setting");
+            for (key, _, at) in place.entries(&item) {
+                if !["description", "config", "tests"].contains(&key) {
+                    self.report.dropped(&at, "a scenario has no such setting");
                 }
             }
             let read = |key: &str, report: &mut Report| {
@@ -202,15 +198,23 @@ impl Configuration {
                 let text = if prompts.len() > 1 { format!("{base} prompt {}", index + 1) } else { base.to_owned() };
                 if draft.cases.len() == MAX_CASES {
                     let message = format!("more than {MAX_CASES} cases: a suite has at most {MAX_CASES}");
-                    return self.files.problem(SourceProblem::too_much(message, &test.place));
+                    return self.files.too_much(message, &test.place);
                 }
-                let case = case::Case { test, prompt, variables: &variables, is_first, settings };
                 let id = ids.next(&text, &otherwise);
                 if !self.files.takes(prompt.text.as_ref().map_or(0, String::len), &test.place) {
                     return;
                 }
-                if let Some(entries) = case.draft(&id, &self.files, &mut draft.output, &mut self.report) {
-                    draft.cases.push((id, entries));
+                let mut context = CaseContext {
+                    variables: &variables,
+                    files: &self.files,
+                    id: &id,
+                    scores_decide: test.threshold.is_some(),
+                    transform: test.option("transform"),
+                    output: &mut draft.output,
+                    report: &mut self.report,
+                };
+                if let Some(case) = case::draft(test, prompt, is_first, settings, &mut context) {
+                    draft.cases.push((id, case));
                     is_first = false;
                 }
             }

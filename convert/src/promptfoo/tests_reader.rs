@@ -10,7 +10,6 @@ use super::values::elements;
 use crate::error::ConvertError;
 use crate::report::{Place, Report};
 use crate::source::{MAX_CASES, SourceFiles};
-use crate::source_problem::SourceProblem;
 
 /// A test as it is written.
 #[derive(Debug, Clone)]
@@ -73,27 +72,27 @@ fn read_file(
     let unreadable = |error: ConvertError| unreadable(&shown, &error);
     let place_of = |line: u32, name: &str| Place::new(shown.clone(), line, name);
     let own_directory = file.parent().unwrap_or(files.root()).to_owned();
-    // False at the limit of tests.
+    // The limit of tests ends the conversion, whatever the error says.
     let mut add = |value: Value, place: Place| {
-        let is_allowed = tests.len() < MAX_CASES;
-        if is_allowed {
-            tests.push(WrittenTest { value, place, directory: own_directory.clone() });
-        } else {
+        if tests.len() == MAX_CASES {
             let message = format!("more than {MAX_CASES} tests: a suite has at most {MAX_CASES} cases");
-            files.problem(SourceProblem::too_much(message, &place));
+            files.too_much(&message, &place);
+            return Err(message);
         }
-        is_allowed
+        tests.push(WrittenTest { value, place, directory: own_directory.clone() });
+        Ok(())
     };
     match extension_of(file).as_str() {
         "csv" => {
             let text = files.text(file, reference, place).map_err(unreadable)?;
-            csv_tests::read(&text, |test, unknown, line| {
+            let unreadable = |problem: csv::Error| format!("`{shown}` cannot be read: {problem}");
+            for row in csv_tests::read(&text).map_err(unreadable)? {
+                let (test, unknown, line) = row.map_err(unreadable)?;
                 for column in unknown {
                     report.dropped(&place_of(line, "row").below(1, &column), "promptfoo knows no such column");
                 }
-                add(test, place_of(line, "test"))
-            })
-            .map_err(|problem| format!("`{shown}` cannot be read: {problem}"))?;
+                add(test, place_of(line, "test"))?;
+            }
         }
         "jsonl" => {
             let text = files.text(file, reference, place).map_err(unreadable)?;
@@ -101,11 +100,7 @@ fn read_file(
                 let place = place_of(number, "test");
                 match document::parse(line, &file.with_extension("json")) {
                     Err(_) => report.dropped(&place, "the line is not JSON"),
-                    Ok(test) => {
-                        if !add(test.root, place) {
-                            break;
-                        }
-                    }
+                    Ok(test) => add(test.root, place)?,
                 }
             }
         }
@@ -115,14 +110,13 @@ fn read_file(
                 Data::List(items) => {
                     for (index, item) in items.into_iter().enumerate() {
                         let place = place_of(item.position.line, &format!("[{index}]"));
-                        if !matches!(item.data, Data::Mapping(_)) {
-                            report.dropped(&place, "it is not a test");
-                        } else if !add(item, place) {
-                            break;
+                        match item.data {
+                            Data::Mapping(_) => add(item, place)?,
+                            _ => report.dropped(&place, "it is not a test"),
                         }
                     }
                 }
-                Data::Mapping(_) => drop(add(root, place_of(1, "test"))),
+                Data::Mapping(_) => add(root, place_of(1, "test"))?,
                 _ => return Err(format!("`{shown}` holds no tests")),
             }
         }

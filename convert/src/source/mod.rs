@@ -4,7 +4,6 @@ mod walk;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -12,7 +11,7 @@ use std::{fs, io};
 
 use evalsuite_loader::document::{self, Document};
 
-use crate::error::ConvertError;
+use crate::error::{ConvertError, Kind};
 use crate::report::Place;
 use crate::source_problem::SourceProblem;
 
@@ -104,7 +103,8 @@ impl SourceFiles {
     /// Whether what is at `path` may be read. If not, `reference` at `place`, which names it, is a problem.
     pub(crate) fn allows(&self, path: &Path, reference: &str, place: &Place) -> bool {
         let target = resolved(path);
-        let is_inside = self.contains(&target);
+        let mut directories = std::iter::once(&self.real_root).chain(&self.allowed);
+        let is_inside = directories.any(|directory| target.starts_with(directory));
         if !is_inside {
             let directory = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
             self.problem(SourceProblem {
@@ -120,17 +120,18 @@ impl SourceFiles {
         is_inside
     }
 
-    /// Whether a path, links resolved, is in the directory of the source or in one that is allowed.
-    fn contains(&self, target: &Path) -> bool {
-        std::iter::once(&self.real_root).chain(&self.allowed).any(|directory| target.starts_with(directory))
-    }
-
     /// Reports what makes the conversion impossible, each problem once.
-    pub(crate) fn problem(&self, problem: SourceProblem) {
+    fn problem(&self, problem: SourceProblem) {
         let mut problems = self.problems.borrow_mut();
         if !problems.contains(&problem) {
             problems.push(problem);
         }
+    }
+
+    /// Reports a limit that is exceeded at `place`.
+    pub(crate) fn too_much(&self, message: impl Into<String>, place: &Place) {
+        let help = "split the source, and convert the parts one by one".to_owned();
+        self.problem(SourceProblem { message: message.into(), place: place.clone(), help });
     }
 
     /// Counts the bytes of texts of a case, which is at `place`. False at the limit, which is a problem.
@@ -138,10 +139,7 @@ impl SourceFiles {
         self.taken.set(self.taken.get().saturating_add(bytes));
         let is_allowed = self.taken.get() <= MAX_TEXTS;
         if !is_allowed && self.problems.borrow().is_empty() {
-            self.problem(SourceProblem::too_much(
-                format!("the texts of all cases are larger than {} MiB", MAX_TEXTS >> 20),
-                place,
-            ));
+            self.too_much(format!("the texts of all cases are larger than {} MiB", MAX_TEXTS >> 20), place);
         }
         is_allowed
     }
@@ -188,7 +186,7 @@ impl SourceFiles {
             false => None,
         };
         if let Some(message) = too_much {
-            self.problem(SourceProblem::too_much(message, place));
+            self.too_much(message, place);
             return Err(self.refusal());
         }
         self.note_copy(path);
@@ -204,7 +202,7 @@ impl SourceFiles {
     }
 
     fn refusal(&self) -> ConvertError {
-        ConvertError::refused(self.problems.borrow().clone())
+        ConvertError(Kind::Refused(self.problems.borrow().clone()))
     }
 
     /// The files that were read from outside of the directory of the source.
@@ -220,24 +218,15 @@ impl SourceFiles {
 /// The path with links resolved, as far as it exists, and without `..`.
 fn resolved(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut missing: Vec<OsString> = Vec::new();
-    let mut components: Vec<Component<'_>> = path.components().collect();
-    loop {
-        let existing: PathBuf = components.iter().collect();
-        let real = existing.canonicalize();
-        if let (Ok(_), _) | (_, 0 | 1) = (&real, components.len()) {
-            let mut resolved = real.unwrap_or(existing);
-            for name in missing.iter().rev() {
-                if name == ".." {
-                    resolved.pop();
-                } else {
-                    resolved.push(name);
-                }
-            }
-            return resolved;
+    let real = path.ancestors().find_map(|existing| Some((existing, existing.canonicalize().ok()?)));
+    let Some((existing, mut resolved)) = real else { return path };
+    for component in path.strip_prefix(existing).unwrap_or(Path::new("")).components() {
+        match component {
+            Component::ParentDir => drop(resolved.pop()),
+            name => resolved.push(name),
         }
-        missing.extend(components.pop().map(|component| component.as_os_str().to_owned()));
     }
+    resolved
 }
 
 /// The paths in a directory, sorted.
