@@ -1,6 +1,5 @@
 //! Tests with the defaults and the data of scenarios merged into them.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use evalsuite_loader::document::{Data, Value};
@@ -17,9 +16,8 @@ use crate::source::SourceFiles;
 pub(super) struct TestCase {
     pub(super) place: Place,
     pub(super) description: Option<String>,
-    pub(super) variables: Vec<(String, Value)>,
-    /// Where variables are written, which may be in other files than the test.
-    pub(super) variable_places: BTreeMap<String, Place>,
+    /// Variables, and where they are written, which may be in other files than the test.
+    pub(super) variables: Vec<(String, (Value, Place))>,
     pub(super) assertions: Vec<Assertion>,
     pub(super) threshold: Option<f64>,
     pub(super) metadata: Vec<(String, Value)>,
@@ -145,35 +143,30 @@ impl TestCase {
     }
 
     fn add_entries(&mut self, entries: &[(String, Value)], place: &Place, files: &SourceFiles) {
-        check_references(entries, place, files);
+        let mut variables = Vec::new();
         for (name, value) in entries {
             let place = place.below(value.position.line.max(place.line), name);
-            self.variable_places.insert(name.clone(), place);
+            check_reference(value, &place, files);
+            for (index, item) in value.items().unwrap_or_default().iter().enumerate() {
+                check_reference(item, &place.below(item.position.line.max(place.line), &format!("[{index}]")), files);
+            }
+            variables.push((name.clone(), (value.clone(), place)));
         }
-        self.variables = merged(&self.variables, entries);
+        self.variables = merged(&self.variables, &variables);
     }
 }
 
-/// Reports files outside of the source that variables name. A file is read once the variables of a case are known, where it is not known
-/// any more in which file a variable was written.
-fn check_references(entries: &[(String, Value)], place: &Place, files: &SourceFiles) {
-    let check = |value: &Value, place: &Place| {
-        if let Some(path) = value.as_text().and_then(|text| text.strip_prefix(FILE_SCHEME)) {
-            let fixed: Vec<&str> = path.split('/').take_while(|part| !part.contains(['*', '?', '[', '{'])).collect();
-            files.allows(&files.root().join(fixed.join("/")), &format!("{FILE_SCHEME}{path}"), place);
-        }
-    };
-    for (name, value) in entries {
-        let place = place.below(value.position.line.max(place.line), name);
-        check(value, &place);
-        for (index, item) in value.items().unwrap_or_default().iter().enumerate() {
-            check(item, &place.below(item.position.line.max(place.line), &format!("[{index}]")));
-        }
+/// Reports a file outside of the source that a variable names. The file is read once the variables of a case are known, where it is not
+/// known any more in which file a variable was written.
+fn check_reference(value: &Value, place: &Place, files: &SourceFiles) {
+    if let Some(path) = value.as_text().and_then(|text| text.strip_prefix(FILE_SCHEME)) {
+        let fixed: Vec<&str> = path.split('/').take_while(|part| !part.contains(['*', '?', '[', '{'])).collect();
+        files.allows(&files.root().join(fixed.join("/")), &format!("{FILE_SCHEME}{path}"), place);
     }
 }
 
 /// Later entries replace earlier ones in their place.
-fn merged(entries: &[(String, Value)], more: &[(String, Value)]) -> Vec<(String, Value)> {
+fn merged<T: Clone>(entries: &[(String, T)], more: &[(String, T)]) -> Vec<(String, T)> {
     let mut merged = entries.to_vec();
     for (key, value) in more {
         match merged.iter_mut().find(|(known, _)| known == key) {
@@ -218,10 +211,7 @@ impl TestCase {
 
     /// The test with the settings of another one where it has none, and with its assertions, which come first.
     fn over(&self, other: &Self) -> Self {
-        let mut variable_places = other.variable_places.clone();
-        variable_places.extend(self.variable_places.clone());
         Self {
-            variable_places,
             variables: merged(&other.variables, &self.variables),
             options: merged(&other.options, &self.options),
             metadata: merged(&other.metadata, &self.metadata),

@@ -18,15 +18,14 @@ const MOST: usize = 10_000;
 /// The variables of each case that a test expands to, the last variable changing fastest.
 pub(super) fn combinations(test: &TestCase, files: &SourceFiles, report: &mut Report) -> Vec<Object> {
     let mut combinations = vec![Object::new()];
-    for (name, value) in &test.variables {
-        let place = place_of(name, test);
-        let values = if test.expands() { values(value, files, &place, report) } else { vec![value.to_json()] };
+    for (name, (value, place)) in &test.variables {
+        let values = if test.expands() { values(value, files, place, report) } else { vec![value.to_json()] };
         if combinations.len() * values.len() > MOST {
             report.dropped(&test.place, format!("it expands to more than {MOST} cases"));
             return Vec::new();
         }
         if values.len() > 1 {
-            report.mapped(&place);
+            report.mapped(place);
         }
         let with = |combination: &Object, value: &Json| {
             let mut combination = combination.clone();
@@ -38,11 +37,6 @@ pub(super) fn combinations(test: &TestCase, files: &SourceFiles, report: &mut Re
     let text_bytes = |variables: &Object| variables.values().filter_map(Json::as_str).map(str::len).sum();
     let resolved = combinations.into_iter().map(|combination| resolved(combination, test, files, report));
     resolved.take_while(|variables| files.takes(text_bytes(variables), &test.place)).collect()
-}
-
-/// Where a variable is written.
-fn place_of(name: &str, test: &TestCase) -> Place {
-    test.variable_places.get(name).unwrap_or(&test.place).clone()
 }
 
 /// The values that a variable takes: the texts of a list, or the files of a pattern.
@@ -63,43 +57,39 @@ fn values(value: &Value, files: &SourceFiles, place: &Place, report: &mut Report
 
 /// The variables with files read and variables filled in.
 fn resolved(mut variables: Object, test: &TestCase, files: &SourceFiles, report: &mut Report) -> Object {
-    for (name, value) in variables.iter_mut() {
-        let Some(reference) = value.as_str().and_then(|text| text.strip_prefix(FILE_SCHEME)) else { continue };
-        let place = place_of(name, test);
-        let is_yaml = reference.ends_with(".yaml") || reference.ends_with(".yml");
-        let read = load(reference, files, &place).and_then(|loaded| match loaded {
-            // Other files, JSON too, are text.
-            FileValue::Data(data) if is_yaml => Ok(data.to_json().to_string()),
-            FileValue::Data(_) => files
-                .text(&files.root().join(reference), reference, &place)
-                .map(|text| text.trim().to_owned())
-                .map_err(|error| unreadable(reference, &error)),
-            FileValue::Text(text) => Ok(text),
-            FileValue::Script(..) => {
-                Err(format!("`{reference}` is a program that writes the value: save what it writes"))
+    for (value, (_, (_, place))) in variables.values_mut().zip(&test.variables) {
+        let Json::String(text) = value else { continue };
+        if let Some(reference) = text.strip_prefix(FILE_SCHEME) {
+            let is_yaml = reference.ends_with(".yaml") || reference.ends_with(".yml");
+            let read = load(reference, files, place).and_then(|loaded| match loaded {
+                // Other files, JSON too, are text.
+                FileValue::Data(data) if is_yaml => Ok(data.to_json().to_string()),
+                FileValue::Data(_) => files
+                    .text(&files.root().join(reference), reference, place)
+                    .map(|text| text.trim().to_owned())
+                    .map_err(|error| unreadable(reference, &error)),
+                FileValue::Text(text) => Ok(text),
+                FileValue::Script(..) => {
+                    Err(format!("`{reference}` is a program that writes the value: save what it writes"))
+                }
+            });
+            if let Some(contents) = report.kept(place, read) {
+                *text = contents;
             }
-        });
-        if let Some(text) = report.kept(&place, read) {
-            *value = Json::String(text);
         }
-    }
-    for value in variables.values_mut() {
-        if let Json::String(text) = value
-            && text.ends_with('\n')
-        {
+        if text.ends_with('\n') {
             text.pop();
         }
     }
     for _ in 0..ROUNDS {
         let before = variables.clone();
         for value in variables.values_mut() {
+            // A text in braces that is not a variable stays.
             if let Json::String(text) = value
                 && text.contains("{{")
+                && let Ok(Rendered { text: filled, doubt: None, undefined: None }) = render_or_keep(text, &before)
             {
-                // A text in braces that is not a variable stays.
-                if let Ok(Rendered { text: filled, doubt: None, undefined: None }) = render_or_keep(text, &before) {
-                    *text = filled;
-                }
+                *text = filled;
             }
         }
         if before == variables {
@@ -119,7 +109,8 @@ mod tests {
     use crate::source::Source;
 
     fn all(variables: Json) -> Vec<Json> {
-        let variables = Value::from(variables).entries().to_vec();
+        let variables = Value::from(variables).entries().to_vec().into_iter();
+        let variables = variables.map(|(name, value)| (name, (value, Place::default()))).collect();
         let test = TestCase { variables, ..TestCase::default() };
         let files = SourceFiles::new(Path::new("."), &Source::new(".")).unwrap();
         combinations(&test, &files, &mut Report::default()).into_iter().map(Json::Object).collect()
