@@ -6,9 +6,10 @@ mod text_method;
 
 use evalsuite_schema::grader::AnswerStep;
 
-/// The steps of code, and where they differ from it.
+/// The steps of code that is read, and where they differ from it.
 #[derive(Debug, Default)]
-pub(super) struct Steps {
+pub(super) struct Parser<'a> {
+    rest: &'a str,
     pub(super) steps: Vec<AnswerStep>,
     pub(super) differences: Vec<&'static str>,
     /// Whether they make a value of JSON, whose text graders see.
@@ -16,23 +17,14 @@ pub(super) struct Steps {
 }
 
 /// The steps of one transform after another; `None` if steps cannot do what one of them does.
-pub(super) fn steps(codes: &[String]) -> Option<Steps> {
-    let mut steps = Steps::default();
+pub(super) fn steps(codes: &[String]) -> Option<Parser<'_>> {
+    let mut parser = Parser::default();
     for code in codes {
-        let mut parser = Parser { rest: code.trim().trim_end_matches(';').trim_end(), steps };
+        parser.rest = code.trim().trim_end_matches(';').trim_end();
         parser.expression()?;
-        if !parser.rest.is_empty() {
-            return None;
-        }
-        steps = parser.steps;
+        parser.rest.is_empty().then_some(())?;
     }
-    Some(steps)
-}
-
-/// Reads an expression about `output`, and adds its steps.
-struct Parser<'a> {
-    rest: &'a str,
-    steps: Steps,
+    Some(parser)
 }
 
 impl<'a> Parser<'a> {
@@ -62,8 +54,8 @@ impl<'a> Parser<'a> {
         if self.takes("JSON.parse(") {
             self.expression()?;
             self.expects(")")?;
-            self.steps.steps.push(AnswerStep::Json(String::new()));
-            self.steps.is_value = true;
+            self.steps.push(AnswerStep::Json(String::new()));
+            self.is_value = true;
         } else if self.takes("String(") {
             self.expression()?;
             self.expects(")")?;
@@ -153,12 +145,17 @@ impl<'a> Parser<'a> {
         self.takes_all(|c| c.is_ascii_digit()).parse().ok().map(|number: i64| sign * number)
     }
 
+    fn integer_before(&mut self, end: &str) -> Option<i64> {
+        let number = self.integer()?;
+        self.expects(end).map(|()| number)
+    }
+
     /// The value of a key. The length of a list or text is not one of its values.
     fn value_at(&mut self, name: &str) -> Option<()> {
-        if !self.steps.is_value || name == "length" || name.is_empty() || name.contains('.') {
+        if !self.is_value || name == "length" || name.is_empty() || name.contains('.') {
             return None;
         }
-        let Some(AnswerStep::Json(path)) = self.steps.steps.last_mut() else { return None };
+        let Some(AnswerStep::Json(path)) = self.steps.last_mut() else { return None };
         if !path.is_empty() {
             path.push('.');
         }
@@ -167,24 +164,24 @@ impl<'a> Parser<'a> {
     }
 
     fn only_text(&self) -> Option<()> {
-        (!self.steps.is_value).then_some(())
+        (!self.is_value).then_some(())
     }
 
     /// The value as text, which has methods.
     fn text(&mut self) -> Option<()> {
-        if self.steps.is_value {
-            if !matches!(self.steps.steps.last(), Some(AnswerStep::Json(path)) if !path.is_empty()) {
+        if self.is_value {
+            if !matches!(self.steps.last(), Some(AnswerStep::Json(path)) if !path.is_empty()) {
                 return None;
             }
             self.differs("a value that is not text is not an error, but its JSON");
-            self.steps.is_value = false;
+            self.is_value = false;
         }
         Some(())
     }
 
     fn differs(&mut self, reason: &'static str) {
-        if !self.steps.differences.contains(&reason) {
-            self.steps.differences.push(reason);
+        if !self.differences.contains(&reason) {
+            self.differences.push(reason);
         }
     }
 }

@@ -136,7 +136,8 @@ fn methods_of_texts_do_what_they_do_in_javascript() {
     let output = node.wait_with_output().unwrap();
     let expected: Value = from_str(std::str::from_utf8(&output.stdout).unwrap()).unwrap();
     for (code, expected) in CODES.iter().zip(expected.as_array().unwrap()) {
-        let made = steps(&[(*code).to_owned()]).unwrap_or_else(|| panic!("`{code}` has no steps"));
+        let codes = [(*code).to_owned()];
+        let made = steps(&codes).unwrap_or_else(|| panic!("`{code}` has no steps"));
         for (text, expected) in TEXTS.iter().zip(expected.as_array().unwrap()) {
             assert_eq!(json!(applied(&made.steps, text)), *expected, "{code} of {text:?} as {:?}", made.steps);
         }

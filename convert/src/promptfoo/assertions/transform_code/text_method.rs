@@ -38,12 +38,12 @@ impl Parser<'_> {
 
     fn without_arguments(&mut self, step: Option<AnswerStep>) -> Option<()> {
         self.expects(")")?;
-        self.steps.steps.extend(step);
+        self.steps.extend(step);
         Some(())
     }
 
     fn push(&mut self, replace: String, with: impl Into<String>) {
-        self.steps.steps.push(AnswerStep::Replace { replace, with: with.into() });
+        self.steps.push(AnswerStep::Replace { replace, with: with.into() });
     }
 
     /// A text or a pattern.
@@ -96,21 +96,12 @@ impl Parser<'_> {
         if is_sometimes_empty(&pattern) {
             return None;
         }
-        let index = if self.takes("[") {
-            let index = self.integer().filter(|index| *index >= 0)?;
-            self.expects("]")?;
-            index
-        } else {
-            match () {
-                () if self.takes(".pop()") => -1,
-                () if self.takes(".shift()") => 0,
-                () if self.takes(".at(") => {
-                    let index = self.integer().filter(|index| *index >= -1)?;
-                    self.expects(")")?;
-                    index
-                }
-                () => return None,
-            }
+        let index = match () {
+            () if self.takes("[") => self.integer_before("]").filter(|index| *index >= 0)?,
+            () if self.takes(".at(") => self.integer_before(")").filter(|index| *index >= -1)?,
+            () if self.takes(".pop()") => -1,
+            () if self.takes(".shift()") => 0,
+            () => return None,
         };
         let part = format!("(?s:(?!{pattern}).)*");
         match index {
@@ -161,8 +152,7 @@ impl Parser<'_> {
         self.expects(")")?;
         self.takes("?.");
         self.takes("[").then_some(())?;
-        let group = usize::try_from(self.integer()?).ok().filter(|group| *group <= sought.groups)?;
-        self.expects("]")?;
+        let group = usize::try_from(self.integer_before("]")?).ok().filter(|group| *group <= sought.groups)?;
         // A text without a match has nothing there.
         self.push(format!(r"\A(?s:.*?)({})(?s:.*)|\A(?s:.+)", sought.pattern), format!("${{{}}}", group + 1));
         Some(())
