@@ -46,6 +46,11 @@ pub(crate) fn slug(text: &str) -> String {
     slug[..end].trim_end_matches('-').to_owned()
 }
 
+/// The name of a suite that is made from a text: ASCII only.
+pub(crate) fn suite_name(text: &str) -> String {
+    slug(text).chars().filter(char::is_ascii).collect::<String>().trim_matches('-').to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

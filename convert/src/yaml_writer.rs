@@ -151,6 +151,14 @@ pub(crate) fn number(number: f64) -> evalsuite_schema::Value {
     if number.fract() == 0.0 && number.abs() < 1e15 { (number as i64).into() } else { number.into() }
 }
 
+/// An object without the keys that have no value.
+pub(crate) fn without_nulls(mut object: evalsuite_schema::Value) -> evalsuite_schema::Value {
+    if let Some(entries) = object.as_object_mut() {
+        entries.retain(|_, value| !value.is_null());
+    }
+    object
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;

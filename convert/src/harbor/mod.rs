@@ -12,7 +12,7 @@ use evalsuite_schema::json::{Value as Json, json};
 
 use self::dockerfile::Dockerfile;
 use self::verifier::Container;
-use crate::case_ids::{CaseIds, slug};
+use crate::case_ids::{CaseIds, suite_name};
 use crate::error::ConvertError;
 use crate::layouts::NewSuite;
 use crate::report::{Outcome, Place, Report};
@@ -48,10 +48,8 @@ pub fn from_harbor(source: impl Into<Source>) -> Result<NewSuite, ConvertError> 
     let files = SourceFiles::new(directory, &source)?;
     let (mut draft, mut report, mut ids) = (SuiteDraft::default(), Report::default(), CaseIds::default());
     let name = directory.canonicalize().ok();
-    let name = name.as_deref().and_then(Path::file_name).map(|name| slug(&name.to_string_lossy())).unwrap_or_default();
-    let name: String = name.chars().filter(char::is_ascii).take(64).collect();
-    let name = name.trim_matches('-');
-    draft.settings.push(entry("name", if name.is_empty() { "tasks" } else { name }));
+    let name = suite_name(&name.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy());
+    draft.settings.push(entry("name", if name.is_empty() { "tasks".to_owned() } else { name }));
     for task in tasks {
         let document = toml_document::read(&task.join(TASK), &files)?;
         let folder = task.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

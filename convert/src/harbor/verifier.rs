@@ -8,7 +8,7 @@ use evalsuite_schema::json::{Value as Json, json};
 use super::dockerfile::Dockerfile;
 use super::{CONTAINER, Task};
 use crate::report::Place;
-use crate::yaml_writer::number;
+use crate::yaml_writer::{number, without_nulls};
 
 /// Where a task works if nothing says so.
 const WORKDIR: &str = "/app";
@@ -109,14 +109,7 @@ impl Task<'_> {
         let folders = tests.iter().filter(|folder| files.iter().any(|file| file.starts_with(&format!("{folder}/"))));
         let workdir = docker.workdir.as_deref().filter(|workdir| *workdir != "/").unwrap_or(WORKDIR);
         let folders: Vec<String> = folders.map(|folder| format!("harbor/{}/{folder}", self.id)).collect();
-        let mut config = json!({"task": format!("harbor/{}", self.id), "tests": folders, "workdir": workdir});
-        if let Some(image) = image {
-            config["image"] = json!(image);
-        }
-        if let Some(command) = command {
-            config["command"] = command;
-        }
-        let mut seconds = VERIFIER_SECONDS;
+        let (mut seconds, mut env) = (VERIFIER_SECONDS, None);
         for (key, value, place) in place.entries(verifier) {
             match key {
                 "timeout_sec" => {
@@ -124,9 +117,7 @@ impl Task<'_> {
                     self.report.mapped(&place);
                 }
                 "env" => {
-                    if !value.entries().is_empty() {
-                        config["env"] = value.to_json();
-                    }
+                    env = (!value.entries().is_empty()).then(|| value.to_json());
                     self.report.mapped(&place);
                 }
                 // What it runs is reported where that is chosen.
@@ -135,13 +126,21 @@ impl Task<'_> {
                 _ => self.report.dropped(&place, CONTAINER),
             }
         }
+        let config = json!({
+            "task": format!("harbor/{}", self.id),
+            "tests": folders,
+            "workdir": workdir,
+            "image": image,
+            "command": command,
+            "env": env,
+        });
         Some(json!({
             "type": "code-grader",
             "name": "reward",
             "command": ["python3", "./graders/harbor.py"],
             "timeout_seconds": number(seconds),
             "required": true,
-            "config": config,
+            "config": without_nulls(config),
         }))
     }
 }

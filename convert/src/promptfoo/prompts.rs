@@ -22,6 +22,13 @@ pub(super) struct Prompt {
     pub(super) above: Vec<String>,
 }
 
+impl Prompt {
+    fn new(text: String, names: &[&str], place: &Place) -> Self {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        Self { text: Some(text), names, place: place.clone(), above: Vec::new() }
+    }
+}
+
 /// The line between two prompts of a text file.
 const DELIMITER: &str = "---";
 
@@ -34,26 +41,23 @@ pub(super) fn read(value: &Value, place: &Place, files: &SourceFiles, report: &m
     for (item, place) in elements(value, place) {
         let raw = item.get("raw").or_else(|| item.get("id")).and_then(Value::as_text);
         let label = item.get("label").or_else(|| item.get("display")).and_then(Value::as_text);
-        let before = prompts.len();
-        match item.as_text().or(raw) {
+        let read = match item.as_text().or(raw) {
             Some(text) => match writer(text, files) {
-                Some(writer) => written_elsewhere.push((place.clone(), writer, [Some(text), label])),
-                None => {
-                    let read = read_text(text, &place, files, report, &mut prompts);
-                    report.kept(&place, read);
+                Some(writer) => {
+                    written_elsewhere.push((place.clone(), writer, [Some(text), label]));
+                    Ok(Vec::new())
                 }
+                None => read_text(text, &place, files, report),
             },
             // A chat in the configuration itself.
-            None if item.items().is_some() => {
-                let text = Some(item.to_json().to_string());
-                prompts.push(Prompt { text, place: place.clone(), ..Prompt::default() });
-            }
-            None => report.dropped(&place, "it is neither a text nor a file"),
-        }
-        for prompt in &mut prompts[before..] {
+            None if item.items().is_some() => Ok(vec![Prompt::new(item.to_json().to_string(), &[], &place)]),
+            None => Err("it is neither a text nor a file".to_owned()),
+        };
+        for mut prompt in report.kept(&place, read).unwrap_or_default() {
             prompt.names.extend(label.map(str::to_owned));
             prompt.above.splice(0..0, item.above.iter().cloned());
             report.mapped(&place);
+            prompts.push(prompt);
         }
         for key in ["function", "config"].iter().filter(|key| item.get(key).is_some()) {
             report.dropped(&place.below(item.position.line, key), "the suite has the prompt only");
@@ -89,51 +93,38 @@ fn path_of(text: &str) -> Option<&str> {
     text.strip_prefix(FILE_SCHEME).or_else(|| looks_like_path(text).then_some(text))
 }
 
-/// Adds the prompts that a text is or names; the error says why there are none.
-fn read_text(
-    text: &str,
-    place: &Place,
-    files: &SourceFiles,
-    report: &mut Report,
-    prompts: &mut Vec<Prompt>,
-) -> Result<(), String> {
-    let mut push = |text: String, names: Vec<String>| {
-        prompts.push(Prompt { text: Some(text), names, place: place.clone(), above: Vec::new() });
-    };
-    let Some(pattern) = path_of(text) else {
-        push(text.to_owned(), vec![text.to_owned()]);
-        return Ok(());
-    };
+/// The prompts that a text is or names; the error says why there are none.
+fn read_text(text: &str, place: &Place, files: &SourceFiles, report: &mut Report) -> Result<Vec<Prompt>, String> {
+    let itself = || Ok(vec![Prompt::new(text.to_owned(), &[text], place)]);
+    let Some(pattern) = path_of(text) else { return itself() };
     let found = files.matching(pattern, files.root(), text, place)?;
     if found.is_empty() {
-        if text.starts_with(FILE_SCHEME) {
-            return Err(format!("there is no file `{pattern}`"));
-        }
-        push(text.to_owned(), vec![text.to_owned()]);
+        return if text.starts_with(FILE_SCHEME) { Err(format!("there is no file `{pattern}`")) } else { itself() };
     }
+    let mut prompts = Vec::new();
     for path in found {
         let shown = files.shown(&path);
         let read = files.text(&path, text, place).map_err(|error| unreadable(&shown, &error));
         let Some(contents) = report.kept(place, read) else { continue };
-        let names = vec![shown.clone(), text.to_owned()];
+        let mut push = |prompt: String| prompts.push(Prompt::new(prompt, &[&shown, text], place));
         let lines = contents.lines().filter(|line| !line.trim().is_empty());
         match extension_of(&path).as_str() {
-            "txt" => split(&contents).into_iter().for_each(|text| push(text, names.clone())),
-            "jsonl" => lines.for_each(|line| push(line.to_owned(), names.clone())),
+            "txt" => split(&contents).into_iter().for_each(push),
+            "jsonl" => lines.for_each(|line| push(line.to_owned())),
             "yaml" | "yml" => {
                 let document = files.document(&path, text, place);
-                push(document.map_or(contents, |document| document.root.to_json().to_string()), names);
+                push(document.map_or(contents, |document| document.root.to_json().to_string()));
             }
             "csv" => {
                 let lines = lines.filter(|line| line.trim() != "prompt");
-                lines.for_each(|line| push(line.trim_matches('"').to_owned(), names.clone()));
+                lines.for_each(|line| push(line.trim_matches('"').to_owned()));
                 report.approximated(place, format!("each line of `{shown}` is a prompt"));
             }
-            known if TEXT_FILES.contains(&known) => push(contents.trim().to_owned(), names),
+            known if TEXT_FILES.contains(&known) => push(contents.trim().to_owned()),
             _ => report.dropped(place, format!("prompts cannot be read from `{shown}`")),
         }
     }
-    Ok(())
+    Ok(prompts)
 }
 
 /// Whether a prompt without a scheme is a path: promptfoo takes it for one if it has the extension of one.

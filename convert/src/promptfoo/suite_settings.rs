@@ -7,13 +7,12 @@ use evalsuite_schema::json::json;
 
 use super::template;
 use super::values::{comments, elements};
-use crate::case_ids::slug;
+use crate::case_ids::{slug, suite_name};
 use crate::report::{Place, Report};
 use crate::suite_draft::entry;
 use crate::yaml_writer::number;
 
-/// Longest name of a suite and longest description, in characters.
-const LONGEST_NAME: usize = 64;
+/// Longest description, in characters.
 const LONGEST_DESCRIPTION: usize = 1024;
 
 /// Most trials at once.
@@ -37,15 +36,12 @@ pub(super) struct SuiteSettings {
 
 impl SuiteSettings {
     pub(super) fn new(file: &Path) -> Self {
-        let of = |part: Option<&std::ffi::OsStr>| part.map(|part| slug(&part.to_string_lossy())).unwrap_or_default();
-        let stem = of(file.file_stem());
-        let stem = stem.strip_prefix("promptfooconfig").unwrap_or(&stem).trim_start_matches('-').to_owned();
+        let stem = slug(&file.file_stem().unwrap_or_default().to_string_lossy());
+        let stem = stem.strip_prefix("promptfooconfig").unwrap_or(&stem).trim_start_matches('-');
         let directory = file.parent().and_then(|parent| parent.canonicalize().ok());
-        let directory = of(directory.as_deref().and_then(Path::file_name));
-        let name = if stem.is_empty() { directory } else { stem };
-        let name: String = name.chars().filter(char::is_ascii).take(LONGEST_NAME).collect();
-        let name = name.trim_matches('-');
-        Self { name: if name.is_empty() { "suite".to_owned() } else { name.to_owned() }, ..Self::default() }
+        let directory = directory.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        let name = suite_name(if stem.is_empty() { &directory } else { stem });
+        Self { name: if name.is_empty() { "suite".to_owned() } else { name }, ..Self::default() }
     }
 
     /// Reads a key; what has no counterpart is reported.

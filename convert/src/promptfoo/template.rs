@@ -9,6 +9,7 @@ use minijinja::value::{Object as JinjaObject, Serde, Value as JinjaValue, ValueK
 use minijinja::{Environment, Output, State, UndefinedBehavior};
 
 use crate::report::{Place, Report};
+use crate::yaml_writer::number;
 
 /// Why a template may be filled in differently.
 const MAY_DIFFER: &str = "filters and statements are those of Jinja, nunjucks' own may differ";
@@ -161,19 +162,12 @@ pub(super) fn names(template: &str) -> impl Iterator<Item = String> {
 /// Numbers as JavaScript writes them: `1.0` is `1`.
 fn as_javascript(value: &Value) -> Value {
     match value {
-        Value::Number(number) => Value::Number(javascript_number(number)),
+        Value::Number(written) if written.is_f64() => number(written.as_f64().unwrap_or_default()),
         Value::Array(items) => items.iter().map(as_javascript).collect(),
         Value::Object(entries) => {
             Value::Object(entries.iter().map(|(key, value)| (key.clone(), as_javascript(value))).collect())
         }
         other => other.clone(),
-    }
-}
-
-fn javascript_number(number: &serde_json::Number) -> serde_json::Number {
-    match number.as_f64() {
-        Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < 1e15 => (value as i64).into(),
-        _ => number.clone(),
     }
 }
 

@@ -25,14 +25,11 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
     if let Some(schema) = &schema {
         compare(schema, check, context);
     }
-    if check.value.as_ref().is_some_and(|value| value.data == Data::Bool(true)) {
-        context.different(check, "promptfoo reports an error, because its schema is not an object");
-    }
-    if check.kind == "contains-json" {
-        let reason =
-            "an object is strict JSON, where promptfoo also finds one without quotes, with comments or without its end";
-        context.different(check, reason);
-    }
+    let is_true = check.value.as_ref().is_some_and(|value| value.data == Data::Bool(true));
+    context.different_if(is_true, check, "promptfoo reports an error, because its schema is not an object");
+    let reason =
+        "an object is strict JSON, where promptfoo also finds one without quotes, with comments or without its end";
+    context.different_if(check.kind == "contains-json", check, reason);
     Ok(match (schema, check.kind) {
         (None, kind) => Grader::new(json!({"type": kind})).negated(check.is_negated),
         (Some(schema), "contains-json") => {
@@ -52,22 +49,18 @@ fn conforms(schema: Json, check: &Check<'_>, context: &mut CaseContext<'_>) -> G
     };
     let members =
         [json!({"type": "is-json"}), json!({"type": "json-schema", "schema": file(schema, context)})].map(member);
-    let settings = json!({"type": "composite", "aggregator": {"type": "weighted_average"}, "assertions": members});
-    Grader::new(settings).negated(check.is_negated).graded(1.0)
+    Grader::composite(json!(members)).negated(check.is_negated).graded(1.0)
 }
 
 /// Reports what validators of the two languages see differently.
 fn compare(schema: &Json, check: &Check<'_>, context: &mut CaseContext<'_>) {
-    if schema.get("$schema").is_some_and(|draft| draft.as_str().map(|draft| draft.trim_end_matches('#')) != Some(DRAFT))
-    {
-        context.different(check, "promptfoo knows no other draft of JSON Schema than draft-07");
-    }
-    if has_key(schema, &["format"]) {
-        context.different(check, "formats in its schema are checked by other rules");
-    }
-    if has_key(schema, &["pattern", "patternProperties"]) {
-        context.different(check, "patterns in its schema are not those of JavaScript");
-    }
+    let is_draft = |draft: &Json| draft.as_str().map(|draft| draft.trim_end_matches('#')) == Some(DRAFT);
+    let is_other = schema.get("$schema").is_some_and(|draft| !is_draft(draft));
+    context.different_if(is_other, check, "promptfoo knows no other draft of JSON Schema than draft-07");
+    let has_format = has_key(schema, &["format"]);
+    context.different_if(has_format, check, "formats in its schema are checked by other rules");
+    let has_pattern = has_key(schema, &["pattern", "patternProperties"]);
+    context.different_if(has_pattern, check, "patterns in its schema are not those of JavaScript");
 }
 
 fn has_key(schema: &Json, keys: &[&str]) -> bool {

@@ -51,6 +51,12 @@ impl CaseContext<'_> {
     fn different(&mut self, check: &Check<'_>, reason: impl Into<String>) {
         self.report.different(check.place(), reason);
     }
+
+    fn different_if(&mut self, is_different: bool, check: &Check<'_>, reason: &str) {
+        if is_different {
+            self.different(check, reason);
+        }
+    }
 }
 
 /// A grader without the settings that all graders have.
@@ -88,6 +94,12 @@ impl Grader {
             above: Vec::new(),
             beside: None,
         }
+    }
+
+    /// The weighted mean of graders.
+    fn composite(members: Json) -> Self {
+        let aggregator = json!({"type": "weighted_average"});
+        Self::new(json!({"type": "composite", "aggregator": aggregator, "assertions": members}))
     }
 
     /// The same with a score between 0 and 1 that passes from `mark` on.
@@ -343,8 +355,8 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Resu
     let mut names = Names { of_members: true, ..Names::default() };
     let members: Vec<Value> =
         members.into_iter().map(|member| names.write(member, members_decide && is_weighed, true)).collect();
-    let mut grader = Grader::new(json!({"type": "composite", "aggregator": {"type": "weighted_average"}}));
-    grader.entries.push(("assertions".to_owned(), Value::new(Data::List(members))));
+    let mut grader = Grader::composite(json!([]));
+    grader.entries[2].1 = Value::new(Data::List(members));
     grader.is_set = true;
     for (key, _, at) in place.entries(value) {
         let is_known = ["type", "assert", "threshold", "weight", "metric"].contains(&key);

@@ -7,6 +7,7 @@ use evalsuite_schema::json::{Value as Json, json};
 
 use super::{CaseContext, Check, Grader, text, transforms};
 use crate::promptfoo::source_files::{FILE_SCHEME, unreadable};
+use crate::yaml_writer::{number, without_nulls};
 
 /// Runs JavaScript.
 const JAVASCRIPT: &str = include_str!("../../../assets/javascript.mjs");
@@ -83,17 +84,13 @@ fn note_differences(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>
     if let Some(name) = absent.iter().find(reads) {
         context.different(check, format!("its context has no `{name}`"));
     }
-    if code.contains("process.mainModule") {
-        context.different(check, "`process.mainModule` is not there");
-    }
+    context.different_if(code.contains("process.mainModule"), check, "`process.mainModule` is not there");
     transforms::note_object(check, context);
     let is_object = match check.kind {
         "python" => ["output['", "output[\"", "output.get("].iter().any(|text| code.contains(text)),
         _ => transforms::of(check, context).is_empty() && reads_an_object(code),
     };
-    if is_object {
-        context.different(check, "the answer is text, also if a provider of promptfoo returns an object");
-    }
+    context.different_if(is_object, check, "the answer is text, also if a provider of promptfoo returns an object");
 }
 
 /// Whether code in JavaScript takes the answer for an object.
@@ -139,40 +136,34 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         "python" => ("python3", "graders/python.py", PYTHON),
         _ => ("node", "graders/javascript.mjs", JAVASCRIPT),
     };
-    let mut config = json!({});
+    let (mut file, mut called, mut code) = (None, None, None);
     match (&check.script, &check.value) {
         (Some((path, function)), _) => {
-            let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let copy = format!("graders/files/{file}");
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let copy = format!("graders/files/{name}");
             let reference = context.files.shown(path);
             let code =
-                context.files.text(path, &reference, check.place()).map_err(|error| unreadable(&file, &error))?;
+                context.files.text(path, &reference, check.place()).map_err(|error| unreadable(&name, &error))?;
             let known = context.output.files().get(Path::new(&copy));
             if known.is_some_and(|known| **known != *code.as_bytes()) {
-                return Err(format!("another file is called `{file}`, too"));
+                return Err(format!("another file is called `{name}`, too"));
             }
             context.output.add(copy.clone(), code.clone());
-            if imports_files(&code, check.kind) {
-                context.different(check, "only this file is copied, not what it imports");
-            }
+            let imports = imports_files(&code, check.kind);
+            context.different_if(imports, check, "only this file is copied, not what it imports");
             let has_modules = ["import ", "export "].iter().any(|word| code.lines().any(|line| line.starts_with(word)));
             let extension = path.extension().unwrap_or_default().to_string_lossy();
-            if has_modules && extension == "js" {
-                context.different(check, "`node` takes it for a CommonJS module before version 22.7");
-            }
-            if extension.ends_with("ts") {
-                context.different(check, "`node` runs TypeScript since version 22.18 only");
-            }
+            let is_module = has_modules && extension == "js";
+            context.different_if(is_module, check, "`node` takes it for a CommonJS module before version 22.7");
+            let is_typed = extension.ends_with("ts");
+            context.different_if(is_typed, check, "`node` runs TypeScript since version 22.18 only");
             note_differences(&code, check, context);
-            config["file"] = json!(copy);
-            if let Some(function) = function {
-                config["function"] = json!(function);
-            }
+            (file, called) = (Some(copy), function.as_ref());
         }
         (None, Some(value)) if !value.as_text().unwrap_or_default().trim().is_empty() => {
-            let code = value.as_text().unwrap_or_default().trim_end();
-            note_differences(code, check, context);
-            config["code"] = json!(code);
+            let written = value.as_text().unwrap_or_default().trim_end();
+            note_differences(written, check, context);
+            code = Some(written);
         }
         _ => return Err("it has no code".to_owned()),
     }
@@ -180,27 +171,25 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         check.place(),
         format!("`{program}` runs it with the answer as text, and a context of `vars`, `test`, `prompt` and `config`"),
     );
-    match &transforms::of(check, context)[..] {
-        [] => {}
+    let transform = match &transforms::of(check, context)[..] {
+        [] => None,
         codes if codes.iter().any(|code| code.starts_with(FILE_SCHEME)) => {
             return Err("a program makes the text that it checks".to_owned());
         }
         _ if check.kind == "python" => return Err("JavaScript makes the text that it checks".to_owned()),
-        [code] => config["transform"] = json!(code),
-        codes => config["transform"] = json!(codes),
-    }
-    if let Some(threshold) = check.threshold {
-        config["threshold"] = crate::yaml_writer::number(threshold);
-    }
-    if check.is_negated {
-        config["negated"] = json!(true);
-    }
-    if context.scores_decide {
-        config["score"] = json!("graded");
-    }
-    if let Some(own) = check.assertion.value.get("config") {
-        config["config"] = own.to_json();
-    }
+        [code] => Some(json!(code)),
+        codes => Some(json!(codes)),
+    };
+    let config = without_nulls(json!({
+        "file": file,
+        "function": called,
+        "code": code,
+        "transform": transform,
+        "threshold": check.threshold.map(number),
+        "negated": check.is_negated.then_some(true),
+        "score": context.scores_decide.then_some("graded"),
+        "config": check.assertion.value.get("config").map(Value::to_json),
+    }));
     context.output.add(name, text);
     let command = [program.to_owned(), format!("./{name}")];
     Ok(Grader::new(json!({"type": "code-grader", "command": command, "config": config})))

@@ -31,9 +31,7 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         Data::Number(_) => matches!(check.kind, "contains" | "icontains"),
         _ => false,
     };
-    if !is_number_or_text {
-        context.different(check, "promptfoo reports an error, because its value is not text");
-    }
+    context.different_if(!is_number_or_text, check, "promptfoo reports an error, because its value is not text");
     match check.kind {
         "regex" => regex(check, &text, context),
         "levenshtein" => levenshtein(check, &text, context),
@@ -66,10 +64,8 @@ pub(super) fn list(check: &Check<'_>) -> Result<Vec<String>, String> {
 fn regex(check: &Check<'_>, written: &str, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     match translate(written, "") {
         Ok(Translated { text, counts }) => {
-            if counts {
-                context
-                    .different(check, "characters such as emoji count as one in the pattern, and as two in promptfoo");
-            }
+            let reason = "characters such as emoji count as one in the pattern, and as two in promptfoo";
+            context.different_if(counts, check, reason);
             Ok(pattern(&text, check))
         }
         Err(Refused::Invalid(reason)) if fancy_regex::Regex::new(written).is_ok() => {
@@ -90,9 +86,7 @@ pub(super) fn largest_distance(check: &Check<'_>, context: &mut CaseContext<'_>)
     if threshold < 0.0 {
         return Err("its threshold is below 0, so it never passes".to_owned());
     }
-    if threshold == 0.0 {
-        context.different(check, "older versions of promptfoo take a threshold of 0 for 5");
-    }
+    context.different_if(threshold == 0.0, check, "older versions of promptfoo take a threshold of 0 for 5");
     Ok(threshold)
 }
 

@@ -4,12 +4,11 @@ use evalsuite_loader::document::Value;
 use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::{CaseContext, Check, Grader, LOWEST_MARK, template};
+use crate::yaml_writer::without_nulls;
 
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     let value = check.value.as_ref().ok_or("it has no value")?;
-    if check.kind != "skill-used" {
-        context.different(check, "names of tools are case-sensitive");
-    }
+    context.different_if(check.kind != "skill-used", check, "names of tools are case-sensitive");
     match check.kind {
         "trajectory:tool-used" => used(check, value, context),
         "trajectory:tool-sequence" => sequence(check, value),
@@ -35,21 +34,15 @@ fn whole(value: Option<&Value>) -> Option<u64> {
     value.and_then(|value| value.to_json().as_u64())
 }
 
-/// A tool with the smallest and the largest number of its calls.
-type Bounds = (String, Option<u64>, Option<u64>);
-
-/// How often each tool is called; all of them have to hold.
-fn counts(bounds: &[Bounds]) -> Json {
-    let of = |bound: fn(&Bounds) -> Option<u64>| -> Object {
-        bounds.iter().filter_map(|each| Some((each.0.clone(), json!(bound(each)?)))).collect()
-    };
-    let mut settings = json!({"type": "tool-trajectory", "mode": "any_order"});
-    for (key, bounds) in [("minimums", of(|each| each.1)), ("maximums", of(|each| each.2))] {
-        if !bounds.is_empty() {
-            settings[key] = Json::Object(bounds);
-        }
+/// How often each tool is called at least and at most; all of them have to hold.
+fn counts(bounds: impl IntoIterator<Item = (String, Option<u64>, Option<u64>)>) -> Json {
+    let (mut minimums, mut maximums) = (Object::new(), Object::new());
+    for (tool, least, most) in bounds {
+        minimums.extend(least.map(|least| (tool.clone(), json!(least))));
+        maximums.extend(most.map(|most| (tool, json!(most))));
     }
-    settings
+    let [minimums, maximums] = [minimums, maximums].map(|bounds| (!bounds.is_empty()).then_some(bounds));
+    without_nulls(json!({"type": "tool-trajectory", "mode": "any_order", "minimums": minimums, "maximums": maximums}))
 }
 
 /// A grader whose score is a share; it passes with 1 only, or negated with less.
@@ -63,17 +56,16 @@ fn used(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) -> Resu
         if tools.is_empty() {
             return Err("it names no tool".to_owned());
         }
-        if tools.len() > 1 && context.scores_decide {
-            context.different(check, "the score is the share of the tools");
-        }
+        let is_share = tools.len() > 1 && context.scores_decide;
+        context.different_if(is_share, check, "the score is the share of the tools");
         // None of several tools is not the opposite of all of them.
         let bounds =
             tools.into_iter().map(|tool| if check.is_negated { (tool, None, Some(0)) } else { (tool, Some(1), None) });
-        return Ok(share(counts(&bounds.collect::<Vec<_>>()), false));
+        return Ok(share(counts(bounds), false));
     }
     let tool = pattern(value).ok_or("it names no tool")?;
     let (least, most) = (whole(value.get("min")), whole(value.get("max")));
-    Ok(share(counts(&[(tool.to_owned(), Some(least.unwrap_or(1)), most)]), check.is_negated))
+    Ok(share(counts([(tool.to_owned(), Some(least.unwrap_or(1)), most)]), check.is_negated))
 }
 
 fn sequence(check: &Check<'_>, value: &Value) -> Result<Grader, String> {
@@ -97,18 +89,18 @@ fn arguments(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) ->
     let args = value.get("args").or_else(|| value.get("arguments")).ok_or("it has no arguments")?.to_json();
     let Json::Object(entries) = &args else { return Err("its arguments are not an object".to_owned()) };
     let is_exact = value.get("mode").and_then(Value::as_text) == Some("exact");
-    if !is_exact && entries.values().any(|value| value.is_object() || value.is_array()) {
-        context.different(check, "arguments inside arguments have to be equal");
-    }
-    if value.get("defaults").is_some() {
-        context.different(check, "an argument with its default value counts as given");
-    }
+    let is_nested = !is_exact && entries.values().any(|value| value.is_object() || value.is_array());
+    context.different_if(is_nested, check, "arguments inside arguments have to be equal");
+    let has_defaults = value.get("defaults").is_some();
+    context.different_if(has_defaults, check, "an argument with its default value counts as given");
     let filled = entries.iter().map(|(key, value)| Ok((key.clone(), filled(value, context)?)));
     let args: Object = filled.collect::<Result<_, String>>()?;
-    let mut call = json!({"tool": tool, "args": args, "args_match": if is_exact { "exact" } else { "superset" }});
-    if let Some(ignored) = value.get("ignore").and_then(texts) {
-        call["ignore_args"] = json!(ignored);
-    }
+    let call = without_nulls(json!({
+        "tool": tool,
+        "args": args,
+        "args_match": if is_exact { "exact" } else { "superset" },
+        "ignore_args": value.get("ignore").and_then(texts),
+    }));
     Ok(share(json!({"type": "tool-trajectory", "mode": "superset", "expected": [call]}), check.is_negated))
 }
 
@@ -124,24 +116,14 @@ fn count(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) -> Res
     if kinds.iter().any(|kind| kind != "tool") {
         return Err(format!("steps of type {} are not recorded, tool calls are", kinds.join(" and ")));
     }
-    if kinds.is_empty() {
-        context.different(check, "tool calls are counted, where every step is");
-    }
+    context.different_if(kinds.is_empty(), check, "tool calls are counted, where every step is");
     let (least, most) = (whole(value.get("min")), whole(value.get("max")));
     if least.is_none() && most.is_none() {
         return Err("it has neither `min` nor `max`".to_owned());
     }
     let settings = match pattern(value) {
-        Some(tool) => counts(&[(tool.to_owned(), least, most)]),
-        None => {
-            let mut settings = json!({"type": "execution-metrics"});
-            for (key, bound) in [("min_tool_calls", least), ("max_tool_calls", most)] {
-                if let Some(bound) = bound {
-                    settings[key] = json!(bound);
-                }
-            }
-            settings
-        }
+        Some(tool) => counts([(tool.to_owned(), least, most)]),
+        None => without_nulls(json!({"type": "execution-metrics", "min_tool_calls": least, "max_tool_calls": most})),
     };
     Ok(share(settings, check.is_negated))
 }
@@ -159,15 +141,10 @@ fn names_as_a_set(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_
         return Err("it names no tool".to_owned());
     }
     let allowed: Vec<Json> = tools.iter().map(|tool| json!({"tool": tool})).collect();
-    let needed: Vec<_> = tools.into_iter().map(|tool| (tool, Some(1), None)).collect();
-    let mut needed = counts(&needed);
+    let mut needed = counts(tools.into_iter().map(|tool| (tool, Some(1), None)));
     needed["name"] = json!("needed");
-    let settings = json!({
-        "type": "composite",
-        "aggregator": {"type": "weighted_average"},
-        "assertions": [needed, {"type": "tool-trajectory", "name": "allowed", "mode": "subset", "expected": allowed}],
-    });
-    Ok(Grader::new(settings).graded(1.0))
+    let allowed = json!({"type": "tool-trajectory", "name": "allowed", "mode": "subset", "expected": allowed});
+    Ok(Grader::composite(json!([needed, allowed])).graded(1.0))
 }
 
 fn skills(check: &Check<'_>, value: &Value) -> Result<Grader, String> {
@@ -185,11 +162,7 @@ fn skills(check: &Check<'_>, value: &Value) -> Result<Grader, String> {
                 entry["name"] = json!(name);
                 entry
             });
-            let members: Vec<Json> = named.collect();
-            Ok(Grader::new(
-                json!({"type": "composite", "aggregator": {"type": "weighted_average"}, "assertions": members}),
-            )
-            .graded(1.0))
+            Ok(Grader::composite(named.collect()).graded(1.0))
         }
     }
 }

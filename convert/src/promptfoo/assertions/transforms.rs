@@ -33,10 +33,8 @@ fn takes_an_object(check: &Check<'_>, context: &CaseContext<'_>) -> bool {
 
 /// Reports that the answer has to be JSON, where a transform takes it for an object.
 pub(super) fn note_object(check: &Check<'_>, context: &mut CaseContext<'_>) {
-    if takes_an_object(check, context) {
-        let reason = "the answer has to be JSON, where a provider of promptfoo returns an object";
-        context.different(check, reason);
-    }
+    let reason = "the answer has to be JSON, where a provider of promptfoo returns an object";
+    context.different_if(takes_an_object(check, context), check, reason);
 }
 
 /// Whether an assertion is about a transformed answer.
