@@ -65,9 +65,10 @@ impl Place {
         Self { file: file.into(), line, name: name.into() }
     }
 
-    /// A place in the same file, below this one.
+    /// A place in the same file, below this one; without a line if this one has none.
     pub(crate) fn below(&self, line: u32, name: &str) -> Self {
         let dot = if self.name.is_empty() || name.starts_with('[') { "" } else { "." };
+        let line = if self.line == 0 { 0 } else { line };
         Self { file: self.file.clone(), line, name: format!("{}{dot}{name}", self.name) }
     }
 

@@ -107,8 +107,6 @@ impl SuiteSource {
         let files = suite_files(path)?;
         let root = &files.root;
         let source_files = SourceFiles::new(root, source)?;
-        let mut report = Report::default();
-        let mut draft = SuiteDraft::default();
         let head = match &files.suite_file {
             // A link that was named on purpose may lead anywhere.
             Some(file) if path.is_file() => document::read(file, root).map_err(ConvertError::unreadable)?,
@@ -119,52 +117,55 @@ impl SuiteSource {
             None => Document { root: Value::new(Data::Mapping(Vec::new())), end: Vec::new() },
         };
         let shown = files.suite_file.as_deref().map_or_else(String::new, |file| source::shown(file, root));
-        let place = Place::new(shown.clone(), 1, "");
         let Data::Mapping(entries) = head.root.data else {
             return Err(ConvertError::unsupported(format!("{shown} is not a mapping")));
         };
-        draft.end = head.end;
-        let mut tests = None;
+        let eval_file = files.suite_file.as_deref().filter(|_| !files.has_suite_json && !files.is_skill());
+        let mut read = Self {
+            report: Report::default(),
+            copied_from_outside: Vec::new(),
+            draft: SuiteDraft { end: head.end, ..SuiteDraft::default() },
+            eval_file: eval_file.and_then(Path::file_name).unwrap_or("EVAL.yaml".as_ref()).into(),
+            tests: None,
+            place: Place::new(shown.clone(), 1, ""),
+            default_name: files.default_name(),
+        };
         if files.is_skill() {
-            draft.output.remove(&shown);
-            skill_reader::read(entries, &files.default_name(), &place, &mut draft, &mut report)?;
+            read.draft.output.remove(&shown);
+            read.skill(entries)?;
         } else if files.has_suite_json {
-            draft.output.remove(&shown);
-            let has_tasks = files.has_tasks();
-            let rules = tasks_reader::settings(entries, has_tasks, &place, &mut draft, &mut report);
-            if has_tasks {
-                tasks_reader::cases(&source_files, rules, &mut draft, &mut report)?;
+            read.draft.output.remove(&shown);
+            let every_verdict = read.task_settings(entries, files.has_tasks());
+            if files.has_tasks() {
+                read.tasks(&source_files, every_verdict)?;
             }
         } else {
             for (key, value) in entries {
                 match key.as_str() {
-                    "tests" | "eval_cases" | "evalcases" => tests = Some(value),
+                    "tests" | "eval_cases" | "evalcases" => read.tests = Some(value),
                     _ => {
-                        report.mapped(&Place::new(shown.clone(), value.position.line, key.clone()));
-                        draft.settings.push((key, value));
+                        read.report.mapped(&Place::new(shown.clone(), value.position.line, key.clone()));
+                        read.draft.settings.push((key, value));
                     }
                 }
             }
         }
+        let tests = read.tests.as_ref();
         if !files.has_tasks() && !files.is_skill() {
-            let place = Place::new(shown, tests.as_ref().map_or(0, |tests| tests.position.line), "tests");
-            for case in case_sources(&source_files, files.suite_file.is_some(), tests.as_ref(), &place)? {
+            let place = Place::new(shown, tests.map_or(0, |tests| tests.position.line), "tests");
+            for case in case_sources(&source_files, files.suite_file.is_some(), tests, &place)? {
                 if case.is_own_file {
-                    draft.output.remove(source::shown(&case.file, root));
+                    read.draft.output.remove(source::shown(&case.file, root));
                 }
-                draft.cases.push((case.id(), moved_case(&case, root, layout)));
+                read.draft.cases.push((case.id(), moved_case(&case, root, layout)));
             }
         }
-        let copied_from_outside = source_files.finish()?;
-        if draft.cases.is_empty() {
+        read.draft.above = tests.map(|tests| tests.above.clone()).unwrap_or_default();
+        read.copied_from_outside = source_files.finish()?;
+        if read.draft.cases.is_empty() {
             return Err(ConvertError::unsupported(format!("{} has no cases", path.display())));
         }
-        draft.above = tests.as_ref().map(|tests| tests.above.clone()).unwrap_or_default();
-        let default_name = files.default_name();
-        let has_eval_file = !files.has_suite_json && !files.is_skill();
-        let eval_file = files.suite_file.filter(|_| has_eval_file);
-        let eval_file = eval_file.as_deref().and_then(Path::file_name).unwrap_or("EVAL.yaml".as_ref()).into();
-        Ok(Self { report, copied_from_outside, draft, eval_file, tests, place, default_name })
+        Ok(read)
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_loader::document::{Data, Value};
-
 use super::task_writer::TaskWriter;
 use crate::output::Conversion;
 use crate::report::{Place, Report};
@@ -28,24 +26,13 @@ impl NewSuite {
     /// it is missing, besides what became of the entries of the source.
     pub fn as_tasks(self) -> Conversion {
         let Self { mut draft, mut report, copied_from_outside } = self;
-        draft.settings.iter_mut().for_each(|(_, value)| forget_positions(value));
+        // Lines of the source are not those of the files that the report names.
         for (id, case) in &mut draft.cases {
-            case.entries.iter_mut().for_each(|(_, value)| forget_positions(value));
             case.place = Place::new(format!("tasks/{id}.json"), 0, "case");
         }
         let mut written = Report::default();
         let output = TaskWriter::write(draft, None, &Place::new("suite.json", 0, ""), "suite", &mut written);
         report.add_losses(&written);
         Conversion { output, report, copied_from_outside }
-    }
-}
-
-/// Lines of the source are not those of the file that reports name.
-fn forget_positions(value: &mut Value) {
-    value.position.line = 0;
-    match &mut value.data {
-        Data::List(items) => items.iter_mut().for_each(forget_positions),
-        Data::Mapping(entries) => entries.iter_mut().for_each(|(_, value)| forget_positions(value)),
-        _ => {}
     }
 }

@@ -3,37 +3,35 @@
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::json;
 
+use super::SuiteSource;
 use crate::error::ConvertError;
 use crate::report::{Place, Report};
-use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
+use crate::suite_draft::{CaseDraft, entry};
 
-/// Reads the evals of the skill with this name.
-pub(super) fn read(
-    entries: Vec<(String, Value)>,
-    skill: &str,
-    file: &Place,
-    draft: &mut SuiteDraft,
-    report: &mut Report,
-) -> Result<(), ConvertError> {
-    draft.settings.push(("name".to_owned(), Value::text(skill)));
-    for (key, value) in entries {
-        let at = file.below(value.position.line, &key);
-        report.mapped(&at);
-        match key.as_str() {
-            "skill_name" => {}
-            "description" | "version" | "metadata" => draft.settings.push((key, value)),
-            "$schema" => report.approximated(&at, "the schema of an eval file is another one"),
-            "evals" => {
-                for (eval, place) in at.items(&value) {
-                    draft.cases.push(case(eval, skill, place, report)?);
+impl SuiteSource {
+    /// Reads the evals of a skill, whose name is that of its directory.
+    pub(super) fn skill(&mut self, entries: Vec<(String, Value)>) -> Result<(), ConvertError> {
+        let skill = self.default_name.clone();
+        self.draft.settings.push(("name".to_owned(), Value::text(&skill)));
+        for (key, value) in entries {
+            let at = self.place.below(value.position.line, &key);
+            self.report.mapped(&at);
+            match key.as_str() {
+                "skill_name" => {}
+                "description" | "version" | "metadata" => self.draft.settings.push((key, value)),
+                "$schema" => self.report.approximated(&at, "the schema of an eval file is another one"),
+                "evals" => {
+                    for (eval, place) in at.items(&value) {
+                        self.draft.cases.push(case(eval, &skill, place, &mut self.report)?);
+                    }
                 }
+                _ => self.report.dropped(&at, "no key of evals.json"),
             }
-            _ => report.dropped(&at, "no key of evals.json"),
         }
+        let reason = "agents get the skill only if a `template` of the suite has it in";
+        self.report.approximated(&self.place, format!("{reason} `.agents/skills/{skill}`"));
+        Ok(())
     }
-    let place = format!("`.agents/skills/{skill}`");
-    report.approximated(file, format!("agents get the skill only if a `template` of the suite has it in {place}"));
-    Ok(())
 }
 
 /// Expectations with names as criteria with ids.

@@ -7,18 +7,12 @@ use evalsuite_schema::json::{Object, Value as Json, json};
 use crate::report::{Place, Report};
 use crate::suite_draft::entry;
 
-/// How the tasks of a suite are scored.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct TaskRules {
-    /// Whether every verdict has to be `pass`; else the mean of the scores decides.
-    pub(super) every_verdict: bool,
-}
-
 /// The pass mark of a grader of a task, where none is written.
 const PASS_MARK: f64 = 1.0;
 
-/// The assertion that decides what a grader of a task decides.
-pub(super) fn assertion(grader: &Value, rules: TaskRules, place: &Place, report: &mut Report) -> Value {
+/// The assertion that decides what a grader of a task decides. `every_verdict`: whether every verdict has to be `pass`; else the mean of
+/// the scores decides.
+pub(super) fn assertion(grader: &Value, every_verdict: bool, place: &Place, report: &mut Report) -> Value {
     let name = grader.get("name").and_then(Value::as_text).unwrap_or_default();
     let kind = built_in_kind(&name.replace('_', "-"));
     let config = grader.get("config").map(Value::entries).unwrap_or_default();
@@ -29,7 +23,7 @@ pub(super) fn assertion(grader: &Value, rules: TaskRules, place: &Place, report:
         None => entries.push(("config".to_owned(), Value::new(Data::Mapping(config.to_vec())))),
     }
     report.mapped(place);
-    if rules.every_verdict {
+    if every_verdict {
         entries.push(entry("required", true));
         match kind {
             Some(_) if entries.iter().any(|(key, _)| key == "min_score") => {}
@@ -46,7 +40,7 @@ pub(super) fn assertion(grader: &Value, rules: TaskRules, place: &Place, report:
 /// The graders of a task that decide what assertions decide.
 pub(super) struct GraderWriter<'a> {
     /// Whether every verdict has to be `pass`, as all assertions of the suite are required.
-    pub(super) rules: TaskRules,
+    pub(super) every_verdict: bool,
     /// The threshold of the case, which is the pass mark of a required assertion.
     pub(super) threshold: f64,
     /// Whether there is one grader only, which is the mean of all.
@@ -87,7 +81,7 @@ impl GraderWriter<'_> {
         for (key, value) in assertion.entries() {
             match key.as_str() {
                 "type" => {}
-                "required" if self.rules.every_verdict || !is_required => {}
+                "required" if self.every_verdict || !is_required => {}
                 "required" if self.is_only && assertion.get("min_score").is_none() => {}
                 "required" => self.report.different(place, "no grader decides alone: the mean of all does"),
                 "name" => self.report.approximated(place, "the grader is named by its type"),
@@ -102,7 +96,7 @@ impl GraderWriter<'_> {
             }
         }
         let has_mark = assertion.get("min_score").is_some();
-        if self.rules.every_verdict && is_built_in && !has_mark && self.threshold < PASS_MARK {
+        if self.every_verdict && is_built_in && !has_mark && self.threshold < PASS_MARK {
             if self.threshold > 0.0 {
                 config.insert("min_score".to_owned(), json!(self.threshold));
             } else {

@@ -6,10 +6,11 @@ use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::Directories;
-use super::task_graders::{GraderWriter, TaskRules, is_required};
+use super::task_graders::{GraderWriter, is_required};
 use crate::output::Output;
 use crate::report::{Place, Report};
 use crate::suite_draft::{CaseDraft, SuiteDraft};
+use crate::yaml_writer::without_nulls;
 
 /// The threshold of a suite with an eval file, where none is written.
 const THRESHOLD: f64 = 0.8;
@@ -24,7 +25,8 @@ pub(super) struct TaskWriter<'a> {
     output: Output,
     /// What every task starts with: what an eval file says of all its cases.
     shared: ReadTask,
-    rules: TaskRules,
+    /// Whether every grader has to pass, as all assertions are required.
+    every_verdict: bool,
     /// The threshold of the suite.
     threshold: f64,
 }
@@ -48,23 +50,21 @@ impl<'a> TaskWriter<'a> {
         {
             report.approximated(&Place::new(place.file.clone(), 0, "comments"), "JSON has none");
         }
-        let rules = TaskRules { every_verdict: true };
-        let mut writer =
-            Self { report, output: draft.output, shared: ReadTask::default(), rules, threshold: THRESHOLD };
+        let shared = ReadTask::default();
+        let mut writer = Self { report, output: draft.output, shared, every_verdict: true, threshold: THRESHOLD };
         writer.shared = writer.read(ReadTask::default(), &draft.settings, place, true);
         writer.threshold = writer.shared.threshold.unwrap_or(THRESHOLD);
-        writer.rules.every_verdict = draft.cases.iter().all(|(_, case)| writer.is_strict(case));
+        writer.every_verdict = draft.cases.iter().all(|(_, case)| writer.is_strict(case));
         let setting =
             |key: &str| draft.settings.iter().find(|(known, _)| known == key).map(|(_, value)| value.to_json());
-        let mut head = Object::new();
-        head.insert("name".to_owned(), setting("name").unwrap_or_else(|| default_name.into()));
-        head.insert("agent_name".to_owned(), "agent".into());
-        head.insert("kind".to_owned(), setting("kind").unwrap_or_else(|| "capability".into()));
-        if !writer.rules.every_verdict {
-            head.insert("task_pass_threshold".to_owned(), json!(writer.threshold));
-        }
-        head.extend(setting("gates").map(|gates| ("gates".to_owned(), gates)));
-        writer.output.add("suite.json", text(&Json::Object(head)));
+        let head = json!({
+            "name": setting("name").unwrap_or_else(|| default_name.into()),
+            "agent_name": "agent",
+            "kind": setting("kind").unwrap_or_else(|| "capability".into()),
+            "task_pass_threshold": (!writer.every_verdict).then_some(writer.threshold),
+            "gates": setting("gates"),
+        });
+        writer.output.add("suite.json", text(head));
         let mut names = Directories::default();
         for (id, case) in &draft.cases {
             writer.task(id, case, &mut names);
@@ -110,7 +110,7 @@ impl<'a> TaskWriter<'a> {
             match key {
                 "threshold" => {
                     task.threshold = value.as_number();
-                    if !of_suite && !self.rules.every_verdict && task.threshold != Some(self.threshold) {
+                    if !of_suite && !self.every_verdict && task.threshold != Some(self.threshold) {
                         let reason = format!("all tasks have the threshold of the suite, {}", self.threshold);
                         self.report.different(&at, reason);
                     }
@@ -136,7 +136,7 @@ impl<'a> TaskWriter<'a> {
         }
         let count = |(list, _): &(Value, Place)| list.items().unwrap_or_default().len();
         let is_only = task.assertions.iter().map(count).sum::<usize>() == 1;
-        let mut writer = GraderWriter { rules: self.rules, threshold, is_only, report: self.report };
+        let mut writer = GraderWriter { every_verdict: self.every_verdict, threshold, is_only, report: self.report };
         let mut graders: Vec<Json> = task.assertions.iter().flat_map(|list| writer.graders(list)).collect();
         if graders.is_empty() {
             if task.description.is_none() && task.expected.is_none() {
@@ -149,36 +149,28 @@ impl<'a> TaskWriter<'a> {
         self.warn_of_variables(case);
         let name = names.name(id);
         let task = self.json(id, task, graders, place);
-        self.output.add(format!("tasks/{name}.json"), text(&task));
+        self.output.add(format!("tasks/{name}.json"), text(task));
     }
 
-    fn json(&mut self, id: &str, read: ReadTask, graders: Vec<Json>, place: &Place) -> Json {
-        let mut task = Object::new();
-        task.insert("id".to_owned(), id.into());
-        let description = read.description.unwrap_or_else(|| {
+    fn json(&mut self, id: &str, task: ReadTask, graders: Vec<Json>, place: &Place) -> Json {
+        let description = task.description.unwrap_or_else(|| {
             self.report.approximated(place, "without `criteria`, its description is its id");
             id.to_owned()
         });
-        task.insert("description".to_owned(), description.into());
-        let mut input = read.input.unwrap_or_default();
-        if let Some(template) = read.template {
+        let mut input = task.input.unwrap_or_default();
+        if let Some(template) = task.template {
             input.insert("fixture_dir".to_owned(), template.trim_start_matches("./").into());
         }
-        task.insert("input".to_owned(), input.into());
-        if !read.metadata.is_empty() {
-            task.insert("metadata".to_owned(), read.metadata.into());
-        }
-        for (key, value) in [
-            ("trials_per_run", read.trials),
-            ("timeout_seconds", read.timeout_seconds),
-            ("reference_solution", read.expected.map(|outcome| json!({"expected_outcome": outcome}))),
-        ] {
-            if let Some(value) = value {
-                task.insert(key.to_owned(), value);
-            }
-        }
-        task.insert("graders".to_owned(), graders.into());
-        Json::Object(task)
+        json!({
+            "id": id,
+            "description": description,
+            "input": input,
+            "metadata": (!task.metadata.is_empty()).then_some(task.metadata),
+            "trials_per_run": task.trials,
+            "timeout_seconds": task.timeout_seconds,
+            "reference_solution": task.expected.map(|outcome| json!({"expected_outcome": outcome})),
+            "graders": graders,
+        })
     }
 
     /// Tasks are never filled in.
@@ -268,6 +260,6 @@ fn has_comment(value: &Value) -> bool {
         || value.entries().iter().any(|(_, value)| has_comment(value))
 }
 
-fn text(json: &Json) -> String {
-    format!("{json:#}\n")
+fn text(json: Json) -> String {
+    format!("{:#}\n", without_nulls(json))
 }
