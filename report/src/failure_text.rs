@@ -1,7 +1,5 @@
 //! Why a case or trial did not pass, in the words of its records: one line, the place to look at, and the details.
 
-use std::fmt::Write;
-
 use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, TrialRecord, Verdict};
 use evalsuite_schema::Location;
 
@@ -11,7 +9,7 @@ use crate::run_data::CaseData;
 const ANSWER: usize = 2_000;
 
 /// Why a case or trial did not pass.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FailureText {
     /// One line.
     pub(crate) message: String,
@@ -30,7 +28,7 @@ impl FailureText {
             _ => Self {
                 message: reason_line(record.reason.as_ref(), record.outcome),
                 location: record.location.clone(),
-                details: String::new(),
+                ..Self::default()
             },
         }
     }
@@ -83,38 +81,34 @@ fn statement(grader: &GraderRecord) -> &str {
 }
 
 fn details(trial: &TrialRecord, graders: &[&GraderRecord]) -> String {
-    let mut text = String::new();
+    let mut lines: Vec<String> = Vec::new();
     for grader in graders {
         let value = grader.value.map_or_else(|| "error".to_owned(), |value| format!("{value:.2}"));
         let required = if grader.required { "  required" } else { "" };
-        line(&mut text, format_args!("{}  {value}{required}  {}", grader.name, grader.location));
+        lines.push(format!("{}  {value}{required}  {}", grader.name, grader.location));
         let failed = grader.assertions.iter().filter(|assertion| !assertion.passed);
         for assertion in failed {
-            line(&mut text, format_args!("  ✗ {}", assertion.text));
+            lines.push(format!("  ✗ {}", assertion.text));
             let parts =
                 [("expected", &assertion.expected), ("actual", &assertion.actual), ("evidence", &assertion.evidence)];
             for (name, value) in parts.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
-                line(&mut text, format_args!("    {name}: {value}"));
+                lines.push(format!("    {name}: {value}"));
             }
         }
         if let Some(error) = &grader.error {
-            line(&mut text, format_args!("  {error}"));
+            lines.push(format!("  {error}"));
         } else if grader.first_failed().is_none()
             && let Some(rationale) = &grader.rationale
         {
-            line(&mut text, format_args!("  {rationale}"));
+            lines.push(format!("  {rationale}"));
         }
     }
     if let Some(answer) = &trial.answer {
         let shown: String = answer.chars().take(ANSWER).collect();
         let more = if shown.len() < answer.len() { "…" } else { "" };
-        line(&mut text, format_args!("answer: {shown}{more}"));
+        lines.push(format!("answer: {shown}{more}"));
     }
-    text.trim_end().to_owned()
-}
-
-fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
-    writeln!(text, "{line}").expect("writing to a string never fails");
+    lines.join("\n").trim_end().to_owned()
 }
 
 fn reason_line(reason: Option<&Reason>, outcome: Status) -> String {

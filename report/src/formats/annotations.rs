@@ -23,21 +23,18 @@ pub(super) fn annotations(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<
 
     let more_failed = |count| format!("{count} more cases did not pass; see the summary of the job");
     let more_flaky = |count| format!("{count} more cases are flaky; see the summary of the job");
-    let errors = commands(Severity::Error, &failed, |case| failure(case), more_failed);
-    let warnings = commands(Severity::Warning, &flaky, |case| flakiness(case), more_flaky);
+    let failure = |case: &&CaseData| {
+        let failure = FailureText::of_case(case);
+        command(Severity::Error, Some(&failure.location), &title(case), &failure.message)
+    };
+    let flakiness = |case: &&CaseData| {
+        let message = format!("flaky: {} of {} trials passed", case.record.passed, case.record.completed);
+        command(Severity::Warning, Some(&case.record.location), &title(case), &message)
+    };
+    let errors = commands(Severity::Error, &failed, failure, more_failed);
+    let warnings = commands(Severity::Warning, &flaky, flakiness, more_flaky);
     write!(out, "{errors}{warnings}")?;
     Ok(Vec::new())
-}
-
-fn failure(case: &CaseData) -> String {
-    let failure = FailureText::of_case(case);
-    command(Severity::Error, Some(&failure.location), &title(case), &failure.message)
-}
-
-fn flakiness(case: &CaseData) -> String {
-    let record = &case.record;
-    let message = format!("flaky: {} of {} trials passed", record.passed, record.completed);
-    command(Severity::Warning, Some(&record.location), &title(case), &message)
 }
 
 fn title(case: &CaseData) -> String {

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use evalsuite_records::record::{CaseRecord, Status, TrialRecord};
-use evalsuite_schema::Location;
 
 use super::ids::trial_path;
 use crate::failure_text::FailureText;
@@ -16,8 +15,7 @@ struct Row<'a> {
     /// The trial; of a case without trials, what is known of one.
     record: &'a TrialRecord,
     trial: Option<&'a TrialData>,
-    message: String,
-    place: Location,
+    failure: FailureText,
 }
 
 type Cell = fn(&Row<'_>) -> String;
@@ -33,9 +31,9 @@ const COLUMNS: [(&str, Cell); 22] = [
     ("outcome", |row| row.record.outcome.as_str().to_owned()),
     ("score", |row| text(row.record.score)),
     ("threshold", |row| row.record.threshold.to_string()),
-    ("message", |row| row.message.clone()),
-    ("file", |row| row.place.file.clone()),
-    ("line", |row| row.place.line.to_string()),
+    ("message", |row| row.failure.message.clone()),
+    ("file", |row| row.failure.location.file.clone()),
+    ("line", |row| row.failure.location.line.to_string()),
     ("duration_ms", |row| text(row.record.duration_ms)),
     ("input_tokens", |row| text(row.record.usage.map(|usage| usage.input))),
     ("output_tokens", |row| text(row.record.usage.map(|usage| usage.output))),
@@ -56,19 +54,16 @@ pub(super) fn csv(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>
         if case.trials.is_empty() {
             let mut record = TrialRecord::of_case(case.record.clone());
             (record.outcome, record.score) = (case.record.outcome, case.record.score);
-            let (message, place) = (FailureText::of_case(case).message, case.record.location.clone());
-            write(Row { run, case: &case.record, record: &record, trial: None, message, place })?;
+            let failure = FailureText::of_case(case);
+            write(Row { run, case: &case.record, record: &record, trial: None, failure })?;
         }
         for trial in &case.trials {
             let record = &trial.record;
-            let (message, place) = match record.outcome {
-                Status::Passed => (String::new(), record.location.clone()),
-                _ => {
-                    let failure = FailureText::of_trial(record);
-                    (failure.message, failure.location)
-                }
+            let failure = match record.outcome {
+                Status::Passed => FailureText { location: record.location.clone(), ..FailureText::default() },
+                _ => FailureText::of_trial(record),
             };
-            write(Row { run, case: &case.record, record, trial: Some(trial), message, place })?;
+            write(Row { run, case: &case.record, record, trial: Some(trial), failure })?;
         }
     }
     writer.flush()?;

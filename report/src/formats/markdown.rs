@@ -1,6 +1,5 @@
 //! Markdown for pull requests and the summary of a CI job.
 
-use std::fmt::Write;
 use std::io;
 
 use evalsuite_diagnostics::counted;
@@ -26,52 +25,52 @@ pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec
         }
     }
     let mut sections: Vec<String> = Vec::new();
+    let mut section = |title: &str, entries: Vec<String>| {
+        if !entries.is_empty() {
+            sections.push(format!("\n### {title}\n\n"));
+            sections.extend(entries);
+        }
+    };
     let probed = |suite: &SuiteData| Some(format!("- {}: {}\n", escape(&suite.name), suite.record.as_ref()?.probe?));
-    let probed: Vec<String> = run.suites.iter().filter_map(probed).collect();
-    if !probed.is_empty() {
-        sections.push("\n### Floor and ceiling\n\n".to_owned());
-        sections.extend(probed);
-    }
-    let rates = judged_rates(run);
-    if !rates.is_empty() {
-        sections.push("\n### Judged graders, corrected by calibration\n\n".to_owned());
-        sections.extend(rates.into_iter().map(|rate| format!("- {}\n", escape(&rate.to_string()))));
-    }
+    section("Floor and ceiling", run.suites.iter().filter_map(probed).collect());
+    let rates = judged_rates(run).into_iter().map(|rate| format!("- {}\n", escape(&rate.to_string())));
+    section("Judged graders, corrected by calibration", rates.collect());
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     for (outcome, title) in [(Status::Error, "Errors"), (Status::Failed, "Failures")] {
-        let found: Vec<&CaseData> = cases().filter(|case| case.record.outcome == outcome).collect();
-        if !found.is_empty() {
-            sections.push(format!("\n### {title}\n\n"));
-            sections.extend(found.into_iter().map(failure));
-        }
+        section(title, cases().filter(|case| case.record.outcome == outcome).map(failure).collect());
     }
-    list(&mut sections, "Flaky", cases().filter(|case| case.is_flaky()), |case| {
+    let flaky = cases().filter(|case| case.is_flaky()).map(|case| {
         let errors = match case.record.errors {
             0 => String::new(),
             errors => format!(", {errors} ended in an error"),
         };
-        format!("{} of {} trials passed{errors}", case.record.passed, case.record.completed + case.record.errors)
+        let ended = case.record.completed + case.record.errors;
+        entry(case, &format!("{} of {ended} trials passed{errors}", case.record.passed))
     });
+    section("Flaky", flaky.collect());
     let hidden = cases().filter(|case| !case.record.failed_graders.is_empty());
-    list(&mut sections, "Passed although a grader failed", hidden, |case| case.record.failed_graders.join(", "));
+    let hidden = hidden.map(|case| entry(case, &case.record.failed_graders.join(", ")));
+    section("Passed although a grader failed", hidden.collect());
     let skipped = cases().filter(|case| case.record.outcome == Status::Skipped);
-    list(&mut sections, "Skipped", skipped, |case| FailureText::of_case(case).message);
-    if !run.problems.is_empty() {
-        sections.push("\n### Records that cannot be read\n\n".to_owned());
-        let problem = |problem: &Problem| format!("- {}: {}\n", code(&problem.file), escape(&problem.message));
-        sections.extend(run.problems.iter().map(problem));
-    }
-    let count = sections.len();
-    for (index, section) in sections.into_iter().enumerate() {
-        if text.len() + section.len() > MARKDOWN_LIMIT {
-            write!(text, "\n*{} more entries are left out: this summary is limited in size.*\n", count - index)
-                .expect("writing to a string never fails");
-            break;
-        }
-        text.push_str(&section);
-    }
+    section("Skipped", skipped.map(|case| entry(case, &FailureText::of_case(case).message)).collect());
+    let problem = |problem: &Problem| format!("- {}: {}\n", code(&problem.file), escape(&problem.message));
+    section("Records that cannot be read", run.problems.iter().map(problem).collect());
+    let text = limited(text, &sections, |left| format!("{left} more entries are left out"));
     out.write_all(text.as_bytes())?;
     Ok(Vec::new())
+}
+
+/// The text with as many sections as may follow it, and what `omitted` says of the number of the others.
+pub(crate) fn limited(mut text: String, sections: &[String], omitted: impl Fn(usize) -> String) -> String {
+    for (index, section) in sections.iter().enumerate() {
+        if text.len() + section.len() > MARKDOWN_LIMIT {
+            let omitted = omitted(sections.len() - index);
+            text.push_str(&format!("\n*{omitted}: this summary is limited in size.*\n"));
+            break;
+        }
+        text.push_str(section);
+    }
+    text
 }
 
 /// `3 of 4 cases passed, 1 failed`.
@@ -147,20 +146,10 @@ fn failure(case: &CaseData) -> String {
     text
 }
 
-fn list<'a>(
-    sections: &mut Vec<String>,
-    title: &str,
-    cases: impl Iterator<Item = &'a CaseData>,
-    describe: impl Fn(&CaseData) -> String,
-) {
-    let mut cases = cases.peekable();
-    if cases.peek().is_some() {
-        sections.push(format!("\n### {title}\n\n"));
-    }
-    for case in cases {
-        let name = format!("{} ({}@{})", case.record.case_id, case.record.suite, case.record.target);
-        sections.push(format!("- {}: {}\n", escape(&name), escape(&describe(case))));
-    }
+/// What is said of a case in a list.
+fn entry(case: &CaseData, text: &str) -> String {
+    let name = format!("{} ({}@{})", case.record.case_id, case.record.suite, case.record.target);
+    format!("- {}: {}\n", escape(&name), escape(text))
 }
 
 /// Text that Markdown shows as it is.

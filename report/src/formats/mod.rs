@@ -25,7 +25,7 @@ pub(crate) use self::ids::trial_path;
 pub(crate) use self::input::input_messages;
 pub use self::inspect::{InspectFormat, InspectLog, inspect_logs};
 pub use self::markdown::MARKDOWN_LIMIT;
-pub(crate) use self::markdown::escape;
+pub(crate) use self::markdown::{escape, limited};
 pub use self::otel::otel;
 pub use self::steps::content_text;
 

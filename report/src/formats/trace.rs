@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use evalsuite_records::record::{Status, TrialRecord};
+use evalsuite_records::record::Status;
 use evalsuite_schema::json::{Value, json};
 
 use super::ids::{suites_and_targets, trial_path};
@@ -88,7 +88,18 @@ fn parts(run: &RunData, slice: &Slice<'_>, problems: &mut Vec<Problem>) -> Vec<P
         0 | 1 => record.case_id.clone(),
         _ => format!("{} #{}", record.case_id, record.trial + 1),
     };
-    let mut parts = vec![("trial", name, timeline.trial, trial_args(record, slice.trial))];
+    let reason = record.reason.as_ref().filter(|_| record.outcome != Status::Passed);
+    let args = json!({
+        "outcome": record.outcome,
+        "score": record.score,
+        "reason": reason.map(|reason| &reason.message),
+        "model": record.model,
+        "tokens": record.usage.map(|usage| usage.input + usage.cached + usage.output),
+        "cost_usd": record.cost_usd,
+        "location": record.location.to_string(),
+        "record": trial_path(slice.trial),
+    });
+    let mut parts = vec![("trial", name, timeline.trial, args)];
     parts.extend(timeline.phases.iter().map(|(name, phase)| ("phase", (*name).to_owned(), *phase, json!({}))));
     for (step, (_, intervals)) in steps.iter().zip(&timeline.steps) {
         for (call, interval) in step.calls.iter().zip(intervals) {
@@ -107,17 +118,4 @@ fn parts(run: &RunData, slice: &Slice<'_>, problems: &mut Vec<Problem>) -> Vec<P
         }
     }
     parts
-}
-
-fn trial_args(record: &TrialRecord, trial: &TrialData) -> Value {
-    json!({
-        "outcome": record.outcome,
-        "score": record.score,
-        "reason": record.reason.as_ref().filter(|_| record.outcome != Status::Passed).map(|reason| &reason.message),
-        "model": record.model,
-        "tokens": record.usage.map(|usage| usage.input + usage.cached + usage.output),
-        "cost_usd": record.cost_usd,
-        "location": record.location.to_string(),
-        "record": trial_path(trial),
-    })
 }

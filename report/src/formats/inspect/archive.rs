@@ -8,10 +8,8 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::InspectLog;
 use super::header::Header;
+use super::scores::cut;
 use crate::run_data::Problem;
-
-/// Most characters of a text in a summary.
-const LONGEST: usize = 1_000;
 
 pub(super) fn write(
     log: &InspectLog<'_>,
@@ -48,7 +46,7 @@ pub(super) fn write(
 fn summary(sample: &Value) -> Value {
     let field = |(name, value): (&String, &Value)| match name.as_str() {
         "id" | "epoch" | "input" | "target" | "metadata" | "model_usage" | "role_usage" | "started_at"
-        | "completed_at" | "total_time" | "working_time" | "uuid" => Some((name.clone(), cut(value))),
+        | "completed_at" | "total_time" | "working_time" | "uuid" => Some((name.clone(), shortened(value))),
         _ => None,
     };
     let mut summary: Object = sample.as_object().into_iter().flatten().filter_map(field).collect();
@@ -65,14 +63,11 @@ fn summary(sample: &Value) -> Value {
 }
 
 /// The value with long texts cut.
-fn cut(value: &Value) -> Value {
+fn shortened(value: &Value) -> Value {
     match value {
-        Value::String(text) => match text.char_indices().nth(LONGEST) {
-            Some((end, _)) => format!("{}…", &text[..end]).into(),
-            None => value.clone(),
-        },
-        Value::Array(values) => values.iter().map(cut).collect(),
-        Value::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), cut(value))).collect(),
+        Value::String(text) => cut(text).into(),
+        Value::Array(values) => values.iter().map(shortened).collect(),
+        Value::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), shortened(value))).collect(),
         other => other.clone(),
     }
 }

@@ -4,8 +4,7 @@ use evalsuite_records::record::{GraderRecord, JudgeRecord, RunRecord, Status};
 use evalsuite_schema::json::{Value, json};
 
 use super::InspectLog;
-use super::scorers::{Scorer, scorers};
-use super::scores::TRIAL;
+use super::scores::{Scorer, TRIAL, scorers};
 use super::usage::{JUDGE, TotalUsage};
 
 /// Version of the format.
@@ -31,7 +30,11 @@ impl Header {
             "version": VERSION,
             "status": status,
             "eval": eval(log, &model, &scorers),
-            "plan": plan(log),
+            "plan": {
+                "name": "plan",
+                "steps": [{ "solver": log.cases[0].1.record.agent, "params": {}, "params_passed": {} }],
+                "config": {},
+            },
             "results": results(log, &scorers),
             "stats": stats(log, &model),
             "error": error,
@@ -151,11 +154,6 @@ fn viewer(scorers: &[Scorer]) -> Value {
             "color_scales_enabled": true,
         },
     })
-}
-
-fn plan(log: &InspectLog<'_>) -> Value {
-    let solver = &log.cases[0].1.record.agent;
-    json!({ "name": "plan", "steps": [{ "solver": solver, "params": {}, "params_passed": {} }], "config": {} })
 }
 
 fn results(log: &InspectLog<'_>, scorers: &[Scorer]) -> Value {

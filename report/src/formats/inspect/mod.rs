@@ -6,7 +6,6 @@ mod events;
 mod header;
 mod messages;
 mod sample;
-mod scorers;
 mod scores;
 mod usage;
 
@@ -53,11 +52,8 @@ pub enum InspectFormat {
 impl InspectFormat {
     /// The format of a file by its extension; `None` if it is another one.
     pub fn of_file(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
-            "json" => Some(Self::Json),
-            "eval" => Some(Self::Eval),
-            _ => None,
-        }
+        let extension = path.extension()?;
+        [Self::Json, Self::Eval].into_iter().find(|format| extension == format.extension())
     }
 
     fn extension(self) -> &'static str {

@@ -1,6 +1,5 @@
 //! The run as OpenTelemetry data: spans of agents, models and tools, and results of graders as events.
 
-mod attributes;
 mod results;
 mod spans;
 
@@ -9,9 +8,9 @@ use std::path::Path;
 use std::{fs, io};
 
 use evalsuite_records::file_replacement::error_at;
+use evalsuite_records::record::Usage;
 use evalsuite_schema::json::{Value, json};
 
-use self::attributes::attributes;
 use super::ids::{id, trial_path};
 use super::steps::steps;
 use super::timeline::Timeline;
@@ -98,6 +97,36 @@ fn resource(run: &RunData) -> Value {
         "cicd.pipeline.run.url.full": record.ci.and_then(|ci| ci.url),
         "evalsuite.run.id": run.run_id,
     })) })
+}
+
+/// The fields of an object as attributes, without those that are `null`. Objects in it are texts of JSON.
+fn attributes(fields: Value) -> Value {
+    let Value::Object(fields) = fields else { return json!([]) };
+    let known = fields.into_iter().filter(|(_, value)| !value.is_null());
+    known.map(|(key, value)| json!({ "key": key, "value": any_value(value) })).collect()
+}
+
+fn any_value(value: Value) -> Value {
+    match value {
+        Value::String(text) => json!({ "stringValue": text }),
+        Value::Bool(value) => json!({ "boolValue": value }),
+        // Numbers of 64 bits are texts in OTLP/JSON.
+        Value::Number(number) if !number.is_f64() => json!({ "intValue": number.to_string() }),
+        Value::Number(number) => json!({ "doubleValue": number }),
+        Value::Array(values) => {
+            json!({ "arrayValue": { "values": values.into_iter().map(any_value).collect::<Vec<_>>() } })
+        }
+        other => json!({ "stringValue": other.to_string() }),
+    }
+}
+
+/// Tokens and cost by the names that spans have for them. Input tokens contain those from a cache.
+fn add_usage(fields: &mut Value, usage: Option<Usage>, cost_usd: Option<f64>) {
+    let input = |usage: Usage| usage.input.saturating_add(usage.cached);
+    fields["gen_ai.usage.input_tokens"] = usage.map(input).into();
+    fields["gen_ai.usage.output_tokens"] = usage.map(|usage| usage.output).into();
+    fields["gen_ai.usage.cache_read.input_tokens"] = usage.map(|usage| usage.cached).into();
+    fields["gen_ai.usage.cost"] = cost_usd.into();
 }
 
 /// Microseconds as OTLP has times: nanoseconds, as text.

@@ -3,9 +3,8 @@
 use evalsuite_records::record::{GraderRecord, GraderState, ReasonCode, Status, Verdict};
 use evalsuite_schema::json::{Value, json};
 
-use super::attributes::attributes;
 use super::spans::identity;
-use super::{Trace, nanoseconds};
+use super::{Trace, attributes, nanoseconds};
 
 /// Name of the result of the trial.
 const TRIAL: &str = "evalsuite";

@@ -4,8 +4,7 @@ use evalsuite_records::record::{GraderRecord, GraderState, Stage, Status, TrialR
 use evalsuite_schema::Role;
 use evalsuite_schema::json::{Value, json};
 
-use super::attributes::{add_usage, attributes};
-use super::{Trace, nanoseconds};
+use super::{Trace, add_usage, attributes, nanoseconds};
 use crate::formats::input::input_messages;
 use crate::formats::steps::{Call, Step};
 use crate::formats::timeline::Interval;
