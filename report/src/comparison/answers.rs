@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_records::record::{AcceptedAnswers, AnswerPair, Baseline, CaseRecord, GraderRecord};
+use evalsuite_records::record::{AcceptedAnswers, AnswerPair, Baseline, GraderRecord};
 
 use super::pairing::pair_cases;
 use super::{CompareOptions, by_suite_and_target};
 use crate::baseline::as_run_with_answers;
 use crate::formats::input_messages;
-use crate::run_data::{CaseData, RunData, TrialData, TrialFiles, answer_of};
+use crate::run_data::{RunData, TrialData, TrialFiles, answer_of};
 
 /// The answers to the cases of two runs that have the same definition in both, for judges to compare:
 /// of each case, the answers of the first trials that have one. They are compared by `criteria`, else by what each case says. The runs
@@ -21,14 +21,13 @@ pub fn answer_pairs(
 ) -> Vec<AnswerPair> {
     let mut pairs = Vec::new();
     for ((suite, target), cases) in by_suite_and_target([base, run], options) {
-        let records = cases.each_ref().map(|cases| cases.iter().map(|case| &case.record).collect::<Vec<_>>());
-        let [base_cases, run_cases] = &cases;
-        for paired in pair_cases(&records[0], &records[1], |_| false) {
+        for paired in pair_cases(cases.each_ref().map(Vec::as_slice), &BTreeSet::new()) {
             let Some(same) = paired.same_case() else { continue };
-            let [in_base, in_run] =
-                [(base_cases, same[0]), (run_cases, same[1])].map(|(cases, record)| answered(cases, record));
-            let mut pair = AnswerPair::new(suite.as_str(), target.as_str(), same[1].case_id.as_str());
-            pair.criteria = criteria.or(same[1].criteria.as_deref()).unwrap_or_default().to_owned();
+            let has_answer = |trial: &&TrialData| answer_of(&trial.record).is_some();
+            let [in_base, in_run] = same.map(|case| case.trials.iter().find(has_answer));
+            let [_, now] = same.map(|case| &case.record);
+            let mut pair = AnswerPair::new(suite.as_str(), target.as_str(), now.case_id.as_str());
+            pair.criteria = criteria.or(now.criteria.as_deref()).unwrap_or_default().to_owned();
             // What was asked is the same in both; a pair without an answer in the run is not judged.
             pair.input = in_run.map(|trial| input(run, trial)).unwrap_or_default();
             pair.answers = [in_base, in_run].map(|trial| trial.and_then(|trial| answer_of(&trial.record)));
@@ -74,12 +73,6 @@ pub fn judges_of(run: &RunData) -> Vec<String> {
         (Some(judges), true) => judges.split(", ").map(str::to_owned).collect(),
         _ => Vec::new(),
     }
-}
-
-/// The first trial of a case that has an answer.
-fn answered<'a>(cases: &[&'a CaseData], record: &CaseRecord) -> Option<&'a TrialData> {
-    let case = cases.iter().find(|case| std::ptr::eq(&case.record, record))?;
-    case.trials.iter().find(|trial| answer_of(&trial.record).is_some())
 }
 
 /// What the agent was asked, as text.

@@ -85,13 +85,13 @@ impl CaseChange {
         let (kind, p_value) = match (pair, tested) {
             _ if pair.is_error_now() => (ChangeKind::Error, None),
             (Pair::Both(..), Some((kind, p_value))) => (kind, Some(p_value)),
-            (Pair::Both(base, run), None) => (differs(base, standard, run)?, None),
+            (Pair::Both(base, run), None) => (differs(&base.record, standard, &run.record)?, None),
             (Pair::Redefined(..), _) => (ChangeKind::Redefined, None),
             (Pair::NoBase(..) | Pair::NoResult(..) | Pair::TornBase(_), _) => (ChangeKind::Missing, None),
             (Pair::Added(_), _) => (ChangeKind::Added, None),
             (Pair::Removed(_), _) => (ChangeKind::Removed, None),
         };
-        let [base, run] = pair.records();
+        let [base, run] = pair.cases().map(|case| case.map(|case| &case.record));
         let id = run.or(base).map(|record| record.case_id.clone()).unwrap_or_default();
         let trials = |record: Option<&CaseRecord>| record.map_or((0, 0), |record| (record.passed, record.completed));
         let confirming = count_outcomes(run.iter().flat_map(|record| &record.confirming).map(|trial| trial.outcome));
@@ -114,7 +114,7 @@ fn differs(base: &CaseRecord, standard: Standard, run: &CaseRecord) -> Option<Ch
         return (state(run) != PassState::Passes).then_some(ChangeKind::Quarantined);
     }
     let score_differs = match (base.mean, run.mean) {
-        (Some(base), Some(run)) => standard.difference(base, run).abs() > 1e-9,
+        (Some(base), Some(run)) => (standard.score(run) - standard.score(base)).abs() > 1e-9,
         (base, run) => base.is_some() != run.is_some(),
     };
     let outcome_differs = match standard {
@@ -125,11 +125,11 @@ fn differs(base: &CaseRecord, standard: Standard, run: &CaseRecord) -> Option<Ch
 }
 
 impl Standard {
-    /// The score of a run minus that of its base. Baselines have rounded scores, which are compared with rounded ones.
-    fn difference(self, base: f64, run: f64) -> f64 {
+    /// A score as it is compared. Baselines have rounded scores, which are compared with rounded ones.
+    pub(super) fn score(self, score: f64) -> f64 {
         match self {
-            Self::Run => run - base,
-            Self::Baseline => crate::baseline::rounded(run) - crate::baseline::rounded(base),
+            Self::Run => score,
+            Self::Baseline => crate::baseline::rounded(score),
         }
     }
 }

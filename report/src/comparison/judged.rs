@@ -54,16 +54,13 @@ pub struct JudgedAnswers {
 impl JudgedAnswers {
     /// Of the cases of one suite and target, at least one, and the clusters they belong to.
     pub(super) fn new(cases: Vec<PairRecord>, clusters: Vec<usize>) -> Self {
-        let (mut wins, mut of_wins) = (Vec::new(), Vec::new());
-        let (mut firsts, mut of_firsts) = (Vec::new(), Vec::new());
-        for (case, cluster) in cases.iter().zip(clusters) {
-            if case.is_judged() {
-                wins.push(share(case.better, Side::Run));
-                of_wins.push(cluster);
-            }
-            firsts.extend(case.replies.iter().map(|reply| share(reply.better, reply.first)));
-            of_firsts.resize(firsts.len(), cluster);
-        }
+        let with_clusters = || cases.iter().zip(&clusters);
+        let judged = with_clusters().filter(|(case, _)| case.is_judged());
+        let (wins, of_wins): (Vec<f64>, Vec<usize>) =
+            judged.map(|(case, cluster)| (share(case.better, Side::Run), *cluster)).unzip();
+        let replies = with_clusters().flat_map(|(case, cluster)| case.replies.iter().map(move |it| (it, *cluster)));
+        let (firsts, of_firsts): (Vec<f64>, Vec<usize>) =
+            replies.map(|(reply, cluster)| (share(reply.better, reply.first), cluster)).unzip();
         let count =
             |better: Option<Side>| cases.iter().filter(|case| case.is_judged() && case.better == better).count();
         let mut balances: BTreeMap<usize, f64> = BTreeMap::new();

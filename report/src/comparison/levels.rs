@@ -7,28 +7,15 @@ pub(super) const IMPROVED: f64 = 0.005;
 /// Largest part of these that the tests of single cases take where scores can show a change, too.
 const CASES: f64 = 0.5;
 
-/// The levels of the tests of one suite and target, in one direction.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Levels {
-    all: f64,
-    has_slices: bool,
+/// Level of the tests of single cases of a suite and target in one direction, where all its tests together may be wrong with the
+/// probability `all`. `smallest`: the smallest p-value that the scores could have; where it is too large to show
+/// anything, single cases get their part.
+pub(super) fn of_cases(all: f64, smallest: f64) -> f64 {
+    if smallest > all { all } else { all * CASES }
 }
 
-impl Levels {
-    /// The levels of one of so many suites and targets, which share the probability `all` to be wrong.
-    pub(super) fn new(all: f64, suites: usize, has_slices: bool) -> Self {
-        Self { all: all / suites as f64, has_slices }
-    }
-
-    /// Level of the tests of single cases. `smallest`: the smallest p-value that the scores could have; where it is too large to show
-    /// anything, single cases get their part.
-    pub(super) fn cases(self, smallest: f64) -> f64 {
-        if smallest > self.all { self.all } else { self.all * CASES }
-    }
-
-    /// Level of the score, and of the slices together, after the tests of single cases have used a part.
-    pub(super) fn scores(self, used: f64) -> f64 {
-        let left = (self.all - used).max(0.0);
-        if self.has_slices { left / 2.0 } else { left }
-    }
+/// Level of the score, and of the slices together, after the tests of single cases have used a part.
+pub(super) fn of_scores(all: f64, used: f64, has_slices: bool) -> f64 {
+    let left = (all - used).max(0.0);
+    if has_slices { left / 2.0 } else { left }
 }

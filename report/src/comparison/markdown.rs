@@ -1,28 +1,20 @@
 //! A comparison as Markdown.
 
-use super::text::{p_value, rate, share};
+use super::text::{p_value, rate, share, signed};
 use super::{Comparison, JudgedAnswers, SuiteComparison};
-use crate::formats::{MARKDOWN_LIMIT, escape};
+use crate::formats::{escape, limited};
 
 impl Comparison {
     /// The comparison as GitHub-flavoured Markdown: a table of suites and targets, one of judged answers if there are any, then the cases
-    /// that changed. Cut at [`MARKDOWN_LIMIT`] bytes with a line that says so.
+    /// that changed. Cut at [`MARKDOWN_LIMIT`](crate::MARKDOWN_LIMIT) bytes with a line that says so.
     pub fn markdown(&self) -> String {
-        let mut sections =
-            vec![format!("## Comparison: {} with {}\n\n", escape(&self.run), escape(&self.base)), self.score_table()];
+        let mut sections = vec![self.score_table()];
         if self.suites.iter().any(|suite| suite.judged.is_some()) {
             sections.push(self.judged_table());
         }
         sections.extend(self.suites.iter().map(listed));
-        let mut text = String::new();
-        for section in sections {
-            if text.len() + section.len() > MARKDOWN_LIMIT {
-                text.push_str("\n*Some entries are omitted: this summary is limited in size.*\n");
-                break;
-            }
-            text.push_str(&section);
-        }
-        text
+        let head = format!("## Comparison: {} with {}\n\n", escape(&self.run), escape(&self.base));
+        limited(head, &sections, |_| "Some entries are omitted".to_owned())
     }
 
     fn score_table(&self) -> String {
@@ -31,16 +23,14 @@ impl Comparison {
                 .to_owned();
         text.push_str("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
         for suite in &self.suites {
-            let interval = suite.interval.map(|(lower, upper)| format!(" \\[{lower:+.3}, {upper:+.3}\\]"));
             text.push_str(&format!(
-                "| {} | {} | {} | {} | {} | {:+.3}{} | {} | {} | {} | {} |\n",
+                "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
                 escape(&suite.suite),
                 escape(&suite.target),
                 suite.verdict,
                 rate(suite.base_passed),
                 rate(suite.run_passed),
-                suite.difference,
-                interval.unwrap_or_default(),
+                escape(&signed(suite.difference, suite.interval)),
                 suite.p_text(),
                 suite.pairs,
                 suite.missing,

@@ -13,11 +13,6 @@ pub(super) struct Differences {
 }
 
 impl Differences {
-    /// Number of cases whose score differs.
-    pub(super) fn differing(&self) -> usize {
-        self.values.iter().filter(|difference| difference.abs() > 1e-9).count()
-    }
-
     pub(super) fn interval(&self) -> Option<(f64, f64)> {
         bounded_interval(&self.values, Some(&self.clusters), [-1.0, 1.0])
     }

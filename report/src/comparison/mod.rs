@@ -26,7 +26,7 @@ use crate::statistics::holm;
 pub use self::answers::{answer_pairs, answer_pairs_with_accepted, judges_of};
 use self::case_change::Standard;
 pub use self::case_change::{CaseChange, ChangeKind};
-use self::groups::{Clusters, Slices};
+use self::groups::Groups;
 pub use self::judged::JudgedAnswers;
 pub use self::measured::SliceComparison;
 pub use self::suite::SuiteComparison;
@@ -161,12 +161,10 @@ impl Comparison {
             }
             keys.retain(|_, [_, run]| !run.is_empty());
         }
-        let (clusters, slices) = (Clusters::new(run, options), Slices::new(run, options));
+        let groups = Groups::new(run, options);
         let torn = torn_cases(base);
-        let pairs = keys.into_iter().map(|((suite, target), sides)| {
-            let [base, run] = sides.map(|cases| cases.into_iter().map(|case| &case.record).collect::<Vec<_>>());
-            SuitePairs::new((suite, target), standard, [&base, &run], &torn, (&clusters, &slices))
-        });
+        let pairs =
+            keys.into_iter().map(|(name, [base, run])| SuitePairs::new(name, standard, [&base, &run], &torn, &groups));
         let pairs: Vec<SuitePairs> = pairs.collect();
         // Where several suites are compared, each has its share of the probability to be wrong. One in which nothing varies needs none.
         let varying = pairs.iter().filter(|suite| suite.varies()).count().max(1);
@@ -186,13 +184,13 @@ impl Comparison {
     /// Adds what judges said about the [answers](answer_pairs) of the same runs.
     #[must_use]
     pub fn with_judged_answers(mut self, judged: &[PairRecord], run: &RunData, options: &CompareOptions) -> Self {
-        let clusters = Clusters::new(run, options);
+        let groups = Groups::new(run, options);
         for suite in &mut self.suites {
             let is_of_suite = |record: &&PairRecord| record.suite == suite.suite && record.target == suite.target;
             let records: Vec<PairRecord> = judged.iter().filter(is_of_suite).cloned().collect();
             let cluster = |(index, record): (usize, &PairRecord)| {
                 let target = options.targets.as_ref().map_or(record.target.as_str(), |(_, target)| target);
-                clusters.of([&record.suite, &record.case_id, target], index)
+                groups.cluster([&record.suite, &record.case_id, target], index)
             };
             let clusters = records.iter().enumerate().map(cluster).collect();
             suite.judged = (!records.is_empty()).then(|| JudgedAnswers::new(records, clusters));

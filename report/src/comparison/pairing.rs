@@ -1,31 +1,33 @@
 //! Cases of two runs, paired by their ids where their definition is the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::record::{CaseRecord, Status};
+
+use crate::run_data::CaseData;
 
 /// A case in two runs.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pair<'a> {
     /// It has a result in both, and the same definition.
-    Both(&'a CaseRecord, &'a CaseRecord),
+    Both(&'a CaseData, &'a CaseData),
     /// Its input or graders differ, so its results mean different things.
-    Redefined(&'a CaseRecord, &'a CaseRecord),
+    Redefined(&'a CaseData, &'a CaseData),
     /// It has no result in the base: an error, or skipped.
-    NoBase(&'a CaseRecord, &'a CaseRecord),
+    NoBase(&'a CaseData, &'a CaseData),
     /// It has no result in the run.
-    NoResult(&'a CaseRecord, &'a CaseRecord),
+    NoResult(&'a CaseData, &'a CaseData),
     /// Its record in the base cannot be read.
-    TornBase(&'a CaseRecord),
+    TornBase(&'a CaseData),
     /// It is only in the run.
-    Added(&'a CaseRecord),
+    Added(&'a CaseData),
     /// It is only in the base.
-    Removed(&'a CaseRecord),
+    Removed(&'a CaseData),
 }
 
 impl Pair<'_> {
     /// The records of a case that has the same definition in both, whatever became of it.
-    pub(super) fn same_case(&self) -> Option<[&CaseRecord; 2]> {
+    pub(super) fn same_case(&self) -> Option<[&CaseData; 2]> {
         match self {
             Self::Both(base, run) | Self::NoBase(base, run) | Self::NoResult(base, run) => Some([base, run]),
             Self::Redefined(..) | Self::TornBase(_) | Self::Added(_) | Self::Removed(_) => None,
@@ -41,14 +43,15 @@ impl Pair<'_> {
     pub(super) fn is_error_now(&self) -> bool {
         match self {
             Self::Both(base, run) | Self::NoResult(base, run) => {
+                let (base, run) = (&base.record, &run.record);
                 base.completed > 0 && base.outcome != Status::Error && run.outcome == Status::Error
             }
             _ => false,
         }
     }
 
-    /// The record in the base, if there is one.
-    pub(super) fn records(&self) -> [Option<&CaseRecord>; 2] {
+    /// The case in base and run, as far as it is there.
+    pub(super) fn cases(&self) -> [Option<&CaseData>; 2] {
         match *self {
             Self::Both(base, run) | Self::Redefined(base, run) => [Some(base), Some(run)],
             Self::NoBase(base, run) | Self::NoResult(base, run) => [Some(base), Some(run)],
@@ -58,15 +61,12 @@ impl Pair<'_> {
     }
 }
 
-/// The cases of a suite and target in two runs, by id. `is_torn` knows the cases whose record in the base cannot be read.
-pub(super) fn pair_cases<'a>(
-    base: &[&'a CaseRecord],
-    run: &[&'a CaseRecord],
-    is_torn: impl Fn(&CaseRecord) -> bool,
-) -> Vec<Pair<'a>> {
-    let by_id = |records: &[&'a CaseRecord]| -> BTreeMap<&'a str, &'a CaseRecord> {
+/// The cases of a suite and target in two runs, by id. `torn`: keys of the cases whose record in the base cannot be read.
+pub(super) fn pair_cases<'a>([base, run]: [&[&'a CaseData]; 2], torn: &BTreeSet<String>) -> Vec<Pair<'a>> {
+    let is_torn = |case: &CaseData| torn.contains(&case.record.case_key);
+    let by_id = |cases: &[&'a CaseData]| -> BTreeMap<&'a str, &'a CaseData> {
         // Of several tests that run one case, the first one.
-        records.iter().rev().map(|record| (record.case_id.as_str(), *record)).collect()
+        cases.iter().rev().map(|case| (case.record.case_id.as_str(), *case)).collect()
     };
     let (base, run) = (by_id(base), by_id(run));
     let mut pairs: Vec<Pair<'_>> = run
@@ -82,12 +82,13 @@ pub(super) fn pair_cases<'a>(
     pairs
 }
 
-fn pair<'a>(base: &'a CaseRecord, run: &'a CaseRecord) -> Pair<'a> {
-    let is_same = base.case_digest == run.case_digest
-        || base.input_digest == run.input_digest && base.grader_digest == run.grader_digest;
+fn pair<'a>(base: &'a CaseData, run: &'a CaseData) -> Pair<'a> {
+    let (then, now) = (&base.record, &run.record);
+    let is_same = then.case_digest == now.case_digest
+        || then.input_digest == now.input_digest && then.grader_digest == now.grader_digest;
     let has_score =
         |record: &CaseRecord| record.completed > 0 && record.trials.iter().any(|trial| trial.score.is_some());
-    match (is_same, has_score(base), has_score(run)) {
+    match (is_same, has_score(then), has_score(now)) {
         (false, ..) => Pair::Redefined(base, run),
         (true, _, false) => Pair::NoResult(base, run),
         (true, false, true) => Pair::NoBase(base, run),

@@ -2,20 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_records::record::CaseRecord;
 use serde::Serialize;
 
 use super::case_change::Standard;
-use super::groups::{Clusters, Slices};
-use super::levels::{IMPROVED, Levels, REGRESSED};
+use super::groups::Groups;
+use super::levels::{self, IMPROVED, REGRESSED};
 use super::measured::{Differences, p_value};
-use super::observed::{Observed, case_trials};
+use super::observed::{case_trials, observed};
 use super::pairing::{Pair, pair_cases};
 use super::{
     CaseChange, ChangeKind, CompareOptions, ComparisonVerdict, FEWEST_PAIRS, JudgedAnswers, MOST_MISSING,
     SliceComparison,
 };
-use crate::run_data::{count_outcomes, identity};
+use crate::run_data::{CaseData, count_outcomes, identity};
 use crate::statistics::{CaseTrials, Place, Unit, Worse, holm, mean, places, worse_cases};
 
 /// Between minus and plus so many standard deviations are 95 % of the differences that chance alone makes.
@@ -78,8 +77,9 @@ pub(super) struct SuitePairs<'a> {
 
 /// A case that is compared.
 struct Compared {
-    base: Observed,
-    run: Observed,
+    /// Scores in base and run.
+    base: Vec<f64>,
+    run: Vec<f64>,
     trials: CaseTrials,
     cluster: usize,
     /// Indices of its slices, from 0.
@@ -91,26 +91,27 @@ impl<'a> SuitePairs<'a> {
     pub(super) fn new(
         name: (String, String),
         standard: Standard,
-        [base, run]: [&[&'a CaseRecord]; 2],
+        [base, run]: [&[&'a CaseData]; 2],
         torn: &BTreeSet<String>,
-        (clusters, slices_of): (&Clusters<'_>, &Slices<'_>),
+        groups: &Groups<'_>,
     ) -> Self {
-        let stops = [base, run].map(|records| records.iter().any(|record| record.ends_early()));
+        let stops = [base, run].map(|cases| cases.iter().any(|case| case.record.ends_early()));
         let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
-        let pairs = pair_cases(base, run, |record| torn.contains(&record.case_key));
+        let pairs = pair_cases([base, run], torn);
         let mut compared = Vec::new();
         for pair in &pairs {
             let Pair::Both(base, run) = pair else { continue };
-            let slices = slices_of.of(run).iter().map(|slice| {
+            let (base, run) = (&base.record, &run.record);
+            let slices = groups.slices(identity(run)).iter().map(|slice| {
                 let next = numbers.len();
                 *numbers.entry(slice.clone()).or_insert(next)
             });
             let slices = slices.collect();
-            let [base, run_side] = [(base, stops[0]), (run, stops[1])]
-                .map(|(record, stops)| Observed::of(record, standard, run.rule, stops));
-            let trials = case_trials(&base, &run_side, run);
-            let cluster = clusters.of(identity(run), compared.len());
-            compared.push(Compared { base, run: run_side, trials, cluster, slices });
+            let [(in_base, base), (in_run, scores)] =
+                [(base, stops[0]), (run, stops[1])].map(|(record, stops)| observed(record, standard, run.rule, stops));
+            let trials = case_trials(in_base, in_run, run);
+            let cluster = groups.cluster(identity(run), compared.len());
+            compared.push(Compared { base, run: scores, trials, cluster, slices });
         }
         let mut slices: Vec<_> = numbers.into_iter().collect();
         slices.sort_by_key(|(_, number)| *number);
@@ -128,10 +129,10 @@ impl<'a> SuitePairs<'a> {
     pub(super) fn compare(self, suites: usize, options: &CompareOptions) -> SuiteComparison {
         let places = places(&self.units(), 1 + self.slices.len());
         let has_slices = !self.slices.is_empty();
-        let [down, up] = [REGRESSED, IMPROVED].map(|all| Levels::new(all, suites, has_slices));
-        let worse = self.changed(down.cases(places[0].smallest), |trials| trials);
-        let better = self.changed(up.cases(places[0].smallest), CaseTrials::reversed);
-        let [down, up] = [down.scores(worse.used), up.scores(better.used)];
+        let [down, up] = [REGRESSED, IMPROVED].map(|all| all / suites as f64);
+        let worse = self.changed(levels::of_cases(down, places[0].smallest), |trials| trials);
+        let better = self.changed(levels::of_cases(up, places[0].smallest), CaseTrials::reversed);
+        let [down, up] = [(down, &worse), (up, &better)].map(|(all, of)| levels::of_scores(all, of.used, has_slices));
         let all = self.differences(|_| true);
         let mut slices = self.slice_comparisons(&places);
         slices.iter_mut().for_each(|slice| slice.judge(down, up));
@@ -144,10 +145,10 @@ impl<'a> SuitePairs<'a> {
             target: self.name.1.clone(),
             changes,
             pairs: all.values.len(),
-            differing: all.differing(),
+            differing: all.values.iter().filter(|difference| difference.abs() > 1e-9).count(),
             missing: self.pairs.iter().filter(|pair| pair.is_missing()).count(),
             errors: self.pairs.iter().filter(|pair| pair.is_error_now()).count(),
-            first_trials: self.compared.iter().filter(|case| case.base.is_first_only || case.run.is_first_only).count(),
+            first_trials: self.compared.iter().filter(|case| !case.trials.have_planned_ends()).count(),
             difference,
             interval: all.interval(),
             noise,
@@ -188,7 +189,7 @@ impl<'a> SuitePairs<'a> {
         for case in &self.compared {
             let sums: Vec<usize> = [0].into_iter().chain(case.slices.iter().map(|slice| slice + 1)).collect();
             if sizes[&case.cluster] == 1 {
-                units.push(Unit::Scores { base: case.base.scores.clone(), run: case.run.scores.clone(), sums });
+                units.push(Unit::scores(&case.base, &case.run, sums));
             } else {
                 let parts = clusters.entry(case.cluster).or_default();
                 parts.extend(sums.into_iter().map(|sum| (sum, case.difference())));
@@ -235,12 +236,12 @@ impl<'a> SuitePairs<'a> {
 
 impl Compared {
     fn difference(&self) -> f64 {
-        self.run.mean() - self.base.mean()
+        mean(&self.run) - mean(&self.base)
     }
 
     /// Whether all trials of both runs have one score, and none was repeated.
     fn agrees(&self) -> bool {
-        let mut scores = self.base.scores.iter().chain(&self.run.scores);
+        let mut scores = self.base.iter().chain(&self.run);
         let first = scores.next().copied().unwrap_or_default();
         scores.all(|score| (score - first).abs() < 1e-9) && self.trials.agrees()
     }
@@ -277,7 +278,7 @@ impl SuiteComparison {
     }
 }
 
-fn passed(records: &[&CaseRecord]) -> (u32, u32) {
-    let counts = count_outcomes(records.iter().map(|record| record.outcome));
+fn passed(cases: &[&CaseData]) -> (u32, u32) {
+    let counts = count_outcomes(cases.iter().map(|case| case.record.outcome));
     (counts.passed, counts.run())
 }

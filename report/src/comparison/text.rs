@@ -115,27 +115,18 @@ impl fmt::Display for JudgedAnswers {
 impl JudgedAnswers {
     /// A line for each case that is not a plain tie. Cases without a judgement are all named, of others the first ones.
     pub(super) fn lines_of_cases(&self) -> Vec<(&'static str, String)> {
-        let better = |side: Side| move |case: &PairRecord| case.is_judged() && case.better == Some(side);
-        let mut lines = self.lines("judged worse", LISTED, better(Side::Base));
-        lines.extend(self.lines("judged better", LISTED, better(Side::Run)));
-        let is_inconsistent = |case: &PairRecord| case.is_judged() && !case.consistent && case.better.is_none();
-        lines.extend(self.lines("inconsistent", LISTED, is_inconsistent));
-        lines.extend(self.lines("not judged", usize::MAX, |case| !case.is_judged()));
-        lines
-    }
-
-    fn lines(
-        &self,
-        label: &'static str,
-        most: usize,
-        fits: impl Fn(&PairRecord) -> bool,
-    ) -> Vec<(&'static str, String)> {
-        let cases: Vec<&PairRecord> = self.cases.iter().filter(|case| fits(case)).collect();
-        let line = |case: &&PairRecord| (label, format!("{}{}", case.case_id, problem(case)));
-        let mut lines: Vec<(&'static str, String)> = cases.iter().take(most).map(line).collect();
-        if cases.len() > most {
-            lines.push((label, format!("and {} more", cases.len() - most)));
-        }
+        let mut lines = Vec::new();
+        let mut add = |label: &'static str, most: usize, fits: &dyn Fn(&PairRecord) -> bool| {
+            let cases: Vec<&PairRecord> = self.cases.iter().filter(|case| fits(case)).collect();
+            lines.extend(cases.iter().take(most).map(|case| (label, format!("{}{}", case.case_id, problem(case)))));
+            if cases.len() > most {
+                lines.push((label, format!("and {} more", cases.len() - most)));
+            }
+        };
+        add("judged worse", LISTED, &|case| case.is_judged() && case.better == Some(Side::Base));
+        add("judged better", LISTED, &|case| case.is_judged() && case.better == Some(Side::Run));
+        add("inconsistent", LISTED, &|case| case.is_judged() && !case.consistent && case.better.is_none());
+        add("not judged", usize::MAX, &|case| !case.is_judged());
         lines
     }
 
@@ -162,7 +153,7 @@ impl JudgedAnswers {
 }
 
 /// A difference with its interval.
-fn signed(difference: f64, interval: Option<(f64, f64)>) -> String {
+pub(super) fn signed(difference: f64, interval: Option<(f64, f64)>) -> String {
     let interval = interval.map(|(lower, upper)| format!(" [{lower:+.3}, {upper:+.3}]"));
     format!("{difference:+.3}{}", interval.unwrap_or_default())
 }

@@ -2,6 +2,7 @@
 
 use fastrand::Rng;
 
+use super::hypergeometric::log_choose;
 use super::mean;
 
 const SEED: u64 = 0x5eed_f11b;
@@ -19,10 +20,10 @@ const MANY: usize = 1_000;
 pub(crate) enum Unit {
     /// The scores of a case in both runs. Each of them could be of either run.
     Scores {
-        /// Scores in the base, at least one.
-        base: Vec<f64>,
-        /// Scores in the run, at least one.
-        run: Vec<f64>,
+        /// Scores in the base, then those in the run.
+        pooled: Vec<f64>,
+        /// Number of scores in the run.
+        in_run: usize,
         /// The sums that the difference of the means is part of.
         sums: Vec<usize>,
     },
@@ -51,7 +52,7 @@ pub(crate) struct Place {
 /// This asks whether *these* cases come out otherwise than before, not whether other cases would. It needs no assumption about rates,
 /// spreads or numbers of trials: only that the trials of a case are as likely to have come out in one order as in another.
 pub(crate) fn places(units: &[Unit], count: usize) -> Vec<Place> {
-    let mut varying: Vec<Varying> = units.iter().filter_map(Varying::new).collect();
+    let mut varying: Vec<Unit> = units.iter().filter(|unit| unit.varies()).cloned().collect();
     let mut places = vec![Place { smallest: 1.0, ..Place::default() }; count];
     let mut observed = vec![0.0; count];
     let mut scale = 0.0;
@@ -93,30 +94,23 @@ pub(crate) fn places(units: &[Unit], count: usize) -> Vec<Place> {
     places
 }
 
-/// A unit whose exchange changes something.
-enum Varying<'a> {
-    Scores { pooled: Vec<f64>, in_run: usize, difference: f64, sums: &'a [usize] },
-    Cluster { parts: &'a [(usize, f64)] },
-}
+impl Unit {
+    /// The scores of a case in base and run, at least one of each.
+    pub(crate) fn scores(base: &[f64], run: &[f64], sums: Vec<usize>) -> Self {
+        Self::Scores { pooled: [base, run].concat(), in_run: run.len(), sums }
+    }
 
-impl<'a> Varying<'a> {
-    fn new(unit: &'a Unit) -> Option<Self> {
-        match unit {
-            Unit::Scores { base, run, sums } => {
-                let pooled = [base.as_slice(), run].concat();
-                let varies = pooled.iter().any(|score| (score - pooled[0]).abs() > 1e-12);
-                let difference = mean(run) - mean(base);
-                varies.then_some(Self::Scores { pooled, in_run: run.len(), difference, sums })
-            }
-            Unit::Cluster { parts } => {
-                parts.iter().any(|(_, part)| part.abs() > 1e-12).then_some(Self::Cluster { parts })
-            }
+    /// Whether its exchange changes something.
+    fn varies(&self) -> bool {
+        match self {
+            Self::Scores { pooled, .. } => pooled.iter().any(|score| (score - pooled[0]).abs() > 1e-12),
+            Self::Cluster { parts } => parts.iter().any(|(_, part)| part.abs() > 1e-12),
         }
     }
 
     fn sums(&self) -> Vec<usize> {
         match self {
-            Self::Scores { sums, .. } => sums.to_vec(),
+            Self::Scores { sums, .. } => sums.clone(),
             Self::Cluster { parts } => {
                 let mut sums: Vec<usize> = parts.iter().map(|(sum, _)| *sum).collect();
                 sums.sort_unstable();
@@ -140,14 +134,17 @@ impl<'a> Varying<'a> {
 
     fn add_observed(&self, observed: &mut [f64]) {
         match self {
-            Self::Scores { difference, sums, .. } => sums.iter().for_each(|sum| observed[*sum] += difference),
+            Self::Scores { pooled, in_run, sums } => {
+                let (base, run) = pooled.split_at(pooled.len() - in_run);
+                sums.iter().for_each(|sum| observed[*sum] += mean(run) - mean(base));
+            }
             Self::Cluster { parts } => parts.iter().for_each(|(sum, part)| observed[*sum] += part),
         }
     }
 
     fn add_drawn(&mut self, random: &mut Rng, drawn: &mut [f64]) {
         match self {
-            Self::Scores { pooled, in_run, sums, .. } => {
+            Self::Scores { pooled, in_run, sums } => {
                 let count = pooled.len();
                 let few = (*in_run).min(count - *in_run);
                 let all: f64 = pooled.iter().sum();
@@ -196,10 +193,6 @@ impl<'a> Varying<'a> {
     }
 }
 
-fn log_choose(n: usize, k: usize) -> f64 {
-    (1..=k).map(|index| ((n - k + index) as f64 / index as f64).ln()).sum()
-}
-
 /// Probability that a standard normal number is at most as large.
 fn normal_at_most(value: f64) -> f64 {
     0.5 * libm::erfc(-value / std::f64::consts::SQRT_2)
@@ -210,7 +203,7 @@ mod tests {
     use super::*;
 
     fn trials(base: &[f64], run: &[f64]) -> Unit {
-        Unit::Scores { base: base.to_vec(), run: run.to_vec(), sums: vec![0] }
+        Unit::scores(base, run, vec![0])
     }
 
     fn is_near(found: f64, expected: f64) -> bool {
@@ -249,8 +242,7 @@ mod tests {
 
     #[test]
     fn each_sum_has_its_own_place_and_equal_runs_none() {
-        let unit =
-            |run: &[f64], sums: &[usize]| Unit::Scores { base: vec![1.0; 4], run: run.to_vec(), sums: sums.to_vec() };
+        let unit = |run: &[f64], sums: &[usize]| Unit::scores(&[1.0; 4], run, sums.to_vec());
         let units = [unit(&[0.0; 4], &[0, 1]), unit(&[1.0; 4], &[0, 2])];
         let found = places(&units, 3);
         assert!(

@@ -3,6 +3,7 @@
 /// The probabilities that at most 0, 1, 2 … of `n` trials passed, if `passed` of all `n + m` did and any of them could be among the `n`;
 /// from the smallest number that is possible, as pairs of the number and its probability.
 pub(crate) fn tails(passed: u32, n: u32, m: u32) -> Vec<(u32, f64)> {
+    let log_choose = |n: u32, k: u32| log_choose(n as usize, k as usize);
     let log_probability = |among: u32| log_choose(n, among) + log_choose(m, passed - among) - log_choose(n + m, passed);
     let mut sum = 0.0;
     (passed.saturating_sub(m)..=passed.min(n))
@@ -13,8 +14,9 @@ pub(crate) fn tails(passed: u32, n: u32, m: u32) -> Vec<(u32, f64)> {
         .collect()
 }
 
-fn log_choose(n: u32, k: u32) -> f64 {
-    (1..=k).map(|index| (f64::from(n - k + index) / f64::from(index)).ln()).sum()
+/// Logarithm of the number of ways to choose `k` of `n`.
+pub(super) fn log_choose(n: usize, k: usize) -> f64 {
+    (1..=k).map(|index| ((n - k + index) as f64 / index as f64).ln()).sum()
 }
 
 #[cfg(test)]

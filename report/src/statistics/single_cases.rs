@@ -87,10 +87,14 @@ impl CaseTrials {
         !is_repeated && (base.failed + run.failed == 0 || base.passed + run.passed == 0)
     }
 
+    /// Whether the numbers of trials that were planned were known before.
+    pub(crate) fn have_planned_ends(self) -> bool {
+        [self.base.end, self.run.end] == [End::Planned; 2]
+    }
+
     /// Whether the numbers of trials were known before, so that Fisher's test is exact.
     fn is_planned(self) -> bool {
-        let Self { base, run, confirmed, confirmed_better, refuted } = self;
-        [base.end, run.end] == [End::Planned; 2] && confirmed + confirmed_better == 0 && !refuted
+        self.have_planned_ends() && self.confirmed + self.confirmed_better == 0 && !self.refuted
     }
 
     /// The probabilities of Fisher's test that the case could have had with as many trials passed in both runs together, of those that
