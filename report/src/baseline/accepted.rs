@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::record::{
-    Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, PassState, Status, TrialSummary,
+    AcceptedAnswer, AcceptedAnswers, Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, PassState,
+    Status, TrialSummary,
 };
 
-use crate::run_data::{CaseData, RunData, SuiteData, count_outcomes};
+use crate::run_data::{CaseData, RunData, SuiteData, answer_of, count_outcomes};
 
 /// Fewest trials, all failed, that lower the baseline of a case.
 const FEWEST_FAILED: u32 = 2;
@@ -92,44 +93,34 @@ impl Accepted {
 /// others showed. It is lowered only if two or more trials all failed, or if its id is in `forced`: one noisy run does not take away what
 /// the agent could do. Cases without a result stay as they are, and cases that the suite does not have any more are removed.
 pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, forced: &BTreeSet<String>) -> Accepted {
-    let mut old: BTreeMap<(&str, &str), &BaselineCase> =
+    let old: BTreeMap<(&str, &str), &BaselineCase> =
         before.iter().flat_map(|baseline| &baseline.cases).map(|case| (case.key(), case)).collect();
     let mut ran: BTreeMap<(&str, &str), &CaseData> = BTreeMap::new();
     for case in &suite.cases {
         // Of several tests that run one case, the first one.
         ran.entry((&case.record.case_id, &case.record.target)).or_insert(case);
     }
+    let keys: BTreeSet<(&str, &str)> = old.keys().chain(ran.keys()).copied().collect();
     let (mut lines, mut cases) = (Vec::new(), Vec::new());
-    for ((id, target), case) in &ran {
-        let old = old.remove(&(*id, *target));
-        let new = line(case);
-        let (decision, why_kept) = decide(old, new.as_ref(), &case.record, forced.contains(*id));
-        let is_old = matches!(decision, Decision::Kept | Decision::Unchanged);
+    for key @ (id, target) in keys {
+        let (old, case) = (old.get(&key).copied(), ran.get(&key));
+        let new = case.and_then(|case| line(case));
+        let (decision, why_kept) = match case {
+            Some(case) => decide(old, new.as_ref(), &case.record, forced.contains(id)),
+            None if is_in_suite(suite, id, target) => (Decision::Kept, Some("not in this run".to_owned())),
+            None => (Decision::Removed, None),
+        };
         let trials = |case: &BaselineCase| (case.passed, case.trials);
         cases.push(AcceptedCase {
-            case: (*id).to_owned(),
-            target: (*target).to_owned(),
+            case: id.to_owned(),
+            target: target.to_owned(),
             decision,
             before: old.map(trials),
             run: new.as_ref().map(trials),
             why_kept,
         });
-        lines.extend(if is_old { old.cloned() } else { new });
+        lines.extend(if matches!(decision, Decision::Kept | Decision::Unchanged) { old.cloned() } else { new });
     }
-    for ((id, target), old) in old {
-        let is_in_suite = is_in_suite(suite, id, target);
-        cases.push(AcceptedCase {
-            case: id.to_owned(),
-            target: target.to_owned(),
-            decision: if is_in_suite { Decision::Kept } else { Decision::Removed },
-            before: Some((old.passed, old.trials)),
-            run: None,
-            why_kept: is_in_suite.then(|| "not in this run".to_owned()),
-        });
-        lines.extend(is_in_suite.then(|| old.clone()));
-    }
-    lines.sort_by(|left, right| left.key().cmp(&right.key()));
-    cases.sort_by(|left, right| (&left.case, &left.target).cmp(&(&right.case, &right.target)));
     let mut accepted = Accepted { suite: suite.name.clone(), baseline: Baseline::default(), cases };
     accepted.baseline.header = match before {
         Some(before) if !accepted.is_changed() => before.header.clone(),
@@ -250,4 +241,40 @@ fn add_judges(grader: &GraderRecord, judges: &mut BTreeSet<String>) {
         judges.insert(format!("{}{}", judge.name, model.unwrap_or_default()));
     }
     grader.members.iter().for_each(|member| add_judges(member, judges));
+}
+
+/// The accepted answers of a suite after [`accept`] accepted its results in a run.
+///
+/// A case whose line in the baseline is replaced takes the answer of its first trial that passed and has an answer; without such a trial,
+/// it has no accepted answer any more. A case whose line is kept keeps its answer. A case with the same result as before keeps its answer,
+/// or takes one if it has none.
+pub fn accept_answers(suite: &SuiteData, accepted: &Accepted, before: Option<&AcceptedAnswers>) -> AcceptedAnswers {
+    let mut answers = AcceptedAnswers::new(&suite.id.name);
+    for case in &accepted.cases {
+        let (id, target) = (case.case.as_str(), case.target.as_str());
+        let old = || before.and_then(|before| before.find(id, target)).cloned();
+        answers.answers.extend(match case.decision {
+            Decision::Removed => None,
+            Decision::Kept => old(),
+            Decision::Unchanged => match (old(), passed_answer(suite, id, target)) {
+                // After a merge, the answer may be to another input than the line of the baseline.
+                (Some(old), Some(new)) if old.input != new.input => Some(new),
+                (old, new) => old.or(new),
+            },
+            _ => passed_answer(suite, id, target),
+        });
+    }
+    answers
+}
+
+/// The answer of the first trial that passed and has one.
+fn passed_answer(suite: &SuiteData, id: &str, target: &str) -> Option<AcceptedAnswer> {
+    let case = suite.cases.iter().find(|case| case.record.case_id == id && case.record.target == target)?;
+    let passed = case.trials.iter().map(|trial| &trial.record).filter(|trial| trial.outcome == Status::Passed);
+    let mut answer = AcceptedAnswer::default();
+    answer.case = id.to_owned();
+    answer.target = target.to_owned();
+    answer.input.clone_from(&case.record.input_digest);
+    answer.answer = passed.filter_map(answer_of).next()?;
+    Some(answer)
 }

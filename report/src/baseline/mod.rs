@@ -1,7 +1,6 @@
 //! Baselines: the accepted results of suites, as files under version control.
 
 mod accepted;
-mod accepted_answers;
 mod as_run;
 mod red_builds;
 mod text;
@@ -14,8 +13,7 @@ use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file_if_exi
 use evalsuite_records::record::{AcceptedAnswers, Baseline, BaselineError};
 
 pub(crate) use self::accepted::rounded;
-pub use self::accepted::{Accepted, AcceptedCase, Decision, accept};
-pub use self::accepted_answers::accept_answers;
+pub use self::accepted::{Accepted, AcceptedCase, Decision, accept, accept_answers};
 pub(crate) use self::as_run::{as_run, as_run_with_answers};
 pub use self::red_builds::RedBuilds;
 

@@ -2,14 +2,16 @@
 
 mod check;
 mod measure;
-mod suite_gates;
-mod text;
 
-use evalsuite_schema::gate::Measure;
+use std::fmt;
+
+use evalsuite_diagnostics::counted;
+use evalsuite_schema::gate::{Gate, GateError, Measure};
 use serde::Serialize;
 
+use crate::run_data::RunData;
+
 pub use self::check::{GateOptions, check_gates};
-pub use self::suite_gates::suite_gates;
 
 /// What the gates say about a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -72,5 +74,61 @@ impl GateReport {
     /// The worst verdict; [`GateVerdict::Undecided`] without gates.
     pub fn verdict(&self) -> GateVerdict {
         self.results.iter().map(|result| result.verdict).max().unwrap_or(GateVerdict::Undecided)
+    }
+}
+
+/// The gates in the files of a run's suites, as they were when the run's tests were compiled. Each is about the cases of its suite.
+///
+/// # Errors
+///
+/// If a gate cannot be read: then another version of evalsuite has recorded it.
+pub fn suite_gates(run: &RunData) -> Result<Vec<Gate>, GateError> {
+    let mut gates = Vec::new();
+    for suite in &run.suites {
+        for text in suite.record.iter().flat_map(|record| &record.gates) {
+            gates.push(text.parse::<Gate>()?.of_suite(&suite.name));
+        }
+    }
+    Ok(gates)
+}
+
+impl fmt::Display for GateVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Met => "met",
+            Self::Undecided => "undecided",
+            Self::Missed => "missed",
+        })
+    }
+}
+
+impl fmt::Display for GateReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.results.iter().try_for_each(|result| writeln!(f, "{result}"))?;
+        match self.trial_errors {
+            0 => Ok(()),
+            errors => writeln!(f, "note: {errors} of {} trials ended in an error", self.trials),
+        }
+    }
+}
+
+/// `missed     pass_rate >= 0.9  [bucket:money]  0.750  4 cases`.
+impl fmt::Display for GateResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<9}  {}", self.verdict, self.gate)?;
+        if let Some(slice) = &self.slice {
+            write!(f, "  [{slice}]")?;
+        }
+        match (self.value, self.measure) {
+            (None, _) => {}
+            (Some(value), Measure::Cost) => write!(f, "  ${value:.4}")?,
+            (Some(value), measure) if measure.is_time() => write!(f, "  {value:.1} s")?,
+            (Some(value), _) => write!(f, "  {value:.3}")?,
+        }
+        write!(f, "  {}", counted(self.cases, "case"))?;
+        if let Some(floor) = self.floor {
+            write!(f, "  floor {floor:.3}")?;
+        }
+        self.why.as_ref().map_or(Ok(()), |why| write!(f, "  ({why})"))
     }
 }

@@ -3,18 +3,17 @@
 mod cases;
 mod judges;
 mod observed;
-mod probed;
 mod text;
 
 use std::io;
 use std::path::Path;
 
-use evalsuite_records::record::SuiteId;
+use evalsuite_diagnostics::Code;
+use evalsuite_records::record::{ProbeRates, ProbeRecord, SuiteId};
 use evalsuite_records::run_directory::OutputDirectory;
 use serde::Serialize;
 
 use self::observed::Observed;
-pub use self::probed::{GraderFinding, ProbedSuite};
 use crate::run_data::{RunData, SuiteData};
 
 /// Limits of the findings.
@@ -150,6 +149,30 @@ pub struct JudgeHealth {
     pub is_drifting: bool,
 }
 
+/// A suite that was probed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ProbedSuite {
+    /// Name of the suite.
+    pub suite: String,
+    /// Between which pass rates it says something.
+    pub rates: ProbeRates,
+    /// Graders that no made-up result and no recorded trial fails.
+    pub vacuous: Vec<GraderFinding>,
+    /// Graders that neither the reference nor a recorded trial passes.
+    pub impossible: Vec<GraderFinding>,
+}
+
+/// What a probe found about a grader.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct GraderFinding {
+    /// Where the grader is: `file:line:column`.
+    pub location: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
 impl Health {
     /// Value of `schema` in files of this version.
     pub const SCHEMA: &'static str = "evalsuite.health/1";
@@ -157,15 +180,16 @@ impl Health {
     /// The health over runs with their trials, the newest first. Of each run, only what is needed is kept.
     pub fn of(runs: impl IntoIterator<Item = RunData>, options: &HealthOptions) -> Self {
         let mut observed = Observed::default();
-        let mut window = Vec::new();
+        let (mut window, suites, undecided_graders, judges) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for run in runs {
             let run = run.with_suite_names(&observed.suite_names());
             observed.add(&run);
             let started_at = run.record.map(|record| record.started_at);
             window.push(WindowRun { run: run.run_id, started_at });
         }
-        let (suites, undecided_graders, judges) = observed.findings(options);
-        Self { schema: Self::SCHEMA, window, suites, undecided_graders, judges, probes: Vec::new() }
+        let mut health = Self { schema: Self::SCHEMA, window, suites, undecided_graders, judges, probes: Vec::new() };
+        observed.add_findings(options, &mut health);
+        health
     }
 
     /// The health of suites that are called so, see [`SuiteId::is_called`](evalsuite_records::record::SuiteId::is_called), or of all if none is named, over the newest `count` runs of an output directory with results of theirs.
@@ -193,6 +217,14 @@ impl Health {
         Self::over(output, suites, is_meant, count, options)
     }
 
+    /// The same with what the probes of its suites say. Probes of other suites are left out.
+    #[must_use]
+    pub fn with_probes(mut self, probes: &[ProbeRecord]) -> Self {
+        let is_known = |probe: &&ProbeRecord| self.suites.iter().any(|suite| suite.suite == probe.suite.name);
+        self.probes = probes.iter().filter(is_known).map(probed).collect();
+        self
+    }
+
     fn over(
         output: &Path,
         names: &[(SuiteId, String)],
@@ -212,5 +244,22 @@ impl Health {
         });
         let health = Self::of(of_suites.take(count), options);
         error.map_or(Ok(health), Err)
+    }
+}
+
+fn probed(probe: &ProbeRecord) -> ProbedSuite {
+    let findings = |code: Code| {
+        let found = probe.findings().filter(|finding| finding.code == code);
+        let finding = found.map(|finding| GraderFinding {
+            location: finding.place.as_ref().map(ToString::to_string).unwrap_or_default(),
+            message: finding.message.clone(),
+        });
+        finding.collect()
+    };
+    ProbedSuite {
+        suite: probe.suite.name.clone(),
+        rates: ProbeRates::of(probe).unwrap_or_default(),
+        vacuous: findings(Code::VacuousGrader),
+        impossible: findings(Code::ImpossibleGrader),
     }
 }

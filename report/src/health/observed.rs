@@ -7,7 +7,7 @@ use evalsuite_schema::Kind;
 
 use super::cases::{CaseRuns, Seen};
 use super::judges::Judge;
-use super::{HealthOptions, JudgeHealth, SuiteHealth, UndecidedGrader};
+use super::{Health, HealthOptions, UndecidedGrader};
 use crate::run_data::{RunData, SuiteData};
 
 /// The runs of the window, which are added one by one, the newest first.
@@ -22,8 +22,7 @@ struct Suite {
     known: BTreeSet<String>,
     /// By target.
     targets: BTreeMap<String, CaseRuns>,
-    /// By name.
-    /// How often each decided, did not decide, and ended in an error.
+    /// By name: how often each decided, did not decide, and ended in an error.
     graders: BTreeMap<String, [usize; 3]>,
     /// By name.
     judges: BTreeMap<String, Judge>,
@@ -43,23 +42,20 @@ impl Observed {
         }
     }
 
-    pub(super) fn findings(
-        self,
-        options: &HealthOptions,
-    ) -> (Vec<SuiteHealth>, Vec<UndecidedGrader>, Vec<JudgeHealth>) {
-        let (mut suites, mut graders, mut judges) = (Vec::new(), Vec::new(), Vec::new());
+    /// Adds what the runs say.
+    pub(super) fn add_findings(self, options: &HealthOptions, health: &mut Health) {
         for (name, suite) in self.0 {
             for (target, cases) in suite.targets {
-                suites.extend(cases.findings(&name, &target, suite.kind, options));
+                health.suites.extend(cases.findings(&name, &target, suite.kind, options));
             }
             for (grader, [decided, undecided, errors]) in suite.graders {
                 if decided == 0 {
-                    graders.push(UndecidedGrader { suite: name.clone(), grader, undecided, errors });
+                    let grader = UndecidedGrader { suite: name.clone(), grader, undecided, errors };
+                    health.undecided_graders.push(grader);
                 }
             }
-            judges.extend(suite.judges.into_iter().map(|(judge, asked)| asked.finding(&name, judge)));
+            health.judges.extend(suite.judges.into_iter().map(|(judge, asked)| asked.finding(&name, judge)));
         }
-        (suites, graders, judges)
     }
 }
 

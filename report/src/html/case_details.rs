@@ -3,38 +3,41 @@
 use evalsuite_records::record::{CaseRecord, TrialRecord};
 use evalsuite_schema::json::{Value, json};
 
+use super::HtmlReport;
 use crate::formats::trial_path;
-use crate::run_data::{CaseData, CaseLookup, Problem, RunData, TrialData, TrialFiles, read_record};
+use crate::run_data::{CaseData, CaseLookup, Problem, TrialData, TrialFiles, read_record};
 
-/// The details of a case as JSON.
-pub(super) fn case_details(
-    run: &RunData,
-    case: &CaseData,
-    base: Option<&CaseLookup<'_>>,
-    problems: &mut Vec<Problem>,
-) -> Value {
-    let mut input = Value::Null;
-    let mut turns = Value::Null;
-    let mut trials = Vec::new();
-    for trial in &case.trials {
-        let files = TrialFiles::read(run, trial, problems);
-        if input.is_null() {
-            input = files.input.clone().unwrap_or_default();
-            turns = files.turns.clone().unwrap_or_default();
+impl HtmlReport {
+    /// The details of a case as JSON.
+    pub(super) fn case_details(
+        &self,
+        case: &CaseData,
+        base: Option<&CaseLookup<'_>>,
+        problems: &mut Vec<Problem>,
+    ) -> Value {
+        let mut input = Value::Null;
+        let mut turns = Value::Null;
+        let mut trials = Vec::new();
+        for trial in &case.trials {
+            let files = TrialFiles::read(&self.run, trial, problems);
+            if input.is_null() {
+                input = files.input.clone().unwrap_or_default();
+                turns = files.turns.clone().unwrap_or_default();
+            }
+            trials.push(trial_details(trial, files));
         }
-        trials.push(trial_details(trial, files));
+        let earlier: Vec<Value> = case.earlier.iter().map(attempt).collect();
+        let record = &case.record;
+        json!({
+            "input": input,
+            "turns": turns,
+            "digests": { "case": record.case_digest, "input": record.input_digest, "graders": record.grader_digest },
+            "program": record.program,
+            "trials": trials,
+            "earlier": earlier,
+            "base": base.and_then(|base| base_trials(base, record)),
+        })
     }
-    let earlier: Vec<Value> = case.earlier.iter().map(attempt).collect();
-    let record = &case.record;
-    json!({
-        "input": input,
-        "turns": turns,
-        "digests": { "case": record.case_digest, "input": record.input_digest, "graders": record.grader_digest },
-        "program": record.program,
-        "trials": trials,
-        "earlier": earlier,
-        "base": base.and_then(|base| base_trials(base, record)),
-    })
 }
 
 fn trial_details(trial: &TrialData, files: TrialFiles) -> Value {
@@ -71,7 +74,7 @@ fn attempt(record: &CaseRecord) -> Value {
 /// The answers that the base has for this case; `None` if it has not run there.
 fn base_trials(base: &CaseLookup<'_>, record: &CaseRecord) -> Option<Value> {
     let theirs = base.get(record)?;
-    let root = &base.run().directory;
+    let root = &base.run.directory;
     let directory = root.join(&theirs.directory);
     let mut trials = Vec::new();
     for summary in &theirs.record.trials {
@@ -85,5 +88,5 @@ fn base_trials(base: &CaseLookup<'_>, record: &CaseRecord) -> Option<Value> {
             "answer": trial.and_then(|trial| trial.answer),
         }));
     }
-    Some(json!({ "run": base.run().run_id, "trials": trials }))
+    Some(json!({ "run": base.run.run_id, "trials": trials }))
 }

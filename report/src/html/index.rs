@@ -10,6 +10,7 @@ use evalsuite_records::statistics::bounded_interval;
 use evalsuite_schema::Object;
 use evalsuite_schema::json::{Value, json};
 
+use super::HtmlReport;
 use super::chunks::ChunkPlace;
 use super::past_runs::{past_run, totals};
 use crate::judged_rates::judged_rates;
@@ -18,61 +19,58 @@ use crate::run_data::{Problem, RunData, SuiteData};
 /// The longest reason in the index, in characters; the page of a case has all of it.
 const REASON: usize = 240;
 
-/// All that the page needs before a case is opened, as JSON. `places` has one entry per case.
-pub(super) fn index(
-    run: &RunData,
-    past: &[&RunData],
-    base: Option<&RunData>,
-    places: Vec<Option<ChunkPlace>>,
-    problems: &[Problem],
-) -> String {
-    let mut names = Names::default();
-    let mut grader_lists: Vec<Vec<usize>> = Vec::new();
-    // Also without rows, all columns are there.
-    let mut cases = Columns::new(&case_row(&CaseRecord::new(), &[], &mut Names::default()));
-    let mut trials = Columns::new(&trial_row(&TrialRecord::new(), &[], &mut Names::default()));
-    let (mut lists_of_cases, mut first_trials) = (Vec::new(), Vec::new());
-    let of_run = || run.suites.iter().flat_map(|suite| &suite.cases);
-    for case in of_run() {
-        let records: Vec<&TrialRecord> = case.trials.iter().map(|trial| &trial.record).collect();
-        let graders = grader_names(&records);
-        let list: Vec<usize> = graders.iter().map(|name| names.index(name)).collect();
-        let known = grader_lists.iter().position(|known| *known == list).unwrap_or(grader_lists.len());
-        if known == grader_lists.len() {
-            grader_lists.push(list);
+impl HtmlReport {
+    /// All that the page needs before a case is opened, as JSON. `places` has one entry per case.
+    pub(super) fn index(&self, places: &[Option<ChunkPlace>], problems: &[Problem]) -> String {
+        let (run, past, base) = (&self.run, self.runs_before(), self.base());
+        let mut names = Names::default();
+        let mut grader_lists: Vec<Vec<usize>> = Vec::new();
+        // Also without rows, all columns are there.
+        let mut cases = Columns::new(&case_row(&CaseRecord::new(), &[], &mut Names::default()));
+        let mut trials = Columns::new(&trial_row(&TrialRecord::new(), &[], &mut Names::default()));
+        let (mut lists_of_cases, mut first_trials) = (Vec::new(), Vec::new());
+        let of_run = || run.suites.iter().flat_map(|suite| &suite.cases);
+        for case in of_run() {
+            let records: Vec<&TrialRecord> = case.trials.iter().map(|trial| &trial.record).collect();
+            let graders = grader_names(&records);
+            let list: Vec<usize> = graders.iter().map(|name| names.index(name)).collect();
+            let known = grader_lists.iter().position(|known| *known == list).unwrap_or(grader_lists.len());
+            if known == grader_lists.len() {
+                grader_lists.push(list);
+            }
+            lists_of_cases.push(known);
+            first_trials.push(trials.rows);
+            cases.add(case_row(&case.record, &records, &mut names));
+            records.iter().for_each(|record| trials.add(trial_row(record, &graders, &mut names)));
         }
-        lists_of_cases.push(known);
-        first_trials.push(trials.rows);
-        cases.add(case_row(&case.record, &records, &mut names));
-        records.iter().for_each(|record| trials.add(trial_row(record, &graders, &mut names)));
+        let records: Vec<&CaseRecord> = of_run().map(|case| &case.record).collect();
+        let mut cases = cases.finish(&["outcome", "stability"]);
+        // Index into `graderLists`; the first of its trials; chunk, and place in it.
+        cases.insert("graders".to_owned(), json!(lists_of_cases));
+        cases.insert("firstTrial".to_owned(), json!(first_trials));
+        cases.insert("details".to_owned(), json!(places));
+        let problem = |problem: &Problem| json!({ "file": problem.file, "message": problem.message });
+        let index = json!({
+            "version": 1,
+            "evalsuite": env!("CARGO_PKG_VERSION"),
+            "run": run_info(run),
+            "inUse": run.in_use,
+            "suites": run.suites.iter().map(suite_info).collect::<Vec<_>>(),
+            "probe": probe(run),
+            "judgedRates": judged_rates(run),
+            "totals": totals(run),
+            // Index into `past` of the run that is compared with first.
+            "base": base.and_then(|base| past.iter().position(|past| past.run_id == base.run_id)),
+            "past": past.iter().map(|past| past_run(past, run, &records)).collect::<Vec<_>>(),
+            "names": names.texts,
+            // Lists of grader names that cases have, as indices into `names`.
+            "graderLists": grader_lists,
+            "cases": cases,
+            "trials": trials.finish(&["outcome"]),
+            "problems": problems.iter().map(problem).collect::<Vec<_>>(),
+        });
+        index.to_string()
     }
-    let records: Vec<&CaseRecord> = of_run().map(|case| &case.record).collect();
-    let mut cases = cases.finish(&["outcome", "stability"]);
-    // Index into `graderLists`; the first of its trials; chunk, and place in it.
-    cases.insert("graders".to_owned(), json!(lists_of_cases));
-    cases.insert("firstTrial".to_owned(), json!(first_trials));
-    cases.insert("details".to_owned(), json!(places));
-    let problem = |problem: &Problem| json!({ "file": problem.file, "message": problem.message });
-    let index = json!({
-        "version": 1,
-        "evalsuite": env!("CARGO_PKG_VERSION"),
-        "run": run_info(run),
-        "inUse": run.in_use,
-        "suites": run.suites.iter().map(suite_info).collect::<Vec<_>>(),
-        "probe": probe(run),
-        "judgedRates": judged_rates(run),
-        "totals": totals(run),
-        // Index into `past` of the run that is compared with first.
-        "base": base.and_then(|base| past.iter().position(|past| past.run_id == base.run_id)),
-        "past": past.iter().map(|past| past_run(past, run, &records)).collect::<Vec<_>>(),
-        "names": names.texts,
-        // Lists of grader names that cases have, as indices into `names`.
-        "graderLists": grader_lists,
-        "cases": cases,
-        "trials": trials.finish(&["outcome"]),
-        "problems": problems.iter().map(problem).collect::<Vec<_>>(),
-    });
-    index.to_string()
 }
 
 /// Rows as columns: a list of values for each key.

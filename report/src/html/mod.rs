@@ -3,7 +3,6 @@
 //! Nothing recorded becomes markup or script. All data is compressed and in base64, whose alphabet has no `<`, and the page shows
 //! it as text only. A content security policy with the digests of the page's own script and style makes any other script inert.
 
-mod assets;
 mod case_details;
 mod chunks;
 mod index;
@@ -123,11 +122,11 @@ impl HtmlReport {
         let mut places = Vec::new();
         for case in self.run.suites.iter().flat_map(|suite| &suite.cases) {
             places.push(self.has_details(case).then(|| {
-                let details = case_details::case_details(&self.run, case, base.as_ref(), &mut problems);
+                let details = self.case_details(case, base.as_ref(), &mut problems);
                 chunks.add(&details.to_string())
             }));
         }
-        let index = index::index(&self.run, &self.runs_before(), self.base(), places, &problems);
+        let index = self.index(&places, &problems);
         (index, chunks.finish(), problems)
     }
 

@@ -1,12 +1,14 @@
 //! Earlier runs, as the index has them.
 
+use std::collections::HashSet;
+
 use evalsuite_records::record::{CaseRecord, OutcomeCounts, Status};
 use evalsuite_schema::json::{Value, json};
 use serde::Serialize;
 
 use super::index::{outcome_code, run_info};
 use crate::comparison::{CompareOptions, Comparison, SuiteComparison};
-use crate::run_data::{CaseLookup, RunData};
+use crate::run_data::{CaseLookup, RunData, identity};
 use crate::statistics::mean;
 
 /// Numbers of one suite and target in one run.
@@ -82,9 +84,8 @@ fn definition(ours: &CaseRecord, theirs: &CaseRecord) -> char {
     }
 }
 
-fn removed(run: &RunData, cases: &[&CaseRecord]) -> Vec<[String; 3]> {
-    let identity = |record: &CaseRecord| [record.suite.clone(), record.case_id.clone(), record.target.clone()];
-    let ours: std::collections::HashSet<[String; 3]> = cases.iter().map(|case| identity(case)).collect();
+fn removed<'a>(run: &'a RunData, cases: &[&CaseRecord]) -> Vec<[&'a str; 3]> {
+    let ours: HashSet<[&str; 3]> = cases.iter().map(|case| identity(case)).collect();
     let theirs = run.suites.iter().flat_map(|suite| &suite.cases).map(|case| identity(&case.record));
     theirs.filter(|case| !ours.contains(case)).collect()
 }

@@ -1,0 +1,56 @@
+//! A run as reports see it, with the files of its trials.
+
+use std::collections::HashMap;
+
+use evalsuite_records::record::{CaseRecord, OutcomeCounts, Status, TrialRecord};
+pub use evalsuite_records::run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
+pub(crate) use evalsuite_records::run_data::{SuiteNames, TrialFiles, read_record};
+
+/// The cases of a run by suite, id and target; of several tests that run a case, the first one.
+#[derive(Debug)]
+pub(crate) struct CaseLookup<'a> {
+    pub(crate) run: &'a RunData,
+    cases: HashMap<[&'a str; 3], &'a CaseData>,
+}
+
+impl<'a> CaseLookup<'a> {
+    pub(crate) fn new(run: &'a RunData) -> Self {
+        let mut cases = HashMap::new();
+        for case in run.suites.iter().flat_map(|suite| &suite.cases) {
+            cases.entry(identity(&case.record)).or_insert(case);
+        }
+        Self { run, cases }
+    }
+
+    /// The case that a record of another run is about.
+    pub(crate) fn get(&self, record: &CaseRecord) -> Option<&'a CaseData> {
+        self.cases.get(&identity(record)).copied()
+    }
+}
+
+/// What identifies a case across runs: suite, id and target.
+pub(crate) fn identity(record: &CaseRecord) -> [&str; 3] {
+    [&record.suite, &record.case_id, &record.target]
+}
+
+/// The answer of a trial; of a conversation, all that was said.
+pub(crate) fn answer_of(trial: &TrialRecord) -> Option<String> {
+    let said = match &trial.turns {
+        Some(turns) if !turns.is_empty() => {
+            let said = |(input, answer): (&str, Option<&str>)| {
+                format!("user: {input}\n\nassistant: {}", answer.unwrap_or_default())
+            };
+            let turns: Vec<String> = turns.iter().map(|turn| said((&turn.input, turn.answer.as_deref()))).collect();
+            trial.answer.as_ref().map(|_| turns.join("\n\n"))
+        }
+        _ => trial.answer.clone(),
+    };
+    said.map(|text| if trial.answer_truncated { format!("{text}\n[cut: the record has no more of it]") } else { text })
+}
+
+/// Numbers of cases or trials by outcome.
+pub(crate) fn count_outcomes(outcomes: impl Iterator<Item = Status>) -> OutcomeCounts {
+    let mut counts = OutcomeCounts::default();
+    outcomes.for_each(|outcome| counts.add(outcome));
+    counts
+}
