@@ -178,7 +178,11 @@ fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Result<Option<Gr
     let (is_negated, kind) = kind.strip_prefix("not-").map_or((false, kind), |kind| (true, kind));
     let grader = match kind {
         "assert-set" | "and" | "or" => set(assertion, kind, context)?,
-        _ => Some(single(assertion, kind, is_negated, context)?),
+        _ => {
+            let threshold = value.get("threshold").and_then(Value::as_number);
+            let check = Check { kind, is_negated, value: None, script: None, threshold, assertion };
+            Some(single(check, context)?)
+        }
     };
     let Some(mut grader) = grader else { return Ok(None) };
     context.report.mapped(place);
@@ -195,25 +199,11 @@ fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Result<Option<Gr
     Ok(Some(grader))
 }
 
-fn single(
-    assertion: &Assertion,
-    kind: &str,
-    is_negated: bool,
-    context: &mut CaseContext<'_>,
-) -> Result<Grader, String> {
-    let value = &assertion.value;
-    let mut check = Check {
-        kind,
-        is_negated,
-        value: None,
-        script: None,
-        threshold: value.get("threshold").and_then(Value::as_number),
-        assertion,
-    };
-    if let Some(written) = value.get("value") {
+fn single(mut check: Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
+    if let Some(written) = check.assertion.value.get("value") {
         fill_in(written, &mut check, context)?;
     }
-    let grader = match Family::of(kind) {
+    let grader = match Family::of(check.kind) {
         Some(Family::Metric) => metrics::map(&check),
         _ if transforms::applies(&check, context) => transforms::map(&check, context),
         Some(Family::Json) => json::map(&check, context),
@@ -221,9 +211,9 @@ fn single(
         Some(Family::Judged) => judged::map(&check, context),
         Some(Family::Tools) => tools::map(&check, context),
         Some(Family::Script) => scripts::map(&check, context),
-        None => Err(reason(kind)),
+        None => Err(reason(check.kind)),
     }?;
-    unknown_keys(assertion, context.report);
+    unknown_keys(check.assertion, context.report);
     Ok(grader)
 }
 

@@ -13,7 +13,7 @@ const DISTANCE: f64 = 5.0;
 
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     if check.kind.ends_with("-any") || check.kind.ends_with("-all") {
-        return lists(check);
+        return Ok(Grader::new(json!({"type": check.kind, "value": list(check)?})).negated(check.is_negated));
     }
     let value = check.value.as_ref().ok_or("it has no value")?;
     if check.kind == "equals" && matches!(value.data, Data::List(_) | Data::Mapping(_) | Data::Null) {
@@ -42,10 +42,6 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
 
 fn pattern(pattern: &str, check: &Check<'_>) -> Grader {
     Grader::new(json!({"type": "regex", "value": pattern})).negated(check.is_negated)
-}
-
-fn lists(check: &Check<'_>) -> Result<Grader, String> {
-    Ok(Grader::new(json!({"type": check.kind, "value": list(check)?})).negated(check.is_negated))
 }
 
 /// The texts of an assertion that looks for several.
