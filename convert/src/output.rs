@@ -47,14 +47,12 @@ impl Output {
     /// If a file exists, unless `force` allows to overwrite and remove files, or if a link leads out of `directory`; then nothing is
     /// written. If a file cannot be written.
     pub fn write(&self, directory: &Path, force: bool) -> Result<(), ConvertError> {
-        let paths = self.files.keys().chain(&self.removed).map(|path| directory.join(path));
-        let existing: Vec<PathBuf> = paths.filter(|path| path.symlink_metadata().is_ok()).collect();
+        let paths = || self.files.keys().chain(&self.removed).map(|path| directory.join(path));
+        let existing: Vec<PathBuf> = paths().filter(|path| path.symlink_metadata().is_ok()).collect();
         if !force && !existing.is_empty() {
             return Err(ConvertError(Kind::Exists(existing)));
         }
-        for path in self.files.keys().chain(&self.removed) {
-            stays_inside(&directory.join(path), directory)?;
-        }
+        paths().try_for_each(|path| stays_inside(&path, directory))?;
         for (path, contents) in &self.files {
             let path = directory.join(path);
             let parent = path.parent().unwrap_or(directory);

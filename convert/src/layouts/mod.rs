@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_discovery::{SKILL_EVALS, SuiteFile, is_skill, skill_directory};
 use evalsuite_loader::document::{self, Data, Document, Value};
+use evalsuite_schema::json::json;
 
 use self::case_paths::Move;
 use self::case_sources::{CaseSource, case_sources};
@@ -24,7 +25,7 @@ use crate::error::ConvertError;
 use crate::output::Conversion;
 use crate::report::{Place, Report};
 use crate::source::{self, Source, SourceFiles};
-use crate::suite_draft::{CaseDraft, CasePlacement, SuiteDraft};
+use crate::suite_draft::{CaseDraft, CasePlacement, SuiteDraft, entry};
 
 pub use self::copy::copy_suite;
 pub use self::new_suite::NewSuite;
@@ -107,16 +108,13 @@ impl SuiteSource {
         let files = suite_files(path)?;
         let root = &files.root;
         let source_files = SourceFiles::new(root, source)?;
+        let shown = files.suite_file.as_deref().map_or_else(String::new, |file| source::shown(file, root));
         let head = match &files.suite_file {
             // A link that was named on purpose may lead anywhere.
             Some(file) if path.is_file() => document::read(file, root).map_err(ConvertError::unreadable)?,
-            Some(file) => {
-                let shown = source::shown(file, root);
-                source_files.document(file, &shown, &Place::new(shown.clone(), 0, ""))?
-            }
+            Some(file) => source_files.document(file, &shown, &Place::new(shown.clone(), 0, ""))?,
             None => Document { root: Value::new(Data::Mapping(Vec::new())), end: Vec::new() },
         };
-        let shown = files.suite_file.as_deref().map_or_else(String::new, |file| source::shown(file, root));
         let Data::Mapping(entries) = head.root.data else {
             return Err(ConvertError::unsupported(format!("{shown} is not a mapping")));
         };
@@ -251,9 +249,7 @@ fn moved_case(case: &CaseSource, root: &Path, layout: CasePlacement) -> CaseDraf
     let template = directory.join("workspace");
     let has_workspace = entries.iter().any(|(key, _)| key == "workspace");
     if case.is_own_file && !has_workspace && template.is_dir() {
-        let template = Value::text(source::shown(&template, root));
-        let workspace = Value::new(Data::Mapping(vec![("template".to_owned(), template)]));
-        entries.push(("workspace".to_owned(), workspace));
+        entries.push(entry("workspace", json!({"template": source::shown(&template, root)})));
     }
     let place = Place::new(source::shown(&case.file, root), case.value.position.line, case.name.clone());
     CaseDraft { entries, above, place }
