@@ -178,7 +178,7 @@ fn code(text: &str) -> String {
 }
 
 /// A fence that the text does not close.
-fn fence(text: &str) -> String {
+pub(super) fn fence(text: &str) -> String {
     "`".repeat(longest_run(text).max(2) + 1)
 }
 

@@ -26,7 +26,9 @@ impl HtmlReport {
             }
             trials.push(trial_details(trial, files));
         }
-        let earlier: Vec<Value> = case.earlier.iter().map(attempt).collect();
+        let earlier = case.earlier.iter().map(
+            |it| json!({ "attempt": it.runner_attempt, "outcome": it.outcome, "score": it.score, "reason": it.reason }),
+        );
         let record = &case.record;
         json!({
             "input": input,
@@ -34,7 +36,7 @@ impl HtmlReport {
             "digests": { "case": record.case_digest, "input": record.input_digest, "graders": record.grader_digest },
             "program": record.program,
             "trials": trials,
-            "earlier": earlier,
+            "earlier": earlier.collect::<Vec<_>>(),
             "base": base.and_then(|base| base_trials(base, record)),
         })
     }
@@ -59,15 +61,6 @@ fn trial_details(trial: &TrialData, files: TrialFiles) -> Value {
         "patch": files.patch,
         "log": files.log,
         "texts": files.texts,
-    })
-}
-
-fn attempt(record: &CaseRecord) -> Value {
-    json!({
-        "attempt": record.runner_attempt,
-        "outcome": record.outcome,
-        "score": record.score,
-        "reason": record.reason,
     })
 }
 

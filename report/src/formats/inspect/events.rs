@@ -5,6 +5,7 @@ use evalsuite_schema::json::{Value, json};
 
 use super::messages::{arguments, error};
 use super::scores::TRIAL;
+use crate::formats::markdown::fence;
 use crate::formats::steps::{Call, Step};
 use crate::formats::timeline::{Interval, Timeline, rfc3339};
 use crate::run_data::TrialFiles;
@@ -18,9 +19,10 @@ pub(super) fn events(record: &TrialRecord, files: &TrialFiles, steps: &[Step<'_>
         }
     }
     if let Some(patch) = &files.patch {
+        let fence = fence(&patch.text);
         let mut event = event(&timeline, "info", timeline.agent.end);
         event["source"] = "workspace changes".into();
-        event["data"] = fenced("diff", &patch.text).into();
+        event["data"] = format!("{fence}diff\n{}\n{fence}", patch.text.trim_end()).into();
         events.push(event);
     }
     for (name, score) in scores.as_object().into_iter().flatten() {
@@ -62,13 +64,4 @@ fn tool(timeline: &Timeline, call: &Call<'_>, interval: Interval) -> Value {
 
 fn seconds(microseconds: u64) -> f64 {
     microseconds as f64 / 1e6
-}
-
-/// Text as a code block of Markdown, with a fence that the text does not have.
-fn fenced(language: &str, text: &str) -> String {
-    let mut fence = "```".to_owned();
-    while text.contains(&fence) {
-        fence.push('`');
-    }
-    format!("{fence}{language}\n{}\n{fence}", text.trim_end())
 }
