@@ -61,7 +61,7 @@ pub fn from_promptfoo(source: impl Into<Source>) -> Result<NewSuite, ConvertErro
         let message = "is not a promptfoo configuration: it has no prompts and no tests";
         return Err(ConvertError::unsupported(format!("{} {message}", file.display())));
     }
-    Configuration { files, report: Report::default() }.convert(document, &Place::new(name, 1, ""), &file)
+    Configuration { files, ..Configuration::default() }.convert(document, &Place::new(name, 1, ""), &file)
 }
 
 fn configuration(path: &Path) -> Result<PathBuf, ConvertError> {
@@ -77,9 +77,12 @@ fn configuration(path: &Path) -> Result<PathBuf, ConvertError> {
 }
 
 /// A configuration that is being converted.
+#[derive(Default)]
 struct Configuration {
     files: SourceFiles,
     report: Report,
+    ids: CaseIds,
+    draft: SuiteDraft,
 }
 
 impl Configuration {
@@ -114,14 +117,11 @@ impl Configuration {
             cases.push(TestCase { place: start.below(1, "prompts"), ..TestCase::default() });
         }
         let cases: Vec<TestCase> = cases.iter().map(|case| case.with_default(&default)).collect();
-        let (mut draft, mut ids) = (SuiteDraft::default(), CaseIds::default());
         for (index, test) in cases.iter().enumerate() {
-            self.cases(test, index + 1, &prompts, &settings, &mut ids, &mut draft);
+            self.cases(test, index + 1, &prompts, &settings);
         }
-        draft.settings = settings.write();
-        draft.end = document.end;
         let copied_from_outside = self.files.finish()?;
-        draft.above = above_tests;
+        let draft = SuiteDraft { settings: settings.write(), above: above_tests, end: document.end, ..self.draft };
         Ok(NewSuite { draft, report: self.report, copied_from_outside })
     }
 
@@ -176,15 +176,7 @@ impl Configuration {
     }
 
     /// Adds the cases that a test expands to.
-    fn cases(
-        &mut self,
-        test: &TestCase,
-        number: usize,
-        prompts: &[Prompt],
-        settings: &SuiteSettings,
-        ids: &mut CaseIds,
-        draft: &mut SuiteDraft,
-    ) {
+    fn cases(&mut self, test: &TestCase, number: usize, prompts: &[Prompt], settings: &SuiteSettings) {
         let prompts: Vec<(usize, &Prompt)> =
             prompts.iter().enumerate().filter(|(_, prompt)| takes(test, prompt)).collect();
         if prompts.is_empty() {
@@ -196,11 +188,11 @@ impl Configuration {
                 let otherwise = format!("test-{number}");
                 let base = test.description.as_deref().unwrap_or(&otherwise);
                 let text = if prompts.len() > 1 { format!("{base} prompt {}", index + 1) } else { base.to_owned() };
-                if draft.cases.len() == MAX_CASES {
+                if self.draft.cases.len() == MAX_CASES {
                     let message = format!("more than {MAX_CASES} cases: a suite has at most {MAX_CASES}");
                     return self.files.too_much(message, &test.place);
                 }
-                let id = ids.next(&text, &otherwise);
+                let id = self.ids.next(&text, &otherwise);
                 if !self.files.takes(prompt.text.as_ref().map_or(0, String::len), &test.place) {
                     return;
                 }
@@ -210,11 +202,11 @@ impl Configuration {
                     id: &id,
                     scores_decide: test.threshold.is_some(),
                     transform: test.option("transform"),
-                    output: &mut draft.output,
+                    output: &mut self.draft.output,
                     report: &mut self.report,
                 };
                 if let Some(case) = case::draft(test, prompt, is_first, settings, &mut context) {
-                    draft.cases.push((id, case));
+                    self.draft.cases.push((id, case));
                     is_first = false;
                 }
             }
