@@ -12,7 +12,9 @@ const MOST_LISTED: usize = 20;
 
 /// Why a source cannot be converted at all, or a suite not be written.
 #[derive(Debug)]
-pub struct ConvertError(pub(crate) Kind);
+pub struct ConvertError {
+    pub(crate) kind: Kind,
+}
 
 #[derive(Debug)]
 pub(crate) enum Kind {
@@ -25,20 +27,20 @@ pub(crate) enum Kind {
 
 impl ConvertError {
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
-        Self(Kind::Io(path.to_owned(), error))
+        Self { kind: Kind::Io(path.to_owned(), error) }
     }
 
     pub(crate) fn unreadable(problems: Diagnostics) -> Self {
-        Self(Kind::Unreadable(problems))
+        Self { kind: Kind::Unreadable(problems) }
     }
 
     pub(crate) fn unsupported(message: impl Into<String>) -> Self {
-        Self(Kind::Unsupported(message.into()))
+        Self { kind: Kind::Unsupported(message.into()) }
     }
 
     /// Why a file that an entry names is not read, for the report.
     pub(crate) fn reason(&self) -> String {
-        match &self.0 {
+        match &self.kind {
             Kind::Io(_, error) if error.kind() == io::ErrorKind::NotFound => "it does not exist".to_owned(),
             Kind::Io(_, error) => error.to_string(),
             Kind::Unreadable(problems) => {
@@ -51,7 +53,7 @@ impl ConvertError {
 
 impl fmt::Display for ConvertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
+        match &self.kind {
             Kind::Io(path, _) => write!(f, "{}", path.display()),
             Kind::Unreadable(problems) => {
                 let texts: Vec<String> =
@@ -78,7 +80,7 @@ impl fmt::Display for ConvertError {
 
 impl std::error::Error for ConvertError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.0 {
+        match &self.kind {
             Kind::Io(_, error) => Some(error),
             _ => None,
         }

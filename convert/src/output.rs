@@ -50,7 +50,7 @@ impl Output {
         let paths = || self.files.keys().chain(&self.removed).map(|path| directory.join(path));
         let existing: Vec<PathBuf> = paths().filter(|path| path.symlink_metadata().is_ok()).collect();
         if !force && !existing.is_empty() {
-            return Err(ConvertError(Kind::Exists(existing)));
+            return Err(ConvertError { kind: Kind::Exists(existing) });
         }
         paths().try_for_each(|path| stays_inside(&path, directory))?;
         for (path, contents) in &self.files {

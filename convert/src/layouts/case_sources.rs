@@ -22,6 +22,9 @@ pub(super) struct CaseSource {
     pub(super) is_own_file: bool,
 }
 
+/// Cases, or why they cannot be read.
+type Found = Result<Vec<CaseSource>, ConvertError>;
+
 impl CaseSource {
     /// The id: that of a case directory is the name of the directory, unless the case has one.
     pub(super) fn id(&self) -> String {
@@ -32,12 +35,7 @@ impl CaseSource {
 }
 
 /// All cases in order. `tests` is the value of that key; without it they are in `cases/`, or without an eval file in `root`.
-pub(super) fn case_sources(
-    files: &SourceFiles,
-    has_file: bool,
-    tests: Option<&Value>,
-    place: &Place,
-) -> Result<Vec<CaseSource>, ConvertError> {
+pub(super) fn case_sources(files: &SourceFiles, has_file: bool, tests: Option<&Value>, place: &Place) -> Found {
     let root = files.root();
     match tests {
         None if has_file => directories(&root.join("cases"), "cases", place, files),
@@ -65,7 +63,7 @@ pub(super) fn case_sources(
     }
 }
 
-fn file_entry(text: &str, place: &Place, files: &SourceFiles) -> Result<Vec<CaseSource>, ConvertError> {
+fn file_entry(text: &str, place: &Place, files: &SourceFiles) -> Found {
     let Some(path) = text.trim().strip_prefix("file://") else {
         return Err(ConvertError::unsupported(format!("`{text}` in `tests` is not a case")));
     };
@@ -80,12 +78,7 @@ fn file_entry(text: &str, place: &Place, files: &SourceFiles) -> Result<Vec<Case
 }
 
 /// The case directories below `directory`, which `reference` at `place` names.
-fn directories(
-    directory: &Path,
-    reference: &str,
-    place: &Place,
-    files: &SourceFiles,
-) -> Result<Vec<CaseSource>, ConvertError> {
+fn directories(directory: &Path, reference: &str, place: &Place, files: &SourceFiles) -> Found {
     files.allows(directory, reference, place);
     let mut found = Vec::new();
     for path in source::sorted_entries(directory)? {
@@ -107,7 +100,7 @@ fn directories(
 }
 
 /// The cases of a YAML list or of the lines of a JSONL file, which `reference` at `place` names.
-fn list(file: &Path, reference: &str, place: &Place, files: &SourceFiles) -> Result<Vec<CaseSource>, ConvertError> {
+fn list(file: &Path, reference: &str, place: &Place, files: &SourceFiles) -> Found {
     let is_lines = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"));
     let values = if is_lines {
         let text = files.text(file, reference, place)?;

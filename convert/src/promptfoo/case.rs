@@ -68,7 +68,7 @@ pub(super) fn draft(
         entries[0].1.above = comments(&prompt.above);
     }
     entries.push(("assertions".to_owned(), Value::new(Data::List(assertions))));
-    entries.extend(execution(test, threshold, settings, context.report));
+    entries.extend(execution(test, threshold, &settings.targets, context.report));
     entries.extend(metadata(test, variables));
     let above = if is_first { test.above.clone() } else { Vec::new() };
     Some(CaseDraft { entries, above, ..CaseDraft::default() })
@@ -146,17 +146,15 @@ fn decide(graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Va
 fn execution(
     test: &TestCase,
     threshold: Option<f64>,
-    settings: &SuiteSettings,
+    targets: &[String],
     report: &mut Report,
 ) -> Option<(String, Value)> {
     let mut execution: Vec<_> = threshold.map(|threshold| entry("threshold", number(threshold))).into_iter().collect();
     if let Some(providers) = &test.providers {
-        let known: Vec<&String> = providers.iter().filter(|name| settings.targets.contains(name)).collect();
+        let known: Vec<&String> = providers.iter().filter(|name| targets.contains(name)).collect();
         let place = test.place.below(test.place.line, "provider");
-        match (&known[..], settings.targets.len()) {
-            ([], _) if settings.targets.len() > 1 => {
-                report.dropped(&place, "it is none of the providers of the configuration")
-            }
+        match (&known[..], targets.len()) {
+            ([], _) if targets.len() > 1 => report.dropped(&place, "it is none of the providers of the configuration"),
             ([], _) => execution.extend(providers.first().map(|name| entry("target", name.clone()))),
             (_, 0 | 1) => {}
             (known, _) => execution.push(entry("targets", json!(known))),

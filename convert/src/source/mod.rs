@@ -202,7 +202,7 @@ impl SourceFiles {
     }
 
     fn refusal(&self) -> ConvertError {
-        ConvertError(Kind::Refused(self.problems.borrow().clone()))
+        ConvertError { kind: Kind::Refused(self.problems.borrow().clone()) }
     }
 
     /// The files that were read from outside of the directory of the source.
