@@ -2,16 +2,16 @@
 
 mod check;
 mod measure;
+mod suite_gates;
 
 use std::fmt;
 
 use evalsuite_diagnostics::counted;
-use evalsuite_schema::gate::{Gate, GateError, Measure};
+use evalsuite_schema::gate::Measure;
 use serde::Serialize;
 
-use crate::run_data::RunData;
-
 pub use self::check::{GateOptions, check_gates};
+pub use self::suite_gates::suite_gates;
 
 /// What the gates say about a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -75,21 +75,6 @@ impl GateReport {
     pub fn verdict(&self) -> GateVerdict {
         self.results.iter().map(|result| result.verdict).max().unwrap_or(GateVerdict::Undecided)
     }
-}
-
-/// The gates in the files of a run's suites, as they were when the run's tests were compiled. Each is about the cases of its suite.
-///
-/// # Errors
-///
-/// If a gate cannot be read: then another version of evalsuite has recorded it.
-pub fn suite_gates(run: &RunData) -> Result<Vec<Gate>, GateError> {
-    let mut gates = Vec::new();
-    for suite in &run.suites {
-        for text in suite.record.iter().flat_map(|record| &record.gates) {
-            gates.push(text.parse::<Gate>()?.of_suite(&suite.name));
-        }
-    }
-    Ok(gates)
 }
 
 impl fmt::Display for GateVerdict {
