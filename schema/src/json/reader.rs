@@ -1,7 +1,6 @@
 //! A deserializer of JSON texts.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use serde::de::value::{CowStrDeserializer, MapAccessDeserializer};
 use serde::de::{
@@ -26,18 +25,12 @@ pub struct Reader<'de> {
     depth: u32,
     /// Whether the text is not JSON. Other errors are those of the type that is decoded.
     is_invalid: bool,
-    has_unique_keys: bool,
 }
 
 impl<'de> Reader<'de> {
     /// A reader at the start of a text.
     pub fn new(text: &'de str) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0, depth: 0, is_invalid: false, has_unique_keys: false }
-    }
-
-    /// A reader that rejects objects in which a key occurs twice.
-    pub(super) fn with_unique_keys(text: &'de str) -> Self {
-        Self { has_unique_keys: true, ..Self::new(text) }
+        Self { text, bytes: text.as_bytes(), at: 0, depth: 0, is_invalid: false }
     }
 
     /// Decodes the value that comes next, and leaves the rest of the text unread.
@@ -222,8 +215,7 @@ impl<'de> Reader<'de> {
         if self.depth == MAX_DEPTH {
             return Err(self.invalid());
         }
-        let keys = self.has_unique_keys.then(BTreeSet::new);
-        let value = visit(Parts { reader: &mut *self, end, is_first: true, keys });
+        let value = visit(Parts { reader: &mut *self, end, is_first: true });
         self.depth -= 1;
         let is_closed = self.next_token() == end;
         self.at += usize::from(is_closed);
@@ -330,8 +322,6 @@ struct Parts<'r, 'de> {
     /// The bracket after the last of them.
     end: u8,
     is_first: bool,
-    /// The keys so far, of which none may occur again.
-    keys: Option<BTreeSet<Cow<'de, str>>>,
 }
 
 impl Parts<'_, '_> {
@@ -371,11 +361,7 @@ impl<'de> MapAccess<'de> for Parts<'_, 'de> {
         if self.reader.next_token() != b'"' {
             return Err(self.reader.invalid());
         }
-        let key = self.reader.string()?;
-        if self.keys.as_mut().is_some_and(|keys| !keys.insert(key.clone())) {
-            return Err(Error::custom(format_args!("an object has the key `{key}` twice")));
-        }
-        seed.deserialize(Key(key)).map(Some)
+        seed.deserialize(Key(self.reader.string()?)).map(Some)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
