@@ -110,7 +110,7 @@ pub(crate) fn suites_around(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// The directory of the package or workspace around a path.
-fn package_around(path: &Path) -> Option<&Path> {
+pub(crate) fn package_around(path: &Path) -> Option<&Path> {
     path.ancestors().find(|directory| directory.join("Cargo.toml").is_file())
 }
 

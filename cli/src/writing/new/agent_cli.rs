@@ -21,26 +21,20 @@ pub(super) fn write(arguments: &NewAgentCli) -> Result<()> {
     let question = Question { text, argument: "--command", default: Some(ECHO) };
     let command = question.answer(arguments.command.as_deref())?;
     let mut changes = Changes::new(&package.root);
-    changes.create(suite.path.join("targets.yaml"), targets(&command));
-    let module = format!("{}_cli", suite.name().replace('-', "_"));
-    changes.create(package.root.join(format!("tests/{module}.rs")), test_file(&suite.entry, &module));
+    let targets = include_str!("../../../assets/new/targets_file.yaml");
+    let targets = targets.replace("{command}", &Value::from(command).to_string());
+    changes.create(suite.path.join("targets.yaml"), targets);
+    let name = suite.path.file_name().unwrap_or_default().to_string_lossy().replace('-', "_");
+    let (entry, module) = (&suite.entry, format!("{name}_cli"));
+    let test = format!(
+        "//! Runs `{entry}` with the command of its targets file.\n\n\
+         evalsuite::include_eval_suite!({entry:?}, agent = \"cli\", name = {module});\n"
+    );
+    changes.create(package.root.join(format!("tests/{module}.rs")), test);
     let mut manifest = package.manifest;
     manifest.add_feature("cli-agents");
     manifest.write(&mut changes);
     changes.write(arguments.force)?;
     writeln!(stdout(), "\n`cargo test --test {module}` runs the suite with the command.")?;
     Ok(())
-}
-
-fn targets(command: &str) -> String {
-    let command = Value::from(command);
-    format!(
-        "# The command runs in the workspace of the trial. Its answer is what it writes to {{OUTPUT_FILE}}.\ntargets:\n  - name: default\n    provider: cli\n    command: {command}\n    timeout_seconds: 120\n"
-    )
-}
-
-fn test_file(entry: &str, module: &str) -> String {
-    format!(
-        "//! Runs `{entry}` with the command of its targets file.\n\nevalsuite::include_eval_suite!({entry:?}, agent = \"cli\", name = {module});\n"
-    )
 }

@@ -20,7 +20,7 @@ pub(super) fn write(arguments: &NewGrader) -> Result<()> {
     let question = Question { text: "Name of the grader", argument: "NAME", default: None };
     let name = question.answer(arguments.name.as_deref())?.replace('-', "_");
     check_name(&name)?;
-    let function = function(&name);
+    let function = include_str!("../../../assets/new/grader.rs.txt").replace("{name}", &name);
     if suite.is_skill {
         let message = format!("{} is an Agent Skill, whose evals name no graders", suite.entry);
         return Err(CliError::with_help(message, "add to the `expectations` of an eval"));
@@ -45,17 +45,6 @@ pub(super) fn write(arguments: &NewGrader) -> Result<()> {
         false => writeln!(stdout(), "\nA case uses it with `- type: {name}` in its `assertions`.")?,
     }
     Ok(())
-}
-
-fn function(name: &str) -> String {
-    format!(
-        r#"/// Accepts answers of at most 50 words.
-fn {name}(evidence: &evalsuite::Evidence<'_>) -> evalsuite::Score {{
-    let words = evidence.answer().split_whitespace().count()?;
-    evalsuite::Score::from(words <= 50).with_rationale(format!("{{words}} words"))
-}}
-"#
-    )
 }
 
 /// The text of a source file with the grader in the arguments of its call that includes the suite; `None` without such a call.

@@ -8,12 +8,10 @@ mod changes;
 mod ci;
 mod dev_profile;
 mod editor;
-mod git_attributes;
 mod grader;
 mod manifest;
 mod package_here;
 mod questions;
-mod skill;
 mod suite;
 
 use crate::command_line::{New, NewItem};

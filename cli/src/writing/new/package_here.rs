@@ -58,10 +58,8 @@ impl PackageHere {
 
 /// The directory of the package or workspace around the current directory.
 pub(super) fn manifest_directory() -> Result<PathBuf> {
-    let here = std::env::current_dir()?;
-    let root = here.ancestors().find(|directory| directory.join("Cargo.toml").is_file());
     let missing = || CliError::with_help("there is no package here", "create one: `cargo new --lib my-agent`");
-    root.map(Path::to_owned).ok_or_else(missing)
+    suite_request::package_around(&std::env::current_dir()?).map(Path::to_owned).ok_or_else(missing)
 }
 
 /// A suite of the package.
@@ -73,13 +71,6 @@ pub(super) struct Suite {
     pub(super) has_tasks: bool,
     /// Whether it is an Agent Skill.
     pub(super) is_skill: bool,
-}
-
-impl Suite {
-    /// Name of its directory.
-    pub(super) fn name(&self) -> String {
-        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-    }
 }
 
 /// Refuses a name that cannot be a file and part of a test's name.

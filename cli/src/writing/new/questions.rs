@@ -1,7 +1,6 @@
 //! Answers that the command line does not give: asked on a terminal, else defaults.
 
-use std::io;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 
 use crate::platform::cli_error::{CliError, Result};
 

@@ -4,20 +4,52 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::ValueEnum;
+use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
 use evalsuite_loader::workspace_root;
 
 use super::changes::{Changes, read_if_there};
 use super::manifest::CrateSource;
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
-use super::{build_script, ci, dev_profile, editor, git_attributes, skill};
+use super::{build_script, ci, dev_profile, editor};
 use crate::command_line::{LayoutName, NewSuite};
-use crate::locate::{suite_request, suite_search};
+use crate::locate::suite_request;
+use crate::locate::suite_search::{self, SKILL_HOMES};
 use crate::platform::cli_error::{CliError, Result};
 use crate::platform::output::{say, stdout};
 
 /// Directory of suites in a package.
 const SUITES: &str = "suites";
+
+/// Directory of skills in a package, unless agents find the skill in another one.
+const SKILLS: &str = "skills";
+
+/// Longest name of a skill, in characters.
+const LONGEST_SKILL_NAME: usize = 64;
+
+/// The first line of what is added to the attributes of git.
+const ATTRIBUTES_COMMENT: &str = "# Suites, recordings and baselines have the same line breaks on every system.";
+
+/// The files of a suite and their texts, in which `{name}` is the name of the suite and `{test}` its test file.
+type Template = [(&'static str, &'static str)];
+
+const CASES: &Template = &[
+    ("EVAL.yaml", include_str!("../../../assets/new/eval_file.yaml")),
+    ("cases/greeting/case.yaml", include_str!("../../../assets/new/greeting.yaml")),
+    ("cases/addition/case.yaml", include_str!("../../../assets/new/addition.yaml")),
+];
+
+const TASKS: &Template = &[
+    ("suite.json", include_str!("../../../assets/new/suite_of_tasks.json")),
+    ("tasks/greeting.json", include_str!("../../../assets/new/greeting.json")),
+    ("tasks/addition.json", include_str!("../../../assets/new/addition.json")),
+];
+
+/// Without expectations: they need a judge, which a new package does not have.
+const SKILL: &Template = &[
+    (SKILL_FILE, include_str!("../../../assets/new/skill.md.txt")),
+    (SKILL_EVALS, include_str!("../../../assets/new/skill_evals.json")),
+];
 
 pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     let package = PackageHere::find()?;
@@ -33,38 +65,39 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     let mut changes = Changes::new(&root);
     let workspace_root = workspace_root(&root);
     let adds_settings = arguments.nextest || arguments.ci || arguments.editor;
-    let [suite_path, skill_path] = &[format!("{SUITES}/{name}"), skill::path(&root, &name)];
+    let [suite_path, skill_path] = &[format!("{SUITES}/{name}"), skill_path(&root, &name)];
     let existing =
         [suite_path, skill_path].into_iter().find(|path| !suite_search::suites_in(&root.join(path)).is_empty());
     // To a suite that exists, only the settings are added.
     let is_new = arguments.force || !adds_settings || existing.is_none();
     let test = format!("tests/{}.rs", name.replace('-', "_"));
+    // The case that passes at once, and the one that fails until the agent is called.
     let mut cases = ["greeting", "addition"];
     let mut notes = Vec::new();
     if is_new {
         let layout = arguments.layout.map_or_else(ask_layout, Ok)?;
-        let (path, test_text) = match layout {
+        let (path, files, test_text) = match layout {
+            LayoutName::Cases => (suite_path, CASES, include_str!("../../../assets/new/suite_test.rs.txt")),
+            LayoutName::Tasks => (suite_path, TASKS, include_str!("../../../assets/new/suite_test.rs.txt")),
             LayoutName::Skill => {
-                cases = skill::FIRST_CASES;
-                skill::check_name(&name)?;
-                (skill_path, skill::test_file(skill_path, &name))
+                cases = ["unrelated", "needed"];
+                check_skill_name(&name)?;
+                (skill_path, SKILL, include_str!("../../../assets/new/skill_test.rs.txt"))
             }
-            LayoutName::Cases | LayoutName::Tasks => (suite_path, test_file(suite_path)),
         };
-        let directory = root.join(path);
-        for (path, text) in files(layout, &name, &test) {
-            let path = directory.join(path);
+        for (file, text) in files {
+            let file = root.join(path).join(file);
             // A skill that exists gets evals.
-            if layout != LayoutName::Skill || path.extension().is_none_or(|it| it != "md") || !path.is_file() {
-                changes.create(path, text);
+            if !(file.ends_with(SKILL_FILE) && file.is_file()) {
+                changes.create(file, text.replace("{name}", &name).replace("{test}", &test));
             }
         }
-        changes.create(root.join(&test), test_text);
+        changes.create(root.join(&test), test_text.replace("{path}", path).replace("{name}", &name));
         let tracked = path.rsplit_once('/').map_or(path.as_str(), |(above, _)| above);
         add_build_script(&mut changes, &root.join(package.manifest.build_script()?), tracked)?;
-        git_attributes::add(&mut changes, &root, tracked)?;
+        add_git_attributes(&mut changes, &root, tracked)?;
         let mut manifest = package.manifest;
-        manifest.add_evalsuite(&source, &workspace_root)?;
+        manifest.add_evalsuite(&source, &workspace_root);
         if !arguments.keep_debug_info {
             notes.extend(dev_profile::add(&mut manifest, &workspace_root, &mut changes)?);
         }
@@ -117,64 +150,46 @@ fn add_build_script(changes: &mut Changes, path: &Path, directory: &str) -> Resu
     Ok(())
 }
 
-fn files(layout: LayoutName, name: &str, test: &str) -> Vec<(&'static str, String)> {
-    match layout {
-        LayoutName::Skill => skill::files(name),
-        LayoutName::Cases => vec![
-            (
-                "EVAL.yaml",
-                format!(
-                    "# What all cases share. Each case has a file of its own below cases/.\nname: {name}\ndescription: First cases of the agent.\n# With threshold 1, every grader has to pass. The default is a mean of at least 0.8.\nexecution: {{ timeout_seconds: 60, threshold: 1 }}\n"
-                ),
-            ),
-            (
-                "cases/greeting/case.yaml",
-                "input: Say hello in French, in one word.\nassertions:\n  - { type: equals, value: Bonjour }\n"
-                    .to_owned(),
-            ),
-            (
-                "cases/addition/case.yaml",
-                format!(
-                    "# Fails until `agent` in {test} calls your agent.\ninput: What is 17 + 25? Answer with the number only.\nassertions:\n  - {{ type: equals, value: \"42\" }}\n"
-                ),
-            ),
-        ],
-        LayoutName::Tasks => vec![
-            (
-                "suite.json",
-                format!("{{\n  \"name\": {name:?},\n  \"agent_name\": \"agent\",\n  \"kind\": \"capability\"\n}}\n"),
-            ),
-            (
-                "tasks/greeting.json",
-                task("greeting", "The greeting is French.", "Say hello in French, in one word.", "Bonjour"),
-            ),
-            (
-                "tasks/addition.json",
-                task("addition", "Two numbers are added.", "What is 17 + 25? Answer with the number only.", "42"),
-            ),
-        ],
+/// Adds the attributes by which git checks out suites, recordings and baselines with the same line breaks on every system, as far as they
+/// are missing.
+fn add_git_attributes(changes: &mut Changes, root: &Path, suites: &str) -> Result<()> {
+    let path = root.join(".gitattributes");
+    let old = read_if_there(&path)?;
+    let text = old.as_deref().unwrap_or_default();
+    // Whoever has a rule for these files has decided.
+    let has_rule =
+        |directory: &str| text.lines().any(|line| line.trim_start_matches('/').starts_with(&format!("{directory}/")));
+    let directories = [suites, ".evalsuite"].into_iter().filter(|directory| !has_rule(directory));
+    let missing: Vec<String> = directories.map(|directory| format!("/{directory}/** text=auto eol=lf")).collect();
+    if missing.is_empty() {
+        return Ok(());
     }
+    let between = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    let changed = format!("{text}{between}{ATTRIBUTES_COMMENT}\n{}\n", missing.join("\n"));
+    match old {
+        Some(_) => changes.edit(path, changed, missing.join(", ")),
+        None => changes.create(path, changed),
+    }
+    Ok(())
 }
 
-fn task(id: &str, description: &str, input: &str, answer: &str) -> String {
-    format!(
-        "{{\n  \"id\": {id:?},\n  \"description\": {description:?},\n  \"input\": {{ \"prompt\": {input:?} }},\n  \"graders\": [{{ \"name\": \"equals\", \"config\": {{ \"value\": {answer:?} }} }}]\n}}\n"
-    )
+/// The directory of a skill, relative to the package: where it is, or else `skills/NAME`.
+fn skill_path(root: &Path, name: &str) -> String {
+    let homes = SKILL_HOMES.iter().map(|home| format!("{home}/{SKILLS}"));
+    let mut directories = [SKILLS.to_owned()].into_iter().chain(homes).map(|above| format!("{above}/{name}"));
+    let is_there = |path: &String| root.join(path).join(SKILL_FILE).is_file();
+    directories.find(is_there).unwrap_or_else(|| format!("{SKILLS}/{name}"))
 }
 
-fn test_file(path: &str) -> String {
-    format!(
-        r#"//! Runs `{path}`, one test per case.
-
-use evalsuite::{{BoxError, Trial, include_eval_suite}};
-
-include_eval_suite!("{path}");
-
-/// Stands in for the agent: call yours here, with `trial.prompt()`.
-async fn agent(trial: &mut Trial<'_>) -> Result<String, BoxError> {{
-    trial.log(format!("the prompt is {{:?}}", trial.prompt()));
-    Ok("Bonjour".to_owned())
-}}
-"#
-    )
+/// Refuses a name that agents do not accept as that of a skill.
+fn check_skill_name(name: &str) -> Result<()> {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.len() <= LONGEST_SKILL_NAME && name.chars().all(is_allowed) && !name.ends_with('-') && !name.contains("--")
+    {
+        return Ok(());
+    }
+    let message = format!(
+        "`{name}` is not a valid name of a skill: use at most {LONGEST_SKILL_NAME} characters out of a-z, 0-9 and single `-` between them"
+    );
+    Err(CliError::new(message))
 }
