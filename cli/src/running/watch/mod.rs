@@ -12,11 +12,9 @@ mod test_process;
 mod verdicts;
 
 use std::collections::BTreeSet;
-use std::io;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
-use std::sync::mpsc;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use evalsuite_records::run_directory::OutputDirectory;
@@ -63,7 +61,7 @@ pub(crate) fn run(command: &Watch) -> Result<Exit> {
         Some(format) => format == WatchFormat::Screen,
         None => io::stdout().is_terminal() && io::stdin().is_terminal(),
     };
-    let build = TestBuild::new(options, runs);
+    let build = TestBuild::new(options, runs)?;
     let mut state = State::new(suites, build, command.filters.clone(), sender);
     let mut screen = if on_screen { Some(Screen::open()?) } else { None };
     let watched = watch(&mut state, &mut files, &events, screen.as_mut());

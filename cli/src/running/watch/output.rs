@@ -1,7 +1,6 @@
 //! What `watch` prints off a terminal: lines for the background matchers of editors.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use evalsuite_diagnostics::render;
 
@@ -31,19 +30,14 @@ pub(super) fn end(state: &State) -> io::Result<()> {
     }
     for (test, result) in state.verdicts.shown() {
         if result.verdict == Verdict::Failed {
-            writeln!(out, "{}", failure(&test, &result.text, state.suites.place(&result.case)))?;
+            let place = state.suites.place(&result.case).map(|(location, _)| location);
+            let (file, line, column) = place
+                .map_or(("Cargo.toml", 1, 1), |place| (place.file.as_str(), place.line.max(1), place.column.max(1)));
+            let reason = result.text.lines().find(|line| !line.trim().is_empty()).unwrap_or("failed");
+            writeln!(out, "{file}:{line}:{column}: error[failed]: {test}: {reason}")?;
         }
     }
     writeln!(out, "evalsuite: {}", state.summary())?;
     writeln!(out, "{END}")?;
     out.flush()
-}
-
-fn failure(test: &str, text: &str, place: Option<super::suites::CasePlace>) -> String {
-    let (file, line, column) = place.map_or_else(
-        || ("Cargo.toml".to_owned(), 1, 1),
-        |place| (place.location.file, place.location.line.max(1), place.location.column.max(1)),
-    );
-    let reason = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("failed");
-    format!("{file}:{line}:{column}: error[failed]: {test}: {reason}")
 }

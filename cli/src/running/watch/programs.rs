@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use std::{env, fs};
 
@@ -55,8 +55,8 @@ pub(super) struct TestBuild {
     /// Where records go.
     output: PathBuf,
     cargo: Arc<Mutex<RunningCargo>>,
-    /// The directory of the toolchain, once it is known.
-    sysroot: Arc<OnceLock<PathBuf>>,
+    /// The directory of the toolchain.
+    sysroot: PathBuf,
 }
 
 /// The cargo that builds. It and its compilers are a process group, which another thread can end.
@@ -68,8 +68,11 @@ struct RunningCargo {
 }
 
 impl TestBuild {
-    pub(super) fn new(options: Build, output: PathBuf) -> Self {
-        Self { options, output, cargo: Arc::default(), sysroot: Arc::default() }
+    pub(super) fn new(options: Build, output: PathBuf) -> Result<Self> {
+        let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+        let printed = rustc.args(["--print", "sysroot"]).output().of(&rustc)?;
+        let sysroot = PathBuf::from(String::from_utf8_lossy(&printed.stdout).trim());
+        Ok(Self { options, output, cargo: Arc::default(), sysroot })
     }
 
     /// Ends the build that runs, with all compilers, and starts no other one.
@@ -127,14 +130,13 @@ impl TestBuild {
         if !built.status.success() {
             return Ok(Err(problems(&messages, &String::from_utf8_lossy(&built.stderr))));
         }
-        let sysroot = self.sysroot()?;
         let mut programs = Vec::new();
         for message in &messages {
             let path = |key: &str| message[key].as_str().map(PathBuf::from);
             let (Some(executable), Some(manifest)) = (path("executable"), path("manifest_path")) else { continue };
             if message["profile"]["test"] == true {
                 let package_root = manifest.parent().unwrap_or(&manifest).to_path_buf();
-                let libraries = libraries(&executable, sysroot)?;
+                let libraries = libraries(&executable, &self.sysroot)?;
                 let mut program = Program {
                     built: fs::metadata(&executable).and_then(|metadata| metadata.modified()).ok(),
                     executable,
@@ -152,16 +154,6 @@ impl TestBuild {
         }
         programs.retain(|program| !program.suites.is_empty());
         Ok(Ok(programs))
-    }
-
-    fn sysroot(&self) -> Result<&Path> {
-        if let Some(known) = self.sysroot.get() {
-            return Ok(known);
-        }
-        let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
-        let output = rustc.args(["--print", "sysroot"]).output().of(&rustc)?;
-        let sysroot = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-        Ok(self.sysroot.get_or_init(|| sysroot))
     }
 }
 

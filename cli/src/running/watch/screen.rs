@@ -1,16 +1,15 @@
 //! The live screen: problems and last results, and the keys.
 
-use std::io;
-use std::io::Write;
+use std::env;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use std::{env, fmt};
 
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use crossterm::style::{Attribute, Color, Print, ResetColor, SetAttribute, SetForegroundColor};
+use crossterm::style::{PrintStyledContent, StyledContent, Stylize, style};
 use crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
@@ -19,7 +18,6 @@ use evalsuite_diagnostics::render;
 use evalsuite_diagnostics::terminal::line as plain_line;
 
 use super::state::State;
-use super::suites::CasePlace;
 use super::verdicts::{LastResult, Verdict};
 
 const KEYS: &str = "a all  f failures  ↑↓ choose  o open  / filter  q quit";
@@ -36,26 +34,8 @@ pub(super) struct Screen {
     shown: Vec<Line>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Line {
-    text: String,
-    color: Option<Color>,
-    is_chosen: bool,
-}
-
-impl Line {
-    fn plain(text: impl fmt::Display) -> Self {
-        Self { text: text.to_string(), color: None, is_chosen: false }
-    }
-
-    fn colored(text: impl fmt::Display, color: Color) -> Self {
-        Self { color: Some(color).filter(|_| has_colors()), ..Self::plain(text) }
-    }
-}
-
-fn has_colors() -> bool {
-    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-}
+/// A line, without colors where the user has set `NO_COLOR`.
+type Line = StyledContent<String>;
 
 impl Screen {
     pub(super) fn open() -> io::Result<Self> {
@@ -74,15 +54,9 @@ impl Screen {
             if self.shown.get(usize::from(row)) == Some(line) {
                 continue;
             }
-            queue!(out, MoveTo(0, row))?;
-            if line.is_chosen {
-                queue!(out, SetAttribute(Attribute::Reverse))?;
-            }
-            if let Some(color) = line.color {
-                queue!(out, SetForegroundColor(color))?;
-            }
-            let text: String = line.text.chars().take(usize::from(width)).collect();
-            queue!(out, Print(text), ResetColor, SetAttribute(Attribute::Reset), Clear(ClearType::UntilNewLine))?;
+            let text: String = line.content().chars().take(usize::from(width)).collect();
+            let line = PrintStyledContent(line.style().apply(text));
+            queue!(out, MoveTo(0, row), line, Clear(ClearType::UntilNewLine))?;
         }
         out.flush()?;
         self.shown = lines;
@@ -93,17 +67,17 @@ impl Screen {
     fn lines(&mut self, state: &State, height: usize) -> Vec<Line> {
         let results = state.verdicts.shown();
         self.chosen = self.chosen.min(results.len().saturating_sub(1));
-        let mut lines = vec![Line::plain(format_args!("evalsuite watch: {}   {}", state.activity(), state.summary()))];
+        let mut lines = vec![style(format!("evalsuite watch: {}   {}", state.activity(), state.summary()))];
         if !state.filters.is_empty() {
-            lines.push(Line::plain(format_args!("only {}", state.filters.join(", "))));
+            lines.push(style(format!("only {}", state.filters.join(", "))));
         }
-        lines.push(Line::plain(""));
+        lines.push(style(String::new()));
         for problem in &state.suites.diagnostics() {
             let text = render::text(problem, render::Style::Plain);
-            lines.extend(text.lines().map(|text| Line::colored(plain_line(text), Color::Yellow)));
+            lines.extend(text.lines().map(|text| plain_line(text).yellow()));
         }
         let of_build = state.build_problems.text.lines();
-        lines.extend(of_build.map(|text| Line::colored(plain_line(text), Color::Red)));
+        lines.extend(of_build.map(|text| plain_line(text).red()));
         // Problems leave room for results, and results for the text of a failure.
         let room = height.saturating_sub(2);
         lines.truncate(room * 2 / 3);
@@ -113,14 +87,13 @@ impl Screen {
         let listed = if failure.is_empty() { rest } else { rest.div_ceil(2) };
         let first = (self.chosen + 1).saturating_sub(listed);
         for (index, (test, result)) in results.iter().enumerate().skip(first).take(listed) {
-            let is_chosen = index == self.chosen;
-            lines.push(Line { is_chosen, ..result_line(test, result) });
+            let line = result_line(test, result);
+            lines.push(if index == self.chosen { line.reverse() } else { line });
         }
-        lines.extend(
-            failure.into_iter().take(room.saturating_sub(lines.len())).map(|text| Line::plain(plain_line(text))),
-        );
-        lines.resize(height.saturating_sub(1), Line::plain(""));
-        lines.push(Line::plain(match &self.typed {
+        let rest = room.saturating_sub(lines.len());
+        lines.extend(failure.into_iter().take(rest).map(|text| style(plain_line(text))));
+        lines.resize(height.saturating_sub(1), style(String::new()));
+        lines.push(style(match &self.typed {
             Some(text) => format!("filter: {text}"),
             None if !self.notice.is_empty() => self.notice.clone(),
             None => KEYS.to_owned(),
@@ -179,7 +152,7 @@ impl Screen {
     fn open_chosen(&mut self, state: &State) -> io::Result<()> {
         let results = state.verdicts.shown();
         let place = results.get(self.chosen).and_then(|(_, result)| state.suites.place(&result.case));
-        let Some(CasePlace { file, .. }) = place else { return Ok(()) };
+        let Some((_, file)) = place else { return Ok(()) };
         leave()?;
         let opened = open(&file);
         enter()?;
@@ -194,10 +167,10 @@ impl Screen {
 fn result_line(test: &str, result: &LastResult) -> Line {
     let text = format!("{:8} {test}", result.verdict.word());
     match result.verdict {
-        Verdict::Running | Verdict::Outdated => Line::plain(text),
-        Verdict::Passed => Line::colored(text, Color::Green),
-        Verdict::Failed => Line::colored(text, Color::Red),
-        Verdict::Skipped => Line::colored(text, Color::Yellow),
+        Verdict::Running | Verdict::Outdated => style(text),
+        Verdict::Passed => text.green(),
+        Verdict::Failed => text.red(),
+        Verdict::Skipped => text.yellow(),
     }
 }
 

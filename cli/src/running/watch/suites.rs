@@ -44,13 +44,6 @@ pub(super) struct Touched {
     pub(super) path: String,
 }
 
-/// What a test is of.
-pub(super) struct CasePlace {
-    pub(super) location: Location,
-    /// The file, to be opened.
-    pub(super) file: PathBuf,
-}
-
 impl Suites {
     /// Finds the suites, and checks them.
     pub(super) fn find() -> io::Result<Self> {
@@ -128,11 +121,11 @@ impl Suites {
         texts.is_empty() || self.cases_of(touched).any(is_named)
     }
 
-    /// Where the case of a test is written.
-    pub(super) fn place(&self, touched: &Touched) -> Option<CasePlace> {
+    /// Where the case of a test is written, with the whole path of the file.
+    pub(super) fn place(&self, touched: &Touched) -> Option<(&Location, PathBuf)> {
         let (suite, _, loaded) = self.cases_of(touched).next()?;
-        let location = loaded.case.location.clone();
-        Some(CasePlace { file: suite.request.workspace_root.join(&location.file), location })
+        let location = &loaded.case.location;
+        Some((location, suite.request.workspace_root.join(&location.file)))
     }
 
     /// The case of a test.
