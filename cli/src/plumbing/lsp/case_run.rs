@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, thread};
 
+use evalsuite_discovery::with_slashes;
 use evalsuite_loader::CasePlace;
 use serde::{Deserialize, Serialize};
 
@@ -64,14 +65,11 @@ pub(super) fn of_case(suite: &OpenSuite, case: &CasePlace) -> Option<CaseRun> {
 
 /// The option for the test program that a source file belongs to, as far as its place says it.
 fn program(source: &Path, package: &Path) -> Vec<String> {
-    let below: Vec<String> = source
-        .strip_prefix(package)
-        .map(|below| below.iter().map(|part| part.to_string_lossy().into_owned()).collect())
-        .unwrap_or_default();
-    match below.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    let below = source.strip_prefix(package).map(with_slashes).unwrap_or_default();
+    match below.split('/').collect::<Vec<_>>()[..] {
         ["tests", name] => vec!["--test".to_owned(), name.trim_end_matches(".rs").to_owned()],
         ["tests", name, ..] if package.join("tests").join(name).join("main.rs").is_file() => {
-            vec!["--test".to_owned(), (*name).to_owned()]
+            vec!["--test".to_owned(), name.to_owned()]
         }
         ["src", "lib.rs"] => vec!["--lib".to_owned()],
         _ => Vec::new(),

@@ -7,7 +7,7 @@ use evalsuite_loader::keys::{GRADERS, Status, Type};
 use gen_lsp_types::{CompletionItem, CompletionItemKind, MarkupContent, MarkupKind, TextEdit};
 
 use super::file_tree::FileTree;
-use super::key_docs;
+use super::hover;
 use super::key_types::{Expected, Shape, Spot, shapes};
 use super::open_suite::OpenSuite;
 use super::text_lines::{Encoding, Lines};
@@ -68,14 +68,14 @@ impl Items<'_> {
             let quoted = self.quoted(key.name);
             let text = if with_colon { format!("{quoted}: ") } else { quoted };
             let order = if key.required { "0" } else { "1" };
-            self.add(key.name, CompletionItemKind::Property, text, &key_docs::of_key(key), order);
+            self.add(key.name, CompletionItemKind::Property, text, &hover::of_key(key), order);
         }
     }
 
     fn add_values(&mut self, spot: &Spot<'_>, suites: &[&OpenSuite]) {
         if spot.is_grader_name() {
             for table in GRADERS {
-                self.add_word(table.id, CompletionItemKind::EnumMember, &key_docs::of_grader(table));
+                self.add_word(table.id, CompletionItemKind::EnumMember, &hover::of_grader(table));
             }
             let includes = suites.iter().filter_map(|suite| suite.include.as_ref());
             for grader in includes.flat_map(|include| &include.binding.graders) {
@@ -87,7 +87,7 @@ impl Items<'_> {
                 self.add_word(&case.id, CompletionItemKind::Reference, "A case of the suite.");
             }
         }
-        let doc = spot.known_key().map(key_docs::of_key).unwrap_or_default();
+        let doc = spot.known_key().map(hover::of_key).unwrap_or_default();
         for expected in &spot.expected {
             match expected {
                 Expected::Type(Type::Choice(words)) => {

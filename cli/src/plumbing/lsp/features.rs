@@ -36,6 +36,8 @@ struct Place {
 
 impl Session {
     pub(super) fn answer(&mut self, request: Request, out: &mut Output) -> io::Result<Response> {
+        // What is asked is about the text that the client shows.
+        self.check(out)?;
         let Request { id, method, params } = request;
         Ok(match method.as_str() {
             "textDocument/completion" => reply(id, params, |params| Ok(self.completion(&params))),

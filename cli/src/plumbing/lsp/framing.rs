@@ -2,8 +2,7 @@
 //!
 //! The reader of `lsp-server` allocates what a header asks for and ends at the first message that is not JSON-RPC.
 
-use std::io;
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 
 use lsp_server::Message;
 

@@ -16,13 +16,12 @@ pub(super) enum Expected {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     common: &'static [Key],
-    own: &'static [Key],
     pub(super) table: &'static Table,
 }
 
 impl Shape {
     pub(super) fn keys(self) -> impl Iterator<Item = &'static Key> {
-        self.common.iter().chain(self.own)
+        self.common.iter().chain(self.table.keys)
     }
 
     /// The key with this spelling.
@@ -104,12 +103,12 @@ fn item_types(expected: &Expected) -> Vec<Expected> {
 /// What a mapping with these entries can be.
 pub(super) fn shapes(expected: &[Expected], entries: &[MappingEntry]) -> Vec<Shape> {
     let shape = |expected: &Expected| match expected {
-        Expected::Type(Type::Object(table)) => Some(Shape { common: table.common, own: table.keys, table }),
+        Expected::Type(Type::Object(table)) => Some(Shape { common: table.common, table }),
         Expected::Type(Type::Grader) => {
             let table = value_of(entries, "type").and_then(Node::scalar).and_then(grader).unwrap_or(RUST_GRADER);
-            Some(Shape { common: GRADER_KEYS, own: table.keys, table })
+            Some(Shape { common: GRADER_KEYS, table })
         }
-        Expected::Settings(table) => Some(Shape { common: TASK_GRADER_KEYS, own: table.keys, table }),
+        Expected::Settings(table) => Some(Shape { common: TASK_GRADER_KEYS, table }),
         Expected::Type(_) => None,
     };
     expected.iter().filter_map(shape).collect()

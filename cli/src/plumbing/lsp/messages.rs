@@ -1,7 +1,6 @@
 //! What the server waits for, and what it sends.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use lsp_server::{ErrorCode, Message, RequestId, Response};
 

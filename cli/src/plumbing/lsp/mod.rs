@@ -11,7 +11,6 @@ mod file_tree;
 mod file_uri;
 mod framing;
 mod hover;
-mod key_docs;
 mod key_types;
 mod lens;
 mod messages;

@@ -45,10 +45,8 @@ pub(super) struct OpenSuite {
 impl OpenSuite {
     /// Nothing is read before the first load.
     pub(super) fn new(path: PathBuf, include: Option<Include>, request: Request) -> Self {
-        let request = match &include {
-            Some(include) => expansion::suite_request(&include.binding, &include.context),
-            None => request,
-        };
+        let of_include = include.as_ref().map(|it| expansion::suite_request(&it.binding, &it.context));
+        let request = of_include.unwrap_or(request);
         let session = Session::new(request.clone());
         Self {
             path,

@@ -1,7 +1,6 @@
 //! The loop of the server: from `initialize` to `exit`.
 
-use std::io;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
@@ -52,11 +51,17 @@ impl Server {
     fn serve(mut self, events: &Receiver<Event>) -> Result<Exit> {
         loop {
             match self.next(events)? {
-                Event::Received(Ok(message)) => {
-                    if let Some(code) = self.handle(message)? {
-                        return Ok(code);
+                Event::Received(Ok(Message::Request(request))) => self.request(request)?,
+                Event::Received(Ok(Message::Notification(notification))) if notification.method == "exit" => {
+                    return Ok(Exit::good_if(matches!(self.state, State::Closed)));
+                }
+                Event::Received(Ok(Message::Notification(notification))) => {
+                    if let State::Open(session) = &mut self.state {
+                        session.notification(notification, &mut self.out)?;
                     }
                 }
+                // To the registration of watchers, and to requests to ask for lenses again.
+                Event::Received(Ok(Message::Response(_))) => {}
                 Event::Received(Err(reason)) => {
                     let error = serde_json::json!({ "code": ErrorCode::ParseError as i32, "message": reason });
                     let reply = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
@@ -86,25 +91,6 @@ impl Server {
         Ok(events.recv().unwrap_or(Event::InputEnded(None)))
     }
 
-    /// How the server ends after `exit`.
-    fn handle(&mut self, message: Message) -> io::Result<Option<Exit>> {
-        match message {
-            Message::Request(request) => self.request(request)?,
-            Message::Notification(notification) if notification.method == "exit" => {
-                let is_shut_down = matches!(self.state, State::Closed);
-                return Ok(Some(Exit::good_if(is_shut_down)));
-            }
-            Message::Notification(notification) => {
-                if let State::Open(session) = &mut self.state {
-                    session.notification(notification, &mut self.out)?;
-                }
-            }
-            // To the registration of watchers, and to requests to ask for lenses again.
-            Message::Response(_) => {}
-        }
-        Ok(None)
-    }
-
     fn request(&mut self, request: Request) -> io::Result<()> {
         let id = request.id.clone();
         let response = match &mut self.state {
@@ -125,7 +111,7 @@ impl Server {
                 self.state = State::Closed;
                 Response::new_ok(id, ())
             }
-            State::Open(session) => session.request(request, &mut self.out)?,
+            State::Open(session) => session.answer(request, &mut self.out)?,
             State::Closed => error(id, ErrorCode::InvalidRequest, "the server is shut down"),
         };
         self.out.send(response)

@@ -106,13 +106,6 @@ impl Session {
         })
     }
 
-    /// Answers a request.
-    pub(super) fn request(&mut self, request: Request, out: &mut Output) -> io::Result<lsp_server::Response> {
-        // What is asked is about the text that the client shows.
-        self.check(out)?;
-        self.answer(request, out)
-    }
-
     pub(super) fn notification(&mut self, notification: Notification, out: &mut Output) -> io::Result<()> {
         let Notification { method, params } = notification;
         let handled = match method.as_str() {
@@ -128,10 +121,7 @@ impl Session {
             // Others, such as `$/cancelRequest`, may be ignored.
             _ => Ok(()),
         };
-        match handled {
-            Ok(()) => Ok(()),
-            Err(error) => self.log(&format!("{method}: {error}"), out),
-        }
+        handled.or_else(|error| self.log(&format!("{method}: {error}"), out))
     }
 
     fn opened(&mut self, params: DidOpenTextDocumentParams) {

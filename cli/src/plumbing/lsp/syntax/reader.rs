@@ -10,23 +10,22 @@ const MAX_DEPTH: usize = 64;
 /// Reads a text, whatever is in it.
 pub(in crate::plumbing::lsp) fn read(text: &str) -> Node {
     let mut reader = Reader { text, at: 0, depth: 0 };
-    let node = reader.node(0);
+    let mut root = reader.node(0);
     // What follows a first value that ended too early is read for its keys.
-    let mut rest = node;
     loop {
         reader.skip_blank();
         if reader.at >= text.len() {
-            return rest;
+            return root;
         }
         let before = reader.at;
         let more = reader.node(0);
-        match (&mut rest.data, more.data) {
+        match (&mut root.data, more.data) {
             (Data::Mapping(entries), Data::Mapping(more)) => entries.extend(more),
             (Data::Sequence(items), Data::Sequence(more)) => items.extend(more),
-            (Data::Scalar(_), data) => rest.data = data,
+            (Data::Scalar(_), data) => root.data = data,
             _ => {}
         }
-        rest.range.end = reader.at;
+        root.range.end = reader.at;
         if reader.at == before {
             reader.skip_line();
         }
@@ -59,12 +58,8 @@ impl<'t> Reader<'t> {
         &self.text[self.at..]
     }
 
-    fn line_start(&self, at: usize) -> usize {
-        self.text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
-    }
-
     pub(super) fn column(&self) -> usize {
-        self.at - self.line_start(self.at)
+        self.at - self.text[..self.at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
     }
 
     /// The end of the line without its trailing comment and blanks.
