@@ -1,8 +1,7 @@
 //! `cargo evalsuite accept`.
 
 use std::collections::BTreeSet;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use evalsuite::RunOptions;
 use evalsuite_diagnostics::suggest::did_you_mean;
@@ -15,7 +14,7 @@ use evalsuite_report::{
 use evalsuite_diagnostics::counted;
 
 use crate::command_line::Accept;
-use crate::locate::{baselines, stored_probes, stored_runs};
+use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{say, stdout};
 
@@ -40,7 +39,7 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
             .filter(|answers| answers_before.as_ref() != Some(answers));
         all.push((file, accepted, answers));
     }
-    let probes = stored_probes::of_run(&run)?;
+    let probes = baselines::read_probes(&run)?;
     let mut out = stdout();
     for (file, accepted, answers) in &all {
         write!(out, "{accepted}")?;

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io::Write;
+use std::process::{Command, Stdio};
 
 use evalsuite::RunOptions;
 use evalsuite::tooling::AnswerPairs;
@@ -13,13 +14,15 @@ use evalsuite_report::{
 };
 
 use crate::command_line::{ComparisonArguments, Diff, DiffFormat};
-use crate::locate::merge_base::merge_bases;
 use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print_json, say, stdout};
 
 /// Name of the baseline where the id of a run would be: in the directory of prompts and replies.
 const BASELINE: &str = "baseline";
+
+/// What the default branch may be called here, the one of the server first.
+const DEFAULT_BRANCHES: [&str; 5] = ["origin/HEAD", "origin/main", "origin/master", "main", "master"];
 
 pub(crate) fn run(command: &Diff) -> Result<Exit> {
     let named = if command.baseline { &command.base } else { &command.run };
@@ -169,16 +172,40 @@ fn base_of(run: &StoredRun, standard: Standard<'_>) -> Result<StoredRun> {
 fn usual_base(run: &RunData) -> Result<Option<StoredRun>> {
     if let Some(git) = run.record.as_ref().and_then(|record| record.git.as_ref()) {
         // A run of the merge base itself has nothing to be compared with there.
-        for base in merge_bases(&git.commit).into_iter().filter(|base| git.dirty || base.commit != git.commit) {
-            if let Some(found) = comparable_of_commit(run, &base.commit)? {
-                let commit: String = base.commit.chars().take(10).collect();
-                let (id, branch) = (found.id(), base.branch);
+        for (branch, base) in merge_bases(&git.commit).into_iter().filter(|(_, base)| git.dirty || *base != git.commit)
+        {
+            if let Some(found) = comparable_of_commit(run, &base)? {
+                let (id, commit) = (found.id(), base.chars().take(10).collect::<String>());
                 say!("note: compared with run `{id}` of commit {commit}, the merge base with `{branch}`");
                 return Ok(Some(found));
             }
         }
     }
     Ok(earlier_comparable(run)?)
+}
+
+/// The merge bases of a commit and what may be the default branch, with that branch, in the repository around the current directory.
+/// There are none outside of one, without git, and where the history is cut off.
+fn merge_bases(commit: &str) -> Vec<(&'static str, String)> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for branch in DEFAULT_BRANCHES {
+        if let Some(base) = merge_base(commit, branch).filter(|base| found.iter().all(|(_, known)| known != base)) {
+            found.push((branch, base));
+        }
+    }
+    found
+}
+
+/// The newest commit that a commit and a branch have in common; `None` if git cannot tell.
+fn merge_base(commit: &str, branch: &str) -> Option<String> {
+    let mut git = Command::new("git");
+    // Git sets them for hooks, where they name another repository.
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
+        git.env_remove(name);
+    }
+    let output = git.args(["merge-base", commit, branch]).stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !text.is_empty()).then_some(text)
 }
 
 pub(crate) fn options(arguments: &ComparisonArguments) -> Result<CompareOptions> {

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::diff::{self, Standard};
 use crate::command_line::{Gate as Arguments, OutputFormat};
-use crate::locate::{stored_probes, stored_runs};
+use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print_json, stdout};
 
@@ -116,7 +116,7 @@ fn with_floors(run: RunData, gates: &[Gate]) -> Result<RunData> {
     if !gates.iter().any(Gate::is_above_floor) || !run.suites.iter().any(is_unknown) {
         return Ok(run);
     }
-    let probes = stored_probes::of_run(&run)?;
+    let probes = baselines::read_probes(&run)?;
     Ok(run.with_probes(&probes))
 }
 

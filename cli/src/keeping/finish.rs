@@ -86,30 +86,15 @@ pub(crate) fn run(command: &Finish) -> Result<Exit> {
     let run = stored_runs::find(&command.run)?;
     let (ended, end) = finish(run.path(), command.format, true)?;
     ended.iter().try_for_each(|ended| print_json(&mut stdout(), ended))?;
-    Ok(match end {
-        RunEnd::Complete => Exit::Good,
-        RunEnd::Broken => Exit::Problems,
-        RunEnd::Incomplete if command.partial => Exit::Good,
-        RunEnd::Incomplete => Exit::Undecided,
-    })
-}
-
-/// What is known of a run that was finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RunEnd {
-    Complete,
-    /// A hook failed, something could not be removed, or a case has no record because its process died.
-    Broken,
-    /// Tests were not started.
-    Incomplete,
+    Ok(if end == Exit::Undecided && command.partial { Exit::Good } else { end })
 }
 
 /// Most tests that are listed.
 const SHOWN: usize = 10;
 
-/// Finishes a run. Prints its summary; for JSON, returns it instead. `is_asked`: the user asked for it, and not for a run; prints that no
+/// Finishes a run, and says how `finish` ends. Prints its summary; for JSON, returns it instead. `is_asked`: the user asked for it, and not for a run; prints that no
 /// hooks were left, and the tests that were not started, too.
-pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result<(Option<EndedRun>, RunEnd)> {
+pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result<(Option<EndedRun>, Exit)> {
     let progress = Progress::start("finishing the run");
     let finished = finish_run(run)?;
     drop(progress);
@@ -165,14 +150,16 @@ fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<(
     Ok(())
 }
 
-fn run_end(finished: &FinishedRun) -> RunEnd {
+/// A problem is a hook that failed, something that could not be removed, or a case without a record because its process died. Without any,
+/// a run with tests that were not started is undecided.
+fn run_end(finished: &FinishedRun) -> Exit {
     let suites = &finished.summary.suites;
     if !finished.problems.is_empty() || suites.iter().any(|suite| !suite.problems.is_empty()) {
-        RunEnd::Broken
+        Exit::Problems
     } else if suites.iter().any(|suite| !suite.not_started.is_empty()) {
-        RunEnd::Incomplete
+        Exit::Undecided
     } else {
-        RunEnd::Complete
+        Exit::Good
     }
 }
 

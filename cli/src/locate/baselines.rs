@@ -1,9 +1,11 @@
-//! Where the baselines of a run's suites are.
+//! What the packages of a run's suites store about them: baselines, accepted answers and probes.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::baseline::{accepted_answers_file, baseline_file, own_baseline_files};
-use evalsuite_records::record::{AcceptedAnswers, Baseline, SuiteId};
+use evalsuite_records::probe::read_probe;
+use evalsuite_records::record::{AcceptedAnswers, Baseline, ProbeRecord, SuiteId, SuiteRecord};
 use evalsuite_report::{RunData, SuiteData, read_accepted_answers, read_baseline};
 
 use crate::platform::cargo_process::{Packages, metadata, packages};
@@ -17,21 +19,21 @@ pub(crate) struct BaselineFile<'a> {
 }
 
 /// The packages of this workspace.
-pub(crate) struct WorkspacePackages {
+struct WorkspacePackages {
     root: PathBuf,
     packages: Packages,
 }
 
 impl WorkspacePackages {
     /// Asks cargo.
-    pub(crate) fn here() -> Result<Self> {
+    fn here() -> Result<Self> {
         let metadata = metadata(Path::new("."))?;
         let root = metadata["workspace_root"].as_str().unwrap_or_default().into();
         Ok(Self { root, packages: packages(&metadata) })
     }
 
     /// The root of the package that a suite belongs to, by its name, else by its directory, whatever its name was when a run was made.
-    pub(crate) fn root_of(&self, suite: &SuiteId) -> Option<&PathBuf> {
+    fn root_of(&self, suite: &SuiteId) -> Option<&PathBuf> {
         let named = self.packages.iter().find(|(_, package)| package["name"] == suite.package.as_str());
         let by_directory = || {
             let directory = Some(&suite.package_directory).filter(|directory| !directory.is_empty())?;
@@ -84,4 +86,33 @@ pub(crate) fn read_answers(run: &RunData) -> Result<Vec<AcceptedAnswers>> {
 
 fn existing<T>(read: impl Iterator<Item = Result<Option<T>>>) -> Result<Vec<T>> {
     read.filter_map(Result::transpose).collect()
+}
+
+/// The probes of a run's suites, as far as there are any: of a suite whose package is not in this workspace there is none. Each names its
+/// suite as the run does.
+pub(crate) fn read_probes(run: &RunData) -> Result<Vec<ProbeRecord>> {
+    // Where there are runs but no packages, as on a machine that only reports, there are no probes either.
+    let Ok(packages) = WorkspacePackages::here() else { return Ok(Vec::new()) };
+    let mut probes = Vec::new();
+    for suite in &run.suites {
+        let (Some(root), Some(record)) = (packages.root_of(&suite.id), &suite.record) else { continue };
+        if let Some(mut probe) = read_probe(root, &suite.id)? {
+            probe.suite.name.clone_from(&suite.name);
+            probe.retain_current(&cases_of(suite, record));
+            probes.push(probe);
+        }
+    }
+    Ok(probes)
+}
+
+/// The cases of a run's suite by id and target, with their digests. Of a case that is not in the run, only its id is known.
+fn cases_of<'a>(suite: &'a SuiteData, record: &'a SuiteRecord) -> BTreeMap<(&'a str, Option<&'a str>), Option<String>> {
+    let in_run: BTreeMap<_, _> =
+        suite.cases.iter().map(|case| (&case.record.test_name, &case.record.case_digest)).collect();
+    let tests = record.tests.iter();
+    tests
+        .map(|test| {
+            ((&*test.case_id, test.target.as_deref()), in_run.get(&test.test_name).map(|digest| (*digest).clone()))
+        })
+        .collect()
 }

@@ -2,8 +2,6 @@
 
 pub(crate) mod baselines;
 pub(crate) mod includes;
-pub(crate) mod merge_base;
-pub(crate) mod stored_probes;
 pub(crate) mod stored_runs;
 pub(crate) mod suite_request;
 pub(crate) mod suite_search;

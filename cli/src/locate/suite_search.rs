@@ -2,8 +2,7 @@
 //!
 //! Not a walk with `walkdir`: which directories are searched depends on the files beside them.
 
-use std::fs;
-use std::fs::FileType;
+use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
 use evalsuite_discovery::{CASE_FILES, SuiteFile, is_skill, skill_directory};

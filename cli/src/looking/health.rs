@@ -7,7 +7,7 @@ use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_report::{Health as Report, HealthOptions, RunData};
 
 use crate::command_line::{Health, OutputFormat};
-use crate::locate::{stored_probes, stored_runs};
+use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print_json, stdout};
 
@@ -36,7 +36,7 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
         return Err(CliError::new(format!("there are no runs with results in {}", output.display())));
     };
     let run = RunData::read(OutputDirectory::new(&output).run_directory(&newest.run))?;
-    let health = health.with_probes(&stored_probes::of_run(&run)?);
+    let health = health.with_probes(&baselines::read_probes(&run)?);
     let mut out = stdout();
     match command.format {
         OutputFormat::Human => write!(out, "{health}")?,

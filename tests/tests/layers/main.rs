@@ -222,8 +222,7 @@ const PROMPTFOO: &[&str] = &[
 ];
 
 /// From directories to suites, from suites to what includes them.
-const LOCATE: &[&str] =
-    &["suite_search", "suite_request", "includes", "stored_runs", "baselines", "stored_probes", "merge_base"];
+const LOCATE: &[&str] = &["suite_search", "suite_request", "includes", "stored_runs", "baselines"];
 
 /// `check` uses what repairs files.
 const WRITING: &[&str] = &["new", "convert", "explain", "fixes", "check", "saved_cases"];
