@@ -1,7 +1,6 @@
 //! `cargo evalsuite gate`.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use evalsuite_records::record::SuiteId;
 use evalsuite_records::run_directory::StoredRun;
@@ -12,10 +11,10 @@ use evalsuite_report::{
 use serde::Serialize;
 
 use super::diff::{self, Standard};
-use crate::command_line::{Gate as Arguments, OutputFormat};
+use crate::command_line::Gate as Arguments;
 use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{print_json, stdout};
+use crate::platform::output::print;
 
 /// Both parts of the check as one JSON object.
 #[derive(Serialize)]
@@ -52,53 +51,36 @@ pub(crate) fn run(command: &Arguments) -> Result<Exit> {
     }
     let run = with_floors(run, &gates)?;
     let report = check_gates(&run, &gates, options);
-    let mut out = stdout();
-    match command.format {
-        OutputFormat::Json => {
-            print_json(&mut out, &Checked { gates: &report, comparison: comparison.as_ref() })?;
-        }
-        OutputFormat::Human => {
-            write!(out, "{report}")?;
-            if let Some(comparison) = &comparison {
-                write!(out, "{}{comparison}", if gates.is_empty() { "" } else { "\n" })?;
-            }
-        }
-    }
+    print(command.format, &Checked { gates: &report, comparison: comparison.as_ref() }, |out| {
+        write!(out, "{report}")?;
+        let gap = if gates.is_empty() { "" } else { "\n" };
+        comparison.iter().try_for_each(|comparison| write!(out, "{gap}{comparison}"))
+    })?;
     Ok(exit((!gates.is_empty()).then(|| report.verdict()), comparison.as_ref().map(Comparison::verdict)))
 }
 
-/// The gates of a run's suites.
-#[derive(Debug, Default)]
-pub(crate) struct GatesAfterRun {
-    /// `None` if no gate was checked.
-    pub(crate) report: Option<GateReport>,
-    /// Those of suites not all of whose tests were chosen.
-    pub(crate) unchecked: Vec<String>,
+/// Writes what [`after_run`] has found.
+pub(crate) fn write_after_run(
+    out: &mut dyn Write,
+    report: Option<&GateReport>,
+    unchecked: &[String],
+) -> io::Result<()> {
+    if report.is_some() || !unchecked.is_empty() {
+        writeln!(out)?;
+    }
+    for gate in unchecked {
+        writeln!(out, "unchecked  {gate}  (some tests of the suite were not selected)")?;
+    }
+    report.map_or(Ok(()), |report| write!(out, "{report}"))
 }
 
-impl GatesAfterRun {
-    /// How the command ends; `None` if no gate was checked.
-    pub(crate) fn exit(&self) -> Option<Exit> {
-        self.report.as_ref().map(|report| exit(Some(report.verdict()), None))
-    }
-
-    pub(crate) fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.report.is_some() || !self.unchecked.is_empty() {
-            writeln!(out)?;
-        }
-        for gate in &self.unchecked {
-            writeln!(out, "unchecked  {gate}  (some tests of the suite were not selected)")?;
-        }
-        self.report.iter().try_for_each(|report| write!(out, "{report}"))
-    }
-}
-
-/// Checks the gates of a run's suites. `names` is what the suites are called. `is_complete`: whether all tests of a suite were to run; the gates of others are not checked.
+/// Checks the gates of a run's suites; the report is `None` if no gate was checked. `names` is what the suites are called. `is_complete`:
+/// whether all tests of a suite were to run; the gates of others are not checked, and are returned.
 pub(crate) fn after_run(
     run: &StoredRun,
     names: &[(SuiteId, String)],
     is_complete: impl Fn(&str) -> bool,
-) -> Result<GatesAfterRun> {
+) -> Result<(Option<GateReport>, Vec<String>)> {
     let run = RunData::read(run.path())?.with_suite_names(names);
     let (mut checked, mut unchecked) = (Vec::new(), Vec::new());
     for gate in suite_gates(&run)? {
@@ -107,7 +89,7 @@ pub(crate) fn after_run(
     }
     let run = with_floors(run, &checked)?;
     let report = (!checked.is_empty()).then(|| check_gates(&run, &checked, GateOptions::new()));
-    Ok(GatesAfterRun { report, unchecked })
+    Ok((report, unchecked))
 }
 
 /// The run with the floors of suites that were probed after it, if a gate needs them.
@@ -121,7 +103,7 @@ fn with_floors(run: RunData, gates: &[Gate]) -> Result<RunData> {
 }
 
 /// 1 if one of them is certainly bad, 4 if one cannot be decided.
-fn exit(gates: Option<GateVerdict>, comparison: Option<ComparisonVerdict>) -> Exit {
+pub(crate) fn exit(gates: Option<GateVerdict>, comparison: Option<ComparisonVerdict>) -> Exit {
     if gates == Some(GateVerdict::Missed) || comparison == Some(ComparisonVerdict::Regressed) {
         return Exit::Problems;
     }

@@ -1,15 +1,13 @@
 //! `cargo evalsuite clean`.
 
-use std::io::Write;
-
 use evalsuite_records::run_directory::OutputDirectory;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::command_line::{Clean, OutputFormat};
+use crate::command_line::Clean;
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{print_json, stdout};
+use crate::platform::output::print;
 use crate::platform::progress::Progress;
 
 /// The runs that `clean` removed, and those that are left.
@@ -31,17 +29,13 @@ pub(crate) struct CleanedRuns {
 pub(crate) fn run(command: &Clean) -> Result<Exit> {
     let output = OutputDirectory::new(stored_runs::output_path()?);
     let cleaned = clean(&output, command.keep)?;
-    let mut out = stdout();
-    match command.format {
-        OutputFormat::Json => print_json(&mut out, &cleaned)?,
-        OutputFormat::Human => {
-            for id in &cleaned.removed {
-                writeln!(out, "removed {}", output.run_directory(id).display())?;
-            }
-            let (removed, count) = (cleaned.removed.len(), cleaned.removed.len() + cleaned.kept.len());
-            writeln!(out, "{removed} of {count} runs removed from {}", cleaned.directory)?;
+    print(command.format, &cleaned, |out| {
+        for id in &cleaned.removed {
+            writeln!(out, "removed {}", output.run_directory(id).display())?;
         }
-    }
+        let (removed, count) = (cleaned.removed.len(), cleaned.removed.len() + cleaned.kept.len());
+        writeln!(out, "{removed} of {count} runs removed from {}", cleaned.directory)
+    })?;
     if cleaned.problems.is_empty() { Ok(Exit::Good) } else { Err(CliError::of_all(Exit::CannotWork, cleaned.problems)) }
 }
 

@@ -1,15 +1,13 @@
 //! `cargo evalsuite health`.
 
-use std::io::Write;
-
 use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_report::{Health as Report, HealthOptions, RunData};
 
-use crate::command_line::{Health, OutputFormat};
+use crate::command_line::Health;
 use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{print_json, stdout};
+use crate::platform::output::print;
 
 pub(crate) fn run(command: &Health) -> Result<Exit> {
     for (flag, share) in
@@ -37,10 +35,6 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
     };
     let run = RunData::read(OutputDirectory::new(&output).run_directory(&newest.run))?;
     let health = health.with_probes(&baselines::read_probes(&run)?);
-    let mut out = stdout();
-    match command.format {
-        OutputFormat::Human => write!(out, "{health}")?,
-        OutputFormat::Json => print_json(&mut out, &health)?,
-    }
+    print(command.format, &health, |out| write!(out, "{health}"))?;
     Ok(Exit::Good)
 }

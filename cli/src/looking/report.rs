@@ -1,8 +1,7 @@
 //! `cargo evalsuite report`.
 
 use std::collections::HashSet;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use evalsuite_records::summary::summarize_run;

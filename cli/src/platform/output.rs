@@ -1,13 +1,14 @@
 //! What commands print.
 
 use std::fmt::Arguments;
-use std::io;
-use std::io::{IsTerminal, StdoutLock, Write};
+use std::io::{self, IsTerminal, StdoutLock, Write};
 
 use anstream::AutoStream;
 use crossterm::terminal;
 use evalsuite_records::summary::TextTable;
 use serde::Serialize;
+
+use crate::command_line::OutputFormat;
 
 /// Standard output. A reader that has stopped reading, as in `… | head`, is no error: the command goes on to its end and its status.
 pub(crate) fn stdout() -> impl Write {
@@ -39,6 +40,20 @@ pub(crate) use say;
 
 pub(crate) fn write_error_line(text: Arguments<'_>) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+/// Prints a result: as indented JSON, or as the text that `write_text` writes.
+pub(crate) fn print(
+    format: OutputFormat,
+    result: &impl Serialize,
+    write_text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = stdout();
+    match format {
+        OutputFormat::Human => write_text(&mut out)?,
+        OutputFormat::Json => print_json(&mut out, result)?,
+    }
+    out.flush()
 }
 
 /// Prints a value as indented JSON.

@@ -43,31 +43,23 @@ type MakeSchema = fn() -> serde_json::Result<Schema>;
 /// Prints the schema of a kind of file or output, or the list of kinds.
 pub(crate) fn run(command: &Arguments) -> Result<Exit> {
     let mut out = stdout();
-    let kinds: Vec<&str> = FILES.iter().map(|(kind, _)| *kind).chain(kinds()).collect();
+    let printed = JSON_SCHEMAS.iter().map(|(kind, _)| *kind).chain(PRINTED.iter().map(|(kind, _)| *kind));
+    let kinds: Vec<&str> = FILES.iter().map(|(kind, _)| *kind).chain(printed).collect();
     let Some(kind) = &command.kind else {
         for kind in kinds {
             writeln!(out, "{kind}")?;
         }
         return Ok(Exit::Good);
     };
-    if let Some(schema) = schema_of(kind)? {
-        write!(out, "{schema}")?;
-        return Ok(Exit::Good);
-    }
-    let Some(schema) = json_schema(kind) else {
+    let Some(schema) = schema_of(kind)? else {
         let known = suggest::did_you_mean_or_known(kind, &kinds);
-        return Err(CliError::with_suggestion(format!("`{kind}` is not a kind of file"), Some(known)));
+        return Err(CliError::with_help(format!("`{kind}` is not a kind of file"), known));
     };
-    writeln!(out, "{schema:#}")?;
+    write!(out, "{schema}")?;
     Ok(Exit::Good)
 }
 
-/// The kinds of outputs that have a schema.
-fn kinds() -> impl Iterator<Item = &'static str> {
-    JSON_SCHEMAS.iter().map(|(kind, _)| *kind).chain(PRINTED.iter().map(|(kind, _)| *kind))
-}
-
-/// The schema of a kind of output as JSON; `None` if there is no such kind.
+/// The schema of a kind of file or output as JSON; `None` if there is no such kind.
 fn schema_of(kind: &str) -> serde_json::Result<Option<String>> {
     if kind == "gate" {
         return gate_schema().and_then(|schema| text(&schema)).map(Some);
@@ -75,7 +67,9 @@ fn schema_of(kind: &str) -> serde_json::Result<Option<String>> {
     if let Some((_, text)) = JSON_SCHEMAS.iter().find(|(name, _)| *name == kind) {
         return Ok(Some((*text).to_owned()));
     }
-    let Some((_, schema)) = PRINTED.iter().find(|(name, _)| *name == kind) else { return Ok(None) };
+    let Some((_, schema)) = PRINTED.iter().find(|(name, _)| *name == kind) else {
+        return Ok(json_schema(kind).map(|schema| format!("{schema:#}\n")));
+    };
     let mut schema = schema()?;
     schema.insert("title".to_owned(), format!("evalsuite: {kind}").into());
     text(&schema).map(Some)

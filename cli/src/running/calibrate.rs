@@ -1,6 +1,5 @@
 //! `cargo evalsuite calibrate`.
 
-use std::io::Write;
 use std::path::Path;
 
 use evalsuite::RunOptions;
@@ -9,10 +8,10 @@ use evalsuite_diagnostics::{Code, render};
 use evalsuite_loader::{load, load_calibration};
 use evalsuite_schema::{Calibration, Kind, Layout, Suite};
 
-use crate::command_line::{Calibrate, OutputFormat};
+use crate::command_line::Calibrate;
 use crate::locate::{stored_runs, suite_request};
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{print_json, say, stdout};
+use crate::platform::output::{print, say};
 use crate::platform::progress::Progress;
 
 /// Minimum rank correlation if neither the command line nor the file sets a minimum.
@@ -37,12 +36,7 @@ pub(crate) fn run(command: &Calibrate) -> Result<Exit> {
                     `judge_calibration` of its suite";
         CliError::with_help(problem, help)
     })?;
-    let mut out = stdout();
-    match command.format {
-        OutputFormat::Human => write!(out, "{report}")?,
-        OutputFormat::Json => print_json(&mut out, report.record())?,
-    }
-    out.flush()?;
+    print(command.format, report.record(), |out| write!(out, "{report}"))?;
     Ok(Exit::good_if(report.is_measured() && report.is_trusted()))
 }
 

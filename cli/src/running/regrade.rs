@@ -10,8 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::command_line::{OutputFormat, Regrade};
-use crate::keeping::finish;
-use crate::keeping::finish::EndedRun;
+use crate::keeping::finish::{self, EndedRun};
 use crate::locate::stored_runs;
 use crate::platform::cargo_process::{CARGO_FAILED, cargo, exit};
 use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
@@ -54,21 +53,17 @@ pub(crate) fn run(command: &Regrade) -> Result<Exit> {
         tests.stdout(io::stderr());
     }
     let status = tests.status().of(&tests)?;
-    // Cargo's code for failed tests and for a failed build is the same.
-    let may_be_build = !status.success() && !command.nextest;
-    if may_be_build
-        && !cargo_tests(command)
-            .arg("--no-run")
-            .args(&command.arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()?
-            .success()
-    {
-        return Err(CliError::printed());
-    }
-    // Nextest's code for a failed build is cargo's for failed tests.
-    if command.nextest && status.code() == Some(CARGO_FAILED) {
+    let is_built = match command.nextest {
+        // Nextest's code for a failed build is cargo's for failed tests.
+        true => status.code() != Some(CARGO_FAILED),
+        // Cargo's code for failed tests and for a failed build is the same.
+        false => {
+            let mut build = cargo_tests(command);
+            build.arg("--no-run").args(&command.arguments).stdout(Stdio::null()).stderr(Stdio::null());
+            status.success() || build.status()?.success()
+        }
+    };
+    if !is_built {
         return Err(CliError::printed());
     }
     let new = OutputDirectory::new(output).run_directory(&id);

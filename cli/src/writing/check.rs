@@ -1,8 +1,7 @@
 //! `cargo evalsuite check`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use evalsuite_codegen::expansion;
@@ -26,13 +25,6 @@ const MAX_PRINTED: usize = 1000;
 
 /// Graders that were not checked and are listed, at most.
 const MAX_UNCHECKED: usize = 100;
-
-/// What suites use of a targets file.
-struct TargetsUse {
-    request: Request,
-    /// The entries that they name.
-    names: BTreeSet<String>,
-}
 
 pub(crate) fn run(command: &Check) -> Result<Exit> {
     let chosen = Chosen::new(command)?;
@@ -93,8 +85,8 @@ fn check(chosen: &Chosen) -> Result<Found> {
         found.roots.insert(root);
     }
     // Each targets file once, with the problems of the entries that suites name.
-    for (file, used) in &found.targets_files {
-        let problems = load_targets(file, &used.request).problems_of(used.names.iter().map(String::as_str));
+    for (file, (request, names)) in &found.targets_files {
+        let problems = load_targets(file, request).problems_of(names.iter().map(String::as_str));
         found.diagnostics.append(problems.grouped());
     }
     for tracked in &includes.tracked {
@@ -118,8 +110,9 @@ struct Found {
     is_denied: bool,
     /// Graders that are not built in, of suites that nothing includes: a line each.
     unchecked: Vec<String>,
-    /// The targets files of suites that nothing includes. Suites of a package often share one.
-    targets_files: BTreeMap<PathBuf, TargetsUse>,
+    /// The targets files of suites that nothing includes, with the request for one of the suites and the entries that they name. Suites of a
+    /// package often share one.
+    targets_files: BTreeMap<PathBuf, (Request, BTreeSet<String>)>,
     /// Number of problems that are not those of the chosen cases, by suite.
     elsewhere: BTreeMap<PathBuf, usize>,
 }
@@ -163,8 +156,7 @@ impl Found {
                 self.tests += loaded.tests.len();
                 if let Some(file) = targets_file(suite, &request) {
                     let names = loaded.targets_file_entries().into_iter().map(str::to_owned);
-                    let unused = || TargetsUse { request, names: BTreeSet::new() };
-                    self.targets_files.entry(file).or_insert_with(unused).names.extend(names);
+                    self.targets_files.entry(file).or_insert((request, BTreeSet::new())).1.extend(names);
                 }
             }
             drop_beside((loaded, files));

@@ -1,8 +1,6 @@
 //! `cargo evalsuite convert`.
 
-use std::io;
-use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use evalsuite_convert::{
     CasePlacement, Conversion, Entry, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor,
@@ -17,7 +15,7 @@ use serde::Serialize;
 use crate::command_line::{CaseLayout, Convert, OutputFormat, SourceKind};
 use crate::locate::suite_request;
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{print_json, stdout};
+use crate::platform::output::print;
 
 /// What became of the entries of a source.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -115,7 +113,13 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
         (None, SourceKind::Suite) => write(&conversion, suite_directory(&command.source), command.force, style)?,
         (None, _) => return Err(CliError::new("the directory of the new suite is missing: write it after the source")),
     };
-    print(&conversion, command.format, &problems)?;
+    print(command.format, &ConvertedSuite::of(&conversion, &problems), |out| {
+        writeln!(out, "{}", conversion.report)?;
+        for file in copied_from_outside(&conversion) {
+            writeln!(out, "copied from outside of the source: {file}")?;
+        }
+        problems.iter().try_for_each(|problem| writeln!(out, "\n{problem}"))
+    })?;
     let is_lossy = conversion.report.count(Outcome::Dropped) > 0 && !command.lossy;
     Ok(Exit::good_if(!is_lossy && problems.is_empty()))
 }
@@ -187,7 +191,10 @@ fn suite_directory(source: &Path) -> &Path {
 fn write(conversion: &Conversion, directory: &Path, force: bool, style: render::Style) -> Result<Vec<String>> {
     conversion.output.write(directory, force)?;
     let files = conversion.output.files();
-    let eval_file = files.keys().find(|file| is_eval_file(file));
+    let is_eval_file = |file: &&PathBuf| {
+        file.components().count() == 1 && file.to_str().and_then(SuiteFile::named) == Some(SuiteFile::Eval)
+    };
+    let eval_file = files.keys().find(is_eval_file);
     let is_one_file = eval_file.is_some() && !files.keys().any(|file| is_case_file(file));
     let suite = eval_file.map_or_else(|| directory.to_owned(), |file| directory.join(file));
     let loaded = load(&suite_request::request(&suite)?);
@@ -206,28 +213,4 @@ fn write(conversion: &Conversion, directory: &Path, force: bool, style: render::
 /// The files that were copied from outside of the source.
 fn copied_from_outside(conversion: &Conversion) -> Vec<String> {
     conversion.copied_from_outside.iter().map(|file| file.display().to_string()).collect()
-}
-
-/// Whether a written file is that of the suite.
-fn is_eval_file(file: &Path) -> bool {
-    file.components().count() == 1 && file.to_str().and_then(SuiteFile::named) == Some(SuiteFile::Eval)
-}
-
-fn print(conversion: &Conversion, format: OutputFormat, problems: &[String]) -> io::Result<()> {
-    let mut out = stdout();
-    match format {
-        OutputFormat::Human => {
-            writeln!(out, "{}", conversion.report)?;
-            for file in copied_from_outside(conversion) {
-                writeln!(out, "copied from outside of the source: {file}")?;
-            }
-            for problem in problems {
-                writeln!(out, "\n{problem}")?;
-            }
-        }
-        OutputFormat::Json => {
-            print_json(&mut out, &ConvertedSuite::of(conversion, problems))?;
-        }
-    }
-    out.flush()
 }

@@ -17,10 +17,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use toml_edit::DocumentMut;
 
-use crate::command_line::{List, OutputFormat};
+use crate::command_line::List;
 use crate::locate::{stored_runs, suite_request};
 use crate::platform::cli_error::{Exit, Result};
-use crate::platform::output::{print_json, stdout};
+use crate::platform::output::print;
 
 /// Suites with their cases and graders, or runs with their results.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -118,11 +118,7 @@ pub(crate) fn run(command: &List) -> Result<Exit> {
     let (suites, runs) = if command.runs { (None, Some(runs()?)) } else { (Some(suites(&command.paths)?), None) };
     let is_broken = suites.iter().flatten().any(|suite| suite.errors > 0);
     let listing = Listing { schema: "evalsuite.list/1", suites, runs };
-    let mut out = stdout();
-    match command.format {
-        OutputFormat::Json => print_json(&mut out, &listing)?,
-        OutputFormat::Human => text::print(&mut out, &listing)?,
-    }
+    print(command.format, &listing, |out| text::write(out, &listing))?;
     Ok(Exit::good_if(!is_broken))
 }
 

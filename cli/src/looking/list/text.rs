@@ -1,14 +1,13 @@
 //! The listing as text.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 
 use evalsuite_diagnostics::counted;
 
-use super::{ListedRun, ListedSuite, Listing, SuiteResults};
+use super::{ListedCase, ListedRun, ListedSuite, Listing, SuiteResults};
 use crate::platform::output;
 
 /// Maximum number of runs that are listed.
@@ -17,7 +16,7 @@ const RUNS: usize = 20;
 /// Minimum width of the graders of a case that are on its line.
 const GRADERS: usize = 20;
 
-pub(super) fn print(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, listing: &Listing) -> io::Result<()> {
     for suite in listing.suites.iter().flatten() {
         print_suite(out, suite)?;
     }
@@ -27,7 +26,7 @@ pub(super) fn print(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
     listing.runs.as_ref().map_or(Ok(()), |runs| print_runs(out, runs))
 }
 
-fn print_runs(out: &mut impl Write, runs: &[ListedRun]) -> io::Result<()> {
+fn print_runs(out: &mut dyn Write, runs: &[ListedRun]) -> io::Result<()> {
     if runs.is_empty() {
         return writeln!(out, "no runs");
     }
@@ -69,7 +68,7 @@ fn run_cells(run: &ListedRun, suite: &SuiteResults) -> [String; 6] {
     ]
 }
 
-fn print_suite(out: &mut impl Write, suite: &ListedSuite) -> io::Result<()> {
+fn print_suite(out: &mut dyn Write, suite: &ListedSuite) -> io::Result<()> {
     let Some(name) = &suite.name else {
         let (path, errors) = (&suite.path, counted(suite.errors, "error"));
         return writeln!(out, "{path}: {errors}, see `cargo evalsuite check {path}`\n");
@@ -82,43 +81,30 @@ fn print_suite(out: &mut impl Write, suite: &ListedSuite) -> io::Result<()> {
     }
     writeln!(out)?;
     let width = output::width();
-    let rows = suite.cases.iter().map(|case| CaseRow {
-        id: &case.id,
-        place: format!("{}:{}", case.file, case.line),
-        graders: case.graders.iter().map(|grader| grader.name.as_str()).collect(),
-    });
-    let rows: Vec<CaseRow> = rows.collect();
-    let widest = |of: for<'c> fn(&'c CaseRow<'c>) -> &'c str| {
-        rows.iter().map(|row| of(row).chars().count()).max().unwrap_or_default()
-    };
-    let names = widest(|row| row.id) + widest(|row| &row.place) + 6;
+    let place = |case: &ListedCase| format!("{}:{}", case.file, case.line);
+    let graders = |case: &ListedCase| case.graders.iter().map(|grader| grader.name.clone()).collect::<Vec<_>>();
+    let widest_id = suite.cases.iter().map(|case| case.id.chars().count()).max().unwrap_or_default();
+    let widest_place = suite.cases.iter().map(|case| place(case).chars().count()).max().unwrap_or_default();
+    let names = widest_id + widest_place + 6;
     if names + GRADERS <= width {
         let mut table = table(width);
-        for row in &rows {
-            table.add_row([format!("  {}", row.id), row.place.clone(), row.graders.join(", ")]);
+        for case in &suite.cases {
+            table.add_row([format!("  {}", case.id), place(case), graders(case).join(", ")]);
         }
         print_table(out, table, |column| column < 2)?;
     } else {
         // Paths are not broken: editors and terminals open them.
-        for row in &rows {
+        for case in &suite.cases {
             let gap = if names <= width { "  " } else { "\n    " };
-            writeln!(out, "  {}{gap}{}", row.id, row.place)?;
-            print_graders(out, &row.graders, width)?;
+            writeln!(out, "  {}{gap}{}", case.id, place(case))?;
+            print_graders(out, &graders(case), width)?;
         }
     }
     writeln!(out)
 }
 
-/// What is shown of a case.
-struct CaseRow<'a> {
-    id: &'a str,
-    /// File and line.
-    place: String,
-    graders: Vec<&'a str>,
-}
-
 /// Prints names on indented lines that are as long as fits.
-fn print_graders(out: &mut impl Write, graders: &[&str], width: usize) -> io::Result<()> {
+fn print_graders(out: &mut dyn Write, graders: &[String], width: usize) -> io::Result<()> {
     let mut line = String::new();
     for (index, name) in graders.iter().enumerate() {
         let comma = if index + 1 < graders.len() { "," } else { "" };
@@ -140,7 +126,7 @@ fn table(width: usize) -> Table {
 }
 
 /// The lines of a table without the spaces that fill its last column. The cells of some columns stay on one line.
-fn print_table(out: &mut impl Write, mut table: Table, is_whole: impl Fn(usize) -> bool) -> io::Result<()> {
+fn print_table(out: &mut dyn Write, mut table: Table, is_whole: impl Fn(usize) -> bool) -> io::Result<()> {
     for column in table.column_iter_mut().filter(|column| is_whole(column.index)) {
         column.set_constraint(ColumnConstraint::ContentWidth);
     }

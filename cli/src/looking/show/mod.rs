@@ -3,8 +3,7 @@
 mod case_text;
 mod steps;
 
-use std::io;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use evalsuite_diagnostics::suggest;

@@ -1,11 +1,9 @@
 //! `cargo evalsuite probe`: test programs grade made-up results, and what they find is printed.
 
 mod probe_text;
-mod source_lines;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Output};
 use std::thread;
@@ -15,10 +13,10 @@ use evalsuite::tooling::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest
 use evalsuite_records::record::{ProbeRecord, SuiteId};
 use serde::Serialize;
 
-use crate::command_line::{OutputFormat, Probe};
+use crate::command_line::Probe;
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{print_json, say, stdout};
+use crate::platform::output::{print, say};
 use crate::platform::progress::Progress;
 use crate::running::run::suite_descriptions::{build_and_find_checks, failed, read_files, run_checks};
 use crate::running::run::tested_packages::evalsuite_feature;
@@ -116,15 +114,9 @@ fn report(command: &Probe, replies: &[ProbeReply]) -> Result<Exit> {
             }
         }
     }
-    let mut out = stdout();
-    match command.format {
-        OutputFormat::Human => probe_text::write(&mut out, &records)?,
-        OutputFormat::Json => {
-            let suites = records.iter().map(|(record, _)| *record).collect();
-            print_json(&mut out, &ProbedSuites { schema: ProbeRecord::SCHEMA, suites })?;
-        }
-    }
-    out.flush()?;
+    let suites = records.iter().map(|(record, _)| *record).collect();
+    let probed = ProbedSuites { schema: ProbeRecord::SCHEMA, suites };
+    print(command.format, &probed, |out| probe_text::write(out, &records))?;
     let found = records.iter().any(|(record, _)| record.findings().next().is_some());
     Ok(if broken { Exit::CannotWork } else { Exit::good_if(!found) })
 }

@@ -9,9 +9,6 @@ pub(crate) mod tested_packages;
 
 use std::collections::BTreeSet;
 use std::env;
-use std::ffi::OsString;
-use std::io::Write;
-use std::path::Path;
 
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
 use evalsuite_diagnostics::{Diagnostics, render};
@@ -22,21 +19,19 @@ use serde::Serialize;
 
 use self::chosen_tests::{choose_tests, chosen_by_results};
 use self::source_digest::source_digest;
-use crate::command_line::{OutputFormat, Run};
-use crate::comparing::gate::GatesAfterRun;
+use crate::command_line::Run;
 use crate::comparing::{diff, gate};
-use crate::keeping::finish;
-use crate::keeping::finish::EndedRun;
+use crate::keeping::finish::{self, EndedRun};
 use crate::locate::includes::Tracked;
 use crate::locate::{stored_runs, suite_request};
 use crate::platform::cargo_process::exit;
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{print_json, say, stdout};
+use crate::platform::output::{print, say};
 
 const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
 
 /// The result of a run of chosen cases.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct RunResult {
     /// Name and version of this format.
     #[schemars(extend("const" = "evalsuite.run_result/1"))]
@@ -70,12 +65,16 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     })?;
     let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
     let id = run_id_or_new(given.as_deref());
+    let agent_digest = match env::var_os(AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
+        Some(digest) => digest,
+        None => source_digest(command, &suites, &output)?.into(),
+    };
     let mut tests = cargo_commands::run_tests(&chosen.command(command), &chosen.tests(), progress::colors());
     tests
         .env("EVALSUITE_RUN_ID", &id)
         // Absolute: tests run in the directories of their packages.
         .env("EVALSUITE_OUTPUT", &output)
-        .env(AGENT_DIGEST, agent_digest(command, &suites, &output)?);
+        .env(AGENT_DIGEST, agent_digest);
     if let Some(trials) = command.confirm {
         tests.env("EVALSUITE_CONFIRM", trials.to_string());
     }
@@ -88,40 +87,27 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     let complete = if is_part { BTreeSet::new() } else { complete_suites(&suites, &chosen.paths()) };
     let status = progress::run(tests, chosen.cases, command.format)?;
     let run = OutputDirectory::new(output).run_directory(&id);
-    let (mut ended, mut comparison, mut gates) = (None, None, GatesAfterRun::default());
+    let mut result =
+        RunResult { schema: "evalsuite.run_result/1", tests_passed: status.success(), ..RunResult::default() };
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
-        ended = finish::finish(&run, command.format, false)?.0;
+        result.run = finish::finish(&run, command.format, false)?.0;
         if let Some(run) = StoredRun::open(&run) {
             // The exit status is that of the tests all the same.
-            comparison = diff::after_run(&run).unwrap_or_else(|error| {
+            result.comparison = diff::after_run(&run).unwrap_or_else(|error| {
                 say!("warning: the run could not be compared: {error}");
                 None
             });
-            gates = gate::after_run(&run, &suite_descriptions::names(&suites), |suite| complete.contains(suite))?;
+            let names = suite_descriptions::names(&suites);
+            (result.gates, result.unchecked_gates) = gate::after_run(&run, &names, |suite| complete.contains(suite))?;
         }
     }
-    let code = if status.success() { gates.exit().unwrap_or(Exit::Good) } else { exit(status) };
-    let mut out = stdout();
-    match command.format {
-        OutputFormat::Human => {
-            comparison.iter().try_for_each(|comparison| write!(out, "\n{comparison}"))?;
-            gates.print(&mut out)?;
-        }
-        OutputFormat::Json => {
-            let GatesAfterRun { report, unchecked } = gates;
-            let result = RunResult {
-                schema: "evalsuite.run_result/1",
-                tests_passed: status.success(),
-                run: ended,
-                comparison,
-                gates: report,
-                unchecked_gates: unchecked,
-            };
-            print_json(&mut out, &result)?;
-        }
-    }
-    Ok(code)
+    print(command.format, &result, |out| {
+        result.comparison.iter().try_for_each(|comparison| write!(out, "\n{comparison}"))?;
+        gate::write_after_run(out, result.gates.as_ref(), &result.unchecked_gates)
+    })?;
+    let gates = result.gates.as_ref().map(GateReport::verdict);
+    Ok(if status.success() { gate::exit(gates, None) } else { exit(status) })
 }
 
 /// Whether cargo would look for changes behind links that lead out of a package. They are printed: cargo says nothing while it looks.
@@ -134,14 +120,6 @@ fn has_endless_links() -> Result<bool> {
         .collect();
     problems.iter().for_each(|problem| say!("{}\n", render::text(problem, render::Style::Colored)));
     Ok(!problems.is_empty())
-}
-
-/// The digest that the user gives the agent, else that of its sources.
-fn agent_digest(command: &Run, suites: &[SuiteDescription], output: &Path) -> Result<OsString> {
-    match env::var_os(AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
-        Some(digest) => Ok(digest),
-        None => source_digest(command, suites, output).map(OsString::from),
-    }
 }
 
 /// Names of the suites all of whose tests were chosen.

@@ -1,8 +1,7 @@
 //! The file to which the tests append the steps of their cases.
 
 use std::fs::File;
-use std::io;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use evalsuite::ProgressEvent;
