@@ -233,8 +233,7 @@ const LOOKING: &[&str] = &["list", "show", "health", "report"];
 const COMPARING: &[&str] = &["accept", "diff", "gate"];
 
 /// From programs and verdicts to what is shown.
-const WATCH: &[&str] =
-    &["suites", "programs", "verdicts", "event", "end_signals", "changes", "test_process", "state", "output", "screen"];
+const WATCH: &[&str] = &["suites", "programs", "verdicts", "event", "changes", "test_process", "state", "screen"];
 
 /// From texts and positions to features, then the session and the server.
 const LSP: &[&str] = &[

@@ -1,9 +1,7 @@
 //! `cargo evalsuite watch`: checks what is saved, and runs the cases it concerns.
 
 mod changes;
-mod end_signals;
 mod event;
-mod output;
 mod programs;
 mod screen;
 mod state;
@@ -12,11 +10,12 @@ mod test_process;
 mod verdicts;
 
 use std::collections::BTreeSet;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
+use evalsuite_diagnostics::render;
 use evalsuite_records::run_directory::OutputDirectory;
 
 use self::changes::FileWatcher;
@@ -25,11 +24,16 @@ use self::programs::TestBuild;
 use self::screen::Screen;
 use self::state::State;
 use self::suites::Suites;
+use self::verdicts::Verdict;
 use crate::command_line::{Watch, WatchFormat};
 use crate::keeping::clean::clean;
 use crate::locate::{stored_runs, suite_request};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::running::run::tested_packages::evalsuite_feature;
+
+/// The first and the last line of everything that is printed about one change off a terminal, for the background matchers of editors.
+const BEGIN: &str = "evalsuite: begin";
+const END: &str = "evalsuite: end";
 
 /// How long no file changes before changes are looked at: one save is several of them.
 const QUIET: Duration = Duration::from_millis(20);
@@ -55,7 +59,8 @@ pub(crate) fn run(command: &Watch) -> Result<Exit> {
     let runs = output.join(WATCH_OUTPUT);
     clean(&OutputDirectory::new(&runs), KEPT_RUNS)?;
     let (sender, events) = mpsc::channel();
-    end_signals::forward(sender.clone())?;
+    #[cfg(unix)]
+    forward_end_signals(sender.clone())?;
     let mut files = FileWatcher::start(&suites.directories(), &output, sender.clone())?;
     let on_screen = match command.format {
         Some(format) => format == WatchFormat::Screen,
@@ -68,8 +73,10 @@ pub(crate) fn run(command: &Watch) -> Result<Exit> {
     let stopped = state.stop();
     drop(screen);
     watched.and(stopped)?;
+    // As the signal would have ended it.
+    #[cfg(unix)]
     if let Some(signal) = state.end_signal {
-        end_signals::end_by(signal)?;
+        signal_hook::low_level::emulate_default_handler(signal)?;
     }
     Ok(Exit::Good)
 }
@@ -88,11 +95,11 @@ fn watch(
             Some(screen) => screen.draw(state)?,
             None => {
                 if is_told && was_idle && !state.is_idle() {
-                    output::begin()?;
+                    print_begin()?;
                     is_told = false;
                 }
                 if state.is_idle() && !is_told {
-                    output::end(state)?;
+                    print_end(state)?;
                     is_told = true;
                 }
             }
@@ -117,7 +124,7 @@ fn watch(
             continue;
         }
         if screen.is_none() && is_told {
-            output::begin()?;
+            print_begin()?;
             is_told = false;
         }
         state.change(&changed)?;
@@ -144,4 +151,50 @@ fn handle(event: Event, events: &Receiver<Event>, state: &mut State) -> Result<O
         Event::EndSignal(signal) => state.end_signal = Some(signal),
     }
     Ok(None)
+}
+
+fn print_begin() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{BEGIN}")?;
+    out.flush()
+}
+
+/// Prints a line per problem that there is now, also of suites that did not change: a matcher forgets those of the change before.
+fn print_end(state: &State) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let mut problems = state.suites.diagnostics().ungrouped();
+    problems.sort();
+    for problem in &problems {
+        writeln!(out, "{}", render::one_line(problem))?;
+    }
+    for problem in &state.build_problems.lines {
+        writeln!(out, "{problem}")?;
+    }
+    for (test, result) in state.verdicts.shown() {
+        if result.verdict == Verdict::Failed {
+            let place = state.suites.place(&result.case).map(|(location, _)| location);
+            let (file, line, column) = place
+                .map_or(("Cargo.toml", 1, 1), |place| (place.file.as_str(), place.line.max(1), place.column.max(1)));
+            let reason = result.text.lines().find(|line| !line.trim().is_empty()).unwrap_or("failed");
+            writeln!(out, "{file}:{line}:{column}: error[failed]: {test}: {reason}")?;
+        }
+    }
+    writeln!(out, "evalsuite: {}", state.summary())?;
+    writeln!(out, "{END}")?;
+    out.flush()
+}
+
+/// Sends the signals that ask `watch` to end as events: it ends with the compilers and tests that it has started.
+#[cfg(unix)]
+fn forward_end_signals(events: mpsc::Sender<Event>) -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            // The receiver is gone when the program ends.
+            let _ = events.send(Event::EndSignal(signal));
+        }
+    });
+    Ok(())
 }

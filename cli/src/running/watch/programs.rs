@@ -177,13 +177,8 @@ fn problems(messages: &[Value], stderr: &str) -> BuildProblems {
     if !text.is_empty() {
         return BuildProblems { lines, text };
     }
-    let help = if stderr.contains("reload") {
-        "  = help: `watch` needs the feature `reload` of evalsuite: `cargo add --dev evalsuite --features reload`\n"
-    } else {
-        ""
-    };
     let last = stderr.lines().find(|line| line.starts_with("error")).unwrap_or("error: cargo failed");
-    BuildProblems { lines: vec![format!("Cargo.toml:1:1: {last}")], text: format!("{stderr}{help}") }
+    BuildProblems { lines: vec![format!("Cargo.toml:1:1: {last}")], text: stderr.to_owned() }
 }
 
 /// Where the dynamic loader finds the libraries of a test program, as in `cargo test`.
