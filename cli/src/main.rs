@@ -45,8 +45,8 @@ fn main() -> ExitCode {
         Command::Lsp(_) => plumbing::lsp::run(),
         Command::Expand(command) => plumbing::expand::run(&command),
         Command::Schema(command) => plumbing::schema::run(&command),
-        Command::Completions(command) => plumbing::completions::run(&command),
-        Command::Man(command) => plumbing::man::run(&command),
+        Command::Completions(command) => plumbing::shell_files::print_completions(&command),
+        Command::Man(command) => plumbing::shell_files::write_man_pages(&command),
     };
     match result {
         Ok(exit) => exit.into(),

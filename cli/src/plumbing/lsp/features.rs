@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use gen_lsp_types::{
     CodeActionParams, CodeLensParams, CompletionParams, DefinitionParams, ExecuteCommandParams, Hover, HoverParams,
-    Location, MarkupContent, MarkupKind, PrepareRenameParams, RenameParams, TextDocumentIdentifier,
-    TextDocumentPositionParams, TextEdit, WorkspaceEdit,
+    Location, MarkupContent, MarkupKind, PrepareRenameParams, RenameParams, TextDocumentPositionParams, TextEdit,
+    WorkspaceEdit,
 };
 use lsp_server::{ErrorCode, Request, RequestId, Response};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::case_run::CaseRun;
 use super::file_tree::FileTree;
-use super::messages::{Event, Output, error, invalid_params};
+use super::messages::{Event, error, invalid_params, log};
 use super::open_suite::OpenSuite;
 use super::session::Session;
 use super::text_lines::Lines;
@@ -35,9 +35,9 @@ struct Place {
 }
 
 impl Session {
-    pub(super) fn answer(&mut self, request: Request, out: &mut Output) -> io::Result<Response> {
+    pub(super) fn answer(&mut self, request: Request) -> io::Result<Response> {
         // What is asked is about the text that the client shows.
-        self.check(out)?;
+        self.check()?;
         let Request { id, method, params } = request;
         Ok(match method.as_str() {
             "textDocument/completion" => reply(id, params, |params| Ok(self.completion(&params))),
@@ -51,7 +51,7 @@ impl Session {
                 let mut started = None;
                 let response = reply(id, params, |params| self.execute(params).map(|command| started = Some(command)));
                 if let Some(command) = started {
-                    self.log(&command, out)?;
+                    log(&command)?;
                 }
                 response
             }
@@ -113,8 +113,7 @@ impl Session {
     }
 
     fn lenses(&mut self, params: &CodeLensParams) -> Option<Value> {
-        let TextDocumentIdentifier { uri } = &params.text_document;
-        let path = file_uri::to_path(uri)?;
+        let path = file_uri::to_path(&params.text_document.uri)?;
         let text = self.documents.text(&path)?;
         let lines = Lines::new(&text, self.encoding);
         let suites = self.workspace.of_file(&path);

@@ -15,26 +15,25 @@ pub(super) enum Event {
     CaseEnded(Ended),
 }
 
-/// Messages to the client.
-pub(super) struct Output;
+/// Sends a message that is JSON already to the client.
+pub(super) fn send_text(message: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    write!(out, "Content-Length: {}\r\n\r\n{message}", message.len())?;
+    out.flush()
+}
 
-impl Output {
-    /// Sends a message that is JSON already.
-    pub(super) fn send_text(&mut self, message: &str) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        write!(out, "Content-Length: {}\r\n\r\n{message}", message.len())?;
-        out.flush()
-    }
+pub(super) fn send(message: impl Into<Message>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    message.into().write(&mut out)?;
+    out.flush()
+}
 
-    pub(super) fn send(&mut self, message: impl Into<Message>) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        message.into().write(&mut out)?;
-        out.flush()
-    }
+pub(super) fn notify(method: &str, params: impl serde::Serialize) -> io::Result<()> {
+    send(lsp_server::Notification::new(method.to_owned(), params))
+}
 
-    pub(super) fn notify(&mut self, method: &str, params: impl serde::Serialize) -> io::Result<()> {
-        self.send(lsp_server::Notification::new(method.to_owned(), params))
-    }
+pub(super) fn log(message: &str) -> io::Result<()> {
+    notify("window/logMessage", serde_json::json!({ "type": 4, "message": message }))
 }
 
 /// The response to a request that cannot be answered.

@@ -7,7 +7,7 @@ use std::thread;
 use lsp_server::{ErrorCode, Message, Request, Response};
 
 use super::framing;
-use super::messages::{Event, Output, error, invalid_params};
+use super::messages::{Event, error, invalid_params, send, send_text};
 use super::session::Session;
 use crate::platform::cli_error::{CliError, Exit, Result};
 
@@ -16,7 +16,7 @@ pub(crate) fn run() -> Result<Exit> {
     let (sender, receiver) = channel();
     let of_input = sender.clone();
     thread::spawn(move || read_input(&of_input));
-    Server { out: Output, state: State::New, sender }.serve(&receiver)
+    Server { state: State::New, sender }.serve(&receiver)
 }
 
 fn read_input(events: &Sender<Event>) {
@@ -42,7 +42,6 @@ enum State {
 }
 
 struct Server {
-    out: Output,
     state: State,
     sender: Sender<Event>,
 }
@@ -57,7 +56,7 @@ impl Server {
                 }
                 Event::Received(Ok(Message::Notification(notification))) => {
                     if let State::Open(session) = &mut self.state {
-                        session.notification(notification, &mut self.out)?;
+                        session.notification(notification)?;
                     }
                 }
                 // To the registration of watchers, and to requests to ask for lenses again.
@@ -65,7 +64,7 @@ impl Server {
                 Event::Received(Err(reason)) => {
                     let error = serde_json::json!({ "code": ErrorCode::ParseError as i32, "message": reason });
                     let reply = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
-                    self.out.send_text(&reply)?;
+                    send_text(&reply)?;
                 }
                 Event::InputEnded(error) => {
                     let reason = error.map_or_else(|| "it ended without `exit`".to_owned(), |error| error.to_string());
@@ -73,7 +72,7 @@ impl Server {
                 }
                 Event::CaseEnded(ended) => {
                     if let State::Open(session) = &mut self.state {
-                        session.case_ended(ended, &mut self.out)?;
+                        session.case_ended(ended)?;
                     }
                 }
             }
@@ -86,7 +85,7 @@ impl Server {
             return Ok(event);
         }
         if let State::Open(session) = &mut self.state {
-            session.check(&mut self.out)?;
+            session.check()?;
         }
         Ok(events.recv().unwrap_or(Event::InputEnded(None)))
     }
@@ -111,9 +110,9 @@ impl Server {
                 self.state = State::Closed;
                 Response::new_ok(id, ())
             }
-            State::Open(session) => session.answer(request, &mut self.out)?,
+            State::Open(session) => session.answer(request)?,
             State::Closed => error(id, ErrorCode::InvalidRequest, "the server is shut down"),
         };
-        self.out.send(response)
+        send(response)
     }
 }

@@ -21,7 +21,7 @@ use super::case_run::Ended;
 use super::diagnostics::Published;
 use super::documents::Documents;
 use super::lens::LastRuns;
-use super::messages::{Event, Output};
+use super::messages::{Event, log, notify, send};
 use super::text_lines::{Encoding, Lines};
 use super::workspace::Workspace;
 use super::{case_run, file_uri};
@@ -106,10 +106,10 @@ impl Session {
         })
     }
 
-    pub(super) fn notification(&mut self, notification: Notification, out: &mut Output) -> io::Result<()> {
+    pub(super) fn notification(&mut self, notification: Notification) -> io::Result<()> {
         let Notification { method, params } = notification;
         let handled = match method.as_str() {
-            "initialized" => return self.register_watchers(out),
+            "initialized" => return self.register_watchers(),
             "textDocument/didOpen" => with(params, |params| self.opened(params)),
             "textDocument/didChange" => with(params, |params| self.changed(params)),
             "textDocument/didSave" => with(params, |params| self.saved(params)),
@@ -121,7 +121,7 @@ impl Session {
             // Others, such as `$/cancelRequest`, may be ignored.
             _ => Ok(()),
         };
-        handled.or_else(|error| self.log(&format!("{method}: {error}"), out))
+        handled.or_else(|error| log(&format!("{method}: {error}")))
     }
 
     fn opened(&mut self, params: DidOpenTextDocumentParams) {
@@ -198,7 +198,7 @@ impl Session {
     }
 
     /// Checks what has changed, and publishes the diagnostics.
-    pub(super) fn check(&mut self, out: &mut Output) -> io::Result<()> {
+    pub(super) fn check(&mut self) -> io::Result<()> {
         let Pending { everything, changed, stale, saved } = std::mem::take(&mut self.pending);
         if !everything && changed.is_empty() && stale.is_empty() && saved.is_empty() {
             return Ok(());
@@ -215,11 +215,11 @@ impl Session {
             self.workspace.suites.iter_mut().filter(|suite| suite.reads(path)).for_each(|suite| suite.probe(path));
         }
         for params in self.published.update(&self.workspace.suites, &self.documents, self.encoding) {
-            out.notify("textDocument/publishDiagnostics", params)?;
+            notify("textDocument/publishDiagnostics", params)?;
         }
         if everything {
             for call in std::mem::take(&mut self.workspace.unread) {
-                self.log(&format!("cannot read the arguments of a call: {call}"), out)?;
+                log(&format!("cannot read the arguments of a call: {call}"))?;
             }
         }
         if self.traces {
@@ -227,13 +227,13 @@ impl Session {
             let suites = counted(self.workspace.suites.len(), "suite");
             let message = format!("checked {suites}, {} read", counted(read, "file"));
             let verbose = Some(format!("{:.1} ms", start.elapsed().as_secs_f64() * 1000.0));
-            out.notify("$/logTrace", LogTraceParams { message, verbose })?;
+            notify("$/logTrace", LogTraceParams { message, verbose })?;
         }
         Ok(())
     }
 
     /// Tells how a case ended.
-    pub(super) fn case_ended(&mut self, ended: Ended, out: &mut Output) -> io::Result<()> {
+    pub(super) fn case_ended(&mut self, ended: Ended) -> io::Result<()> {
         self.is_running = false;
         let (kind, message) = match &ended.result {
             Ok(true) => (3, format!("{}: passed", ended.case)),
@@ -241,16 +241,16 @@ impl Session {
             Err(error) => (1, format!("{}: {error}", ended.case)),
         };
         if !ended.output.is_empty() {
-            self.log(&ended.output, out)?;
+            log(&ended.output)?;
         }
-        out.notify("window/showMessage", json!({ "type": kind, "message": message }))?;
+        notify("window/showMessage", json!({ "type": kind, "message": message }))?;
         if self.refreshes_lenses {
-            self.ask("workspace/codeLens/refresh", Value::Null, out)?;
+            self.ask("workspace/codeLens/refresh", Value::Null)?;
         }
         Ok(())
     }
 
-    fn register_watchers(&mut self, out: &mut Output) -> io::Result<()> {
+    fn register_watchers(&mut self) -> io::Result<()> {
         if !self.watches {
             return Ok(());
         }
@@ -261,16 +261,12 @@ impl Session {
             "method": "workspace/didChangeWatchedFiles",
             "registerOptions": { "watchers": watchers },
         });
-        self.ask("client/registerCapability", json!({ "registrations": [registration] }), out)
+        self.ask("client/registerCapability", json!({ "registrations": [registration] }))
     }
 
-    fn ask(&mut self, method: &str, params: Value, out: &mut Output) -> io::Result<()> {
+    fn ask(&mut self, method: &str, params: Value) -> io::Result<()> {
         self.requests += 1;
-        out.send(Request::new(self.requests.into(), method.to_owned(), params))
-    }
-
-    pub(super) fn log(&self, message: &str, out: &mut Output) -> io::Result<()> {
-        out.notify("window/logMessage", json!({ "type": 4, "message": message }))
+        send(Request::new(self.requests.into(), method.to_owned(), params))
     }
 }
 
@@ -281,12 +277,12 @@ fn with<P: DeserializeOwned>(params: Value, handle: impl FnOnce(P)) -> Result<()
 /// The directories that are open in the editor.
 #[expect(deprecated, reason = "clients without folders name one root")]
 fn roots(params: &InitializeParams) -> Vec<PathBuf> {
-    let folders: Vec<Uri> = match &params.workspace_folders_initialize_params.workspace_folders {
-        Some(WorkspaceFolders::WorkspaceFolderList(folders)) => {
-            folders.iter().map(|folder| folder.uri.clone()).collect()
-        }
+    let mut uris: Vec<&Uri> = match &params.workspace_folders_initialize_params.workspace_folders {
+        Some(WorkspaceFolders::WorkspaceFolderList(folders)) => folders.iter().map(|folder| &folder.uri).collect(),
         _ => Vec::new(),
     };
-    let uris = if folders.is_empty() { params.root_uri.iter().cloned().collect() } else { folders };
-    uris.iter().filter_map(file_uri::to_path).collect()
+    if uris.is_empty() {
+        uris.extend(&params.root_uri);
+    }
+    uris.into_iter().filter_map(file_uri::to_path).collect()
 }
