@@ -60,7 +60,6 @@ pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
     ("looking/list/mod.rs", "`Cargo.toml`"),
     ("plumbing/lsp/definition.rs", "directories of suites"),
     ("running/probe/mod.rs", "the progress and the replies of the test programs, in a temporary directory"),
-    ("running/probe/probe_text.rs", "the files of the suite"),
     ("running/run/progress/progress_file.rs", "a file that the command line makes for the test programs that it runs"),
     ("running/run/source_digest.rs", "sources of packages"),
     ("running/run/suite_descriptions.rs", "a temporary directory of the command line"),

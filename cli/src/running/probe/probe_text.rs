@@ -1,26 +1,24 @@
 //! The result of a probe as text.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::io::{self, Write};
-use std::path::PathBuf;
-use std::{env, fs};
+use std::path::Path;
 
-use evalsuite_diagnostics::{Diagnostic, Excerpt, Position, SourceRange, counted, render, terminal};
+use evalsuite_diagnostics::{Diagnostic, Position, counted, render};
 use evalsuite_discovery::workspace_around;
+use evalsuite_loader::source::{Files, Span, plain_text};
 use evalsuite_records::record::{ProbeRecord, Share};
 
 /// Most cases that are named for one reason.
 const SHOWN: usize = 5;
 
-/// Longest line of a file that is shown, in characters.
-const LONG: usize = 160;
-
 /// Writes the findings of each suite, then a summary of each.
 pub(super) fn write(out: &mut dyn Write, records: &[(&ProbeRecord, &str)]) -> io::Result<()> {
-    let mut sources = SourceLines { root: workspace_around(&env::current_dir()?), texts: BTreeMap::new() };
+    let workspace = workspace_around(&env::current_dir()?);
     for (record, _) in records {
         for finding in record.findings() {
-            writeln!(out, "{}\n", render::text(&sources.show(finding), render::Style::Colored))?;
+            writeln!(out, "{}\n", render::text(&with_lines(finding, &workspace), render::Style::Colored))?;
         }
     }
     for (record, label) in records {
@@ -69,38 +67,17 @@ fn not_probed(record: &ProbeRecord) -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// The files of a workspace, by their displayed paths: test programs know only the places of findings.
-struct SourceLines {
-    root: PathBuf,
-    texts: BTreeMap<String, Vec<String>>,
-}
-
-impl SourceLines {
-    /// The finding with the lines at its places.
-    fn show(&mut self, finding: &Diagnostic) -> Diagnostic {
-        finding.clone().map_places(|place| self.with_line(place))
-    }
-
-    fn with_line(&mut self, place: SourceRange) -> SourceRange {
-        let Some(start) = place.start().filter(|_| place.excerpt.is_none()) else { return place };
-        let lines = self.texts.entry(place.file.clone()).or_insert_with(|| {
-            // A file that cannot be read is shown by its name.
-            let text = fs::read_to_string(self.root.join(&place.file)).unwrap_or_default();
-            text.lines().map(str::to_owned).collect()
-        });
-        let index = start.line.saturating_sub(1) as usize;
-        let Some(line) = lines.get(index).filter(|line| line.chars().count() <= LONG) else { return place };
-        let before: String = line.chars().take(start.column.saturating_sub(1) as usize).collect();
-        let (before, rest) = (terminal::line(&before), terminal::line(line[before.len()..].trim_end()));
-        let columns = u32::try_from(rest.chars().count()).unwrap_or(u32::MAX);
-        let end = Position { line: start.line, column: start.column.saturating_add(columns) };
-        let excerpt = Excerpt {
-            line: start.line,
-            column: start.column,
-            mark: before.len()..before.len() + rest.len(),
-            text: before + &rest,
-            next_line: lines.get(index + 1).map(|line| terminal::line(line)).unwrap_or_default(),
-        };
-        SourceRange::new(place.file, start, end, Some(excerpt))
-    }
+/// The finding with the lines at its places up to their ends: test programs know only where they begin.
+fn with_lines(finding: &Diagnostic, workspace: &Path) -> Diagnostic {
+    finding.clone().map_places(|mut place| {
+        // A file that cannot be read is shown by its name.
+        let path = workspace.join(&place.file);
+        if let (Some(start), None, Some(text)) = (place.start(), &place.excerpt, plain_text(&path)) {
+            let files = Files::new(workspace);
+            let next_line = Position { line: start.line.saturating_add(1), column: 1 };
+            let span = Span::new(files.add_text(&path, text.into(), [0; 32]), start, next_line);
+            place.excerpt = files.locate(span).excerpt;
+        }
+        place
+    })
 }
