@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use evalsuite::RunOptions;
 use evalsuite::tooling::AnswerPairs;
-use evalsuite_records::record::{AnswerPair, Baseline, PairRecord};
+use evalsuite_records::record::{AnswerPair, Baseline};
 use evalsuite_records::run_directory::{LATEST, StoredRun};
 use evalsuite_report::{
     CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, answer_pairs, answer_pairs_with_accepted,
@@ -41,21 +41,7 @@ pub(crate) fn run(command: &Diff) -> Result<Exit> {
     }
     let comparison = match &command.judge {
         None => compare(&run, standard, &options)?,
-        Some(judge) if command.baseline => {
-            let run = RunData::read(run.path())?;
-            let baselines = baselines_of(&run)?;
-            let asked = accepted_pairs(command, &baselines, &run, &options)?;
-            let repeat = format!("cargo evalsuite diff {} --baseline", run.run_id);
-            let judged = judge_answers(command, judge.as_deref(), asked, (BASELINE, &run), repeat)?;
-            Comparison::with_baselines(&baselines, &run, &options).with_judged_answers(&judged, &run, &options)
-        }
-        Some(judge) => {
-            let [base, run] = [RunData::read(base_of(&run, standard)?.path())?, RunData::read(run.path())?];
-            let asked = answer_pairs(&base, &run, command.criteria.as_deref(), &options);
-            let repeat = format!("cargo evalsuite diff {} {}", base.run_id, run.run_id);
-            let judged = judge_answers(command, judge.as_deref(), asked, (&base.run_id, &run), repeat)?;
-            Comparison::new(&base, &run, &options).with_judged_answers(&judged, &run, &options)
-        }
+        Some(judge) => judged_comparison(command, judge.as_deref(), &run, standard, &options)?,
     };
     let mut out = stdout();
     match command.format {
@@ -93,19 +79,31 @@ fn accepted_pairs(
     Ok(asked)
 }
 
-/// What a judge says about the answers of the base, which is named, and those of a run.
-fn judge_answers(
+/// The comparison, with what a judge says about the answers of both runs.
+fn judged_comparison(
     command: &Diff,
     judge: Option<&str>,
-    asked: Vec<AnswerPair>,
-    (base, run): (&str, &RunData),
-    repeat: String,
-) -> Result<Vec<PairRecord>> {
+    stored: &StoredRun,
+    standard: Standard<'_>,
+    options: &CompareOptions,
+) -> Result<Comparison> {
+    let run = RunData::read(stored.path())?;
+    let (base, asked, comparison) = if command.baseline {
+        let baselines = baselines_of(&run)?;
+        let asked = accepted_pairs(command, &baselines, &run, options)?;
+        (BASELINE.to_owned(), asked, Comparison::with_baselines(&baselines, &run, options))
+    } else {
+        let base = RunData::read(base_of(stored, standard)?.path())?;
+        let asked = answer_pairs(&base, &run, command.criteria.as_deref(), options);
+        let comparison = Comparison::new(&base, &run, options);
+        (base.run_id, asked, comparison)
+    };
     if let Some(name) = judge.filter(|name| command.targets.iter().any(|target| target == name)) {
         let message = format!("`{name}` cannot be the judge: it is one of the compared targets");
         return Err(CliError::new(message));
     }
-    let repeat = format!("{repeat} --judge {}", judge.unwrap_or_default());
+    let named = if command.baseline { format!("{} --baseline", run.run_id) } else { format!("{base} {}", run.run_id) };
+    let repeat = format!("cargo evalsuite diff {named} --judge {}", judge.unwrap_or_default());
     let pairs = AnswerPairs {
         pairs: asked,
         package_root: env::current_dir()?,
@@ -114,9 +112,9 @@ fn judge_answers(
         repeat: repeat.trim_end().to_owned(),
         judge: None,
         judge_name: judge.map(str::to_owned),
-        judges_of_run: judges_of(run),
+        judges_of_run: judges_of(&run),
     };
-    Ok(pairs.judge(&RunOptions::new())?)
+    Ok(comparison.with_judged_answers(&pairs.judge(&RunOptions::new())?, &run, options))
 }
 
 /// What a run is compared with.

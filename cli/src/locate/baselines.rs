@@ -66,26 +66,24 @@ pub(crate) fn files(run: &RunData) -> Result<Vec<BaselineFile<'_>>> {
 
 /// The baselines of a run's suites, as far as there are any. Each names its suite as the run does.
 pub(crate) fn read(run: &RunData) -> Result<Vec<Baseline>> {
-    existing(files(run)?.into_iter().map(|file| {
-        Ok(read_baseline(&file.path)?.map(|mut baseline| {
-            baseline.header.suite.clone_from(&file.suite.name);
-            baseline
-        }))
-    }))
+    read_existing(run, |file| {
+        let mut baseline = read_baseline(&file.path)?;
+        baseline.iter_mut().for_each(|baseline| baseline.header.suite.clone_from(&file.suite.name));
+        Ok(baseline)
+    })
 }
 
 /// The accepted answers of a run's suites, as far as there are any.
 pub(crate) fn read_answers(run: &RunData) -> Result<Vec<AcceptedAnswers>> {
-    existing(files(run)?.into_iter().map(|file| {
-        Ok(read_accepted_answers(&file.answers)?.map(|mut answers| {
-            answers.header.suite.clone_from(&file.suite.name);
-            answers
-        }))
-    }))
+    read_existing(run, |file| {
+        let mut answers = read_accepted_answers(&file.answers)?;
+        answers.iter_mut().for_each(|answers| answers.header.suite.clone_from(&file.suite.name));
+        Ok(answers)
+    })
 }
 
-fn existing<T>(read: impl Iterator<Item = Result<Option<T>>>) -> Result<Vec<T>> {
-    read.filter_map(Result::transpose).collect()
+fn read_existing<T>(run: &RunData, read: impl Fn(&BaselineFile<'_>) -> Result<Option<T>>) -> Result<Vec<T>> {
+    files(run)?.iter().filter_map(|file| read(file).transpose()).collect()
 }
 
 /// The probes of a run's suites, as far as there are any: of a suite whose package is not in this workspace there is none. Each names its

@@ -83,16 +83,25 @@ impl ConvertedSuite {
 pub(crate) fn run(command: &Convert) -> Result<Exit> {
     let kind = command.from.map_or_else(|| SourceKind::of(&command.source), Ok)?;
     let source = Source::new(&command.source).allow_outside(command.allow_outside.iter().cloned());
-    let conversion = match (kind, layout(command.layout)) {
+    // Where the cases of an eval file are; `None` for tasks.
+    let placement = match command.layout {
+        None | Some(CaseLayout::File) => Some(CasePlacement::File),
+        Some(CaseLayout::Directories) => Some(CasePlacement::Directories),
+        Some(CaseLayout::Tasks) => None,
+    };
+    let written = |suite: NewSuite| match placement {
+        Some(placement) => suite.in_layout(placement),
+        None => suite.as_tasks(),
+    };
+    let mut conversion = match (kind, placement) {
         (SourceKind::Suite, _) if command.layout.is_none() => {
             return Err(CliError::new("`--layout` is missing: file, directories or tasks"));
         }
-        (SourceKind::Suite, Some(layout)) => between_layouts(source.clone(), layout),
-        (SourceKind::Suite, None) => to_tasks(source.clone()),
-        (SourceKind::Promptfoo, layout) => from_promptfoo(source.clone()).map(|suite| written(suite, layout)),
-        (SourceKind::Harbor, layout) => from_harbor(source.clone()).map(|suite| written(suite, layout)),
+        (SourceKind::Suite, Some(placement)) => between_layouts(source.clone(), placement)?,
+        (SourceKind::Suite, None) => to_tasks(source.clone())?,
+        (SourceKind::Promptfoo, _) => written(from_promptfoo(source.clone())?),
+        (SourceKind::Harbor, _) => written(from_harbor(source.clone())?),
     };
-    let mut conversion = conversion?;
     let style = match command.format {
         OutputFormat::Human => render::Style::Colored,
         OutputFormat::Json => render::Style::Plain,
@@ -160,31 +169,9 @@ impl SourceKind {
     }
 }
 
-/// The layout of an eval file; `None` for tasks.
-fn layout(layout: Option<CaseLayout>) -> Option<CasePlacement> {
-    match layout {
-        None | Some(CaseLayout::File) => Some(CasePlacement::File),
-        Some(CaseLayout::Directories) => Some(CasePlacement::Directories),
-        Some(CaseLayout::Tasks) => None,
-    }
-}
-
-fn written(suite: NewSuite, layout: Option<CasePlacement>) -> Conversion {
-    match layout {
-        Some(layout) => suite.in_layout(layout),
-        None => suite.as_tasks(),
-    }
-}
-
 fn suite_directory(source: &Path) -> &Path {
-    if source.is_dir() {
-        source
-    } else {
-        skill_directory(source)
-            .or(source.parent())
-            .filter(|parent| !parent.as_os_str().is_empty())
-            .unwrap_or(Path::new("."))
-    }
+    let around = || skill_directory(source).or(source.parent()).filter(|parent| !parent.as_os_str().is_empty());
+    if source.is_dir() { source } else { around().unwrap_or(Path::new(".")) }
 }
 
 /// Writes the suite, and returns the problems that it has.
