@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite_diagnostics::Severity;
-use evalsuite_loader::{Loaded, load};
+use evalsuite_loader::{Request, load};
 use evalsuite_records::record::{OutcomeCounts, SuiteId};
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::RunData;
@@ -124,18 +124,12 @@ pub(crate) fn run(command: &List) -> Result<Exit> {
 
 /// The suites at or below the paths, or those of the package or workspace.
 fn suites(named: &[PathBuf]) -> Result<Vec<ListedSuite>> {
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for path in named {
-        paths.extend(suite_request::suites_at(path)?);
-    }
-    if named.is_empty() {
-        paths = suite_request::suites_here()?;
-    }
-    let mut suites = Vec::new();
-    for path in paths {
-        let request = suite_request::request(&path)?;
-        suites.push(listed_suite(package_name(&request.package_root), request.entry.clone(), load(&request)));
-    }
+    let paths = match named {
+        [] => suite_request::suites_here()?,
+        _ => named.iter().map(|path| suite_request::suites_at(path)).collect::<Result<Vec<_>>>()?.concat(),
+    };
+    let listed = |path: &PathBuf| Ok(listed_suite(&suite_request::request(path)?));
+    let mut suites = paths.iter().map(listed).collect::<Result<Vec<_>>>()?;
     label(&mut suites);
     Ok(suites)
 }
@@ -161,7 +155,8 @@ fn label(suites: &mut [ListedSuite]) {
     }
 }
 
-fn listed_suite(package: Option<String>, path: String, loaded: Loaded) -> ListedSuite {
+fn listed_suite(request: &Request) -> ListedSuite {
+    let (package, path, loaded) = (package_name(&request.package_root), request.entry.clone(), load(request));
     let errors = loaded.diagnostics.iter().filter(|found| found.severity() == Severity::Error).count();
     let Some(loaded) = loaded.suite else {
         return ListedSuite { package, path, errors, ..ListedSuite::default() };
@@ -185,9 +180,7 @@ fn listed_suite(package: Option<String>, path: String, loaded: Loaded) -> Listed
 
 /// The graders of a case and its turns. Without any, a judge grades by the criteria.
 fn graders(case: &Case) -> Vec<ListedGrader> {
-    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
-    let graders = case.graders.iter().chain(turns.flat_map(|turn| &turn.graders));
-    let mut listed: Vec<ListedGrader> = graders.map(listed_grader).collect();
+    let mut listed: Vec<ListedGrader> = case.all_graders().map(listed_grader).collect();
     if listed.is_empty() && case.conversation.is_none() {
         let implicit = GraderConfig::LlmGrader(LlmGrader::default());
         listed.push(listed_grader(&Grader::new("llm-grader", case.location.clone(), implicit)));

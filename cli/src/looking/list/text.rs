@@ -82,14 +82,15 @@ fn print_suite(out: &mut dyn Write, suite: &ListedSuite) -> io::Result<()> {
     writeln!(out)?;
     let width = output::width();
     let place = |case: &ListedCase| format!("{}:{}", case.file, case.line);
-    let graders = |case: &ListedCase| case.graders.iter().map(|grader| grader.name.clone()).collect::<Vec<_>>();
+    let graders =
+        |case: &ListedCase| case.graders.iter().map(|grader| grader.name.as_str()).collect::<Vec<_>>().join(", ");
     let widest_id = suite.cases.iter().map(|case| case.id.chars().count()).max().unwrap_or_default();
     let widest_place = suite.cases.iter().map(|case| place(case).chars().count()).max().unwrap_or_default();
     let names = widest_id + widest_place + 6;
     if names + GRADERS <= width {
         let mut table = table(width);
         for case in &suite.cases {
-            table.add_row([format!("  {}", case.id), place(case), graders(case).join(", ")]);
+            table.add_row([format!("  {}", case.id), place(case), graders(case)]);
         }
         print_table(out, table, |column| column < 2)?;
     } else {
@@ -97,25 +98,14 @@ fn print_suite(out: &mut dyn Write, suite: &ListedSuite) -> io::Result<()> {
         for case in &suite.cases {
             let gap = if names <= width { "  " } else { "\n    " };
             writeln!(out, "  {}{gap}{}", case.id, place(case))?;
-            print_graders(out, &graders(case), width)?;
+            let mut below = table(width.saturating_sub(2));
+            below.add_row([graders(case)]);
+            for line in below.lines().filter(|line| !line.trim().is_empty()) {
+                writeln!(out, "    {}", line.trim())?;
+            }
         }
     }
     writeln!(out)
-}
-
-/// Prints names on indented lines that are as long as fits.
-fn print_graders(out: &mut dyn Write, graders: &[String], width: usize) -> io::Result<()> {
-    let mut line = String::new();
-    for (index, name) in graders.iter().enumerate() {
-        let comma = if index + 1 < graders.len() { "," } else { "" };
-        if !line.is_empty() && 5 + line.chars().count() + name.chars().count() + comma.len() > width {
-            writeln!(out, "    {line}")?;
-            line.clear();
-        }
-        let space = if line.is_empty() { "" } else { " " };
-        line.push_str(&format!("{space}{name}{comma}"));
-    }
-    if line.is_empty() { Ok(()) } else { writeln!(out, "    {line}") }
 }
 
 fn table(width: usize) -> Table {
