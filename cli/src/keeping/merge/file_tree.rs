@@ -1,10 +1,10 @@
 //! Comparison and copies of files and directories with everything in them.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::{fs, io};
 
+use evalsuite_records::digest::sha256_of;
 use evalsuite_records::run_directory::open_run_file;
 use walkdir::WalkDir;
 
@@ -26,7 +26,8 @@ fn is_same_file(one: &walkdir::DirEntry, other: &walkdir::DirEntry) -> io::Resul
     Ok(if one.path_is_symlink() {
         fs::read_link(one.path())? == fs::read_link(other.path())?
     } else if one.file_type().is_file() {
-        one.metadata()?.len() == other.metadata()?.len() && have_same_bytes(open(one.path())?, open(other.path())?)?
+        one.metadata()?.len() == other.metadata()?.len()
+            && sha256_of(open(one.path())?)? == sha256_of(open(other.path())?)?
     } else {
         true
     })
@@ -59,23 +60,6 @@ pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
 /// Opens a regular file of a part.
 fn open(path: &Path) -> io::Result<File> {
     open_run_file(path.parent().unwrap_or(Path::new("")), Path::new(path.file_name().unwrap_or_default()))
-}
-
-/// Whether two files have the same bytes, whatever their size.
-fn have_same_bytes(one: File, other: File) -> io::Result<bool> {
-    let (mut one, mut other) = (BufReader::new(one), BufReader::new(other));
-    loop {
-        let (left, right) = (one.fill_buf()?, other.fill_buf()?);
-        let length = left.len().min(right.len());
-        if left[..length] != right[..length] || left.is_empty() != right.is_empty() {
-            return Ok(false);
-        }
-        if length == 0 {
-            return Ok(true);
-        }
-        one.consume(length);
-        other.consume(length);
-    }
 }
 
 fn sorted_walk(path: &Path) -> impl Iterator<Item = walkdir::Result<walkdir::DirEntry>> {
