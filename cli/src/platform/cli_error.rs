@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::io;
+use std::iter::successors;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -107,7 +108,7 @@ pub(crate) trait ErrorContext<T> {
     fn of(self, command: &Command) -> Result<T>;
 }
 
-impl<T, E: Error> ErrorContext<T> for std::result::Result<T, E> {
+impl<T, E: Error + 'static> ErrorContext<T> for std::result::Result<T, E> {
     fn at(self, path: &Path) -> Result<T> {
         self.map_err(|error| CliError::new(format!("{}: {}", path.display(), with_causes(&error))))
     }
@@ -117,12 +118,7 @@ impl<T, E: Error> ErrorContext<T> for std::result::Result<T, E> {
     }
 }
 
-fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    text
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let causes = successors(Some(error), |&error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
