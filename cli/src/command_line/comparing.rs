@@ -19,9 +19,7 @@ use super::OutputFormat;
 /// graders of RUN asked. With --baseline, the answers written by `accept --answers` are compared with those of the run. The cost of the judge is
 /// printed, and is not limited by a budget.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite diff\n  cargo evalsuite diff --baseline --by bucket\n  cargo evalsuite diff --judge\n  cargo evalsuite diff --baseline --judge\n  cargo evalsuite diff --targets small large --judge --criteria \"Is friendly\"\n  cargo evalsuite diff 20261121T080000Z-1f2e3d\n  cargo evalsuite diff 20261121T080000Z-1f2e3d latest --margin 0.02"
-)]
+#[command(after_help = super::help::examples("diff"))]
 pub(crate) struct Diff {
     /// Earlier run: its id or directory [default: the newest run of the merge base with the default branch, else the newest run before
     /// RUN, that has a case in common with RUN]
@@ -69,9 +67,7 @@ pub(crate) enum DiffFormat {
 /// status: 0 if all gates are met, 1 if one is missed or the run has a regression, 2 if a run does not exist or a gate is invalid, 4 if a
 /// gate cannot be decided: no cases, missing or torn results, or too few cases to compare.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite gate\n  cargo evalsuite gate --require \"suite:shop p95(time) <= 60s\"\n  cargo evalsuite gate --require \"score >= 0.8 per bucket\" --baseline"
-)]
+#[command(after_help = super::help::examples("gate"))]
 pub(crate) struct Gate {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
@@ -120,9 +116,7 @@ pub(crate) struct ComparisonArguments {
 /// case has two or more trials and all of them failed, or with `--force`. Prints what changed and what was kept. Exit status: 0 on success,
 /// also if results were kept; 2 if the run does not exist, is still running or has no cases, or a file cannot be written.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite accept\n  cargo evalsuite accept latest --force refund-large\n  cargo evalsuite accept --answers"
-)]
+#[command(after_help = super::help::examples("accept"))]
 pub(crate) struct Accept {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]

@@ -15,6 +15,15 @@ const GROUPS: [(&str, &str); 6] = [
     ("For editors, shells and debugging", "lsp"),
 ];
 
+/// The examples of all commands: a line with `#` and the name of a command, then what the end of its help shows, then an empty line.
+const EXAMPLES: &str = include_str!("../../assets/examples.txt");
+
+/// The examples of a command, named with the command that it is a part of.
+pub(super) fn examples(command: &str) -> &'static str {
+    let (_, rest) = EXAMPLES.split_once(&format!("# {command}\n")).unwrap_or_default();
+    rest.split("\n\n").next().unwrap_or_default().trim_end()
+}
+
 /// Clap's layout of the help, with headings in the list of commands.
 pub(super) fn template() -> StyledStr {
     format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}\n{{options}}{{after-help}}", commands()).into()

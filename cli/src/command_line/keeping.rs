@@ -12,9 +12,7 @@ use super::OutputFormat;
 /// a nextest run of some of the tests, or if several processes share one `EVALSUITE_RUN_ID`. Exit status: 0 on success, 1 if a hook failed
 /// or a case has no record, 2 if tests are still running or the run does not exist, 4 if tests were not started.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite finish\n  cargo evalsuite finish 20261121T080000Z-1f2e3d\n  cargo evalsuite finish --partial"
-)]
+#[command(after_help = super::help::examples("finish"))]
 pub(crate) struct Finish {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
@@ -32,9 +30,7 @@ pub(crate) struct Finish {
 /// The parts must have the same run id (set `EVALSUITE_RUN_ID`), the same commit and the same suite files. Exit status: 0 on success, 1 if
 /// the parts contradict each other, 2 if a part is missing or the merged run already exists. Nothing is written unless the merge succeeds.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite merge shard-1 shard-2\n  cargo evalsuite merge shard-1 shard-2 --into target/evalsuite"
-)]
+#[command(after_help = super::help::examples("merge"))]
 pub(crate) struct Merge {
     /// Parts: run directories, or output directories, whose newest run is used
     #[arg(required = true)]
@@ -51,7 +47,7 @@ pub(crate) struct Merge {
 ///
 /// Runs whose tests are still running are kept. Exit status: 0 on success, 2 if a run cannot be removed.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo evalsuite clean --keep 20")]
+#[command(after_help = super::help::examples("clean"))]
 pub(crate) struct Clean {
     /// Number of runs to keep; the newest are kept
     #[arg(long, value_name = "N")]

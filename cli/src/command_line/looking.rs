@@ -12,9 +12,7 @@ use super::{OutputFormat, positive};
 /// Cases are listed with their graders, runs with their results, the newest first. Exit status: 0 on success, 1 if a suite has errors, 2 if
 /// a path does not exist or a run cannot be read.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite list\n  cargo evalsuite list suites/shop --format json\n  cargo evalsuite list --runs"
-)]
+#[command(after_help = super::help::examples("list"))]
 pub(crate) struct List {
     /// Suites, or directories to search for suites [default: the package or workspace of the current directory]
     pub(crate) paths: Vec<PathBuf>,
@@ -31,9 +29,7 @@ pub(crate) struct List {
 /// Works for finished, running and merged runs, and does not need the sources of the suites. Missing and torn records are listed on
 /// standard error, and in HTML and Markdown. Exit status: 0 on success, 2 if a file cannot be written or the run does not exist.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite report\n  cargo evalsuite report --html report.html\n  cargo evalsuite report --format github --markdown \"$GITHUB_STEP_SUMMARY\"\n  cargo evalsuite report latest --junit evals.xml --csv evals.csv\n  cargo evalsuite report --inspect-log logs --otel otel --trace trace.json"
-)]
+#[command(after_help = super::help::examples("report"))]
 pub(crate) struct Report {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
@@ -124,9 +120,7 @@ pub(crate) enum ReportedCases {
 /// trajectory.json. On a terminal, the output goes through `PAGER`; an empty `PAGER` disables the pager. Exit status: 0 on success, 2 if a
 /// file or run cannot be read, or if the case, trial or step does not exist.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite show refund-large\n  cargo evalsuite show refund-large --trial 1 --step 3\n  cargo evalsuite show trajectory.json --html transcript.html"
-)]
+#[command(after_help = super::help::examples("show"))]
 pub(crate) struct Show {
     /// Id or test name of a case, or ATIF files
     #[arg(required = true, value_name = "CASE|FILE")]
@@ -155,7 +149,7 @@ pub(crate) struct Show {
 /// trial; and judges whose model, replies to equal prompts, or agreement with people has changed. Exit status: 0 on success, 2 if there
 /// are no such runs.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  cargo evalsuite health\n  cargo evalsuite health shop --window 20 --format json")]
+#[command(after_help = super::help::examples("health"))]
 pub(crate) struct Health {
     /// Names of suites [default: all]
     #[arg(value_name = "SUITE")]

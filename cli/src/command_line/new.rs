@@ -9,9 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 /// Without a subcommand, creates a suite. On a terminal, asks for missing arguments. Prints the files that were created and changed;
 /// existing files are not overwritten. Exit status: 0 on success, 2 if nothing was written.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite new\n  cargo evalsuite new suite shop --layout tasks --ci\n  cargo evalsuite new case refund --input \"Money back!\" --contains refund\n  cargo evalsuite new grader polite"
-)]
+#[command(after_help = super::help::examples("new"))]
 pub(crate) struct New {
     #[command(subcommand)]
     pub(crate) item: Option<NewItem>,
@@ -32,9 +30,7 @@ pub(crate) enum NewItem {
 ///
 /// If the suite exists, `--ci`, `--nextest` and `--editor` add their settings and leave the suite unchanged.
 #[derive(Debug, Default, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite new suite\n  cargo evalsuite new suite shop --layout tasks --nextest\n  cargo evalsuite new suite pdf-forms --layout skill"
-)]
+#[command(after_help = super::help::examples("new suite"))]
 pub(crate) struct NewSuite {
     /// Name of the suite, which is created in suites/NAME, or of the skill, in skills/NAME [default: basics]
     pub(crate) name: Option<String>,
@@ -76,9 +72,7 @@ pub(crate) enum LayoutName {
 
 /// Create a case in a suite
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite new case refund --input \"Money back!\" --contains refund\n  cargo evalsuite new case polite --input \"Late!\" --criteria \"Stays polite.\""
-)]
+#[command(after_help = super::help::examples("new case"))]
 pub(crate) struct NewCase {
     /// Id of the case
     pub(crate) id: Option<String>,
@@ -101,7 +95,7 @@ pub(crate) struct NewCase {
 
 /// Create a grader in Rust: a function, and its name in the call that includes the suite
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo evalsuite new grader polite --suite suites/shop")]
+#[command(after_help = super::help::examples("new grader"))]
 pub(crate) struct NewGrader {
     /// Name of the function
     pub(crate) name: Option<String>,
@@ -112,7 +106,7 @@ pub(crate) struct NewGrader {
 
 /// Create a targets file whose agent is a command, and a test file that uses it
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo evalsuite new agent-cli --command \"my-agent {PROMPT_FILE} {OUTPUT_FILE}\"")]
+#[command(after_help = super::help::examples("new agent-cli"))]
 pub(crate) struct NewAgentCli {
     /// Directory of the suite [default: the only suite of the package]
     #[arg(long, value_name = "DIR")]
@@ -127,7 +121,7 @@ pub(crate) struct NewAgentCli {
 
 /// Create a calibration for the judge of a suite, with two samples
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo evalsuite new calibration --suite suites/shop")]
+#[command(after_help = super::help::examples("new calibration"))]
 pub(crate) struct NewCalibration {
     /// Directory of the suite [default: the only suite of the package]
     #[arg(long, value_name = "DIR")]
@@ -141,7 +135,7 @@ pub(crate) struct NewCalibration {
 ///
 /// An existing profile `ci` in .config/nextest.toml is not changed.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo evalsuite new ci")]
+#[command(after_help = super::help::examples("new ci"))]
 pub(crate) struct NewCi {
     /// Overwrite an existing workflow
     #[arg(long)]
@@ -152,7 +146,7 @@ pub(crate) struct NewCi {
 ///
 /// Writes `.evalsuite/schema`, and adds missing settings to `.vscode/settings.json` of the workspace. Comments and other settings are kept.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo evalsuite new editor")]
+#[command(after_help = super::help::examples("new editor"))]
 pub(crate) struct NewEditor {
     /// Overwrite existing schemas, and the settings that use them
     #[arg(long)]

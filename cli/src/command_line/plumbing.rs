@@ -12,7 +12,7 @@ use super::OutputFormat;
 /// fixes, code lenses, and renaming of cases. Exit status: 0 after `shutdown` and `exit`, 1 after `exit` alone, 2 if the input ends or is
 /// not valid.
 #[derive(Debug, Args)]
-#[command(after_help = "Example, as started by an editor:\n  cargo evalsuite lsp")]
+#[command(after_help = super::help::examples("lsp"))]
 pub(crate) struct Lsp {
     /// Ignored; some editors always pass it
     #[arg(long, hide = true)]
@@ -23,9 +23,7 @@ pub(crate) struct Lsp {
 ///
 /// Exit status: 0 on success, 1 if the suite has errors, 2 if the path does not exist.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite expand suites/shop\n  cargo evalsuite expand suites/shop --agent none"
-)]
+#[command(after_help = super::help::examples("expand"))]
 pub(crate) struct Expand {
     /// Directory or file of the suite
     pub(crate) path: PathBuf,
@@ -48,9 +46,7 @@ pub(crate) struct Expand {
 /// The output of a command with `--format json` has the schema with its name; `summary` is the schema of summary.json and of `report
 /// --format json`. Exit status: 0 on success, 2 if the kind does not exist.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite schema\n  cargo evalsuite schema case > case.schema.json\n  cargo evalsuite schema summary > summary.schema.json"
-)]
+#[command(after_help = super::help::examples("schema"))]
 pub(crate) struct Schema {
     /// Kind of file, such as `eval`, `case` or `summary` [default: list all]
     pub(crate) kind: Option<String>,
@@ -61,8 +57,7 @@ pub(crate) struct Schema {
 /// They complete `cargo-evalsuite`, which takes the same arguments as `cargo evalsuite`. Shells load them from directories such as
 /// `~/.local/share/bash-completion/completions` and `~/.config/fish/completions`. Exit status: 0 on success.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  cargo evalsuite completions bash > cargo-evalsuite.bash\n  \
-    cargo evalsuite completions fish > cargo-evalsuite.fish")]
+#[command(after_help = super::help::examples("completions"))]
 pub(crate) struct Completions {
     /// Shell
     #[arg(value_enum)]
@@ -73,7 +68,7 @@ pub(crate) struct Completions {
 ///
 /// Existing pages are replaced. Exit status: 0 on success, 2 if a page cannot be written.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo evalsuite man ~/.local/share/man/man1")]
+#[command(after_help = super::help::examples("man"))]
 pub(crate) struct Man {
     /// Existing directory for the pages
     #[arg(value_name = "DIR")]

@@ -14,9 +14,7 @@ use super::{OutputFormat, positive};
 /// met, 1 if a test fails or a gate is missed, 2 if no case is selected or the tests cannot be built, 4 if all tests pass and a gate
 /// cannot be decided.
 #[derive(Debug, Clone, Default, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite run\n  cargo evalsuite run --nextest --tag nightly\n  cargo evalsuite run refund -p shop-agent -- --nocapture\n  cargo evalsuite run --changed\n  cargo evalsuite run --failed"
-)]
+#[command(after_help = super::help::examples("run"))]
 pub(crate) struct Run {
     /// Run only cases whose id or test name contains one of these texts
     #[arg(value_name = "FILTER")]
@@ -64,9 +62,7 @@ pub(crate) struct Run {
 /// terminal: `a` runs all cases, `f` runs failed cases again, the arrows choose a case, `o` opens it in $VISUAL or $EDITOR, `/` filters, `q`
 /// quits. Exit status: 0 when it is ended, 2 if it cannot start.
 #[derive(Debug, Clone, Default, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite watch\n  cargo evalsuite watch refund --test evals\n  cargo evalsuite watch --format short"
-)]
+#[command(after_help = super::help::examples("watch"))]
 pub(crate) struct Watch {
     /// Run only cases whose id or test name contains one of these texts
     #[arg(value_name = "FILTER")]
@@ -124,9 +120,7 @@ pub(crate) struct Build {
 /// Runs the tests with `EVALSUITE_REGRADE`, because graders in Rust are compiled into them. Exit status: 0 if all tests pass, 1 if some
 /// fail, 2 if they cannot be built or the run does not exist.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite regrade\n  cargo evalsuite regrade 20261121T080000Z-1f2e3d --nextest\n  cargo evalsuite regrade latest -- refund"
-)]
+#[command(after_help = super::help::examples("regrade"))]
 pub(crate) struct Regrade {
     /// Run: its id, its directory, or `latest` for the newest trials of every case
     #[arg(default_value = "latest")]
@@ -150,9 +144,7 @@ pub(crate) struct Regrade {
 /// the required minimum or rated fewer than half of the samples, 2 if the command line, the file or the environment is
 /// invalid.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite calibrate suites/shop\n  cargo evalsuite calibrate labels.jsonl --min-spearman 0.8"
-)]
+#[command(after_help = super::help::examples("calibrate"))]
 pub(crate) struct Calibrate {
     /// JSONL file with one sample per line, calibration.yaml, or a suite that has a calibration.yaml
     pub(crate) file: PathBuf,
@@ -175,9 +167,7 @@ pub(crate) struct Calibrate {
 /// changed are not graded again, unless a grader is in Rust. Judges are asked only with `--judge`. Exit status: 0 if nothing is found, 1 if
 /// something is found, 2 if the tests cannot be built or a suite cannot be probed.
 #[derive(Debug, Clone, Default, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite probe\n  cargo evalsuite probe suites/shop --case refund-small\n  cargo evalsuite probe --tag nightly --format json"
-)]
+#[command(after_help = super::help::examples("probe"))]
 pub(crate) struct Probe {
     /// Probe only these suites: their names or directories
     #[arg(value_name = "SUITE")]

@@ -13,9 +13,7 @@ use super::OutputFormat;
 /// are listed. Exit status: 0 if there are no problems, 1 if there are, 2 if a path does not exist, no suite was found or a file cannot be
 /// written.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite check\n  cargo evalsuite check suites/shop --deny-warnings\n  cargo evalsuite check suites/shop/cases/refund-large\n  cargo evalsuite check --fix\n  cargo evalsuite check --format sarif > evals.sarif"
-)]
+#[command(after_help = super::help::examples("check"))]
 pub(crate) struct Check {
     /// Suites, cases, or directories to search for suites [default: the case in the current directory, or the suites of its package or
     /// workspace]
@@ -50,9 +48,7 @@ pub(crate) enum Format {
 ///
 /// Exit status: 0 on success, 2 if there is no such diagnostic.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite explain E019\n  cargo evalsuite explain unknown-key\n  cargo evalsuite explain"
-)]
+#[command(after_help = super::help::examples("explain"))]
 pub(crate) struct Explain {
     /// Code or name, such as `E019` or `unknown-key` [default: list all]
     pub(crate) diagnostic: Option<String>,
@@ -64,9 +60,7 @@ pub(crate) struct Explain {
 /// suite is converted in place unless DIR is given. Programs of the source are not run. Exit status: 0 on success, 1 if the new suite has
 /// errors or an entry was dropped without `--lossy`, 2 if the source cannot be read or a file would be overwritten.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite convert promptfooconfig.yaml suites/riddles\n  cargo evalsuite convert tasks/hello-world suites/hello --lossy\n  cargo evalsuite convert suites/shop --layout directories --force\n  cargo evalsuite convert suites/shop suites/shop_tasks --layout tasks\n  cargo evalsuite convert promptfooconfig.yaml suites/words --layout tasks"
-)]
+#[command(after_help = super::help::examples("convert"))]
 pub(crate) struct Convert {
     /// Suite, promptfoo configuration, Harbor task, or directory of Harbor tasks
     pub(crate) source: PathBuf,
