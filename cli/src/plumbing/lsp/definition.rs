@@ -1,6 +1,5 @@
 //! Where something that a file names is written: cases, graders in Rust, templates, files.
 
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use evalsuite_codegen::binding::NamedExpr;
 use evalsuite_loader::CasePlace;
 use evalsuite_loader::source::plain_text;
 use proc_macro2::TokenTree;
+use walkdir::{DirEntry, WalkDir};
 
 use super::documents::Documents;
 use super::file_tree::{FileTree, unquoted};
@@ -106,17 +106,9 @@ fn find(name: &str, from: &Path, boundary: &Path) -> Option<PathBuf> {
     let real = found.canonicalize().ok()?;
     let is_inside = boundary.canonicalize().is_ok_and(|boundary| real.starts_with(boundary));
     // Without `.` and `..`, as the client knows the file.
-    let found = suite_request::absolute(&found).ok()?;
-    is_inside.then(|| first_file(found, MAX_DEPTH)).flatten()
-}
-
-fn first_file(path: PathBuf, depth: usize) -> Option<PathBuf> {
-    if !path.is_dir() {
-        return Some(path);
-    }
-    let mut names: Vec<PathBuf> = fs::read_dir(&path).ok()?.flatten().map(|entry| entry.path()).collect();
-    names.sort();
-    names.into_iter().find_map(|path| first_file(path, depth.checked_sub(1)?))
+    let found = suite_request::absolute(&found).ok().filter(|_| is_inside)?;
+    let walk = WalkDir::new(found).max_depth(MAX_DEPTH).follow_links(true).sort_by_file_name();
+    walk.into_iter().flatten().find(|entry| !entry.file_type().is_dir()).map(DirEntry::into_path)
 }
 
 #[cfg(test)]

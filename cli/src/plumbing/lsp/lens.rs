@@ -67,11 +67,8 @@ impl LastRuns {
 
 fn text(record: &CaseRecord, with_target: bool) -> String {
     let target = if with_target { format!("{}: ", record.target) } else { String::new() };
-    let trials = if record.completed > 1 {
-        format!(" ({} of {} trials)", record.passed, record.completed)
-    } else {
-        String::new()
-    };
+    let trials = (record.completed > 1).then(|| format!(" ({} of {} trials)", record.passed, record.completed));
+    let trials = trials.unwrap_or_default();
     let score = record.score.map(|score| format!(", score {score:.2}")).unwrap_or_default();
     format!("{target}{}{trials}{score}", record.outcome.as_str())
 }

@@ -95,9 +95,10 @@ impl Server {
         let response = match &mut self.state {
             State::New if request.method == "initialize" => {
                 match Session::initialize(request.params, self.sender.clone()) {
-                    Ok((session, result)) => {
+                    Ok(session) => {
+                        let response = Response::new_ok(id, session.capabilities());
                         self.state = State::Open(Box::new(session));
-                        Response::new_ok(id, result)
+                        response
                     }
                     Err(error) => invalid_params(id, &error),
                 }

@@ -59,15 +59,15 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// The session with a client, and what the server can do.
-    pub(super) fn initialize(params: Value, events: Sender<Event>) -> Result<(Self, Value), serde_json::Error> {
+    /// The session with a client.
+    pub(super) fn initialize(params: Value, events: Sender<Event>) -> Result<Self, serde_json::Error> {
         let params: InitializeParams = serde_json::from_value(params)?;
         let ClientCapabilities { workspace, general, .. } = &params.capabilities;
         let workspace = workspace.as_ref();
         let offered = general.as_ref().and_then(|general| general.position_encodings.as_deref());
         let watches = workspace.and_then(|workspace| workspace.did_change_watched_files.as_ref()?.dynamic_registration);
         let refreshes = workspace.and_then(|workspace| workspace.code_lens.as_ref()?.refresh_support);
-        let session = Self {
+        Ok(Self {
             encoding: Encoding::negotiate(offered),
             documents: Documents::default(),
             workspace: Workspace { roots: roots(&params), ..Workspace::default() },
@@ -80,15 +80,14 @@ impl Session {
             refreshes_lenses: refreshes == Some(true),
             traces: params.trace.as_ref().is_some_and(|trace| *trace != TraceValue::Off),
             requests: 0,
-        };
-        let result = session.result();
-        Ok((session, result))
+        })
     }
 
-    fn result(&self) -> Value {
+    /// What the server can do.
+    pub(super) fn capabilities(&self) -> Value {
         json!({
             "capabilities": {
-                "positionEncoding": self.encoding.kind(),
+                "positionEncoding": self.encoding,
                 "textDocumentSync": {
                     "openClose": true,
                     "change": TextDocumentSyncKind::Full,

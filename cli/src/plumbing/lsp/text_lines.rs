@@ -1,11 +1,14 @@
 //! Positions in a text: bytes here, lines and columns for the client.
 
 use gen_lsp_types::{Position, PositionEncodingKind, Range};
+use serde::Serialize;
 
 /// What the columns of the client count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) enum Encoding {
+    #[serde(rename = "utf-8")]
     Utf8,
+    #[serde(rename = "utf-16")]
     Utf16,
 }
 
@@ -14,13 +17,6 @@ impl Encoding {
     pub(super) fn negotiate(offered: Option<&[PositionEncodingKind]>) -> Self {
         let has_utf8 = offered.is_some_and(|offered| offered.contains(&PositionEncodingKind::UTF8));
         if has_utf8 { Self::Utf8 } else { Self::Utf16 }
-    }
-
-    pub(super) fn kind(self) -> PositionEncodingKind {
-        match self {
-            Self::Utf8 => PositionEncodingKind::UTF8,
-            Self::Utf16 => PositionEncodingKind::UTF16,
-        }
     }
 
     fn length(self, text: &str) -> usize {
