@@ -2,14 +2,14 @@
 //!
 //! Not a crate: `glob` has no `{a,b}`, and `globset` brings four more crates into the first build of every user.
 
-/// A pattern: parts, each of which fits a stretch of a path.
+/// A pattern, compiled to a machine that reads a path character by character.
 #[derive(Debug)]
 pub struct Pattern {
-    parts: Vec<Part>,
+    steps: Vec<Step>,
 }
 
 #[derive(Debug)]
-enum Part {
+enum Step {
     Literal(char),
     /// Any character but `/`.
     One,
@@ -17,13 +17,16 @@ enum Part {
     Many,
     /// Any number of characters.
     Deep,
-    /// Any number of directories, each with its `/`.
-    Directories,
-    Class {
-        negated: bool,
-        ranges: Vec<(char, char)>,
-    },
-    Either(Vec<Vec<Part>>),
+    Class(Class),
+    /// Goes on at each of the two.
+    Fork(usize, usize),
+    Jump(usize),
+}
+
+#[derive(Debug)]
+struct Class {
+    negated: bool,
+    ranges: Vec<(char, char)>,
 }
 
 /// Longest pattern, in bytes.
@@ -39,83 +42,91 @@ impl Pattern {
     ///
     /// What is wrong with it.
     pub fn new(text: &str) -> Result<Self, String> {
-        // A match takes time by the length of the pattern, and compiling it takes stack by its nesting.
+        // The machine takes memory by the length of the pattern, and compiling it takes stack by its nesting.
         if text.len() > MAX_LENGTH {
             return Err(format!("the pattern is longer than {MAX_LENGTH} bytes"));
         }
-        let mut compiler = Compiler { text: text.chars().collect(), at: 0 };
-        let parts = compiler.sequence(0, true)?;
+        let mut compiler = Compiler { text: text.chars().collect(), at: 0, steps: Vec::new() };
+        compiler.sequence(0, true)?;
         match compiler.peek() {
-            None => Ok(Self { parts }),
+            None => Ok(Self { steps: compiler.steps }),
             Some(_) => Err("`}` without `{`".to_owned()),
         }
     }
 
     /// Whether the whole of a path with `/` separators fits.
     pub fn is_match(&self, path: &str) -> bool {
-        ends(&self.parts, path, vec![0]).last() == Some(&path.len())
-    }
-}
-
-/// The bytes of the path at which the parts can end if they start at one of `starts`. Both are in order.
-fn ends(parts: &[Part], path: &str, starts: Vec<usize>) -> Vec<usize> {
-    parts.iter().fold(starts, |starts, part| part.ends(path, &starts))
-}
-
-impl Part {
-    fn ends(&self, path: &str, starts: &[usize]) -> Vec<usize> {
-        let Some(&first) = starts.first() else { return Vec::new() };
-        match self {
-            Self::Many => {
-                let mut ends = Vec::new();
-                for &start in starts {
-                    // A start up to the last end is in the stretch of one before it.
-                    if ends.last().is_none_or(|last| *last < start) {
-                        ends.push(start);
-                        let rest = path[start..].char_indices().take_while(|(_, c)| *c != '/');
-                        ends.extend(rest.map(|(at, c)| start + at + c.len_utf8()));
-                    }
+        let mut states = States::new(self.steps.len());
+        let mut next = States::new(self.steps.len());
+        states.add(0, &self.steps);
+        for c in path.chars() {
+            next.clear();
+            for &state in &states.list {
+                match &self.steps[state] {
+                    Step::Literal(literal) if *literal == c => next.add(state + 1, &self.steps),
+                    Step::One if c != '/' => next.add(state + 1, &self.steps),
+                    Step::Many if c != '/' => next.add(state, &self.steps),
+                    Step::Deep => next.add(state, &self.steps),
+                    Step::Class(class) if class.contains(c) => next.add(state + 1, &self.steps),
+                    _ => {}
                 }
-                ends
             }
-            Self::Deep => (first..=path.len()).filter(|at| path.is_char_boundary(*at)).collect(),
-            Self::Directories => {
-                let separators = path[first..].match_indices('/').map(|(at, _)| first + at + 1);
-                in_order(starts.iter().copied().chain(separators))
-            }
-            Self::Either(all) => in_order(all.iter().flat_map(|parts| ends(parts, path, starts.to_vec()))),
-            one => {
-                let end = |start: &usize| {
-                    let c = path[*start..].chars().next().filter(|c| one.contains(*c))?;
-                    Some(start + c.len_utf8())
-                };
-                starts.iter().filter_map(end).collect()
-            }
+            std::mem::swap(&mut states, &mut next);
         }
-    }
-
-    /// Whether a part that is one character can be this one.
-    fn contains(&self, c: char) -> bool {
-        match self {
-            Self::Literal(literal) => *literal == c,
-            Self::Class { negated, ranges } => {
-                c != '/' && ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated
-            }
-            _ => c != '/',
-        }
+        states.is_in[self.steps.len()]
     }
 }
 
-fn in_order(places: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut places: Vec<usize> = places.collect();
-    places.sort_unstable();
-    places.dedup();
-    places
+impl Class {
+    fn contains(&self, c: char) -> bool {
+        c != '/' && self.ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != self.negated
+    }
+}
+
+/// The states the machine may be in. The state after the last step is the end.
+struct States {
+    list: Vec<usize>,
+    is_in: Vec<bool>,
+    /// Kept between calls, which are as many as the paths have characters.
+    open: Vec<usize>,
+}
+
+impl States {
+    fn new(steps: usize) -> Self {
+        Self { list: Vec::new(), is_in: vec![false; steps + 1], open: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.list.clear();
+        self.is_in.fill(false);
+        self.open.clear();
+    }
+
+    /// Adds a state, and those that are reached from it without a character.
+    fn add(&mut self, state: usize, steps: &[Step]) {
+        self.open.push(state);
+        while let Some(state) = self.open.pop() {
+            if std::mem::replace(&mut self.is_in[state], true) {
+                continue;
+            }
+            match steps.get(state) {
+                Some(Step::Fork(one, other)) => self.open.extend([*one, *other]),
+                Some(Step::Jump(target)) => self.open.push(*target),
+                Some(Step::Many | Step::Deep) => {
+                    self.list.push(state);
+                    self.open.push(state + 1);
+                }
+                Some(_) => self.list.push(state),
+                None => {}
+            }
+        }
+    }
 }
 
 struct Compiler {
     text: Vec<char>,
     at: usize,
+    steps: Vec<Step>,
 }
 
 impl Compiler {
@@ -131,28 +142,30 @@ impl Compiler {
 
     /// Compiles up to the end of the pattern, or of an alternative at nesting `depth`. `starts` is whether it is at
     /// the start of a component of the path.
-    fn sequence(&mut self, depth: usize, mut starts: bool) -> Result<Vec<Part>, String> {
-        let mut parts = Vec::new();
+    fn sequence(&mut self, depth: usize, mut starts: bool) -> Result<(), String> {
         while let Some(c) = self.peek() {
             if c == '}' || c == ',' && depth > 0 {
                 break;
             }
             self.at += 1;
-            parts.push(match c {
+            match c {
                 '*' => self.star(depth, starts),
-                '?' => Part::One,
+                '?' => self.steps.push(Step::One),
                 '[' => self.class()?,
                 '{' => self.alternatives(depth + 1, starts)?,
-                '\\' => Part::Literal(self.next().ok_or("nothing follows the last `\\`")?),
-                literal => Part::Literal(literal),
-            });
+                '\\' => {
+                    let literal = self.next().ok_or("nothing follows the last `\\`")?;
+                    self.steps.push(Step::Literal(literal));
+                }
+                literal => self.steps.push(Step::Literal(literal)),
+            }
             starts = c == '/' || starts && c == '*' && self.text[self.at - 1] == '/';
         }
-        Ok(parts)
+        Ok(())
     }
 
     /// `*`, or `**` as a whole component: then it crosses directories, and the `/` after it belongs to it.
-    fn star(&mut self, depth: usize, starts: bool) -> Part {
+    fn star(&mut self, depth: usize, starts: bool) {
         let first = self.at - 1;
         while self.peek() == Some('*') {
             self.at += 1;
@@ -162,16 +175,17 @@ impl Compiler {
             Some(c) => depth > 0 && matches!(c, ',' | '}'),
         };
         if self.at - first < 2 || !starts || !ends {
-            Part::Many
+            self.steps.push(Step::Many);
         } else if self.peek() == Some('/') {
             self.at += 1;
-            Part::Directories
+            let start = self.steps.len();
+            self.steps.extend([Step::Fork(start + 1, start + 3), Step::Deep, Step::Literal('/')]);
         } else {
-            Part::Deep
+            self.steps.push(Step::Deep);
         }
     }
 
-    fn class(&mut self) -> Result<Part, String> {
+    fn class(&mut self) -> Result<(), String> {
         const UNCLOSED: &str = "`[` without `]`";
         let negated = matches!(self.peek(), Some('!' | '^'));
         self.at += usize::from(negated);
@@ -196,27 +210,39 @@ impl Compiler {
             }
             ranges.push((low, high));
         }
-        Ok(Part::Class { negated, ranges })
+        self.steps.push(Step::Class(Class { negated, ranges }));
+        Ok(())
     }
 
-    fn alternatives(&mut self, depth: usize, starts: bool) -> Result<Part, String> {
+    fn alternatives(&mut self, depth: usize, starts: bool) -> Result<(), String> {
         if depth > MAX_BRACES {
             return Err(format!("more than {MAX_BRACES} braces are nested"));
         }
-        let (first, mut all) = (self.at, Vec::new());
+        let first = self.at;
+        let mut ends = Vec::new();
         loop {
-            all.push(self.sequence(depth, starts)?);
+            // Either this alternative, or those after it.
+            let fork = self.steps.len();
+            self.steps.push(Step::Fork(fork + 1, fork + 1));
+            self.sequence(depth, starts)?;
             match self.next() {
-                Some(',') => {}
+                Some(',') => {
+                    ends.push(self.steps.len());
+                    self.steps.push(Step::Jump(0));
+                    let after = self.steps.len();
+                    self.steps[fork] = Step::Fork(fork + 1, after);
+                }
                 Some(_) => break,
                 None => return Err("`{` without `}`".to_owned()),
             }
         }
         let inside: String = self.text[first..self.at - 1].iter().collect();
-        if all.len() == 1 && inside.contains("..") {
+        if ends.is_empty() && inside.contains("..") {
             return Err(format!("`{{{inside}}}` is a range: list its values, as in `{{1,2,3}}`"));
         }
-        Ok(Part::Either(all))
+        let after = self.steps.len();
+        ends.into_iter().for_each(|end| self.steps[end] = Step::Jump(after));
+        Ok(())
     }
 }
 

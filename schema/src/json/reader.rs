@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde::de::value::{CowStrDeserializer, MapAccessDeserializer};
+use serde::de::value::CowStrDeserializer;
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+    Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
+    VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Result};
@@ -208,30 +209,37 @@ impl<'de> Reader<'de> {
             .ok_or_else(|| self.invalid())
     }
 
-    /// Reads the list or the object that `end` ends; `visit` sees all of its parts or not.
-    fn parts<T>(&mut self, end: u8, visit: impl FnOnce(Parts<'_, 'de>) -> Result<T>) -> Result<T> {
+    /// Begins a list or an object.
+    fn open(&mut self) -> Result<()> {
         self.at += 1;
         self.depth += 1;
-        if self.depth == MAX_DEPTH {
+        if self.depth == MAX_DEPTH { Err(self.invalid()) } else { Ok(()) }
+    }
+
+    /// Ends a list or an object, whose visitor has seen everything or not.
+    fn close(&mut self, bracket: u8) -> Result<()> {
+        self.depth -= 1;
+        if self.next_token() != bracket {
             return Err(self.invalid());
         }
-        let value = visit(Parts { reader: &mut *self, end, is_first: true });
-        self.depth -= 1;
-        let is_closed = self.next_token() == end;
-        self.at += usize::from(is_closed);
-        let closed = if is_closed { Ok(()) } else { Err(self.invalid()) };
+        self.at += 1;
+        Ok(())
+    }
+
+    fn seq<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        self.open()?;
+        let value = visitor.visit_seq(Parts { reader: self, bracket: b']', is_first: true });
+        let closed = self.close(b']');
         let value = value?;
         closed.map(|()| value)
     }
-}
 
-impl Parsed {
-    fn visit<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match self {
-            Self::Unsigned(number) => visitor.visit_u64(number),
-            Self::Signed(number) => visitor.visit_i64(number),
-            Self::Float(number) => visitor.visit_f64(number),
-        }
+    fn map<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        self.open()?;
+        let value = visitor.visit_map(Parts { reader: self, bracket: b'}', is_first: true });
+        let closed = self.close(b'}');
+        let value = value?;
+        closed.map(|()| value)
     }
 }
 
@@ -270,12 +278,16 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
                 Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
                 Cow::Owned(text) => visitor.visit_string(text),
             },
-            b'{' => self.parts(b'}', |parts| visitor.visit_map(parts)),
-            b'[' => self.parts(b']', |parts| visitor.visit_seq(parts)),
+            b'{' => self.map(visitor),
+            b'[' => self.seq(visitor),
             b'n' => self.word("null").and_then(|()| visitor.visit_unit()),
             b't' => self.word("true").and_then(|()| visitor.visit_bool(true)),
             b'f' => self.word("false").and_then(|()| visitor.visit_bool(false)),
-            b'-' | b'0'..=b'9' => self.number()?.visit(visitor),
+            b'-' | b'0'..=b'9' => match self.number()? {
+                Parsed::Unsigned(number) => visitor.visit_u64(number),
+                Parsed::Signed(number) => visitor.visit_i64(number),
+                Parsed::Float(number) => visitor.visit_f64(number),
+            },
             _ => Err(self.invalid()),
         };
         value.map_err(|error| self.located(error))
@@ -305,7 +317,12 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
                 let variant: CowStrDeserializer<'de, Error> = self.string()?.into_deserializer();
                 visitor.visit_enum(variant)
             }
-            b'{' => self.parts(b'}', |parts| visitor.visit_enum(MapAccessDeserializer::new(parts))),
+            b'{' => {
+                self.open()?;
+                let value = visitor.visit_enum(Variant(self))?;
+                self.close(b'}')?;
+                Ok(value)
+            }
             _ => Err(Error::custom("expected value")),
         }
     }
@@ -319,8 +336,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 /// Items of a list, or entries of an object.
 struct Parts<'r, 'de> {
     reader: &'r mut Reader<'de>,
-    /// The bracket after the last of them.
-    end: u8,
+    bracket: u8,
     is_first: bool,
 }
 
@@ -329,11 +345,11 @@ impl Parts<'_, '_> {
     fn has_next(&mut self) -> Result<bool> {
         let is_first = std::mem::replace(&mut self.is_first, false);
         match self.reader.next_token() {
-            byte if byte == self.end => return Ok(false),
+            byte if byte == self.bracket => return Ok(false),
             _ if is_first => {}
             b',' => {
                 self.reader.at += 1;
-                if self.reader.next_token() == self.end {
+                if self.reader.next_token() == self.bracket {
                     return Err(self.reader.invalid());
                 }
             }
@@ -381,7 +397,9 @@ macro_rules! numbers_in_quotes {
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
             let mut reader = Reader::new(&self.0);
             match reader.number() {
-                Ok(number) if reader.at == self.0.len() => number.visit(visitor),
+                Ok(Parsed::Unsigned(number)) if reader.at == self.0.len() => visitor.visit_u64(number),
+                Ok(Parsed::Signed(number)) if reader.at == self.0.len() => visitor.visit_i64(number),
+                Ok(Parsed::Float(number)) if reader.at == self.0.len() => visitor.visit_f64(number),
                 _ => self.deserialize_any(visitor),
             }
         }
@@ -432,5 +450,45 @@ impl<'de> IntoDeserializer<'de, Error> for Key<'de> {
 
     fn into_deserializer(self) -> Self {
         self
+    }
+}
+
+/// The variant of an enum whose data follows.
+struct Variant<'r, 'de>(&'r mut Reader<'de>);
+
+impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
+    type Error = Error;
+    type Variant = Self;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self)> {
+        if self.0.next_token() != b'"' {
+            return Err(self.0.invalid());
+        }
+        let variant = seed.deserialize(Key(self.0.string()?))?;
+        if self.0.next_token() != b':' {
+            return Err(self.0.invalid());
+        }
+        self.0.at += 1;
+        Ok((variant, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<()> {
+        <()>::deserialize(self.0)
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value> {
+        seed.deserialize(self.0)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _length: usize, visitor: V) -> Result<V::Value> {
+        self.0.deserialize_any(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, _fields: &'static [&'static str], visitor: V) -> Result<V::Value> {
+        self.0.deserialize_any(visitor)
     }
 }
