@@ -1,60 +1,9 @@
-//! Reading time of a typical case file.
+//! Reading time of large files. That of a typical case is measured by benches/compile.
 
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::{file, json, yaml};
-use crate::diagnostic::Diagnostics;
-
-const CASE: &str = r#"# a case
-id: refund-small
-tags: [billing, "refund", small]
-criteria: The agent refunds the order and says so
-input:
-  - role: system
-    content: You are a helpful assistant for the shop.
-  - role: user
-    content: |
-      My order 4711 arrived broken.
-      Please refund it.
-assertions:
-  - type: contains
-    value: "refund"
-    weight: 2
-  - type: regex
-    value: '\b4711\b'
-    required: true
-    min_score: 0.8
-metadata:
-  owner: billing
-  ticket: SHOP-12
-  priority: 3
-"#;
-
-/// The shortest of several rounds, per case: other work on the machine only ever adds.
-fn per_case(mut read: impl FnMut()) -> Duration {
-    const CASES: u32 = 200;
-    let round = |_| {
-        let start = Instant::now();
-        (0..CASES).for_each(|_| read());
-        start.elapsed() / CASES
-    };
-    (0..5).map(round).min().expect("several rounds")
-}
-
-/// The bounds are several times what was measured (80 µs for YAML, 15 µs for JSON), so that slow machines pass.
-#[test]
-#[cfg_attr(windows, ignore = "measures microseconds, and Wine is slower than its bound")]
-fn a_case_of_500_bytes_is_read_in_microseconds_without_optimisation() {
-    let file = file();
-    let mut diagnostics = Diagnostics::new();
-    let yaml_time = per_case(|| assert!(crate::read::parse_yaml(file, CASE, &mut diagnostics).is_some()));
-    let as_json = yaml(CASE).0.expect("the case is YAML").to_json().to_string();
-    let json_time = per_case(|| assert!(crate::read::parse_json(file, &as_json, &mut diagnostics).is_some()));
-    println!("YAML, {} bytes: {yaml_time:?}; JSON, {} bytes: {json_time:?}", CASE.len(), as_json.len());
-    assert!(yaml_time < Duration::from_micros(800), "{yaml_time:?}");
-    assert!(json_time < Duration::from_micros(300), "{json_time:?}");
-}
+use super::{json, yaml};
 
 /// Nothing looks back to the start: 64 times the text would take 4096 times as long. The bound leaves room for whatever else
 /// the machine does.
