@@ -79,7 +79,7 @@ fn unasked(input: &str, prompt: &Prompt, variables: &Object, settings: &SuiteSet
     if input.trim().is_empty() {
         return Some("its prompt is empty".to_owned());
     }
-    let sent = settings.sent_variables.iter().find(|name| variables.contains_key(*name));
+    let sent = settings.sent_variables.iter().find(|name| variables.contains_key(name));
     let is_constant = prompt.text.as_ref().is_some_and(|text| template::names(text).next().is_none());
     let sent = sent.filter(|_| is_constant)?;
     Some(format!("its prompt has no variables, and the provider fills in `{sent}`"))

@@ -175,6 +175,7 @@ impl Subscriber for FirstSpan {
         }
         Interest::never()
     }
+
     fn enabled(&self, _: &Metadata<'_>) -> bool {
         false
     }
