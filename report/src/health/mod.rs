@@ -180,14 +180,21 @@ impl Health {
     /// The health over runs with their trials, the newest first. Of each run, only what is needed is kept.
     pub fn of(runs: impl IntoIterator<Item = RunData>, options: &HealthOptions) -> Self {
         let mut observed = Observed::default();
-        let (mut window, suites, undecided_graders, judges) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut window = Vec::new();
         for run in runs {
             let run = run.with_suite_names(&observed.suite_names());
             observed.add(&run);
             let started_at = run.record.map(|record| record.started_at);
             window.push(WindowRun { run: run.run_id, started_at });
         }
-        let mut health = Self { schema: Self::SCHEMA, window, suites, undecided_graders, judges, probes: Vec::new() };
+        let mut health = Self {
+            schema: Self::SCHEMA,
+            window,
+            suites: Vec::new(),
+            undecided_graders: Vec::new(),
+            judges: Vec::new(),
+            probes: Vec::new(),
+        };
         observed.add_findings(options, &mut health);
         health
     }

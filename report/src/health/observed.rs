@@ -22,10 +22,17 @@ struct Suite {
     known: BTreeSet<String>,
     /// By target.
     targets: BTreeMap<String, CaseRuns>,
-    /// By name: how often each decided, did not decide, and ended in an error.
-    graders: BTreeMap<String, [usize; 3]>,
+    /// By name.
+    graders: BTreeMap<String, Decisions>,
     /// By name.
     judges: BTreeMap<String, Judge>,
+}
+
+#[derive(Debug, Default)]
+struct Decisions {
+    decided: usize,
+    undecided: usize,
+    errors: usize,
 }
 
 impl Observed {
@@ -48,7 +55,7 @@ impl Observed {
             for (target, cases) in suite.targets {
                 health.suites.extend(cases.findings(&name, &target, suite.kind, options));
             }
-            for (grader, [decided, undecided, errors]) in suite.graders {
+            for (grader, Decisions { decided, undecided, errors }) in suite.graders {
                 if decided == 0 {
                     let grader = UndecidedGrader { suite: name.clone(), grader, undecided, errors };
                     health.undecided_graders.push(grader);
@@ -111,7 +118,7 @@ impl Suite {
         for member in &grader.members {
             self.add_grader(member, Some(&name), run, models);
         }
-        let [decided, undecided, errors] = self.graders.entry(name).or_default();
+        let Decisions { decided, undecided, errors } = self.graders.entry(name).or_default();
         *match grader.state {
             GraderState::Decided => decided,
             GraderState::Undecided => undecided,
