@@ -25,6 +25,6 @@ pub use layouts::{NewSuite, between_layouts, copy_suite, to_tasks};
 pub use output::{Conversion, Output};
 pub use promptfoo::from_promptfoo;
 
-pub use report::{Entry, Outcome, Report};
+pub use report::{Outcome, Report, SourceEntry};
 pub use source::Source;
 pub use suite_draft::CasePlacement;

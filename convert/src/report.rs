@@ -32,7 +32,7 @@ impl Outcome {
 
 /// An entry of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct SourceEntry {
     /// Its file, relative to the directory of the source.
     pub file: String,
     /// Its line, counted from 1; 0 for a file as a whole.
@@ -48,7 +48,7 @@ pub struct Entry {
 /// What became of the entries of a source, in the order in which they were met.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    entries: Vec<Entry>,
+    entries: Vec<SourceEntry>,
     index: HashMap<Place, usize>,
 }
 
@@ -87,7 +87,7 @@ impl Place {
 
 impl Report {
     /// All entries.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[SourceEntry] {
         &self.entries
     }
 
@@ -131,7 +131,7 @@ impl Report {
         let index = *self.index.entry(place.clone()).or_insert(self.entries.len());
         if index == self.entries.len() {
             let Place { file, line, name } = place.clone();
-            self.entries.push(Entry { file, line, name, outcome, reasons: Vec::new() });
+            self.entries.push(SourceEntry { file, line, name, outcome, reasons: Vec::new() });
         }
         let (entry, reason) = (&mut self.entries[index], reason.into());
         entry.outcome = entry.outcome.max(outcome);

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::directories::CASE_FILES;
 use crate::listing::{MAX_DEPTH, join};
 use crate::suite_files::SuiteFile;
-use crate::tree::{Entry, Tree};
+use crate::tree::{Tree, TreeEntry};
 
 /// What is below the directories of cases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,12 +56,12 @@ fn is_left_out(name: &str) -> bool {
 }
 
 /// The entries whose names are UTF-8: the others are reported where cases are listed.
-fn named(tree: &Tree) -> impl Iterator<Item = (&str, &Entry)> {
+fn named(tree: &Tree) -> impl Iterator<Item = (&str, &TreeEntry)> {
     tree.entries.iter().filter_map(|entry| Some((entry.name.to_str()?, entry)))
 }
 
 fn has_case_file(directory: &Path, tree: &Tree) -> bool {
-    let is_file = |(name, entry): (&str, &Entry)| {
+    let is_file = |(name, entry): (&str, &TreeEntry)| {
         CASE_FILES.contains(&name)
             && (entry.kind.is_file() || entry.kind.is_symlink() && directory.join(name).is_file())
     };

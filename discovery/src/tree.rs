@@ -10,11 +10,11 @@ use crate::parts::{ENTRIES_PER_THREAD, in_parts, processors};
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     /// In the order of their names.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<TreeEntry>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct TreeEntry {
     pub(crate) name: OsString,
     pub(crate) kind: FileType,
     /// Empty unless this is a directory.
@@ -32,7 +32,7 @@ impl Tree {
             })
             .collect();
         here.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let entry = |(name, kind): &(OsString, FileType)| Entry {
+        let entry = |(name, kind): &(OsString, FileType)| TreeEntry {
             name: name.clone(),
             kind: *kind,
             below: if kind.is_dir() { Self::read(&directory.join(name)) } else { Self::default() },

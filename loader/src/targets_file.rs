@@ -9,7 +9,7 @@ use evalsuite_schema::{CliTarget, HealthCheck, PathRef, Probe, Provider, TargetE
 
 use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
 use crate::fields::Fields;
-use crate::fields::paths::{Kind, Roots, Scope};
+use crate::fields::paths::{PathKind, Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
 use crate::keys::{Status, placeholder};
 use crate::read::node::{Entry, Node};
@@ -231,7 +231,7 @@ fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> 
 fn directory(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
     match node.as_str().filter(|text| Syntax::Variable.is_in(text)) {
         Some(text) => Some(PathRef::new(text)),
-        None => scope.find(node, "`cwd`", Kind::Directory, d).map(|found| found.reference),
+        None => scope.find(node, "`cwd`", PathKind::Directory, d).map(|found| found.reference),
     }
 }
 

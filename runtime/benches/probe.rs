@@ -7,7 +7,7 @@ use std::path::Path;
 use criterion::{Criterion, criterion_group, criterion_main};
 use evalsuite::tooling::probe_loaded_suite;
 use evalsuite_schema::json::{Value, from_value, json};
-use evalsuite_schema::{Case, Content, Grader, Input, Kind, Layout, Location, Message, Role, Suite};
+use evalsuite_schema::{Case, Content, Grader, Input, Layout, Location, Message, Role, Suite, SuiteKind};
 
 /// Number of cases.
 const CASES: u32 = 2_000;
@@ -71,7 +71,7 @@ fn probe(criterion: &mut Criterion) {
     group.sample_size(10);
     group.bench_function("2000_cases", |bencher| {
         bencher.iter(|| {
-            let suite = Suite::new("bench", Layout::Cases, Kind::Regression, place.clone());
+            let suite = Suite::new("bench", Layout::Cases, SuiteKind::Regression, place.clone());
             probe_loaded_suite(suite, cases.clone(), Path::new(".")).expect("the suite is probed")
         });
     });

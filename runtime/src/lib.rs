@@ -42,9 +42,9 @@ pub use evalsuite_schema::{
 pub mod schema {
     pub use evalsuite_schema::{
         Aggregation, Argument, Bar, Calibration, Case, Checkout, Command, Conversation, Grader, GraderConfig, Hook,
-        Hooks, Input, Isolation, Kind, Layout, Location, OnDependencyFailure, OnTurnFailure, ReferenceSolution,
-        ReferenceSource, Repo, RepoSource, Requires, Reset, Resolve, Sample, Strategy, Suite, Target, Trials, Turn,
-        Workspace, grader,
+        Hooks, Input, Isolation, Layout, Location, OnDependencyFailure, OnTurnFailure, ReferenceSolution,
+        ReferenceSource, Repo, RepoSource, Requires, Reset, Resolve, Sample, Strategy, Suite, SuiteKind, Target,
+        Trials, Turn, Workspace, grader,
     };
 }
 

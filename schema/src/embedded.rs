@@ -6,7 +6,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header<'a> {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: EmbeddedKind,
     /// Permissions, or the system's default.
     pub mode: u32,
     /// Relative to the package root with `/` separators, or absolute.
@@ -15,7 +15,7 @@ pub struct Header<'a> {
 
 /// The kind of an embedded entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum EmbeddedKind {
     /// A file; its bytes are the content.
     File,
     /// A directory; without bytes.
@@ -35,9 +35,9 @@ impl<'a> Header<'a> {
     pub fn parse(text: &'a str) -> Option<Self> {
         let mut parts = text.splitn(3, ' ');
         let kind = match parts.next()? {
-            "f" => Kind::File,
-            "d" => Kind::Directory,
-            "l" => Kind::Link,
+            "f" => EmbeddedKind::File,
+            "d" => EmbeddedKind::Directory,
+            "l" => EmbeddedKind::Link,
             _ => return None,
         };
         let mode = u32::from_str_radix(parts.next()?, 8).ok()?;
@@ -48,9 +48,9 @@ impl<'a> Header<'a> {
 impl std::fmt::Display for Header<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kind = match self.kind {
-            Kind::File => 'f',
-            Kind::Directory => 'd',
-            Kind::Link => 'l',
+            EmbeddedKind::File => 'f',
+            EmbeddedKind::Directory => 'd',
+            EmbeddedKind::Link => 'l',
         };
         write!(f, "{kind} {:o} {}", self.mode, self.path)
     }
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn pairs_come_back() {
-        let header = Header { kind: Kind::File, mode: 0o755, path: "a b/c\nd" };
+        let header = Header { kind: EmbeddedKind::File, mode: 0o755, path: "a b/c\nd" };
         let text = header.to_string();
         assert_eq!(Header::parse(&text), Some(header));
         assert_eq!(Header::parse("x 644 a"), None);

@@ -70,7 +70,7 @@ pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
 pub use probe::{EmptyProbe, ProbeSettings};
 pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
-pub use suite::{Kind, Suite, SuiteJson};
+pub use suite::{Suite, SuiteJson, SuiteKind};
 pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 pub use usage::Usage;
 pub use workspace::{

@@ -58,8 +58,8 @@ pub struct Suite {
     pub layout: Layout,
     /// What the suite is for, which decides how several trials count. `capability`: one passed trial is enough. `regression`
     /// and `mixed`: every trial has to pass.
-    #[key(Choice(Kind::WORDS), "regression", default = "`capability`")]
-    pub kind: Kind,
+    #[key(Choice(SuiteKind::WORDS), "regression", default = "`capability`")]
+    pub kind: SuiteKind,
     /// What the suite is about.
     #[key(Pattern(r"^(?=[\s\S]*\S)[\s\S]{1,1024}$", "text of at most 1024 characters"), "Refunds of a shop.", by_hand)]
     #[key(codes(OutOfRange))]
@@ -107,7 +107,7 @@ pub struct Suite {
 
 impl Suite {
     /// A suite with defaults for everything else.
-    pub fn new(name: impl Into<String>, layout: Layout, kind: Kind, location: Location) -> Self {
+    pub fn new(name: impl Into<String>, layout: Layout, kind: SuiteKind, location: Location) -> Self {
         Self {
             name: name.into(),
             agent_name: None,
@@ -135,7 +135,7 @@ impl Suite {
 /// How the trials of a case decide it without a `strategy`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum SuiteKind {
     /// One passed trial shows that the agent can do it.
     #[default]
     Capability,
@@ -157,8 +157,8 @@ pub struct SuiteJson {
     pub agent_name: Option<String>,
     /// What the suite is for, which decides how several trials count. `capability`: one passed trial is enough. `regression`
     /// and `mixed`: every trial has to pass.
-    #[key(Choice(Kind::WORDS), "capability", default = "`mixed`")]
-    pub kind: Option<Kind>,
+    #[key(Choice(SuiteKind::WORDS), "capability", default = "`mixed`")]
+    pub kind: Option<SuiteKind>,
     /// Whether every task needs a `reference_solution`.
     #[key(Boolean, "true", name = "requireReferenceSolution", or = "require_reference_solution", default = "`false`")]
     #[key(codes(MissingReferenceSolution))]

@@ -6,7 +6,7 @@ use evalsuite::RunOptions;
 use evalsuite::tooling::RatedSamples;
 use evalsuite_diagnostics::{Code, render};
 use evalsuite_loader::{load, load_calibration};
-use evalsuite_schema::{Calibration, Kind, Layout, Suite};
+use evalsuite_schema::{Calibration, Layout, Suite, SuiteKind};
 
 use crate::command_line::Calibrate;
 use crate::locate::{stored_runs, suite_request};
@@ -74,7 +74,7 @@ fn suite_of(file: &Path, package_root: &Path, calibration: &Calibration) -> Suit
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     // The file is the whole suite: records next to it are not in the suite.
     let root = file.strip_prefix(package_root).unwrap_or(file).to_string_lossy().into_owned();
-    let mut suite = Suite::new(name, Layout::Tasks, Kind::Capability, calibration.location.clone());
+    let mut suite = Suite::new(name, Layout::Tasks, SuiteKind::Capability, calibration.location.clone());
     suite.root = root;
     suite
 }

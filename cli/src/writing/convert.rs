@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use evalsuite_convert::{
-    CasePlacement, Conversion, Entry, NewSuite, Outcome, Source, between_layouts, copy_suite, from_harbor,
+    CasePlacement, Conversion, NewSuite, Outcome, Source, SourceEntry, between_layouts, copy_suite, from_harbor,
     from_promptfoo, to_tasks,
 };
 use evalsuite_diagnostics::{Code, Diagnostic, Severity, render};
@@ -59,7 +59,7 @@ struct ConvertedEntry {
 impl ConvertedSuite {
     fn of(conversion: &Conversion, problems: &[String]) -> Self {
         let Conversion { output, report, .. } = conversion;
-        let entry = |entry: &Entry| ConvertedEntry {
+        let entry = |entry: &SourceEntry| ConvertedEntry {
             file: entry.file.clone(),
             line: entry.line,
             entry: entry.name.clone(),

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use std::{fs, io};
 
 use evalsuite_discovery::with_slashes;
-use evalsuite_schema::embedded::{self, Header, Kind};
+use evalsuite_schema::embedded::{self, EmbeddedKind, Header};
 use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
@@ -26,7 +26,7 @@ pub(crate) struct Contents {
 #[derive(Debug, Clone)]
 pub(super) struct ContentEntry {
     source: PathBuf,
-    kind: Kind,
+    kind: EmbeddedKind,
     mode: u32,
     /// Bytes of a file.
     size: u64,
@@ -69,11 +69,11 @@ impl Contents {
     fn insert(&mut self, path: String, source: PathBuf, metadata: &Metadata) -> io::Result<()> {
         let (kind, size, destination) = if metadata.is_symlink() {
             let destination = fs::read_link(&source).map_err(|error| error_at(&source, &error))?;
-            (Kind::Link, 0, utf8(&destination, &source)?)
+            (EmbeddedKind::Link, 0, utf8(&destination, &source)?)
         } else if metadata.is_dir() {
-            (Kind::Directory, 0, String::new())
+            (EmbeddedKind::Directory, 0, String::new())
         } else if metadata.is_file() {
-            (Kind::File, metadata.len(), String::new())
+            (EmbeddedKind::File, metadata.len(), String::new())
         } else {
             return Ok(());
         };
@@ -107,7 +107,7 @@ impl Contents {
 
     /// Files that the code includes by itself.
     pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
-        let files = self.entries.values().filter(|entry| entry.kind == Kind::File);
+        let files = self.entries.values().filter(|entry| entry.kind == EmbeddedKind::File);
         files.map(|entry| entry.source.clone())
     }
 
@@ -115,9 +115,9 @@ impl Contents {
     fn pairs(&self) -> String {
         let pair = |(path, entry): (&String, &ContentEntry)| {
             let bytes = match (entry.kind, entry.source.to_str()) {
-                (Kind::File, Some(source)) => format!("::core::include_bytes!({})", string_literal(source)),
-                (Kind::Link, _) => format!("str::as_bytes({})", string_literal(&entry.destination)),
-                (Kind::Directory | Kind::File, _) => "&[]".to_owned(),
+                (EmbeddedKind::File, Some(source)) => format!("::core::include_bytes!({})", string_literal(source)),
+                (EmbeddedKind::Link, _) => format!("str::as_bytes({})", string_literal(&entry.destination)),
+                (EmbeddedKind::Directory | EmbeddedKind::File, _) => "&[]".to_owned(),
             };
             format!("({}, {bytes}), ", string_literal(&entry.header(path)))
         };
@@ -133,9 +133,9 @@ impl Contents {
         for (path, entry) in &self.entries {
             let header = entry.header(path);
             let bytes: &[u8] = match entry.kind {
-                Kind::File => &fs::read(&entry.source).map_err(|error| error_at(&entry.source, &error))?,
-                Kind::Directory => &[],
-                Kind::Link => entry.destination.as_bytes(),
+                EmbeddedKind::File => &fs::read(&entry.source).map_err(|error| error_at(&entry.source, &error))?,
+                EmbeddedKind::Directory => &[],
+                EmbeddedKind::Link => entry.destination.as_bytes(),
             };
             embedded::push(&mut archive, (&header, bytes));
         }

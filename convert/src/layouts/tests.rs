@@ -283,7 +283,7 @@ fn what_cases_have_and_tasks_have_not_is_named() {
     let suite = write(&[("EVAL.yaml", text)]);
     let tasks = to_tasks(suite.path()).unwrap();
     let has = |outcome: Outcome, entry: &str, reason: &str| {
-        let is = |it: &&crate::Entry| {
+        let is = |it: &&crate::SourceEntry| {
             it.outcome == outcome && it.name == entry && it.reasons.iter().any(|it| it.contains(reason))
         };
         assert!(tasks.report.entries().iter().any(|it| is(&it)), "{entry}: {reason}\n{}", tasks.report);

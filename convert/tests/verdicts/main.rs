@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use evalsuite::{AgentError, Outcome, Trial};
-use evalsuite_convert::{CasePlacement, Conversion, Entry, Outcome as ReportOutcome, from_promptfoo};
+use evalsuite_convert::{CasePlacement, Conversion, Outcome as ReportOutcome, SourceEntry, from_promptfoo};
 use evalsuite_loader::{Request, load};
 use evalsuite_needs::needs;
 use evalsuite_schema::{Content, Message, Value};
@@ -55,7 +55,7 @@ fn a_verdict_that_differs_is_reported_before() {
     for (number, theirs) in (1..).zip(JAVASCRIPT.chars()) {
         let place = format!("tests[{}]", number - 1);
         let says = |outcome: ReportOutcome| {
-            let concerns = |entry: &&Entry| entry.name == place || entry.name.starts_with(&format!("{place}."));
+            let concerns = |entry: &&SourceEntry| entry.name == place || entry.name.starts_with(&format!("{place}."));
             conversion.report.entries().iter().filter(concerns).any(|entry| entry.outcome == outcome)
         };
         let id = format!("test-{number}");
@@ -140,7 +140,7 @@ fn compare_tasks(source: &Path, recorded: &str) {
     // What is said of a case as a whole is about its description.
     let is_named = |id: &str| {
         let file = format!("tasks/{id}.json");
-        let concerns = |entry: &Entry| entry.file == file && entry.name.starts_with("case.");
+        let concerns = |entry: &SourceEntry| entry.file == file && entry.name.starts_with("case.");
         conversion.report.entries().iter().any(concerns)
     };
     let mut compared = 0;

@@ -13,7 +13,7 @@ use evalsuite_schema::{Calibration, Case, GraderKind};
 
 use self::sample::SampleContext;
 use crate::diagnostic::{Code, Diagnostics, resolve};
-use crate::fields::paths::{Kind, Roots, Scope, SearchFailure};
+use crate::fields::paths::{PathKind, Roots, Scope, SearchFailure};
 use crate::fields::shared_files::SharedFiles;
 use crate::fields::{Fields, paths};
 use crate::graders::assertions::{self, ParsedGrader};
@@ -69,7 +69,7 @@ pub(crate) fn find(root: &Path, file: Option<&str>, scope: Scope<'_>, d: &mut Di
         let message = format!("`{left}` has no effect: `{taken}` is read");
         d.report(Code::NoEffect, place, message, "delete one");
     }
-    match scope.search(&paths::file_name(&first), Kind::File, &[root.to_path_buf()]) {
+    match scope.search(&paths::file_name(&first), PathKind::File, &[root.to_path_buf()]) {
         // What is not a file is reported when it is read.
         Ok(_) | Err(SearchFailure::WrongKind(_) | SearchFailure::Missing(_)) => Some(first),
         Err(SearchFailure::Escape(reason)) => {
@@ -149,7 +149,7 @@ fn samples_of(entry: &Entry, cx: &SampleContext<'_>, d: &mut Diagnostics) -> Vec
 
 /// `None`: a problem was reported because of which samples are missing. That too few are left would be a misleading second one.
 fn from_file(node: &Node, cx: &SampleContext<'_>, d: &mut Diagnostics) -> Option<Vec<evalsuite_schema::Sample>> {
-    let found = cx.scope.find(node, "`samples`", Kind::File, d)?;
+    let found = cx.scope.find(node, "`samples`", PathKind::File, d)?;
     let before = d.len();
     let nodes = cases::list_in_file(&found.path, "sample", cx.scope, d)?;
     (nodes.len() >= MIN_SAMPLES || d.len() == before).then(|| list(&nodes, node.span, cx, d))

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use evalsuite_schema::{Case, Input, Kind, Message, Object, PathRef, Requires, Strategy, Trials};
+use evalsuite_schema::{Case, Input, Message, Object, PathRef, Requires, Strategy, SuiteKind, Trials};
 
 use super::workspace::SettingsOwner;
 use super::{conversation, execution, expected_output, input, matrix, metadata, requires, vars, workspace};
@@ -18,7 +18,7 @@ use crate::source::Span;
 /// What a suite gives to each of its cases.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Defaults {
-    pub(crate) kind: Kind,
+    pub(crate) kind: SuiteKind,
     pub(crate) messages: Vec<Message>,
     pub(crate) input_files: Vec<PathRef>,
     pub(crate) graders: Vec<ParsedGrader>,
@@ -281,8 +281,8 @@ fn trials(execution: &execution::Case<'_>, defaults: &Defaults, d: &mut Diagnost
 }
 
 /// One passed trial cannot be enough where every trial has to pass.
-pub(crate) fn check_strategy(trials: &Trials, span: Span, kind: Kind, d: &mut Diagnostics) {
-    if trials.strategy == Some(Strategy::PassAtK) && kind != Kind::Capability {
+pub(crate) fn check_strategy(trials: &Trials, span: Span, kind: SuiteKind, d: &mut Diagnostics) {
+    if trials.strategy == Some(Strategy::PassAtK) && kind != SuiteKind::Capability {
         let message = "`strategy: pass_at_k` contradicts the suite's kind, which asks every trial to pass";
         d.report(Code::SettingConflict, span, message, "delete `strategy`, or make the suite `kind: capability`");
     }

@@ -8,7 +8,7 @@ use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef};
 use evalsuite_schema::{WrittenHook, WrittenHooks};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::fields::paths::{Kind, Scope};
+use crate::fields::paths::{PathKind, Scope};
 use crate::fields::{self, Fields, command};
 use crate::keys::placeholder;
 use crate::read::node::{Data, Entry, Node};
@@ -91,7 +91,7 @@ fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Di
     if command.is_none() && reset.is_none() {
         d.report(Code::InvalidHook, node.span, format!("{what} has no `command`"), "add `command`");
     }
-    let directory = cwd.and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
+    let directory = cwd.and_then(|entry| scope.find(&entry.value, "`cwd`", PathKind::Directory, d));
     if let Some(entry) = command {
         let path = directory.as_ref().map(|found| found.path.as_path());
         let mut found = Diagnostics::new();

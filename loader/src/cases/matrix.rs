@@ -3,7 +3,7 @@
 use std::mem;
 
 use crate::diagnostic::{Code, Diagnostics, report_both};
-use crate::fields::paths::{Kind, Scope};
+use crate::fields::paths::{PathKind, Scope};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, read};
 
@@ -75,7 +75,7 @@ fn combinations(matrix: &Entry, d: &mut Diagnostics) -> Option<Vec<Combination>>
 /// The rows of the file that `node` names: objects of a JSONL file, or lines of a CSV file with a header. `None`: a problem was reported.
 fn rows(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<Combination>> {
     let path = fields::literal_text(node, "`matrix`", d)?;
-    let found = scope.find_text(&path, node, "`matrix`", (Code::MissingPath, Kind::File), d)?;
+    let found = scope.find_text(&path, node, "`matrix`", (Code::MissingPath, PathKind::File), d)?;
     let ending = found.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
     let invalid = |message: String, help: &str, d: &mut Diagnostics| {
         fields::reject(Code::InvalidExternalFile, node.span, format!("`{path}`: {message}"), help, d)

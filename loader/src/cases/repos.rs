@@ -9,7 +9,7 @@ use evalsuite_schema::{Checkout, PathRef, Repo, RepoSource, Resolve};
 use evalsuite_schema::{RepoSourceKeys, ShortRepo, WrittenClone};
 
 use crate::diagnostic::{Code, Diagnostics, report_both};
-use crate::fields::paths::{Kind, Scope};
+use crate::fields::paths::{PathKind, Scope};
 use crate::fields::{self, Fields, paths};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
@@ -167,7 +167,7 @@ fn source(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<RepoSour
     if Syntax::Variable.is_in(&text) {
         return Some(RepoSource::Local(PathRef::new(text)));
     }
-    let found = scope.find_text(&text, &entry.value, "`path`", (Code::InvalidRepo, Kind::Directory), d)?;
+    let found = scope.find_text(&text, &entry.value, "`path`", (Code::InvalidRepo, PathKind::Directory), d)?;
     Some(RepoSource::Local(found.reference))
 }
 

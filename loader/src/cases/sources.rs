@@ -9,7 +9,7 @@ use evalsuite_discovery::{Listing, MAX_VISITED, ProblemKind, is_case_file};
 use super::case::Defaults;
 use super::matrix;
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::paths::{Kind, Scope};
+use crate::fields::paths::{PathKind, Scope};
 use crate::fields::{self, paths};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
@@ -113,7 +113,7 @@ fn plain(text: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources, d
 
 /// The cases of a file or, if nothing else is in `tests`, of the directories in a directory.
 fn named(path: &str, is_alone: bool, node: &Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
-    let Some(found) = scope.find_text(path, node, "`tests`", (Code::MissingPath, Kind::Any), d) else { return };
+    let Some(found) = scope.find_text(path, node, "`tests`", (Code::MissingPath, PathKind::Any), d) else { return };
     match (found.path.is_dir(), is_alone) {
         (true, true) => directory(&found.path, node.span, scope, sources, d),
         (true, false) => {

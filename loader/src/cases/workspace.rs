@@ -9,7 +9,7 @@ use walkdir::WalkDir;
 
 use super::{hooks, repos};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::fields::paths::{FoundPath, Kind, Scope};
+use crate::fields::paths::{FoundPath, PathKind, Scope};
 use crate::fields::{self, Fields};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
@@ -60,7 +60,7 @@ fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnos
         d.push(Diagnostic::new(Code::MissingPath, message).at(node.span).help(help).fix_if(fix));
         return None;
     }
-    let found = scope.find(node, "`workspace`", Kind::File, d)?;
+    let found = scope.find(node, "`workspace`", PathKind::File, d)?;
     let root = scope.shared.tree(&found.path, scope.files, d)?;
     let wrapped = root.entry("workspace").is_some();
     if root.as_mapping().is_none() || wrapped {
@@ -124,7 +124,7 @@ fn template(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Foun
         let help = "name the directory it describes";
         return fields::reject(Code::UnsupportedWorkspace, entry.value.span, message, help, d);
     }
-    let found = scope.find(&entry.value, "`template`", Kind::Directory, d)?;
+    let found = scope.find(&entry.value, "`template`", PathKind::Directory, d)?;
     check_links(&found.path, &entry.value, scope, d);
     Some(found)
 }

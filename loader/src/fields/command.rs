@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::{Argument, Command};
 
-use super::paths::{self, Kind, Scope, SearchFailure};
+use super::paths::{self, PathKind, Scope, SearchFailure};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, in_place_of};
 use crate::fields;
 use crate::read::node::{Data, Node};
@@ -59,7 +59,7 @@ pub(crate) fn argv(
             return Some(Argument::Text(word.to_owned()));
         }
         let places = places.get_or_insert_with(|| search_places(scope, cwd));
-        let kind = if is_program { Kind::File } else { Kind::Any };
+        let kind = if is_program { PathKind::File } else { PathKind::Any };
         let miss = match scope.search(word, kind, places) {
             Ok(found) => return Some(Argument::Path(found.reference)),
             Err(miss) => miss,

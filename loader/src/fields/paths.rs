@@ -21,26 +21,26 @@ const MAX_PLACES: usize = 6;
 
 /// What a path has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum PathKind {
     File,
     Directory,
     Any,
 }
 
-impl Kind {
+impl PathKind {
     fn noun(self) -> &'static str {
         match self {
-            Kind::File => "file",
-            Kind::Directory => "directory",
-            Kind::Any => "file or directory",
+            PathKind::File => "file",
+            PathKind::Directory => "directory",
+            PathKind::Any => "file or directory",
         }
     }
 
     fn fits(self, path: &Path) -> bool {
         match self {
-            Kind::File => path.is_file(),
-            Kind::Directory => path.is_dir(),
-            Kind::Any => true,
+            PathKind::File => path.is_file(),
+            PathKind::Directory => path.is_dir(),
+            PathKind::Any => true,
         }
     }
 }
@@ -191,7 +191,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Finds the path that `node` names; `what` is its key.
-    pub(crate) fn find(&self, node: &Node, what: &str, kind: Kind, d: &mut Diagnostics) -> Option<FoundPath> {
+    pub(crate) fn find(&self, node: &Node, what: &str, kind: PathKind, d: &mut Diagnostics) -> Option<FoundPath> {
         let written = fields::literal_text(node, what, d)?;
         self.find_text(&written, node, what, (Code::MissingPath, kind), d)
     }
@@ -199,20 +199,20 @@ impl<'a> Scope<'a> {
     /// As [`Scope::find`] for a file of a message, whose path may start with `/`: the boundary is then searched first.
     pub(crate) fn find_in_message(&self, node: &Node, what: &str, d: &mut Diagnostics) -> Option<FoundPath> {
         let written = fields::literal_text(node, what, d)?;
-        let expected = (Code::MissingPath, Kind::File);
+        let expected = (Code::MissingPath, PathKind::File);
         let Some(rest) = written.trim().strip_prefix('/') else {
             return self.find_text(&written, node, what, expected, d);
         };
         let mut places = self.roots.search(self.dir);
         places.retain(|place| *place != self.roots.boundary);
         places.insert(0, self.roots.boundary.clone());
-        let found = self.search(rest.trim_start_matches('/'), Kind::File, &places);
+        let found = self.search(rest.trim_start_matches('/'), PathKind::File, &places);
         let found = found.map_err(|miss| self.report(miss, &written, node, what, expected, d)).ok()?;
         Some(FoundPath { reference: PathRef::found(written, found.reference.path), ..found })
     }
 
     /// Searches a relative path in `places`; the first existing entry wins.
-    pub(crate) fn search(&self, written: &str, kind: Kind, places: &[PathBuf]) -> Result<FoundPath, SearchFailure> {
+    pub(crate) fn search(&self, written: &str, kind: PathKind, places: &[PathBuf]) -> Result<FoundPath, SearchFailure> {
         if let Some(reason) = not_relative(written) {
             return Err(SearchFailure::Escape(reason));
         }
@@ -261,7 +261,7 @@ impl<'a> Scope<'a> {
         written: &str,
         node: &Node,
         what: &str,
-        (code, kind): (Code, Kind),
+        (code, kind): (Code, PathKind),
         d: &mut Diagnostics,
     ) -> Option<FoundPath> {
         let found = self.search(written.trim(), kind, &self.roots.search(self.dir));
@@ -281,7 +281,7 @@ impl<'a> Scope<'a> {
         written: &str,
         node: &Node,
         what: &str,
-        (code, kind): (Code, Kind),
+        (code, kind): (Code, PathKind),
         d: &mut Diagnostics,
     ) {
         let noun = kind.noun();

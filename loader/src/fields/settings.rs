@@ -2,7 +2,7 @@
 
 use evalsuite_schema::keys::{FromParts, Key, Parts, Status, Table, Type, Written};
 
-use super::paths::{Kind, Scope};
+use super::paths::{PathKind, Scope};
 use super::{Fields, command, label, values};
 use crate::diagnostic::Diagnostics;
 use crate::read::node::{Entry, Node};
@@ -79,7 +79,7 @@ fn value(node: &Node, what: &str, of_type: &Type, key: &Key, scope: Scope<'_>, d
         Type::Choice(words) => values::word(node, what, words, d).map(Written::Word),
         Type::Data => values::object(node, what, d).map(|object| Written::Data(object.into())),
         Type::File | Type::Directory => {
-            let kind = if matches!(of_type, Type::File) { Kind::File } else { Kind::Directory };
+            let kind = if matches!(of_type, Type::File) { PathKind::File } else { PathKind::Directory };
             scope.find(node, what, kind, d).map(|found| Written::made(found.reference))
         }
         Type::Command => command::read(node, what, scope, None, d).map(Written::made),

@@ -7,7 +7,7 @@ use evalsuite_schema::keys::Written;
 use super::Rules;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
-use crate::fields::paths::{Kind, Scope};
+use crate::fields::paths::{PathKind, Scope};
 use crate::fields::{command, label};
 use crate::read::node::Entry;
 
@@ -37,7 +37,7 @@ pub(super) fn prepared(
     d: &mut Diagnostics,
 ) -> Option<PreparedCommand> {
     let directory = match cwd {
-        Some(entry) => scope.find(&entry.value, "`cwd`", Kind::Directory, d).map(Some),
+        Some(entry) => scope.find(&entry.value, "`cwd`", PathKind::Directory, d).map(Some),
         None => Some(None),
     };
     let path = directory.as_ref().and_then(Option::as_ref).map(|found| found.path.as_path());

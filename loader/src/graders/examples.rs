@@ -6,7 +6,7 @@ use evalsuite_schema::{Example, Examples, Object, Value};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
-use crate::fields::paths::{Kind, Scope};
+use crate::fields::paths::{PathKind, Scope};
 use crate::read::node::{Data, Entry, Node};
 
 /// Reads `examples` of a case or a grader.
@@ -51,7 +51,7 @@ fn example(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Example
     let answer = match (answer, file) {
         (Some(entry), _) => answer_text(&entry.value, d)?,
         (None, Some(entry)) => {
-            let found = scope.find(&entry.value, "`file`", Kind::File, d)?;
+            let found = scope.find(&entry.value, "`file`", PathKind::File, d)?;
             scope.shared.text(&found.path, scope.files, d)?.1.to_string()
         }
         (None, None) => String::new(),

@@ -10,7 +10,7 @@ use evalsuite_schema::placeholder::Syntax;
 use super::GraderContext;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
-use crate::fields::paths::Kind;
+use crate::fields::paths::PathKind;
 use crate::fields::settings;
 use crate::keys::placeholder::{OF_AGGREGATORS, OF_PROMPTS, Placeholder, is_known, names};
 use crate::read::node::{Data, Node};
@@ -127,7 +127,7 @@ pub(super) fn file_text(
     if !fields::literal(path, node, what, d) {
         return None;
     }
-    let found = scope.find_text(path, node, what, (Code::MissingPath, Kind::File), d)?;
+    let found = scope.find_text(path, node, what, (Code::MissingPath, PathKind::File), d)?;
     let (file, text) = scope.shared.text(&found.path, scope.files, d)?;
     if text.is_empty() {
         let message = format!("`{}` is empty", scope.files.shown(&found.path));

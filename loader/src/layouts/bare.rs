@@ -5,14 +5,14 @@ use std::path::Path;
 use evalsuite_discovery::{CASE_FILES, has_name_of_disk};
 use evalsuite_schema::Layout;
 
-use super::{Entry, Outline, new_suite, outline_of};
+use super::{Outline, SuiteEntry, new_suite, outline_of};
 use crate::cases::sources;
 use crate::cases::sources::{CaseSource, CaseSources};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::Scope;
 use crate::source::{Files, Span};
 
-pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+pub(super) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     let root = &scope.roots.suite_root;
     let place = Span::whole(scope.files.add(entry.file.as_deref().unwrap_or(root)));
     let mut sources = CaseSources::default();

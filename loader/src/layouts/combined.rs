@@ -2,7 +2,7 @@
 
 use evalsuite_schema::Layout;
 
-use super::{Entry, Outline, outline_of, suite_json};
+use super::{Outline, SuiteEntry, outline_of, suite_json};
 use crate::cases::sources;
 use crate::cases::sources::CaseSources;
 use crate::diagnostic::Diagnostics;
@@ -12,7 +12,7 @@ use crate::source::Span;
 /// The directory of cases; the case of its letters matters.
 pub(super) const DIRECTORY: &str = "cases";
 
-pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+pub(super) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     let path = entry.file.as_deref()?;
     let json = suite_json::read(path, Layout::Combined, scope, d);
     let mut sources = CaseSources::default();

@@ -16,7 +16,7 @@ use crate::source::{Files, Span};
 
 /// An entry that was found.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct SuiteEntry {
     pub(crate) layout: Layout,
     /// The file of the suite, if it has one.
     pub(crate) file: Option<PathBuf>,
@@ -26,7 +26,7 @@ pub(crate) struct Entry {
 }
 
 /// Finds the entry path of `request` and its layout.
-pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<Entry> {
+pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<SuiteEntry> {
     let path = locate(request, files, d)?;
     let found = if path.is_file() { in_file(&path, files, d) } else { in_directory(&path, files, d) };
     let inside = path.starts_with(&request.package_root);
@@ -56,7 +56,7 @@ pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Opt
         let place = Span::whole(files.add(file));
         return fields::reject(Code::PathEscape, place, reason, "copy the file into the suite", d);
     }
-    Some(Entry { layout, file, roots, stem })
+    Some(SuiteEntry { layout, file, roots, stem })
 }
 
 fn locate(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<PathBuf> {

@@ -12,7 +12,7 @@ mod skill;
 mod suite_json;
 mod tasks;
 
-use evalsuite_schema::{Kind, Layout, Suite};
+use evalsuite_schema::{Layout, Suite, SuiteKind};
 
 use crate::cases::CaseFiles;
 use crate::cases::sources::CaseSources;
@@ -20,7 +20,7 @@ use crate::diagnostic::Diagnostics;
 use crate::fields::paths::Scope;
 use crate::source::Span;
 
-pub(crate) use entry::{Entry, find};
+pub(crate) use entry::{SuiteEntry, find};
 
 /// What the files of a suite say without its cases.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Outline {
 }
 
 /// Reads the files of a suite without its cases.
-pub(crate) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+pub(crate) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     match entry.layout {
         Layout::Tasks => tasks::outline(entry, scope, d),
         Layout::Combined => combined::outline(entry, scope, d),
@@ -52,7 +52,7 @@ fn outline_of(suite: Option<Suite>, mut sources: CaseSources, place: Span) -> Ou
 
 /// A suite with a name, a layout and a place.
 fn new_suite(name: String, layout: Layout, span: Span, scope: Scope<'_>) -> Suite {
-    let mut suite = Suite::new(name, layout, Kind::Capability, scope.files.location(span));
+    let mut suite = Suite::new(name, layout, SuiteKind::Capability, scope.files.location(span));
     suite.root = scope.roots.compiled(&scope.roots.suite_root);
     suite
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evalsuite_schema::keys::Keys;
-use evalsuite_schema::{Kind, Layout, Suite, SuiteJson};
+use evalsuite_schema::{Layout, Suite, SuiteJson, SuiteKind};
 
 use super::{combined, new_suite, tasks};
 use crate::diagnostic::{Code, Diagnostics};
@@ -49,6 +49,6 @@ pub(super) fn read(path: &Path, layout: Layout, scope: Scope<'_>, d: &mut Diagno
     suite.gates = gates;
     suite.agent_name = trimmed(&written.agent_name);
     // Nothing in the cases contradicts `capability`: a word that is no kind has no other consequences.
-    suite.kind = written.kind.unwrap_or(if has_kind { Kind::Capability } else { Kind::Mixed });
+    suite.kind = written.kind.unwrap_or(if has_kind { SuiteKind::Capability } else { SuiteKind::Mixed });
     Some((suite, written))
 }

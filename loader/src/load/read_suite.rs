@@ -12,7 +12,7 @@ use crate::cases::{PlacedCase, ReadCases};
 use crate::diagnostic::{Diagnostics, resolve};
 use crate::fields::paths::Scope;
 use crate::fields::shared_files::SharedFiles;
-use crate::layouts::{Entry, Outline};
+use crate::layouts::{Outline, SuiteEntry};
 use crate::request::{OtherCase, Request};
 use crate::source::Files;
 use crate::suite::{linked_directories, unused_files};
@@ -22,7 +22,7 @@ use crate::{layouts, names};
 #[derive(Debug)]
 pub(super) struct ReadSuite {
     shared: SharedFiles,
-    pub(super) entry: Entry,
+    pub(super) entry: SuiteEntry,
     pub(super) outline: Outline,
     /// In the order of `outline.cases`.
     pub(super) parts: Vec<CasesOfFile>,
@@ -145,6 +145,6 @@ fn loaded_case(placed: &PlacedCase) -> LoadedCase {
     }
 }
 
-fn scope<'a>(request: &'a Request, entry: &'a Entry, files: &'a Files, shared: &'a SharedFiles) -> Scope<'a> {
+fn scope<'a>(request: &'a Request, entry: &'a SuiteEntry, files: &'a Files, shared: &'a SharedFiles) -> Scope<'a> {
     Scope { request, roots: &entry.roots, files, shared, dir: &entry.roots.suite_root }
 }

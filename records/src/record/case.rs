@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::{Kind, Layout, Location, Strategy, is_default};
+use evalsuite_schema::{Layout, Location, Strategy, SuiteKind, is_default};
 use serde::{Deserialize, Serialize};
 
 use super::{Reason, Status, TrialRecord, Usage};
@@ -22,7 +22,7 @@ pub struct CaseRecord {
     /// How the suite's files are laid out.
     pub layout: Layout,
     /// Rule by which the trials of a case decide it.
-    pub kind: Kind,
+    pub kind: SuiteKind,
     /// Id of the case.
     pub case_id: String,
     /// Name of the case's directory in the run.

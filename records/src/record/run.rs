@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::{Kind, Layout};
+use evalsuite_schema::{Layout, SuiteKind};
 use serde::{Deserialize, Serialize};
 
 use super::{ProbeRates, SuiteId};
@@ -128,7 +128,7 @@ pub struct SuiteRecord {
     #[serde(default)]
     pub path: String,
     /// How trials decide a case.
-    pub kind: Kind,
+    pub kind: SuiteKind,
     /// How the suite's files are laid out.
     pub layout: Layout,
     /// SHA-256 over all files of the suite, hexadecimal.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::{Kind, Layout, Location, Object, is_default};
+use evalsuite_schema::{Layout, Location, Object, SuiteKind, is_default};
 use serde::{Deserialize, Serialize};
 
 use super::{CaseRecord, GraderRecord, Reason, Status, Usage};
@@ -22,7 +22,7 @@ pub struct TrialRecord {
     /// How the suite's files are laid out.
     pub layout: Layout,
     /// How trials decide a case.
-    pub kind: Kind,
+    pub kind: SuiteKind,
     /// Id of the case.
     pub case_id: String,
     /// Name of the case's directory in the run.

@@ -2,7 +2,7 @@
 
 use evalsuite_records::record::{Baseline, BaselineCase, CaseRecord, PassState, Rule};
 use evalsuite_records::repeated_cases::RepeatedCases;
-use evalsuite_schema::Kind;
+use evalsuite_schema::SuiteKind;
 
 use fastrand::Rng;
 
@@ -33,7 +33,7 @@ pub struct RedBuilds {
 struct Design {
     planned: u32,
     rule: Rule,
-    kind: Kind,
+    kind: SuiteKind,
     /// Most trials that repeat a case that failed.
     confirming: u32,
 }
@@ -118,7 +118,7 @@ impl Design {
             repeated.add(further.unwrap_or(most), further.is_none());
         }
         // Elsewhere a case that fails is red, whatever the trials show that repeat it.
-        further.is_none() || self.kind != Kind::Capability
+        further.is_none() || self.kind != SuiteKind::Capability
     }
 }
 
@@ -169,7 +169,7 @@ mod tests {
         of.iter().flat_map(|(count, passed, trials)| vec![line((*passed, *trials)); *count]).collect()
     }
 
-    fn record(kind: Kind, rule: Rule, planned: u32) -> CaseRecord {
+    fn record(kind: SuiteKind, rule: Rule, planned: u32) -> CaseRecord {
         let mut record = CaseRecord::new();
         (record.kind, record.rule, record.planned) = (kind, rule, planned);
         record
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn thirty_cases_that_pass_nine_of_ten_times() {
         let noisy = lines(&[(27, 1, 1), (3, 0, 1)]);
-        let any = |planned| record(Kind::Capability, Rule::Any, planned);
+        let any = |planned| record(SuiteKind::Capability, Rule::Any, planned);
         // 1 − 0.9²⁷ = 0.94, as each of the 27 fails in one run of ten.
         let unconfirmed = of(&noisy, &any(1), 0);
         assert!((0.9..0.97).contains(&unconfirmed.share), "{unconfirmed:?}");
@@ -192,13 +192,13 @@ mod tests {
         // A tenth of 100 trials is not enough to repeat the 21 cases that fail.
         let noisier = of(&lines(&[(70, 1, 1), (30, 0, 1)]), &any(1), 10);
         assert!(noisier.share > 0.9 && noisier.trials_needed.is_some_and(|trials| trials <= 5), "{noisier:?}");
-        let every = of(&noisy, &record(Kind::Regression, Rule::Every, 3), 10);
+        let every = of(&noisy, &record(SuiteKind::Regression, Rule::Every, 3), 10);
         assert!(every.share > 0.99 && every.every && every.trials_needed.is_none(), "{every:?}");
     }
 
     #[test]
     fn cases_that_never_flicker_are_told_from_those_that_do() {
-        let every = record(Kind::Regression, Rule::Every, 1);
+        let every = record(SuiteKind::Regression, Rule::Every, 1);
         let stable = of(&lines(&[(25, 10, 10), (5, 0, 10)]), &every, 0);
         let alike = of(&lines(&[(15, 10, 10), (15, 7, 10)]), &every, 0);
         assert!(stable.share < 0.15, "{stable:?}");

@@ -4,7 +4,7 @@ use evalsuite_records::statistics::bounded_interval;
 use serde::Serialize;
 
 use super::{ComparisonVerdict, FEWEST_PAIRS};
-use crate::statistics::{Place, mean};
+use crate::statistics::{ExchangeTest, mean};
 
 /// Paired cases of a suite or a slice: their differences, and which of them belong together.
 pub(super) struct Differences {
@@ -19,10 +19,10 @@ impl Differences {
 }
 
 /// The probability of a difference at least as large in its direction.
-pub(super) fn p_value(difference: f64, place: Place) -> f64 {
+pub(super) fn p_value(difference: f64, test: ExchangeTest) -> f64 {
     match difference {
-        difference if difference < 0.0 => place.at_most,
-        difference if difference > 0.0 => place.at_least,
+        difference if difference < 0.0 => test.at_most,
+        difference if difference > 0.0 => test.at_least,
         _ => 1.0,
     }
 }
@@ -50,9 +50,9 @@ pub struct SliceComparison {
 }
 
 impl SliceComparison {
-    pub(super) fn new((key, value): (String, String), differences: &Differences, place: Place) -> Self {
+    pub(super) fn new((key, value): (String, String), differences: &Differences, test: ExchangeTest) -> Self {
         let difference = mean(&differences.values);
-        let p_value = p_value(difference, place);
+        let p_value = p_value(difference, test);
         Self {
             key,
             value,

@@ -15,7 +15,7 @@ use super::{
     SliceComparison,
 };
 use crate::run_data::{CaseData, count_outcomes, identity};
-use crate::statistics::{CaseTrials, Place, Unit, Worse, holm, mean, places, worse_cases};
+use crate::statistics::{CaseTrials, ExchangeTest, Unit, Worse, exchange_tests, holm, mean, worse_cases};
 
 /// Between minus and plus so many standard deviations are 95 % of the differences that chance alone makes.
 const CHANCE: f64 = 1.96;
@@ -127,19 +127,19 @@ impl<'a> SuitePairs<'a> {
 
     /// Compares the pairs; `suites`: of how many suites and targets that vary.
     pub(super) fn compare(self, suites: usize, options: &CompareOptions) -> SuiteComparison {
-        let places = places(&self.units(), 1 + self.slices.len());
+        let tests = exchange_tests(&self.units(), 1 + self.slices.len());
         let has_slices = !self.slices.is_empty();
         let [down, up] = [REGRESSED, IMPROVED].map(|all| all / suites as f64);
-        let worse = self.changed(levels::of_cases(down, places[0].smallest), |trials| trials);
-        let better = self.changed(levels::of_cases(up, places[0].smallest), CaseTrials::reversed);
+        let worse = self.changed(levels::of_cases(down, tests[0].smallest), |trials| trials);
+        let better = self.changed(levels::of_cases(up, tests[0].smallest), CaseTrials::reversed);
         let [down, up] = [(down, &worse), (up, &better)].map(|(all, of)| levels::of_scores(all, of.used, has_slices));
         let all = self.differences(|_| true);
-        let mut slices = self.slice_comparisons(&places);
+        let mut slices = self.slice_comparisons(&tests);
         slices.iter_mut().for_each(|slice| slice.judge(down, up));
         slices.sort_by(|left, right| (&left.key, &left.value).cmp(&(&right.key, &right.value)));
         let changes = self.changes(&worse, &better);
         let difference = mean(&all.values);
-        let noise = CHANCE * places[0].deviation / all.values.len().max(1) as f64;
+        let noise = CHANCE * tests[0].deviation / all.values.len().max(1) as f64;
         let mut comparison = SuiteComparison {
             suite: self.name.0.clone(),
             target: self.name.1.clone(),
@@ -152,7 +152,7 @@ impl<'a> SuitePairs<'a> {
             difference,
             interval: all.interval(),
             noise,
-            p_value: p_value(difference, places[0]),
+            p_value: p_value(difference, tests[0]),
             level: if difference > 0.0 { up } else { down },
             base_passed: self.base_passed,
             run_passed: self.run_passed,
@@ -205,10 +205,10 @@ impl<'a> SuitePairs<'a> {
         Differences { values, clusters }
     }
 
-    fn slice_comparisons(&self, places: &[Place]) -> Vec<SliceComparison> {
+    fn slice_comparisons(&self, tests: &[ExchangeTest]) -> Vec<SliceComparison> {
         let compare = |(index, slice): (usize, &(String, String))| {
             let differences = self.differences(|case| case.slices.contains(&index));
-            SliceComparison::new(slice.clone(), &differences, places[index + 1])
+            SliceComparison::new(slice.clone(), &differences, tests[index + 1])
         };
         let mut slices: Vec<SliceComparison> = self.slices.iter().enumerate().map(compare).collect();
         for is_worse in [true, false] {

@@ -111,7 +111,10 @@ impl<'a> Checked<'a> {
             selected.into_iter().partition(|case| case.record.outcome == Status::Skipped);
         let measured = Measured::of(gate.measure(), &run);
         let floor = if gate.is_above_floor() { self.floor(&run) } else { Ok(0.0) };
-        let why = self.broken.clone().or_else(|| self.doubt(gate, run.len(), skipped.len(), filtered.len(), measured));
+        let why = self
+            .broken
+            .clone()
+            .or_else(|| self.inconclusive_reason(gate, run.len(), skipped.len(), filtered.len(), measured));
         let why = why.or_else(|| floor.clone().err());
         let floor = floor.ok();
         let verdict = match measured.value.zip(floor).map(|(value, floor)| gate.holds(value, floor)) {
@@ -150,7 +153,14 @@ impl<'a> Checked<'a> {
     }
 
     /// Why the measured value does not say that a gate is met.
-    fn doubt(&self, gate: &Gate, run: usize, skipped: usize, filtered: usize, measured: Measured) -> Option<String> {
+    fn inconclusive_reason(
+        &self,
+        gate: &Gate,
+        run: usize,
+        skipped: usize,
+        filtered: usize,
+        measured: Measured,
+    ) -> Option<String> {
         if run == 0 {
             return Some("no case matches".to_owned());
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::Kind;
+use evalsuite_schema::SuiteKind;
 
 use super::{CaseHealth, HealthOptions, SuiteHealth};
 
@@ -44,7 +44,7 @@ impl CaseRuns {
         &self,
         suite: &str,
         target: &str,
-        kind: Kind,
+        kind: SuiteKind,
         options: &HealthOptions,
     ) -> Option<SuiteHealth> {
         if self.0.is_empty() {
@@ -69,7 +69,7 @@ impl CaseRuns {
             let all = pooled(id, runs, None);
             health.histogram[CLASSES.partition_point(|end| *end <= rate(all.passed, all.trials))] += 1;
             let series = runs.iter().take_while(|seen| is_mature(seen)).count();
-            if series >= options.graduation_runs && kind != Kind::Regression {
+            if series >= options.graduation_runs && kind != SuiteKind::Regression {
                 health.graduates.push(CaseHealth { runs: series, ..all.clone() });
             }
             if all.trials >= options.broken_trials && rate(all.passed, all.trials) <= options.broken {

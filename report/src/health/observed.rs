@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::record::{CalibrationRecord, CaseRecord, GraderRecord, GraderState, Status, SuiteId};
-use evalsuite_schema::Kind;
+use evalsuite_schema::SuiteKind;
 
 use super::cases::{CaseRuns, Seen};
 use super::judges::Judge;
@@ -17,7 +17,7 @@ pub(super) struct Observed(BTreeMap<String, Suite>);
 #[derive(Debug, Default)]
 struct Suite {
     id: SuiteId,
-    kind: Kind,
+    kind: SuiteKind,
     /// The ids of its cases in the newest run.
     known: BTreeSet<String>,
     /// By target.
@@ -72,7 +72,7 @@ impl Suite {
             self.id.clone_from(&data.id);
             let tests = data.record.iter().flat_map(|record| &record.tests).map(|test| test.case_id.clone());
             self.known = tests.chain(data.cases.iter().map(|case| case.record.case_id.clone())).collect();
-            self.kind = data.record.as_ref().map_or(Kind::default(), |record| record.kind);
+            self.kind = data.record.as_ref().map_or(SuiteKind::default(), |record| record.kind);
         }
         let mut models: BTreeMap<&str, &str> = BTreeMap::new();
         for case in &data.cases {

@@ -34,9 +34,9 @@ pub(crate) enum Unit {
     },
 }
 
-/// Where a sum of differences lies among those of all exchanges.
+/// A permutation test of a sum of differences: where it lies among the sums of all exchanges.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct ExchangeTest {
     /// Probability of a sum that is at most as large, if nothing has changed, 0 to 1.
     pub(crate) at_most: f64,
     /// Probability of a sum that is at least as large.
@@ -47,30 +47,30 @@ pub(crate) struct Place {
     pub(crate) smallest: f64,
 }
 
-/// For each of `count` sums of differences, its place among the sums after random exchanges, with a fixed seed.
+/// For each of `count` sums of differences, a test by random exchanges, with a fixed seed.
 ///
 /// This asks whether *these* cases come out otherwise than before, not whether other cases would. It needs no assumption about rates,
 /// spreads or numbers of trials: only that the trials of a case are as likely to have come out in one order as in another.
-pub(crate) fn places(units: &[Unit], count: usize) -> Vec<Place> {
+pub(crate) fn exchange_tests(units: &[Unit], count: usize) -> Vec<ExchangeTest> {
     let mut varying: Vec<Unit> = units.iter().filter(|unit| unit.varies()).cloned().collect();
-    let mut places = vec![Place { smallest: 1.0, ..Place::default() }; count];
+    let mut tests = vec![ExchangeTest { smallest: 1.0, ..ExchangeTest::default() }; count];
     let mut observed = vec![0.0; count];
     let mut scale = 0.0;
     for unit in &varying {
         unit.add_observed(&mut observed);
         scale += unit.largest();
         for sum in unit.sums() {
-            places[sum].smallest *= unit.smallest(sum);
-            places[sum].deviation += unit.variance(sum);
+            tests[sum].smallest *= unit.smallest(sum);
+            tests[sum].deviation += unit.variance(sum);
         }
     }
-    places.iter_mut().for_each(|place| place.deviation = place.deviation.sqrt());
+    tests.iter_mut().for_each(|test| test.deviation = test.deviation.sqrt());
     if varying.len() > MANY {
-        for (place, sum) in places.iter_mut().zip(observed) {
-            let standardised = if place.deviation > 0.0 { sum / place.deviation } else { 0.0 };
-            (place.at_most, place.at_least) = (normal_at_most(standardised), normal_at_most(-standardised));
+        for (test, sum) in tests.iter_mut().zip(observed) {
+            let standardised = if test.deviation > 0.0 { sum / test.deviation } else { 0.0 };
+            (test.at_most, test.at_least) = (normal_at_most(standardised), normal_at_most(-standardised));
         }
-        return places;
+        return tests;
     }
     // Sums of the same numbers in another order differ by rounding.
     let slack = 1e-12 * scale + 1e-12;
@@ -88,10 +88,10 @@ pub(crate) fn places(units: &[Unit], count: usize) -> Vec<Place> {
     }
     // What was observed is one of the exchanges, so the probability is never 0.
     let share = |count: usize| if varying.is_empty() { 1.0 } else { (count + 1) as f64 / (draws + 1) as f64 };
-    for (place, (at_most, at_least)) in places.iter_mut().zip(counts) {
-        (place.at_most, place.at_least) = (share(at_most), share(at_least));
+    for (test, (at_most, at_least)) in tests.iter_mut().zip(counts) {
+        (test.at_most, test.at_least) = (share(at_most), share(at_least));
     }
-    places
+    tests
 }
 
 impl Unit {
@@ -214,9 +214,9 @@ mod tests {
     fn a_case_that_broke_among_stable_ones_is_as_unlikely_as_its_order() {
         let stable = (0..99).map(|_| trials(&[1.0; 5], &[1.0; 5]));
         let units: Vec<Unit> = stable.chain([trials(&[1.0; 5], &[0.0; 5])]).collect();
-        let place = places(&units, 1)[0];
-        assert!(is_near(place.at_most, 1.0 / 252.0) && place.at_least == 1.0, "{place:?}");
-        assert!((place.smallest - 1.0 / 252.0).abs() < 1e-9, "{place:?}");
+        let test = exchange_tests(&units, 1)[0];
+        assert!(is_near(test.at_most, 1.0 / 252.0) && test.at_least == 1.0, "{test:?}");
+        assert!((test.smallest - 1.0 / 252.0).abs() < 1e-9, "{test:?}");
     }
 
     #[test]
@@ -224,9 +224,9 @@ mod tests {
         for (worse, better, p) in [(5, 0, 0.031), (6, 0, 0.016), (7, 1, 0.035), (9, 2, 0.033)] {
             let worse = (0..worse).map(|_| trials(&[1.0], &[0.0]));
             let units: Vec<Unit> = worse.chain((0..better).map(|_| trials(&[0.0], &[1.0]))).collect();
-            let place = places(&units, 1)[0];
-            assert!(is_near(place.at_most, p), "{place:?}, one side of McNemar's is {p}");
-            assert!(place.smallest <= place.at_most + 0.006);
+            let test = exchange_tests(&units, 1)[0];
+            assert!(is_near(test.at_most, p), "{test:?}, one side of McNemar's is {p}");
+            assert!(test.smallest <= test.at_most + 0.006);
         }
     }
 
@@ -234,28 +234,30 @@ mod tests {
     fn cases_of_a_cluster_change_sides_together() {
         let apart: Vec<Unit> = (0..12).map(|_| Unit::Cluster { parts: vec![(0, -1.0)] }).collect();
         let together: Vec<Unit> = (0..3).map(|_| Unit::Cluster { parts: vec![(0, -1.0); 4] }).collect();
-        assert!(places(&apart, 1)[0].at_most < 0.002);
-        let place = places(&together, 1)[0];
-        assert!(is_near(place.at_most, 0.125) && (place.smallest - 0.125).abs() < 1e-9, "{place:?}");
-        assert!((place.deviation - 48_f64.sqrt()).abs() < 1e-9, "{place:?}");
+        assert!(exchange_tests(&apart, 1)[0].at_most < 0.002);
+        let test = exchange_tests(&together, 1)[0];
+        assert!(is_near(test.at_most, 0.125) && (test.smallest - 0.125).abs() < 1e-9, "{test:?}");
+        assert!((test.deviation - 48_f64.sqrt()).abs() < 1e-9, "{test:?}");
     }
 
     #[test]
-    fn each_sum_has_its_own_place_and_equal_runs_none() {
+    fn each_sum_has_its_own_test_and_equal_runs_differ_in_none() {
         let unit = |run: &[f64], sums: &[usize]| Unit::scores(&[1.0; 4], run, sums.to_vec());
         let units = [unit(&[0.0; 4], &[0, 1]), unit(&[1.0; 4], &[0, 2])];
-        let found = places(&units, 3);
+        let found = exchange_tests(&units, 3);
         assert!(
             is_near(found[1].at_most, 1.0 / 70.0)
-                && found[2] == Place { at_most: 1.0, at_least: 1.0, deviation: 0.0, smallest: 1.0 }
+                && found[2] == ExchangeTest { at_most: 1.0, at_least: 1.0, deviation: 0.0, smallest: 1.0 }
         );
-        assert_eq!(places(&[], 1)[0].at_most, 1.0);
+        assert_eq!(exchange_tests(&[], 1)[0].at_most, 1.0);
     }
 
     #[test]
     fn of_many_cases_the_normal_distribution_says_the_same() {
         let unit = |worse: bool| if worse { trials(&[1.0], &[0.0]) } else { trials(&[0.0], &[1.0]) };
-        let of = |count: usize, worse: usize| places(&(0..count).map(|it| unit(it < worse)).collect::<Vec<_>>(), 1)[0];
+        let of = |count: usize, worse: usize| {
+            exchange_tests(&(0..count).map(|it| unit(it < worse)).collect::<Vec<_>>(), 1)[0]
+        };
         // Of 1,000 cases, 530 became worse: drawn; of 1,001, 530.5 would be as far from the half: z = 1.897 in both.
         let (drawn, normal) = (of(1_000, 530), of(1_001, 531));
         assert!((drawn.at_most - normal.at_most).abs() < 0.01, "{drawn:?} {normal:?}");
@@ -265,7 +267,7 @@ mod tests {
     #[test]
     fn numbers_of_trials_may_differ() {
         // One of six trials could be the one that passed: the first is as likely as any other.
-        let place = places(&[trials(&[1.0], &[0.0; 5])], 1)[0];
-        assert!(is_near(place.at_most, 1.0 / 6.0) && (place.smallest - 1.0 / 6.0).abs() < 1e-9, "{place:?}");
+        let test = exchange_tests(&[trials(&[1.0], &[0.0; 5])], 1)[0];
+        assert!(is_near(test.at_most, 1.0 / 6.0) && (test.smallest - 1.0 / 6.0).abs() < 1e-9, "{test:?}");
     }
 }

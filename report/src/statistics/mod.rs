@@ -11,7 +11,7 @@ mod single_cases;
 mod tests;
 mod wilson;
 
-pub(crate) use self::exchange::{Place, Unit, places};
+pub(crate) use self::exchange::{ExchangeTest, Unit, exchange_tests};
 pub(crate) use self::holm::holm;
 pub(crate) use self::moments::{mean, standard_deviation};
 pub(crate) use self::permutation::sign_flip_p_value;

@@ -6,7 +6,7 @@ use evalsuite_records::record::{
     ProbedCase, SuiteId, SuiteRecord, SuiteTest,
 };
 use evalsuite_report::{CaseHealth, Health, HealthOptions, RunData};
-use evalsuite_schema::Kind;
+use evalsuite_schema::SuiteKind;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of one suite and commit, whose cases have as many trials passed of so many, without graders.
@@ -54,17 +54,17 @@ fn mature_cases_graduate_and_saturate_a_suite() {
         runs.iter_mut().for_each(|run| run.suites[0].record.as_mut().unwrap().kind = kind);
         runs
     };
-    let found = health(runs(Kind::Capability));
+    let found = health(runs(SuiteKind::Capability));
     let suite = &found.suites[0];
     assert_eq!((suite.mature, suite.cases, suite.is_saturated), (9, 10, true));
     assert_eq!(suite.graduates.len(), 8, "{suite}");
     assert_eq!((suite.graduates[0].case.as_str(), suite.graduates[0].runs), ("case-0", 5));
     assert!(!ids(&suite.graduates).contains(&"case-1") && !ids(&suite.graduates).contains(&"case-9"));
     assert_eq!(suite.histogram, [0, 0, 0, 1, 1, 8]);
-    assert_eq!(health(runs(Kind::Regression)).suites[0].graduates, [], "they are there already");
+    assert_eq!(health(runs(SuiteKind::Regression)).suites[0].graduates, [], "they are there already");
     let mut options = HealthOptions::default();
     (options.mature, options.saturated, options.graduation_runs) = (0.6, 1.0, 6);
-    let found = Health::of(runs(Kind::Capability), &options);
+    let found = Health::of(runs(SuiteKind::Capability), &options);
     assert_eq!((found.suites[0].mature, found.suites[0].is_saturated), (10, true));
     assert_eq!(found.suites[0].graduates, [], "six runs in a row");
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite_schema::embedded::{self, ARCHIVE, Header, Kind, Pair};
+use evalsuite_schema::embedded::{self, ARCHIVE, EmbeddedKind, Header, Pair};
 
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::{SuiteLocation, extracted_path};
@@ -56,15 +56,15 @@ fn extract(pairs: &[Pair<'_>], root: &Path) -> io::Result<()> {
         let path = extracted_path(root, Path::new(header.path));
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         match header.kind {
-            Kind::Directory => {
+            EmbeddedKind::Directory => {
                 fs::create_dir_all(&path)?;
                 directories.push((path, header.mode));
             }
-            Kind::File => {
+            EmbeddedKind::File => {
                 fs::write(&path, bytes)?;
                 set_mode(&path, header.mode)?;
             }
-            Kind::Link => {
+            EmbeddedKind::Link => {
                 let destination = std::str::from_utf8(bytes).map_err(|_| damaged(text))?;
                 links.push((path, Path::new(destination)));
             }

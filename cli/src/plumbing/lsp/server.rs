@@ -16,7 +16,7 @@ pub(crate) fn run() -> Result<Exit> {
     let (sender, receiver) = channel();
     let of_input = sender.clone();
     thread::spawn(move || read_input(&of_input));
-    Server { state: State::New, sender }.serve(&receiver)
+    Server { state: ServerState::New, sender }.serve(&receiver)
 }
 
 fn read_input(events: &Sender<Event>) {
@@ -34,7 +34,7 @@ fn read_input(events: &Sender<Event>) {
     }
 }
 
-enum State {
+enum ServerState {
     New,
     Open(Box<Session>),
     /// After `shutdown`.
@@ -42,7 +42,7 @@ enum State {
 }
 
 struct Server {
-    state: State,
+    state: ServerState,
     sender: Sender<Event>,
 }
 
@@ -52,10 +52,10 @@ impl Server {
             match self.next(events)? {
                 Event::Received(Ok(Message::Request(request))) => self.request(request)?,
                 Event::Received(Ok(Message::Notification(notification))) if notification.method == "exit" => {
-                    return Ok(Exit::good_if(matches!(self.state, State::Closed)));
+                    return Ok(Exit::good_if(matches!(self.state, ServerState::Closed)));
                 }
                 Event::Received(Ok(Message::Notification(notification))) => {
-                    if let State::Open(session) = &mut self.state {
+                    if let ServerState::Open(session) = &mut self.state {
                         session.notification(notification)?;
                     }
                 }
@@ -71,7 +71,7 @@ impl Server {
                     return Err(CliError::new(format!("the input of the language server: {reason}")));
                 }
                 Event::CaseEnded(ended) => {
-                    if let State::Open(session) = &mut self.state {
+                    if let ServerState::Open(session) = &mut self.state {
                         session.case_ended(ended)?;
                     }
                 }
@@ -84,7 +84,7 @@ impl Server {
         if let Ok(event) = events.try_recv() {
             return Ok(event);
         }
-        if let State::Open(session) = &mut self.state {
+        if let ServerState::Open(session) = &mut self.state {
             session.check()?;
         }
         Ok(events.recv().unwrap_or(Event::InputEnded(None)))
@@ -93,26 +93,26 @@ impl Server {
     fn request(&mut self, request: Request) -> io::Result<()> {
         let id = request.id.clone();
         let response = match &mut self.state {
-            State::New if request.method == "initialize" => {
+            ServerState::New if request.method == "initialize" => {
                 match Session::initialize(request.params, self.sender.clone()) {
                     Ok(session) => {
                         let response = Response::new_ok(id, session.capabilities());
-                        self.state = State::Open(Box::new(session));
+                        self.state = ServerState::Open(Box::new(session));
                         response
                     }
                     Err(error) => invalid_params(id, &error),
                 }
             }
-            State::New => error(id, ErrorCode::ServerNotInitialized, "`initialize` comes first"),
-            State::Open(_) if request.method == "initialize" => {
+            ServerState::New => error(id, ErrorCode::ServerNotInitialized, "`initialize` comes first"),
+            ServerState::Open(_) if request.method == "initialize" => {
                 error(id, ErrorCode::InvalidRequest, "the server is initialized")
             }
-            State::Open(_) if request.method == "shutdown" => {
-                self.state = State::Closed;
+            ServerState::Open(_) if request.method == "shutdown" => {
+                self.state = ServerState::Closed;
                 Response::new_ok(id, ())
             }
-            State::Open(session) => session.answer(request)?,
-            State::Closed => error(id, ErrorCode::InvalidRequest, "the server is shut down"),
+            ServerState::Open(session) => session.answer(request)?,
+            ServerState::Closed => error(id, ErrorCode::InvalidRequest, "the server is shut down"),
         };
         send(response)
     }

@@ -22,7 +22,7 @@ use self::changes::FileWatcher;
 use self::event::Event;
 use self::programs::TestBuild;
 use self::screen::Screen;
-use self::state::State;
+use self::state::WatchState;
 use self::suites::Suites;
 use self::verdicts::Verdict;
 use crate::command_line::{Watch, WatchFormat};
@@ -67,7 +67,7 @@ pub(crate) fn run(command: &Watch) -> Result<Exit> {
         None => io::stdout().is_terminal() && io::stdin().is_terminal(),
     };
     let build = TestBuild::new(options, runs)?;
-    let mut state = State::new(suites, build, command.filters.clone(), sender);
+    let mut state = WatchState::new(suites, build, command.filters.clone(), sender);
     let mut screen = if on_screen { Some(Screen::open()?) } else { None };
     let watched = watch(&mut state, &mut files, &events, screen.as_mut());
     let stopped = state.stop();
@@ -82,7 +82,7 @@ pub(crate) fn run(command: &Watch) -> Result<Exit> {
 }
 
 fn watch(
-    state: &mut State,
+    state: &mut WatchState,
     files: &mut FileWatcher,
     events: &Receiver<Event>,
     mut screen: Option<&mut Screen>,
@@ -132,7 +132,7 @@ fn watch(
 }
 
 /// Takes an event into account. Of changes of files, all those that follow at once are returned.
-fn handle(event: Event, events: &Receiver<Event>, state: &mut State) -> Result<Option<BTreeSet<PathBuf>>> {
+fn handle(event: Event, events: &Receiver<Event>, state: &mut WatchState) -> Result<Option<BTreeSet<PathBuf>>> {
     match event {
         Event::Files(mut files) => {
             while let Ok(next) = events.recv_timeout(QUIET) {
@@ -160,7 +160,7 @@ fn print_begin() -> io::Result<()> {
 }
 
 /// Prints a line per problem that there is now, also of suites that did not change: a matcher forgets those of the change before.
-fn print_end(state: &State) -> io::Result<()> {
+fn print_end(state: &WatchState) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let mut problems = state.suites.diagnostics().ungrouped();
     problems.sort();

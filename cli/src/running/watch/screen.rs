@@ -17,7 +17,7 @@ use crossterm::{event, execute, queue, terminal};
 use evalsuite_diagnostics::render;
 use evalsuite_diagnostics::terminal::line as plain_line;
 
-use super::state::State;
+use super::state::WatchState;
 use super::verdicts::{LastResult, Verdict};
 
 const KEYS: &str = "a all  f failures  ↑↓ choose  o open  / filter  q quit";
@@ -43,7 +43,7 @@ impl Screen {
         Ok(Self { chosen: 0, typed: None, notice: String::new(), shown: Vec::new() })
     }
 
-    pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
+    pub(super) fn draw(&mut self, state: &WatchState) -> io::Result<()> {
         let (width, height) = terminal::size()?;
         let lines = self.lines(state, usize::from(height));
         if lines == self.shown {
@@ -64,7 +64,7 @@ impl Screen {
     }
 
     /// Title, problems, results, the text of the chosen failure, keys.
-    fn lines(&mut self, state: &State, height: usize) -> Vec<Line> {
+    fn lines(&mut self, state: &WatchState, height: usize) -> Vec<Line> {
         let results = state.verdicts.shown();
         self.chosen = self.chosen.min(results.len().saturating_sub(1));
         let mut lines = vec![style(format!("evalsuite watch: {}   {}", state.activity(), state.summary()))];
@@ -102,7 +102,7 @@ impl Screen {
     }
 
     /// Acts on the keys that were pressed; breaks if one of them quits.
-    pub(super) fn keys(&mut self, state: &mut State) -> io::Result<ControlFlow<()>> {
+    pub(super) fn keys(&mut self, state: &mut WatchState) -> io::Result<ControlFlow<()>> {
         while event::poll(Duration::ZERO)? {
             match event::read()? {
                 event::Event::Key(key) if key.kind != KeyEventKind::Release => {
@@ -118,7 +118,7 @@ impl Screen {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn key(&mut self, key: KeyEvent, state: &mut State) -> io::Result<ControlFlow<()>> {
+    fn key(&mut self, key: KeyEvent, state: &mut WatchState) -> io::Result<ControlFlow<()>> {
         if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) {
             return Ok(ControlFlow::Break(()));
         }
@@ -149,7 +149,7 @@ impl Screen {
     }
 
     /// Opens the chosen case in the editor, which has the terminal until it ends.
-    fn open_chosen(&mut self, state: &State) -> io::Result<()> {
+    fn open_chosen(&mut self, state: &WatchState) -> io::Result<()> {
         let results = state.verdicts.shown();
         let place = results.get(self.chosen).and_then(|(_, result)| state.suites.place(&result.case));
         let Some((_, file)) = place else { return Ok(()) };

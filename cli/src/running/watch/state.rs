@@ -16,7 +16,7 @@ use super::test_process;
 use super::verdicts::{Verdict, Verdicts};
 use crate::platform::cli_error::Result;
 
-pub(super) struct State {
+pub(super) struct WatchState {
     pub(super) suites: Suites,
     pub(super) verdicts: Verdicts,
     pub(super) build_problems: BuildProblems,
@@ -47,7 +47,7 @@ enum Activity {
     Tests(BTreeMap<usize, Child>),
 }
 
-impl State {
+impl WatchState {
     pub(super) fn new(suites: Suites, build: TestBuild, filters: Vec<String>, events: Sender<Event>) -> Self {
         Self {
             suites,

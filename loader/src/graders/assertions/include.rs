@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
-use crate::fields::paths::{Kind, SearchFailure};
+use crate::fields::paths::{PathKind, SearchFailure};
 use crate::fields::{Fields, paths};
 use crate::graders::{GraderContext, IncludedTemplate};
 use crate::read::node::{Entry, Node};
@@ -62,7 +62,7 @@ pub(super) fn expand(
 
 fn find(written: &str, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<PathBuf> {
     let scope = cx.scope;
-    let describe = (Code::IncludeNotFound, Kind::File);
+    let describe = (Code::IncludeNotFound, PathKind::File);
     if written.contains(['/', '\\']) || written.starts_with('.') {
         return scope.find_text(written, node, "`include`", describe, d).map(|found| found.path);
     }
@@ -72,7 +72,7 @@ fn find(written: &str, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) 
         for directory in DIRECTORIES {
             for ending in ENDINGS {
                 let candidate = format!("{directory}/{written}.{ending}");
-                match scope.search(&candidate, Kind::File, &place) {
+                match scope.search(&candidate, PathKind::File, &place) {
                     Ok(found) => {
                         scope.note_missed(&tried);
                         return Some(found.path);

@@ -13,7 +13,7 @@ use self::keywords::Draft;
 use super::Rules;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
-use crate::fields::paths::{Kind, Scope};
+use crate::fields::paths::{PathKind, Scope};
 use crate::fields::pattern::CompiledPatterns;
 use crate::read::node::{Data, Entry, Node};
 
@@ -35,7 +35,7 @@ fn schema(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JsonSc
     if entry.value.as_str().is_none() {
         return fields::wrong_type(&entry.value, "`schema`", "a path or a schema", d);
     }
-    let found = scope.find(&entry.value, "`schema`", Kind::File, d)?;
+    let found = scope.find(&entry.value, "`schema`", PathKind::File, d)?;
     let schema = scope.shared.schema(&found.path, checked, scope.files, d)?;
     Some(JsonSchema { file: Some(found.reference), schema: Value::clone(&schema) })
 }

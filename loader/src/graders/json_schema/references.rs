@@ -13,8 +13,11 @@ const IN_PLACE: &[&str] = &["allOf", "anyOf", "oneOf", "not", "if", "then", "els
 
 /// Reports references of `schemas`, all those in `root`, that are broken, outside the file, or circular.
 pub(super) fn check(root: &Node, schemas: &[&Node], d: &mut Diagnostics) {
-    let document =
-        Document { root, anchors: anchors(schemas), id: root.entry("$id").and_then(|entry| entry.value.as_str()) };
+    let document = SchemaDocument {
+        root,
+        anchors: anchors(schemas),
+        id: root.entry("$id").and_then(|entry| entry.value.as_str()),
+    };
     let mut is_valid = true;
     for (reference, text) in schemas.iter().flat_map(|schema| references(schema)) {
         let Err((message, help)) = document.target(text) else { continue };
@@ -49,13 +52,13 @@ fn anchors<'n>(schemas: &[&'n Node]) -> BTreeMap<&'n str, &'n Node> {
     anchors
 }
 
-struct Document<'n> {
+struct SchemaDocument<'n> {
     root: &'n Node,
     anchors: BTreeMap<&'n str, &'n Node>,
     id: Option<&'n str>,
 }
 
-impl<'n> Document<'n> {
+impl<'n> SchemaDocument<'n> {
     /// The schema that a reference refers to, or what is wrong with the reference and what to do.
     fn target(&self, written: &str) -> Result<&'n Node, (String, String)> {
         let (file, fragment) = written.split_once('#').unwrap_or((written, ""));
@@ -109,7 +112,7 @@ fn percent_decoded(text: &str) -> String {
 
 /// Reports each schema that asks itself about the same value, at the reference that closes the circle: no validator
 /// ends there.
-fn circles(document: &Document<'_>, schemas: &[&Node], d: &mut Diagnostics) {
+fn circles(document: &SchemaDocument<'_>, schemas: &[&Node], d: &mut Diagnostics) {
     // The schemas that were visited, and whether each is on the way that is being walked.
     let mut is_open: BTreeMap<*const Node, bool> = BTreeMap::new();
     for schema in schemas {
@@ -139,7 +142,7 @@ fn circles(document: &Document<'_>, schemas: &[&Node], d: &mut Diagnostics) {
 }
 
 /// The schemas that apply to the same value as this one, and where they are written.
-fn in_place<'n>(document: &Document<'n>, schema: &'n Node) -> Vec<(&'n Node, &'n Node)> {
+fn in_place<'n>(document: &SchemaDocument<'n>, schema: &'n Node) -> Vec<(&'n Node, &'n Node)> {
     let mut found: Vec<(&Node, &Node)> = references(schema)
         .filter_map(|(place, text)| document.target(text).ok().map(|target| (place, target)))
         .collect();

@@ -2,7 +2,7 @@
 
 mod eval_file;
 
-use super::{Entry, Outline, outline_of};
+use super::{Outline, SuiteEntry, outline_of};
 use crate::cases::sources;
 use crate::cases::sources::CaseSources;
 use crate::diagnostic::Diagnostics;
@@ -10,7 +10,7 @@ use crate::fields::paths;
 use crate::fields::paths::Scope;
 use crate::source::Span;
 
-pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+pub(super) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     let path = entry.file.as_deref()?;
     let mut root = eval_file::parse(path, scope, d)?;
     let mut eval = eval_file::read(&root, path, scope, d)?;

@@ -11,7 +11,7 @@ use crate::cases::case::CheckedCase;
 use crate::cases::{metadata, workspace};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
-use crate::fields::paths::{Kind, Scope};
+use crate::fields::paths::{PathKind, Scope};
 use crate::fields::{Fields, id, paths};
 use crate::graders;
 use crate::graders::assertions;
@@ -184,7 +184,7 @@ fn ungraded(eval: Span, is_empty_list: bool, d: &mut Diagnostics) {
 fn copies(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<WorkspaceCopy> {
     let mut copies: Vec<WorkspaceCopy> = Vec::new();
     for node in fields::list(&entry.value, "`files`", d).unwrap_or_default() {
-        let Some(found) = scope.find(node, "`files`", Kind::Any, d) else { continue };
+        let Some(found) = scope.find(node, "`files`", PathKind::Any, d) else { continue };
         if found.path.is_dir() {
             workspace::check_links(&found.path, node, scope, d);
         }

@@ -9,9 +9,9 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
-use evalsuite_schema::{Kind, Layout, Object, PathRef, WorkspaceCopy};
+use evalsuite_schema::{Layout, Object, PathRef, SuiteKind, WorkspaceCopy};
 
-use super::{Entry, Outline, new_suite};
+use super::{Outline, SuiteEntry, new_suite};
 use crate::cases::{CaseFiles, ReadCases, by_id};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths;
@@ -25,7 +25,7 @@ const SKILLS: &str = ".agents/skills";
 /// The directory of the evals, which the agent does not get.
 const EVALS: &str = "evals";
 
-pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+pub(super) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     let root = &scope.roots.suite_root;
     let (skill_file, evals_file) = (root.join(SKILL_FILE), entry.file.clone()?);
     let skill = is_there(&skill_file, scope, d).then(|| skill_file::read(&skill_file, scope, d));
@@ -41,7 +41,7 @@ pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> O
     }
     let name = skill.name.unwrap_or_else(|| paths::file_name(root));
     let mut suite = new_suite(name.clone(), Layout::Skill, place, scope);
-    suite.kind = Kind::Capability;
+    suite.kind = SuiteKind::Capability;
     suite.description = skill.description;
     suite.license = skill.license;
     let copy = WorkspaceCopy {

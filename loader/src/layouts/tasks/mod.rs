@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::{Layout, SuiteJson};
 
-use super::{Entry, Outline, suite_json};
+use super::{Outline, SuiteEntry, suite_json};
 use crate::cases::{CaseFiles, PlacedCase, ReadCases, is_mapping, sources, takes_file};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths;
@@ -20,7 +20,7 @@ pub(super) const DIRECTORY: &str = "tasks";
 /// Name of the file that gives its directory's name to the test.
 const TASK_FILE: &str = "task.json";
 
-pub(super) fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+pub(super) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     let path = entry.file.as_deref()?;
     let json = suite_json::read(path, Layout::Tasks, scope, d);
     let root = &scope.roots.suite_root;

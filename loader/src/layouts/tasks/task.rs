@@ -10,7 +10,7 @@ use evalsuite_schema::{
 use crate::cases::case::CheckedCase;
 use crate::cases::workspace;
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::paths::{Kind, Scope};
+use crate::fields::paths::{PathKind, Scope};
 use crate::fields::{Fields, id};
 use crate::graders::assertions::CaseFacts;
 use crate::graders::{assertions, examples};
@@ -98,7 +98,7 @@ fn fixtures(
             d.report(Code::MissingFixture, entry.value.span, message, "name a directory, or delete it");
             return Some(None);
         }
-        let expected = (Code::MissingFixture, Kind::Directory);
+        let expected = (Code::MissingFixture, PathKind::Directory);
         let found = scope.find_text(text, &entry.value, &format!("`{key}`"), expected, d);
         if let Some(found) = &found {
             workspace::check_links(&found.path, &entry.value, scope, d);

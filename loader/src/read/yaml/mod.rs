@@ -4,14 +4,14 @@ mod anchors;
 mod escape;
 mod merge;
 mod other_notations;
-mod place;
 pub(super) mod scalar;
 mod syntax_error;
+mod text_offset;
 mod tree;
 
 use granit_parser::{ErrorKind, Event, Parser, options};
 
-use self::place::Place;
+use self::text_offset::TextOffset;
 use self::tree::{Tree, pos};
 use super::MAX_DEPTH;
 use crate::diagnostic::Diagnostics;
@@ -34,7 +34,7 @@ pub(crate) fn parse_yaml(file: FileId, text: &str, d: &mut Diagnostics) -> Optio
             Some(Ok((Event::StreamEnd, _))) | None => {
                 let root = tree.finish();
                 let is_text = root.as_ref().is_some_and(|root| root.as_str().is_some());
-                match is_text.then(|| Place::at_end(file, text).key_without_blank()).flatten() {
+                match is_text.then(|| TextOffset::at_end(file, text).key_without_blank()).flatten() {
                     Some(problem) => break problem,
                     None => return root,
                 }

@@ -1,7 +1,7 @@
 //! Comments, lists and quotes as other programs write them, texts that need quotes, and keys without a blank: the parser only says that a
 //! character is unexpected, or stops at a line further down.
 
-use super::place::Place;
+use super::text_offset::TextOffset;
 use crate::diagnostic::{Code, Diagnostic, Edit, Fix, in_place_of};
 use crate::source::Span;
 
@@ -11,7 +11,7 @@ const COMMENTS: [&str; 3] = ["//", "/*", "<!--"];
 /// Characters before the entries of lists in texts.
 const BULLETS: [char; 5] = ['–', '—', '•', '·', '*'];
 
-impl Place<'_> {
+impl TextOffset<'_> {
     /// The problem of `length` bytes, in whose place `new` would be right.
     fn problem(self, length: usize, message: String, help: String, new: Option<String>) -> Diagnostic {
         let span = self.span(length);

@@ -3,7 +3,7 @@
 use granit_parser::{ErrorKind, ScanError};
 
 use super::escape;
-use super::place::Place;
+use super::text_offset::TextOffset;
 use super::tree::{Tree, offset};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Position, Span};
@@ -42,7 +42,7 @@ pub(super) fn tab(span: Span) -> Diagnostic {
     error(span, "tab in the indentation", "indent with spaces")
 }
 
-fn found(place: Place<'_>) -> String {
+fn found(place: TextOffset<'_>) -> String {
     match place.next() {
         Some(next) => format!("found `{next}`"),
         None if place.rest().trim().is_empty() => "found the end of the file".to_owned(),
@@ -56,7 +56,7 @@ pub(super) fn diagnostic(tree: &Tree<'_, '_>, scan_error: &ScanError) -> Diagnos
 
     let (text, opened) = (tree.text, tree.open_bracket());
     // The parser marks the end of the text in a line of its own.
-    let end = Place::at_end(tree.file, text);
+    let end = TextOffset::at_end(tree.file, text);
     let stopped = offset(*scan_error.marker());
     let mut place = if stopped < text.len() { end.to(stopped) } else { end };
     if let Some(problem) = certain_problem(place, scan_error.kind(), opened.is_some()) {
@@ -128,7 +128,7 @@ pub(super) fn diagnostic(tree: &Tree<'_, '_>, scan_error: &ScanError) -> Diagnos
 }
 
 /// The problem where the text around the place where the parser stopped shows what was meant.
-fn certain_problem(stopped: Place<'_>, kind: &ErrorKind, in_brackets: bool) -> Option<Diagnostic> {
+fn certain_problem(stopped: TextOffset<'_>, kind: &ErrorKind, in_brackets: bool) -> Option<Diagnostic> {
     use ErrorKind as Kind;
 
     match kind {
@@ -227,14 +227,14 @@ fn indented_by_tab(text: &str) -> Option<usize> {
 }
 
 /// A line among the entries of a mapping has no colon.
-fn missing_colon(place: Place<'_>) -> Diagnostic {
+fn missing_colon(place: TextOffset<'_>) -> Diagnostic {
     let span = place.span(place.line().1.saturating_sub(place.offset));
     let help =
         "write a colon and a space after the key; indent text that belongs to the value above deeper than its key";
     error(span, "expected `key: value`, found text without a colon", help)
 }
 
-fn missing_key(place: Place<'_>) -> Diagnostic {
+fn missing_key(place: TextOffset<'_>) -> Diagnostic {
     let content = place.text[place.line().0..].trim_start_matches(' ');
     let dash = place.to(place.text.len() - content.len());
     // The parser marks what follows the dash.
@@ -247,7 +247,7 @@ fn missing_key(place: Place<'_>) -> Diagnostic {
     error(place.character(), format!("expected a key at the indentation of those above, {}", found(place)), help)
 }
 
-fn missing_bracket(place: Place<'_>, open: char, opened: Option<Position>) -> Diagnostic {
+fn missing_bracket(place: TextOffset<'_>, open: char, opened: Option<Position>) -> Diagnostic {
     let close = if open == '[' { ']' } else { '}' };
     let message = format!("expected `,` or `{close}`, {}", found(place));
     let diagnostic = error(place.character(), message, "close the bracket, and separate entries by commas");
@@ -258,7 +258,7 @@ fn missing_bracket(place: Place<'_>, open: char, opened: Option<Position>) -> Di
 }
 
 /// Either the character is not allowed anywhere, or a value cannot start with it. The parser marks where the value starts.
-fn unexpected_character(place: Place<'_>, character: char) -> Diagnostic {
+fn unexpected_character(place: TextOffset<'_>, character: char) -> Diagnostic {
     match character {
         '|' | '>' => {
             let help = "quote the text, or write the entries on lines of their own";
@@ -276,7 +276,7 @@ fn unexpected_character(place: Place<'_>, character: char) -> Diagnostic {
     }
 }
 
-fn bad_escape(place: Place<'_>) -> Diagnostic {
+fn bad_escape(place: TextOffset<'_>) -> Diagnostic {
     let Some((offset, length)) = escape::first_invalid(place.rest()) else {
         return error(place.character(), "invalid escape in this text", "write `\\\\` for a backslash");
     };

@@ -1,7 +1,7 @@
 //! The outcome and score of a case from its trials.
 
 use evalsuite_records::record::{Rule, Status};
-use evalsuite_schema::{Kind, Strategy};
+use evalsuite_schema::{Strategy, SuiteKind};
 
 use crate::record::statistics::Summary;
 
@@ -22,12 +22,12 @@ pub(crate) struct CaseStandard {
 }
 
 /// How the trials of a case decide it.
-pub(crate) fn case_rule(kind: Kind, strategy: Option<Strategy>) -> Rule {
+pub(crate) fn case_rule(kind: SuiteKind, strategy: Option<Strategy>) -> Rule {
     match (strategy, kind) {
         (Some(Strategy::Mean), _) => Rule::Mean,
         (Some(Strategy::ConfidenceInterval), _) => Rule::ConfidenceInterval,
-        (_, Kind::Capability) => Rule::Any,
-        (_, Kind::Regression | Kind::Mixed) => Rule::Every,
+        (_, SuiteKind::Capability) => Rule::Any,
+        (_, SuiteKind::Regression | SuiteKind::Mixed) => Rule::Every,
     }
 }
 
@@ -100,9 +100,9 @@ mod tests {
 
     #[test]
     fn an_explicit_mean_goes_before_the_kind() {
-        assert_eq!(case_rule(Kind::Regression, Some(Strategy::Mean)), Rule::Mean);
-        assert_eq!(case_rule(Kind::Capability, Some(Strategy::PassAtK)), Rule::Any);
-        assert_eq!(case_rule(Kind::Mixed, Some(Strategy::PassAtK)), Rule::Every);
+        assert_eq!(case_rule(SuiteKind::Regression, Some(Strategy::Mean)), Rule::Mean);
+        assert_eq!(case_rule(SuiteKind::Capability, Some(Strategy::PassAtK)), Rule::Any);
+        assert_eq!(case_rule(SuiteKind::Mixed, Some(Strategy::PassAtK)), Rule::Every);
     }
 
     #[test]

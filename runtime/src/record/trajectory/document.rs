@@ -5,7 +5,7 @@ use evalsuite_schema::{Object, Value};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Document<'d> {
+pub(crate) struct TrajectoryDocument<'d> {
     pub(crate) schema_version: &'static str,
     pub(crate) session_id: String,
     pub(crate) trajectory_id: String,

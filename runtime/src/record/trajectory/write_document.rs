@@ -8,7 +8,7 @@ use evalsuite_schema::{Message, Object, Role, ToolCall, Value, rfc3339};
 use crate::platform::redaction::Redactor;
 use crate::record::trajectory::content_parts::{FORMS, Form};
 use crate::record::trajectory::document::{
-    Agent, Call, Document, DocumentExtra, Observation, Result, Source, Step, TrialResult,
+    Agent, Call, DocumentExtra, Observation, Result, Source, Step, TrajectoryDocument, TrialResult,
 };
 use crate::record::trajectory::{VERSION, content_parts, extra};
 
@@ -34,7 +34,7 @@ pub(crate) struct DocumentParts<'a> {
 }
 
 /// The document. Secrets are hidden in texts that are escaped here.
-pub(crate) fn document<'d>(parts: &DocumentParts<'d>, redactor: &Redactor) -> Document<'d> {
+pub(crate) fn document<'d>(parts: &DocumentParts<'d>, redactor: &Redactor) -> TrajectoryDocument<'d> {
     let mut steps = Steps { redactor, done: Vec::new(), calls: BTreeMap::new(), ids: BTreeSet::new(), count: 0 };
     match parts.transcript {
         Some(transcript) => {
@@ -58,7 +58,7 @@ pub(crate) fn document<'d>(parts: &DocumentParts<'d>, redactor: &Redactor) -> Do
         step.llm_call_count = Some(0);
         step.extra.insert(extra::CONTINUES.to_owned(), true.into());
     }
-    Document {
+    TrajectoryDocument {
         schema_version: VERSION,
         session_id: parts.session.clone(),
         trajectory_id: format!("{}/{}", parts.session, parts.trial),

@@ -6,7 +6,7 @@ use std::io;
 use evalsuite_records::record::{
     CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary, Verdict,
 };
-use evalsuite_schema::Kind;
+use evalsuite_schema::SuiteKind;
 
 use crate::grade::scoring::decide_case;
 use crate::model::suite_location::{package_directory, program};
@@ -43,7 +43,7 @@ pub(crate) fn decided(plan: &Plan<'_>, trials: &CaseTrials) -> CaseRecord {
 /// Adds what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
 pub(crate) fn add_baseline(plan: &Plan<'_>, record: &mut CaseRecord) {
     record.baseline = None;
-    if plan.data.kind != Kind::Capability || record.outcome == Status::Error {
+    if plan.data.kind != SuiteKind::Capability || record.outcome == Status::Error {
         return;
     }
     match result_of(&baseline_file(&package_directory(plan.suite), &plan.suite.id()), record) {

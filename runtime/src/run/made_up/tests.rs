@@ -5,8 +5,8 @@ use std::path::Path;
 use evalsuite_records::record::Verdict;
 use evalsuite_schema::grader::{Aggregator, Composite, LlmGrader, TextValue};
 use evalsuite_schema::{
-    Aggregation, Case, Conversation, Example, Grader, GraderConfig, Input, Kind, Layout, Location, Message, Object,
-    OnTurnFailure, Role, Suite, ToolCall, Turn,
+    Aggregation, Case, Conversation, Example, Grader, GraderConfig, Input, Layout, Location, Message, Object,
+    OnTurnFailure, Role, Suite, SuiteKind, ToolCall, Turn,
 };
 
 use super::bounded_grading::AllowedGraders;
@@ -52,7 +52,7 @@ fn answer(text: &str) -> MadeUpResult {
 }
 
 fn grade_in(root: &Path, case: Case, register: impl FnOnce(Evals) -> Evals, result: &MadeUpResult) -> GradedResult {
-    let mut suite = Suite::new("s", Layout::Cases, Kind::Regression, place(1));
+    let mut suite = Suite::new("s", Layout::Cases, SuiteKind::Regression, place(1));
     suite.root = "suite-of-test".to_owned();
     let suite = loaded_suite(suite, vec![case], None, root).unwrap();
     let allowed = AllowedGraders { judges: false, commands: true };
@@ -198,7 +198,7 @@ fn examples_belong_to_the_case_or_to_a_grader() {
     judged.examples.fail = vec![example(22, "rude")];
     let mut case = case(vec![refund, composite(vec![contains("19.90"), judged], 0.5)]);
     case.examples.fail = vec![example(23, "no"), example(24, "a refund of 19.90")];
-    let suite = Suite::new("s", Layout::Cases, Kind::Regression, place(1));
+    let suite = Suite::new("s", Layout::Cases, SuiteKind::Regression, place(1));
     let suite = loaded_suite(suite, vec![case], None, Path::new("/")).unwrap();
     let allowed = AllowedGraders { judges: false, commands: true };
     let made_up = MadeUpSuite::new(Evals::new(suite), &Settings::default(), allowed).unwrap();

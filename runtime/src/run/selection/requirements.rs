@@ -143,7 +143,7 @@ fn is_executable(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use evalsuite_schema::grader::{Aggregator, Composite, JudgeSettings, Rubrics};
-    use evalsuite_schema::{Kind, Layout, Location, Suite};
+    use evalsuite_schema::{Layout, Location, Suite, SuiteKind};
 
     use super::*;
     use crate::model::judge::{IntoJudge, JudgeRequest, Judges};
@@ -162,7 +162,7 @@ mod tests {
 
     /// What is missing.
     fn missing_with(case: &Case, judges: &JudgeChoice, mode: Mode) -> Option<String> {
-        let suite = Suite::new("s", Layout::Cases, Kind::Regression, Location::new("f", 1, 1));
+        let suite = Suite::new("s", Layout::Cases, SuiteKind::Regression, Location::new("f", 1, 1));
         let suite = loaded_suite(suite, Vec::new(), None, Path::new("/")).unwrap();
         unmet(case, suite, &Registry::default(), judges, mode, || false).map(|reason| reason.message)
     }

@@ -44,12 +44,12 @@ pub fn written<T: Serialize + ?Sized>(data: &T, spacing: Spacing, change: Option
 type WriteData<'d> = &'d dyn Fn(&mut JsonWriter<'_>) -> Result<()>;
 
 fn json_of(data: WriteData<'_>, spacing: Spacing, change: Option<Change<'_>>, texts: Texts) -> Result<String> {
-    let document = Document { data, spacing, change, texts, error: Cell::new(None) };
+    let document = JsonDocument { data, spacing, change, texts, error: Cell::new(None) };
     let json = format!("{document}");
     document.error.into_inner().map_or(Ok(json), Err)
 }
 
-struct Document<'d> {
+struct JsonDocument<'d> {
     data: WriteData<'d>,
     spacing: Spacing,
     change: Option<Change<'d>>,
@@ -57,7 +57,7 @@ struct Document<'d> {
     error: Cell<Option<Error>>,
 }
 
-impl fmt::Display for Document<'_> {
+impl fmt::Display for JsonDocument<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut writer = JsonWriter { out: f, spacing: self.spacing, change: self.change, texts: self.texts };
         if let Err(error) = (self.data)(&mut writer) {

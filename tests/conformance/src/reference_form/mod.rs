@@ -11,7 +11,7 @@ use std::path::Path;
 
 use evalsuite_loader::LoadedSuite;
 use evalsuite_schema::json::{Object, Value, json};
-use evalsuite_schema::{Case, Input, Kind, PathRef, Strategy, Trials};
+use evalsuite_schema::{Case, Input, PathRef, Strategy, SuiteKind, Trials};
 
 pub use expected::{grader as normal_grader, suite as normal_suite, test as normal_test};
 
@@ -130,8 +130,8 @@ fn target(target: &evalsuite_schema::Target) -> Value {
 }
 
 /// Without a strategy, the default depends on the kind of the suite.
-fn trials_form(trials: &Trials, kind: Kind) -> Value {
-    let default = (kind == Kind::Capability).then_some(Strategy::PassAtK);
+fn trials_form(trials: &Trials, kind: SuiteKind) -> Value {
+    let default = (kind == SuiteKind::Capability).then_some(Strategy::PassAtK);
     json!({ "count": trials.count, "strategy": trials.strategy.or(default), "costLimitUsd": trials.cost_limit_usd })
 }
 

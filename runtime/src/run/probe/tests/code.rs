@@ -5,8 +5,8 @@ use std::path::Path;
 use evalsuite_records::record::{ProbedCase, ResultKind};
 use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{
-    Case, Grader, GraderConfig, Kind, Layout, Location, Object, PathRef, ReferenceSolution, ReferenceSource, Suite,
-    Workspace,
+    Case, Grader, GraderConfig, Layout, Location, Object, PathRef, ReferenceSolution, ReferenceSource, Suite,
+    SuiteKind, Workspace,
 };
 
 use super::codes;
@@ -40,7 +40,7 @@ fn task(graders: Vec<Grader>) -> Case {
 }
 
 fn probe(root: &Path, case: &Case) -> ProbedCase {
-    let mut suite = Suite::new("s", Layout::Tasks, Kind::Regression, place(1));
+    let mut suite = Suite::new("s", Layout::Tasks, SuiteKind::Regression, place(1));
     suite.root = "suite-of-test".to_owned();
     let suite = loaded_suite(suite, vec![case.clone()], None, root).unwrap();
     let evals = Evals::new(suite)

@@ -4,14 +4,14 @@ use crate::source::{FileId, Position, Span, position_after};
 
 /// A byte of a text.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'t> {
+pub(super) struct TextOffset<'t> {
     pub(super) file: FileId,
     pub(super) text: &'t str,
     /// Where it is.
     pub(super) offset: usize,
 }
 
-impl<'t> Place<'t> {
+impl<'t> TextOffset<'t> {
     /// The end of the last line with content.
     pub(super) fn at_end(file: FileId, text: &'t str) -> Self {
         Self { file, text, offset: text.trim_end().len() }
