@@ -172,13 +172,11 @@ fn is_same_to_the_suite(old: &str, new: &LoadedCase, suite: &LoadedSuite) -> Opt
         suite.cases = vec![loaded.clone()];
         SuiteFacts::new(&suite)
     };
-    let is_same = old.id == case.id
+    let is_same = new.may_replace(old)
         && old.location == case.location
         && old.dir == case.dir
         && old.target == case.target
         && old.targets == case.targets
-        && old.depends_on == case.depends_on
-        && before.has_unjudged_criteria() == new.has_unjudged_criteria()
         && facts(&before) == facts(new);
     Some(is_same)
 }

@@ -120,9 +120,12 @@ pub struct LoadedCase {
 }
 
 impl LoadedCase {
-    /// Whether it has criteria that none of its graders judges.
-    pub fn has_unjudged_criteria(&self) -> bool {
-        cross_check::is_unjudged(&self.case)
+    /// Whether what is checked with all cases of a suite has the same result with this case in place of `before`: then the other
+    /// cases need not be read.
+    pub fn may_replace(&self, before: &Case) -> bool {
+        self.case.id == before.id
+            && self.case.depends_on == before.depends_on
+            && cross_check::is_unjudged(&self.case) == cross_check::is_unjudged(before)
     }
 }
 

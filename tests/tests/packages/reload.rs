@@ -222,6 +222,17 @@ fn another_id_is_checked_against_the_other_cases() {
 }
 
 #[test]
+fn criteria_that_nothing_judges_any_more_are_reported_as_by_a_build() {
+    let package = package("reloading-criteria");
+    let with_criteria = |rest: &str| format!("criteria: Is polite.\n{}{rest}", suites::case("hello", "hello"));
+    package.write("suites/by_case/cases/second/case.yaml", &with_criteria("  - type: is-short\n"));
+    let built = program(&package);
+    package.write("suites/by_case/cases/second/case.yaml", &with_criteria(""));
+    let ran = reloaded(&built, &package, "by_case::second").succeeds("it is a warning");
+    ran.says("`criteria` of case `second` are documentation only: no grader judges them");
+}
+
+#[test]
 fn without_the_feature_the_variable_is_an_error_that_says_how_to_get_it() {
     let package = package("reloading-featureless");
     let built = package.build(["--test", "evals"]).succeeds("the package is valid").executable("test", "evals");

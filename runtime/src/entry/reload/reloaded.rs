@@ -172,15 +172,12 @@ fn dependency(built: &'static EvalSuite, found: &CheckedPart, wanted: &[&EvalCas
     built.cases.iter().find(|case| ids.contains(case.id) && wanted.iter().all(|known| known.id != case.id))
 }
 
-/// Whether a case has another id or other dependencies than the compiled one: then the other cases decide whether it is valid.
+/// Whether the other cases decide if a case is valid that differs from the compiled one.
 fn concerns_others(built: &EvalSuite, found: &CheckedPart) -> bool {
     found.checked.suite.tests.iter().any(|test| {
         let path = test.path.join("::");
-        let loaded = &found.checked.suite.cases[test.case].case;
-        let compiled = built.cases.iter().find(|case| case.test_name == path);
-        compiled
-            .and_then(|case| case.decode().ok())
-            .is_none_or(|compiled| compiled.id != loaded.id || compiled.depends_on != loaded.depends_on)
+        let compiled = built.cases.iter().find(|case| case.test_name == path).and_then(|case| case.decode().ok());
+        compiled.is_none_or(|compiled| !found.checked.suite.cases[test.case].may_replace(&compiled))
     })
 }
 
