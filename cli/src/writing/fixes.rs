@@ -125,7 +125,7 @@ fn of_positions(text: &str, edit: &evalsuite_diagnostics::Edit) -> Option<Edit> 
     }
     if edit.text.is_empty() {
         // A line on which nothing is left.
-        let line_start = text[..range.start].rfind('\n').map_or(0, |end| end + 1);
+        let line_start = text[..range.start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
         let line_end = text[range.end..].find('\n').map_or(text.len(), |end| range.end + end + 1);
         if text[line_start..range.start].trim().is_empty() && text[range.end..line_end].trim().is_empty() {
             range = line_start..line_end;
@@ -134,12 +134,18 @@ fn of_positions(text: &str, edit: &evalsuite_diagnostics::Edit) -> Option<Edit> 
     Some(Edit { range, text: edit.text.clone() })
 }
 
-/// The byte at a position, whose column counts characters.
+/// The byte at a position, whose column counts characters. Lines and columns are those of the loader: a lone `\r` ends a line too, and a byte
+/// order mark is not counted.
 fn offset(text: &str, position: Position) -> Option<usize> {
-    let line = text.split_inclusive('\n').nth(usize::try_from(position.line).ok()?.checked_sub(1)?)?;
+    let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let start = (1..position.line).try_fold(mark, |start, _| {
+        let end = start + text[start..].find(['\n', '\r'])?;
+        Some(end + if text[end..].starts_with("\r\n") { 2 } else { 1 })
+    })?;
+    let line = text[start..].split_inclusive(['\n', '\r']).next().unwrap_or_default();
     let column = usize::try_from(position.column).ok()?.checked_sub(1)?;
     let within = line.char_indices().map(|(index, _)| index).chain([line.len()]).nth(column)?;
-    Some(line.as_ptr().addr() - text.as_ptr().addr() + within)
+    Some(start + within)
 }
 
 #[cfg(test)]
@@ -165,6 +171,19 @@ mod tests {
         assert_eq!(fixed("é:\n  é: inptu\n", (6, 11), replace()).as_deref(), Some("é:\n  é: input\n"));
         assert_eq!(fixed("{\n\"inptu\": 1}", (1, 8), replace()).as_deref(), Some("{\n\"input\": 1}"));
         assert_eq!(fixed("a:\n19.90", (1, 6), Fix::Quote).as_deref(), Some("a:\n\"19.90\""));
+    }
+
+    #[test]
+    fn lines_and_columns_are_those_of_the_loader() {
+        let replace = || Fix::Replace("input".into());
+        assert_eq!(fixed("a: 1\rinptu: x\rb: 2\n", (1, 6), replace()).as_deref(), Some("a: 1\rinput: x\rb: 2\n"));
+        assert_eq!(fixed("a: 1\r\ninptu: x\r\n", (1, 6), replace()).as_deref(), Some("a: 1\r\ninput: x\r\n"));
+        let first = Position { line: 1, column: 1 };
+        let name = evalsuite_diagnostics::Edit::new(first, Position { line: 1, column: 3 }, "ab");
+        assert_eq!(
+            fixed("\u{feff}aa: 1\nb: 2", (1, 2), Fix::Edits(vec![name])).as_deref(),
+            Some("\u{feff}ab: 1\nb: 2")
+        );
     }
 
     #[test]

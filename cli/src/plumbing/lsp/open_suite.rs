@@ -66,11 +66,16 @@ impl OpenSuite {
         self.files.contains(path) || self.targets_file.as_deref() == Some(path)
     }
 
-    /// Whether a file may become a part of the suite, or was one.
+    /// Whether a file may become a part of the suite, or was one: paths are searched up to the directory of the package.
     pub(super) fn may_read(&self, path: &Path) -> bool {
         self.reads(path)
             || path.starts_with(suite_directory(&self.path))
-            || path.starts_with(self.request.package_root.join(".evalsuite"))
+            || path.starts_with(&self.request.package_root)
+    }
+
+    /// Whether the path is a file of the suite, or a directory with one.
+    pub(super) fn has_below(&self, path: &Path) -> bool {
+        self.path.starts_with(path) || self.files.iter().any(|file| file.starts_with(path))
     }
 
     pub(super) fn load(&mut self, texts: &Texts) {

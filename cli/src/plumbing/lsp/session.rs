@@ -7,7 +7,6 @@ use std::sync::mpsc::Sender;
 use std::time::Instant;
 
 use evalsuite_diagnostics::counted;
-use evalsuite_discovery::{SuiteFile, skill_directory};
 use gen_lsp_types::{
     ClientCapabilities, CodeActionKind, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
     DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams, FileChangeType, InitializeParams,
@@ -159,16 +158,18 @@ impl Session {
         let Some(path) = file_uri::to_path(&params.text_document.uri) else { return };
         self.pending.saved.insert(path.clone());
         if !self.watches {
-            // The file may be new.
-            self.changed_file(path);
+            let may_be_new = !self.workspace.suites.iter().any(|suite| suite.reads(&path));
+            self.changed_file(path, may_be_new);
         }
     }
 
     fn closed(&mut self, params: DidCloseTextDocumentParams) {
         let Some(path) = file_uri::to_path(&params.text_document.uri) else { return };
         let text = self.documents.close(&path);
-        if text != self.documents.text(&path) {
-            self.pending.changed.insert(path);
+        match self.documents.text(&path) {
+            None => self.changed_file(path, true),
+            on_disk if on_disk != text => drop(self.pending.changed.insert(path)),
+            _ => {}
         }
     }
 
@@ -176,20 +177,21 @@ impl Session {
         for event in params.changes {
             let Some(path) = file_uri::to_path(&event.uri) else { continue };
             // The text in the editor counts.
-            if event.kind != FileChangeType::Changed || !self.documents.is_open(&path) {
-                self.changed_file(path);
+            let is_new_or_gone = event.kind != FileChangeType::Changed;
+            if is_new_or_gone || !self.documents.is_open(&path) {
+                self.changed_file(path, is_new_or_gone);
             }
         }
     }
 
-    fn changed_file(&mut self, path: PathBuf) {
+    /// A file has changed on the disk, or a file or directory has appeared or disappeared there.
+    fn changed_file(&mut self, path: PathBuf, is_new_or_gone: bool) {
         if self.workspace.ignores(&path) {
             return;
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        let is_suite_file = SuiteFile::named(&name).is_some() || skill_directory(&path).is_some();
-        let is_new_suite = is_suite_file && !self.workspace.suites.iter().any(|suite| suite.reads(&path));
-        if name.ends_with(".rs") || name == "cargo.toml" || is_new_suite {
+        let is_source = name.ends_with(".rs") || name == "cargo.toml";
+        if is_source || is_new_or_gone && self.workspace.may_make_suites(&path) {
             self.pending.everything = true;
         } else {
             self.pending.stale.insert(path);
@@ -253,7 +255,13 @@ impl Session {
         if !self.watches {
             return Ok(());
         }
-        let watchers = ["**/*.{yaml,yml,json,jsonl,md,txt}", "**/*.rs", "**/Cargo.toml"];
+        // Of a removed directory, clients name the directory and not its files: the usual ones are watched whole.
+        let watchers = [
+            "**/*.{yaml,yml,json,jsonl,md,txt}",
+            "**/{suites,evals,cases,tasks,skills}/**",
+            "**/*.rs",
+            "**/Cargo.toml",
+        ];
         let watchers: Vec<Value> = watchers.into_iter().map(|glob| json!({ "globPattern": glob })).collect();
         let registration = json!({
             "id": "files",

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::{SuiteFile, is_case_file, skill_directory};
 use evalsuite_loader::Request;
 use evalsuite_loader::source::Texts;
 
 use super::open_suite::OpenSuite;
+use crate::locate::includes;
 use crate::locate::suite_request::suite_directory;
 use crate::writing::check;
 
@@ -31,7 +33,10 @@ impl Workspace {
             // It fails if the current directory is gone.
             let Ok((paths, includes)) = check::suites_of(root) else { continue };
             self.unread.extend(includes.unread.iter().cloned());
-            for path in paths {
+            // Two of the directories may be in one workspace.
+            let is_open = |path: &PathBuf| self.suites.iter().any(|suite| includes::is_same_suite(&suite.path, path));
+            let others: Vec<PathBuf> = paths.into_iter().filter(|path| !is_open(path)).collect();
+            for path in others {
                 let Ok(request) = Request::of_suite(&path, root) else { continue };
                 let of_suite = includes.of_suite(&path);
                 if of_suite.is_empty() {
@@ -60,6 +65,17 @@ impl Workspace {
     pub(super) fn ignores(&self, path: &Path) -> bool {
         let below = self.roots.iter().find_map(|root| path.strip_prefix(root).ok()).unwrap_or(path);
         below.iter().any(|part| OF_PROGRAMS.iter().any(|name| part == *name))
+    }
+
+    /// Whether there may be other suites once a file or directory has appeared or disappeared: one that is the file of a suite or of a
+    /// case, or that a suite consists of. When a directory is removed or moved, clients may not name what was in it.
+    pub(super) fn may_make_suites(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        path.is_dir()
+            || SuiteFile::named(&name).is_some()
+            || skill_directory(path).is_some()
+            || is_case_file(path)
+            || self.suites.iter().any(|suite| suite.has_below(path))
     }
 
     /// Checks the suites that read these files, whose texts have changed.

@@ -38,6 +38,18 @@ fn lenses(client: &mut Client) -> Vec<Value> {
 }
 
 #[test]
+fn a_suite_in_two_open_directories_is_one_suite() {
+    let package = suites::cases();
+    let mut client = Client::start(package.root(), &[("PATH", "/usr/bin:/bin")]);
+    let folders = ["", "suites/shop", "tests"].map(|path| json!({ "uri": client.uri(path), "name": path }));
+    let params = json!({ "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": folders });
+    client.request("initialize", params);
+    client.open_file(CASE, REFUND);
+    assert_eq!(lenses(&mut client).len(), 1);
+    client.shut_down();
+}
+
+#[test]
 fn a_case_is_run_by_its_lens() {
     let package = suites::cases();
     let mut client = with_cargo(&package, "echo \"ran $*\"; case \"$*\" in *refund*) exit 0;; esac; exit 101");

@@ -137,6 +137,36 @@ fn files_that_appear_and_disappear_on_the_disk_are_seen() {
 }
 
 #[test]
+fn suites_come_and_go_with_their_files_and_directories() {
+    let package = suites::cases();
+    let (eval, bare) = ("suites/plain/EVAL.yaml", "suites/bare/one/case.yaml");
+    package.write(eval, "tests:\n  - file://more.yaml\n");
+    let mut client = Client::open(
+        package.root(),
+        json!({ "workspace": { "didChangeWatchedFiles": { "dynamicRegistration": true } } }),
+    );
+    let found = client.diagnostics();
+    assert!(found[0].0 == eval && found[0].1[0].contains("E018 missing-path"), "{found:?}");
+    let mut tell = |path: &str, kind: u32| {
+        let event = json!({ "uri": client.uri(path), "type": kind });
+        client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [event] }));
+        client.diagnostics()
+    };
+    package.write("more.yaml", "- { id: a, inptu: Hi, assertions: [{ type: equals, value: x }] }\n");
+    let found = tell("more.yaml", 1);
+    assert_eq!(found.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), [eval, "more.yaml"]);
+    assert!(found[0].1.is_empty() && found[1].1[0].contains("unknown key `inptu`"), "{found:?}");
+    fs::remove_file(package.root().join(eval)).expect("the suite");
+    assert_eq!(tell(eval, 3), [("more.yaml".to_owned(), Vec::new())], "as in `check`, nothing is a suite there");
+    package.write(bare, "inptu: Hi\nassertions: [{ type: equals, value: x }]\n");
+    let found = tell(bare, 1);
+    assert!(found[0].0 == bare && found[0].1[0].contains("unknown key `inptu`"), "{found:?}");
+    fs::remove_dir_all(package.root().join("suites/bare")).expect("the suite");
+    assert_eq!(tell("suites/bare", 3), [(bare.to_owned(), Vec::new())], "clients name only the directory");
+    client.shut_down();
+}
+
+#[test]
 fn without_a_directory_the_package_of_an_open_file_counts() {
     let package = suites::cases();
     let mut client = Client::start(package.root(), &[]);
