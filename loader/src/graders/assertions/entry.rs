@@ -84,13 +84,21 @@ fn no_type(node: &Node, d: &mut Diagnostics) {
         }
         return;
     }
-    if let Some(problem) = type_as_key(node) {
+    if let Some(problem) = misspelled_type(node).or_else(|| type_as_key(node)) {
         d.push(problem);
         return;
     }
     let place = node.entry("type").map_or(node.span, |entry| entry.key_span);
     let message = "missing key `type` in an assertion";
     d.report(Code::MissingGraderSetting, place, message, "add `type`, such as `contains` or `llm-grader`");
+}
+
+/// A key that must be `type` or `include`.
+fn misspelled_type(node: &Node) -> Option<Diagnostic> {
+    let mut entries = node.as_mapping()?.iter().filter(|_| node.entry("type").is_none());
+    let (entry, meant) = entries.find_map(|entry| Some((entry, suggest::certain(&entry.key, ["type", "include"])?)))?;
+    let problem = Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in an assertion", entry.key));
+    Some(problem.at(entry.key_span).help(format!("did you mean `{meant}`?")).fix_if(Some(Fix::Replace(meant.into()))))
 }
 
 /// A grader that is written as `contains: refund`.

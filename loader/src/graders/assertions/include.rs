@@ -115,12 +115,9 @@ fn entries<'n>(tree: &'n Node, d: &mut Diagnostics) -> Option<&'n [Node]> {
         return fields::reject(Code::InvalidExternalFile, tree.span, message, help, d);
     }
     let mut fields = Fields::new(tree, Template::TABLE, d)?.at_top();
-    let schema = fields.get("$schema");
+    fields.get("$schema");
     let assertions = fields.get("assertions");
     fields.finish(d);
-    if let Some(entry) = schema {
-        fields::string(&entry.value, "`$schema`", d);
-    }
     let Some(entry) = assertions else {
         return fields::reject(Code::InvalidExternalFile, tree.span, "the template has no `assertions`", help, d);
     };

@@ -133,6 +133,12 @@ fn missing_and_malformed_templates_are_errors() {
 }
 
 #[test]
+fn the_schema_of_a_template_is_for_editors() {
+    let package = Package::new(&[("suite/any.yaml", "$schema: 5\nassertions: [{type: is-json}]")]);
+    assert_eq!(names(&package, "[{include: ./any.yaml}]"), (vec!["is-json".to_owned()], Vec::new()));
+}
+
+#[test]
 fn a_template_is_read_once() {
     let package = Package::new(&[("suite/t.yaml", "assertions: [{type: contains}]")]);
     let (_, first) = package.read("[{include: ./t.yaml}]");

@@ -50,6 +50,8 @@ fn entries_that_are_no_assertions_are_errors() {
         ("[]", &["1:3 E020 an assertion must be text or a mapping, found a list"]),
         ("'  '", &["1:3 E022 blank assertion"]),
         ("{}", &["1:3 E052 missing key `type` in an assertion"]),
+        ("{tpye: contains, value: x}", &["1:4 E019 unknown key `tpye` in an assertion"]),
+        ("{inclde: polite}", &["1:4 E019 unknown key `inclde` in an assertion"]),
         ("{type: 5}", &["1:10 E020 `type` must be text, found a number"]),
         ("{type: ''}", &["1:10 E022 `type` is blank"]),
         ("{type: '${{ T }}'}", &["1:10 E027 `type` cannot contain `${{ T }}`"]),
