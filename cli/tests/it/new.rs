@@ -29,13 +29,23 @@ fn three_commands_lead_to_a_passing_and_a_failing_case() {
     fs::copy(directory.root().join("Cargo.lock"), directory.root().join("shop-agent/Cargo.lock"))
         .expect("the lock file");
     // The program was built in a clone, whose crates it uses.
-    let new = format!("{} evalsuite new suite", assert_cmd::cargo::cargo_bin!("cargo-evalsuite").display());
-    run(&new, "shop-agent").succeeds("the suite is written").says("created suites/basics/EVAL.yaml");
+    let new =
+        |what: &str| format!("{} evalsuite new {what}", assert_cmd::cargo::cargo_bin!("cargo-evalsuite").display());
+    run(&new("suite"), "shop-agent").succeeds("the suite is written").says("created suites/basics/EVAL.yaml");
+    run(&new("grader short"), "shop-agent").succeeds("the grader is written");
+    let short = "input: Say hello.\nassertions:\n  - type: short\n";
+    directory.write("shop-agent/suites/basics/cases/short/case.yaml", short);
     let ran = run("cargo test --test basics", "shop-agent").fails("one case fails");
     ran.says("test basics::greeting ... ok")
+        .says("test basics::short ... ok")
         .says("test basics::addition ... FAILED")
         .says("test basics::suite_check ... ok");
     ran.says("Output does not equal \"42\"").is_silent_about("warning");
+    run(&new("suite pdf-forms --layout skill"), "shop-agent").succeeds("the skill is written");
+    let ran = run("cargo test --test pdf_forms", "shop-agent").fails("one case fails");
+    ran.says("test pdf_forms::unrelated ... ok")
+        .says("test pdf_forms::needed ... FAILED")
+        .says("evaluation failed: needed");
 }
 
 #[test]
@@ -116,6 +126,10 @@ fn a_skill_gets_evals_where_it_is() {
     let refused = existing.run(&["new", "suite", "PDF_forms", "--layout", "skill"]);
     assert_eq!((refused.code, refused.out.as_str()), (2, ""));
     assert!(refused.err.contains("`PDF_forms` is not a valid name of a skill"), "{}", refused.err);
+    let refused = existing.run(&["new", "suite", "PDF_forms"]);
+    assert!(refused.err.contains("`PDF_forms` is not a valid name of a suite of cases"), "{}", refused.err);
+    assert_eq!(existing.run(&["new", "suite", "PDF_forms", "--layout", "tasks"]).code, 0);
+    assert_eq!(existing.run(&["check", "--deny-warnings"]).out, "no problems in 2 suites with 4 tests\n");
 }
 
 #[test]
@@ -323,6 +337,11 @@ fn a_grader_joins_the_test_file() {
         (output.code, output.err.as_str()),
         (2, "error: tests/basics.rs already has a function `short_answer`\n")
     );
+    for (name, what) in [("type", "a keyword of Rust"), ("is-json", "a built-in type of graders")] {
+        let output = package.run(&["new", "grader", name]);
+        let message = format!("error: `{}` is {what}\n  = help: choose another name\n", name.replace('-', "_"));
+        assert_eq!((output.code, output.err), (2, message));
+    }
     package.write("tests/basics.rs", "");
     let output = package.run(&["new", "grader", "other"]);
     assert_eq!(output.code, 2);

@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
+use evalsuite_schema::grader::BUILT_IN;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use syn::LitStr;
+use syn::{Ident, LitStr};
 
 use super::changes::Changes;
 use super::package_here::{PackageHere, check_name};
@@ -20,6 +21,7 @@ pub(super) fn write(arguments: &NewGrader) -> Result<()> {
     let question = Question { text: "Name of the grader", argument: "NAME", default: None };
     let name = question.answer(arguments.name.as_deref())?.replace('-', "_");
     check_name(&name)?;
+    check_grader_name(&name)?;
     let function = include_str!("../../../assets/new/grader.rs.txt").replace("{name}", &name);
     if suite.is_skill {
         let message = format!("{} is an Agent Skill, whose evals name no graders", suite.entry);
@@ -45,6 +47,18 @@ pub(super) fn write(arguments: &NewGrader) -> Result<()> {
         false => writeln!(stdout(), "\nA case uses it with `- type: {name}` in its `assertions`.")?,
     }
     Ok(())
+}
+
+/// A function can have the name, and no built-in grader has it.
+fn check_grader_name(name: &str) -> Result<()> {
+    let what = if syn::parse_str::<Ident>(name).is_err() {
+        "a keyword of Rust"
+    } else if BUILT_IN.contains(&name.replace('_', "-").as_str()) {
+        "a built-in type of graders"
+    } else {
+        return Ok(());
+    };
+    Err(CliError::with_help(format!("`{name}` is {what}"), "choose another name"))
 }
 
 /// The text of a source file with the grader in the arguments of its call that includes the suite; `None` without such a call.

@@ -24,8 +24,8 @@ const SUITES: &str = "suites";
 /// Directory of skills in a package, unless agents find the skill in another one.
 const SKILLS: &str = "skills";
 
-/// Longest name of a skill, in characters.
-const LONGEST_SKILL_NAME: usize = 64;
+/// Longest name of a skill, and of a suite in its eval file, in characters.
+const LONGEST_NAME: usize = 64;
 
 /// The first line of what is added to the attributes of git.
 const ATTRIBUTES_COMMENT: &str = "# Suites, recordings and baselines have the same line breaks on every system.";
@@ -77,7 +77,10 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     if is_new {
         let layout = arguments.layout.map_or_else(ask_layout, Ok)?;
         let (path, files, test_text) = match layout {
-            LayoutName::Cases => (suite_path, CASES, include_str!("../../../assets/new/suite_test.rs.txt")),
+            LayoutName::Cases => {
+                check_eval_name(&name)?;
+                (suite_path, CASES, include_str!("../../../assets/new/suite_test.rs.txt"))
+            }
             LayoutName::Tasks => (suite_path, TASKS, include_str!("../../../assets/new/suite_test.rs.txt")),
             LayoutName::Skill => {
                 cases = ["unrelated", "needed"];
@@ -181,15 +184,25 @@ fn skill_path(root: &Path, name: &str) -> String {
     directories.find(is_there).unwrap_or_else(|| format!("{SKILLS}/{name}"))
 }
 
-/// Refuses a name that agents do not accept as that of a skill.
-fn check_skill_name(name: &str) -> Result<()> {
-    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if name.len() <= LONGEST_SKILL_NAME && name.chars().all(is_allowed) && !name.ends_with('-') && !name.contains("--")
-    {
+/// Refuses a name that an eval file cannot have.
+fn check_eval_name(name: &str) -> Result<()> {
+    if name.len() <= LONGEST_NAME && !name.contains(|c: char| c.is_ascii_uppercase()) {
         return Ok(());
     }
     let message = format!(
-        "`{name}` is not a valid name of a skill: use at most {LONGEST_SKILL_NAME} characters out of a-z, 0-9 and single `-` between them"
+        "`{name}` is not a valid name of a suite of cases: use at most {LONGEST_NAME} characters out of a-z, 0-9, `-` and `_`"
+    );
+    Err(CliError::new(message))
+}
+
+/// Refuses a name that agents do not accept as that of a skill.
+fn check_skill_name(name: &str) -> Result<()> {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.len() <= LONGEST_NAME && name.chars().all(is_allowed) && !name.ends_with('-') && !name.contains("--") {
+        return Ok(());
+    }
+    let message = format!(
+        "`{name}` is not a valid name of a skill: use at most {LONGEST_NAME} characters out of a-z, 0-9 and single `-` between them"
     );
     Err(CliError::new(message))
 }
