@@ -185,6 +185,11 @@ pub(crate) fn suites_of(directory: &Path) -> Result<(Vec<PathBuf>, Includes)> {
     with_included(suite_request::suites_around(directory), directory)
 }
 
+/// The suites of the package or workspace around the current directory, with their includes.
+pub(crate) fn suites_here() -> Result<(Vec<PathBuf>, Includes)> {
+    with_included(suite_request::suites_here()?, &std::env::current_dir()?)
+}
+
 /// Suites that were found around a directory, and those that are included there, with their includes.
 fn with_included(found: Vec<PathBuf>, directory: &Path) -> Result<(Vec<PathBuf>, Includes)> {
     let around: Vec<PathBuf> = std::iter::once(directory.to_path_buf()).chain(found.iter().cloned()).collect();
@@ -212,7 +217,7 @@ impl Chosen {
             paths.push(".".into());
         }
         if paths.is_empty() {
-            let (suites, includes) = with_included(suite_request::suites_here()?, &std::env::current_dir()?)?;
+            let (suites, includes) = suites_here()?;
             return Ok(Self { suites, includes, cases: BTreeMap::new() });
         }
         let mut below = Vec::new();
@@ -255,7 +260,7 @@ impl Chosen {
 }
 
 /// A path as it is typed in the current directory.
-fn relative(path: &Path) -> Result<String> {
+pub(crate) fn relative(path: &Path) -> Result<String> {
     let here = std::env::current_dir()?;
     let below = path.strip_prefix(&here).unwrap_or(path);
     Ok(if below.as_os_str().is_empty() { ".".to_owned() } else { below.display().to_string() })

@@ -49,6 +49,22 @@ fn a_suite_with_errors_is_listed_with_their_number() {
 }
 
 #[test]
+fn suites_and_their_tests_are_those_of_the_includes() {
+    let case = "{ \"id\": \"a\", \"input\": \"Hi\", \"assertions\": [{ \"type\": \"equals\", \"value\": \"x\" }] }\n";
+    let tests = "evalsuite::include_eval_suite!(\"data/riddles.jsonl\", name = puzzles, agent = agent);\n";
+    let package = Package::new(&[("member/data/riddles.jsonl", case), ("member/tests/evals.rs", tests)]);
+    package.write("Cargo.toml", "[workspace]\nmembers = [\"member\"]\n");
+    package.write("member/Cargo.toml", "[package]\nname = \"member\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    let output = package.run_in_output(&["list", "--format", "json"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let listing = package.json("list", &output.out);
+    assert_eq!(listing["suites"][0]["cases"][0]["tests"][0], "puzzles::a", "{listing}");
+    package.write("member/data/riddles.jsonl", "{}\n");
+    let output = package.run_in_output(&["list"]);
+    assert!(output.out.contains(", see `cargo evalsuite check member/data/riddles.jsonl`\n"), "{}", output.out);
+}
+
+#[test]
 fn a_case_with_criteria_only_has_a_judge() {
     let case = "input: You are late!\ncriteria: Stays polite.\n";
     let package =

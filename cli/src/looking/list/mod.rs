@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use evalsuite_codegen::expansion;
 use evalsuite_diagnostics::Severity;
-use evalsuite_loader::{Request, load};
+use evalsuite_loader::load;
 use evalsuite_records::record::{OutcomeCounts, SuiteId};
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::RunData;
@@ -18,9 +19,11 @@ use serde::Serialize;
 use toml_edit::DocumentMut;
 
 use crate::command_line::List;
+use crate::locate::includes::{Include, Includes};
 use crate::locate::{stored_runs, suite_request};
 use crate::platform::cli_error::{Exit, Result};
 use crate::platform::output::print;
+use crate::writing::check;
 
 /// Suites with their cases and graders, or runs with their results.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -35,7 +38,7 @@ pub(crate) struct Listing {
 }
 
 /// A suite.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ListedSuite {
     /// Name of the suite, with its package where several suites have the name; `null` if it cannot be read.
     name: Option<String>,
@@ -43,6 +46,9 @@ struct ListedSuite {
     package: Option<String>,
     /// Path of the suite, from the directory of its package.
     path: String,
+    /// Path of the suite, from the current directory.
+    #[serde(skip)]
+    shown: String,
     /// Number of errors that `check` reports.
     errors: usize,
     /// Its tags.
@@ -124,12 +130,16 @@ pub(crate) fn run(command: &List) -> Result<Exit> {
 
 /// The suites at or below the paths, or those of the package or workspace.
 fn suites(named: &[PathBuf]) -> Result<Vec<ListedSuite>> {
-    let paths = match named {
-        [] => suite_request::suites_here()?,
-        _ => named.iter().map(|path| suite_request::suites_at(path)).collect::<Result<Vec<_>>>()?.concat(),
+    let (paths, includes) = match named {
+        [] => check::suites_here()?,
+        _ => {
+            let paths = named.iter().map(|path| suite_request::suites_at(path)).collect::<Result<Vec<_>>>()?.concat();
+            let includes = Includes::of_packages(&suite_request::packages_around(&paths))?;
+            (paths, includes)
+        }
     };
-    let listed = |path: &PathBuf| Ok(listed_suite(&suite_request::request(path)?));
-    let mut suites = paths.iter().map(listed).collect::<Result<Vec<_>>>()?;
+    let mut suites =
+        paths.iter().map(|path| listed_suite(path, &includes.of_suite(path))).collect::<Result<Vec<_>>>()?;
     label(&mut suites);
     Ok(suites)
 }
@@ -155,15 +165,30 @@ fn label(suites: &mut [ListedSuite]) {
     }
 }
 
-fn listed_suite(request: &Request) -> ListedSuite {
-    let (package, path, loaded) = (package_name(&request.package_root), request.entry.clone(), load(request));
-    let errors = loaded.diagnostics.iter().filter(|found| found.severity() == Severity::Error).count();
-    let Some(loaded) = loaded.suite else {
-        return ListedSuite { package, path, errors, ..ListedSuite::default() };
+fn listed_suite(suite: &Path, includes: &[&Include]) -> Result<ListedSuite> {
+    let request = suite_request::request(suite)?;
+    let include = includes.first();
+    let loaded = match include {
+        Some(include) => load(&expansion::suite_request(&include.binding, &include.context)),
+        None => load(&request),
     };
+    let errors = loaded.diagnostics.iter().filter(|found| found.severity() == Severity::Error).count();
+    let listed = ListedSuite {
+        name: None,
+        package: package_name(&request.package_root),
+        path: request.entry,
+        shown: check::relative(suite)?,
+        errors,
+        tags: Vec::new(),
+        targets: Vec::new(),
+        cases: Vec::new(),
+    };
+    let Some(loaded) = loaded.suite else { return Ok(listed) };
+    let named = include.and_then(|include| include.binding.name.as_ref()).map(ToString::to_string);
+    let module = named.unwrap_or(loaded.module);
     let mut tests: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for test in &loaded.tests {
-        tests.entry(test.case).or_default().push(format!("{}::{}", loaded.module, test.path.join("::")));
+        tests.entry(test.case).or_default().push(format!("{module}::{}", test.path.join("::")));
     }
     let case = |(index, loaded): (usize, &evalsuite_loader::LoadedCase)| ListedCase {
         id: loaded.case.id.clone(),
@@ -175,7 +200,7 @@ fn listed_suite(request: &Request) -> ListedSuite {
     };
     let cases = loaded.cases.iter().enumerate().map(case).collect();
     let targets = loaded.suite.targets.iter().map(|target| target.name.clone()).collect();
-    ListedSuite { name: Some(loaded.suite.name), package, path, errors, tags: loaded.suite.tags, targets, cases }
+    Ok(ListedSuite { name: Some(loaded.suite.name), tags: loaded.suite.tags, targets, cases, ..listed })
 }
 
 /// The graders of a case and its turns. Without any, a judge grades by the criteria.

@@ -70,7 +70,7 @@ fn run_cells(run: &ListedRun, suite: &SuiteResults) -> [String; 6] {
 
 fn print_suite(out: &mut dyn Write, suite: &ListedSuite) -> io::Result<()> {
     let Some(name) = &suite.name else {
-        let (path, errors) = (&suite.path, counted(suite.errors, "error"));
+        let (path, errors) = (&suite.shown, counted(suite.errors, "error"));
         return writeln!(out, "{path}: {errors}, see `cargo evalsuite check {path}`\n");
     };
     write!(out, "{name} ({})", suite.path)?;
