@@ -217,6 +217,27 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     assert_eq!(worse.last().expect("a line"), "evalsuite: 0 passed, 3 FAILED, 0 skipped; 0 problems");
 }
 
+#[test]
+fn an_edit_of_another_package_of_the_workspace_is_built() {
+    let package = Package::workspace("watched_agent", &["agent", "evals"]);
+    let manifest =
+        Package::manifest("evals").replace("[dependencies]\n", "[dependencies]\nagent = { path = \"../agent\" }\n");
+    package
+        .write("agent/Cargo.toml", "[package]\nname = \"agent\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
+        .write("agent/src/lib.rs", "compile_error!(\"first\");\n")
+        .write("evals/Cargo.toml", &manifest)
+        .write("evals/build.rs", suites::BUILD_SCRIPT)
+        .write("evals/src/lib.rs", "")
+        .write("evals/tests/evals.rs", TESTS)
+        .write("evals/suites/by_case/EVAL.yaml", suites::EVAL_YAML)
+        .write("evals/suites/by_case/cases/first/case.yaml", &case("hello", "hello"));
+    let watching = Watching::short(&package);
+    let error = |text: &str| vec![format!("agent/src/lib.rs:1:1: error: {text}")];
+    assert_eq!(watching.change()[..1], error("first"));
+    package.write("agent/src/lib.rs", "compile_error!(\"second\");\n");
+    assert_eq!(watching.change()[..1], error("second"));
+}
+
 /// Waits for something that takes as long as the machine is busy.
 fn within_a_minute<T>(expected: &str, mut look: impl FnMut() -> Option<T>) -> T {
     for _ in 0..3_000 {

@@ -24,15 +24,10 @@ pub(super) struct FileWatcher {
 impl FileWatcher {
     /// `output` is the directory of runs.
     pub(super) fn start(directories: &BTreeSet<PathBuf>, output: &Path, events: Sender<Event>) -> notify::Result<Self> {
+        let manifests: BTreeSet<PathBuf> = directories.iter().map(|directory| directory.join("Cargo.toml")).collect();
         let report = move |found: notify::Result<notify::Event>| {
-            let event = match found {
-                // Reading a file does not change it.
-                Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
-                Ok(event) => Event::Files(event.paths.into_iter().collect()),
-                Err(error) => Event::WatchError(error.to_string()),
-            };
             // The receiver is gone when the program ends.
-            let _ = events.send(event);
+            drop(event_of(found, &manifests).map(|event| events.send(event)));
         };
         let has_suites = directories.iter().any(|directory| directory.starts_with(output));
         let output = (!has_suites).then(|| output.to_path_buf());
@@ -92,6 +87,18 @@ impl FileWatcher {
     }
 }
 
+/// What the system reports, if files may have changed.
+fn event_of(found: notify::Result<notify::Event>, manifests: &BTreeSet<PathBuf>) -> Option<Event> {
+    match found {
+        // Reading a file does not change it.
+        Ok(event) if matches!(event.kind, EventKind::Access(_)) => None,
+        // There were more changes than the system keeps: cargo finds out what they are.
+        Ok(event) if event.need_rescan() => Some(Event::Files(manifests.clone())),
+        Ok(event) => Some(Event::Files(event.paths.into_iter().collect())),
+        Err(error) => Some(Event::WatchError(error.to_string())),
+    }
+}
+
 /// Directories of a package that no case is in.
 fn is_ignored(directory: &Path) -> bool {
     let name = directory.file_name().unwrap_or_default();
@@ -133,6 +140,14 @@ mod tests {
         files.iter().for_each(|file| assert_eq!(sift(&results, file), 0, "{file}"));
         assert_eq!(sift(&results, "resultsets.yaml"), 1);
         assert_eq!(sift(root, "suites/a.yaml"), 1, "an output directory with suites is watched");
+    }
+
+    #[test]
+    fn changes_that_the_system_has_lost_need_a_build() {
+        let manifests: BTreeSet<PathBuf> = ["/p/Cargo.toml".into()].into();
+        let lost = notify::Event::new(EventKind::Other).set_flag(notify::event::Flag::Rescan);
+        let Some(Event::Files(files)) = event_of(Ok(lost), &manifests) else { panic!("a change of files") };
+        assert!(files == manifests && files.iter().all(|file| needs_build(file)));
     }
 
     #[test]

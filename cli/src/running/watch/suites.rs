@@ -59,11 +59,14 @@ impl Suites {
         Ok(Self { watched })
     }
 
-    /// Directories of the suites, and of the packages around them.
+    /// Directories of the suites, of the packages around them, and of the other packages of their workspaces: the agent may be in one.
     pub(super) fn directories(&self) -> BTreeSet<PathBuf> {
         let of_suite =
             |suite: &WatchedSuite| [suite_directory(&suite.path).to_path_buf(), suite.request.package_root.clone()];
-        self.watched.iter().flat_map(of_suite).collect()
+        let mut directories: BTreeSet<PathBuf> = self.watched.iter().flat_map(of_suite).collect();
+        let packages = suite_request::packages_around(&Vec::from_iter(directories.iter().cloned()));
+        directories.extend(packages);
+        directories
     }
 
     /// Every problem, once.
