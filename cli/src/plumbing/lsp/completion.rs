@@ -6,7 +6,7 @@ use std::path::Path;
 use evalsuite_loader::keys::{GRADERS, Status, Type};
 use gen_lsp_types::{CompletionItem, CompletionItemKind, MarkupContent, MarkupKind, TextEdit};
 
-use super::file_tree::FileTree;
+use super::file_tree::{FileTree, scalar};
 use super::hover;
 use super::key_types::{Expected, Shape, Spot, shapes};
 use super::open_suite::OpenSuite;
@@ -84,7 +84,8 @@ impl Items<'_> {
             }
         } else if spot.names_case() {
             for case in suites.iter().flat_map(|suite| suite.session.cases()) {
-                self.add_word(&case.id, CompletionItemKind::Reference, "A case of the suite.");
+                let text = scalar(&case.id, self.is_json);
+                self.add(&case.id, CompletionItemKind::Reference, text, "A case of the suite.", "1");
             }
         }
         let doc = spot.known_key().map(hover::of_key).unwrap_or_default();
@@ -110,7 +111,7 @@ impl Items<'_> {
     }
 
     fn quoted(&self, text: &str) -> String {
-        if self.is_json { format!("{text:?}") } else { text.to_owned() }
+        if self.is_json { scalar(text, true) } else { text.to_owned() }
     }
 
     fn add(&mut self, label: &str, kind: CompletionItemKind, text: String, doc: &str, order: &str) {
@@ -120,7 +121,7 @@ impl Items<'_> {
             kind: Some(kind),
             documentation: Some(MarkupContent { kind: MarkupKind::Markdown, value: doc.to_owned() }.into()),
             sort_text: Some(format!("{order}{label}")),
-            filter_text: self.is_json.then(|| format!("{label:?}")),
+            filter_text: self.is_json.then(|| scalar(label, true)),
             text_edit: Some(edit.into()),
             ..CompletionItem::default()
         });

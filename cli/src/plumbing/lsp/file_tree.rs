@@ -114,3 +114,13 @@ fn collect(node: &Node, visit: &mut impl FnMut(&Node)) {
 pub(super) fn unquoted(text: &str) -> String {
     text.replace("''", "'").replace("\\\"", "\"").replace("\\\\", "\\")
 }
+
+/// How a text is written as a scalar; without quotes only where YAML needs none, also in a list in brackets.
+pub(super) fn scalar(text: &str, has_quotes: bool) -> String {
+    let is_word = |character: char| character.is_alphanumeric() || "-_./".contains(character);
+    let words = ["true", "false", "null", "yes", "no", "on", "off"];
+    let is_plain = text.chars().all(is_word)
+        && text.starts_with(char::is_alphabetic)
+        && !words.contains(&text.to_ascii_lowercase().as_str());
+    if has_quotes || !is_plain { serde_json::Value::from(text).to_string() } else { text.to_owned() }
+}

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use evalsuite_diagnostics::Code;
 
 use super::documents::Documents;
-use super::file_tree::{FileTree, unquoted};
+use super::file_tree::{FileTree, scalar, unquoted};
 use super::open_suite::OpenSuite;
 
 /// New texts for bytes of files.
@@ -63,9 +63,8 @@ pub(super) fn edits(id: &str, new: &str, suites: &[&OpenSuite], documents: &Docu
             .case_names(id)
             .into_iter()
             .map(|range| {
-                let written = &text[range.clone()];
-                let quoted = written.starts_with(['"', '\'']) || is_json || !is_plain(new);
-                (range, if quoted { format!("{new:?}") } else { new.to_owned() })
+                let is_quoted = text[range.clone()].starts_with(['"', '\'']);
+                (range, scalar(new, is_quoted || is_json))
             })
             .collect();
         if !of_file.is_empty() {
@@ -73,13 +72,4 @@ pub(super) fn edits(id: &str, new: &str, suites: &[&OpenSuite], documents: &Docu
         }
     }
     Ok(edits)
-}
-
-/// Whether a text is itself in YAML without quotes, also in a list in brackets.
-fn is_plain(text: &str) -> bool {
-    let is_word = |character: char| character.is_alphanumeric() || "-_./".contains(character);
-    let words = ["true", "false", "null", "yes", "no", "on", "off"];
-    text.chars().all(is_word)
-        && text.starts_with(char::is_alphabetic)
-        && !words.contains(&text.to_ascii_lowercase().as_str())
 }

@@ -86,6 +86,19 @@ fn words_graders_and_ids_are_completed() {
 }
 
 #[test]
+fn ids_have_quotes_where_they_need_them() {
+    let package = suites::cases();
+    package.write("suites/shop/cases/other/case.yaml", &REFUND.replace("id: refund", "id: \"a: \\u200B #1\""));
+    let mut client = Client::open(package.root(), json!({}));
+    let text = "depends_on: [x]\n";
+    client.open_file(CASE, text);
+    let items = client.at("textDocument/completion", CASE, text, "x]", json!({}));
+    let texts = items.as_array().expect("a list").iter().map(|item| item["textEdit"]["newText"].clone());
+    assert_eq!(texts.collect::<Vec<_>>(), ["\"a: \u{200b} #1\"", "refund", "reply"]);
+    client.shut_down();
+}
+
+#[test]
 fn json_gets_quotes_and_a_colon_where_they_are_missing() {
     let package = suites::tasks();
     let path = "suites/card_agent/tasks/small.json";
