@@ -3,15 +3,19 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
-use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{ErrorKind, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::event::Event;
 
 /// Directories of a package with results and recordings, not with cases.
 const WRITTEN_BY_RUNS: [&str; 2] = [".evalsuite/cassettes", ".evalsuite/baselines"];
+
+/// How often a directory is tried that changes while it is added.
+const ATTEMPTS: usize = 10;
 
 /// Watches the directories of suites and packages, but for those that builds, runs and version control write to.
 pub(super) struct FileWatcher {
@@ -53,8 +57,15 @@ impl FileWatcher {
     }
 
     fn add_below_package(&mut self, directory: &Path) -> notify::Result<()> {
-        if directory.is_dir() && !is_ignored(directory) && !self.is_output(directory) {
-            self.watcher.watch(directory, RecursiveMode::Recursive)?;
+        // A program may remove what is in it meanwhile.
+        for _ in 0..ATTEMPTS {
+            if !directory.is_dir() || is_ignored(directory) || self.is_output(directory) {
+                return Ok(());
+            }
+            match self.watcher.watch(directory, RecursiveMode::Recursive) {
+                Err(error) if is_not_found(&error) => {}
+                watched => return watched,
+            }
         }
         Ok(())
     }
@@ -84,6 +95,14 @@ impl FileWatcher {
             }
         }
         Ok(sifted)
+    }
+}
+
+fn is_not_found(error: &notify::Error) -> bool {
+    match &error.kind {
+        ErrorKind::PathNotFound => true,
+        ErrorKind::Io(error) => error.kind() == io::ErrorKind::NotFound,
+        _ => false,
     }
 }
 
@@ -140,6 +159,27 @@ mod tests {
         files.iter().for_each(|file| assert_eq!(sift(&results, file), 0, "{file}"));
         assert_eq!(sift(&results, "resultsets.yaml"), 1);
         assert_eq!(sift(root, "suites/a.yaml"), 1, "an output directory with suites is watched");
+    }
+
+    #[test]
+    fn directories_that_disappear_while_they_are_added_are_no_errors() {
+        let package = tempfile::tempdir().unwrap();
+        let root = package.path().to_path_buf();
+        fs::write(root.join("Cargo.toml"), "").unwrap();
+        let mut watcher = FileWatcher::start(&[root.clone()].into(), &root.join("out"), mpsc::channel().0).unwrap();
+        let directory = root.join("temporary");
+        let program = std::thread::spawn(move || {
+            for round in 0..100 {
+                let directory = root.join("temporary");
+                (0..20).for_each(|name| fs::create_dir_all(directory.join(format!("{name}/below"))).unwrap());
+                std::thread::sleep(std::time::Duration::from_micros(round * 10));
+                fs::remove_dir_all(directory).unwrap();
+            }
+        });
+        while !program.is_finished() {
+            watcher.sift([directory.clone()].into()).unwrap();
+        }
+        program.join().unwrap();
     }
 
     #[test]
