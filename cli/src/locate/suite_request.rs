@@ -42,6 +42,13 @@ fn meant(path: &Path, here: &Path) -> Option<String> {
 /// The suites at or below a path that the user has named; the path itself if there are none: loading it reports what is missing.
 pub(crate) fn suites_at(path: &Path) -> Result<Vec<PathBuf>> {
     let path = existing(path)?;
+    // The directory of a suite's cases looks like a suite without its file.
+    if let (Some(around), Some(name)) = (path.parent(), path.file_name())
+        && suite_search::is_of_cases(Path::new(name))
+        && suite_search::has_suite_file(around)
+    {
+        return Ok(suite_search::suites_in(around));
+    }
     let found = all_below(&path);
     let is_one = found.is_empty() || found.contains(&path);
     Ok(if is_one { vec![path] } else { found })

@@ -242,6 +242,8 @@ impl Chosen {
         let all: Vec<PathBuf> = named.iter().chain(&below).cloned().collect();
         let includes = Includes::of_packages(&suite_request::packages_around(&all))?;
         named.extend(with_parents(below, &includes));
+        let mut seen = BTreeSet::new();
+        named.retain(|suite| seen.insert(suite.clone()));
         Ok(Self { suites: named, includes, cases })
     }
 

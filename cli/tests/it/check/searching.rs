@@ -60,6 +60,19 @@ fn a_case_is_checked_in_its_suite_by_its_file_its_directory_and_the_current_dire
 }
 
 #[test]
+fn the_directory_of_cases_is_their_suite_and_a_suite_named_twice_is_one() {
+    let package = Package::new(&[
+        ("suites/shop/EVAL.yaml", "assertions: [{ type: contains, value: hello }]\n"),
+        ("suites/shop/cases/good/case.yaml", "input: hello\n"),
+    ]);
+    for paths in [&["suites/shop/cases"][..], &["suites/shop", "suites/shop"], &["suites", "suites/shop/cases"]] {
+        let output = package.run(&[&["check"], paths].concat());
+        assert_eq!(output.out, "no problems in 1 suite with 1 test\n", "{paths:?}");
+    }
+    assert!(package.run(&["list", "suites/shop/cases"]).out.starts_with("shop (suites/shop)\n"));
+}
+
+#[test]
 fn outside_of_a_package_only_the_usual_directories_are_searched_unless_others_are_named() {
     let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK), ("deep/below/x/EVAL.yaml", "tests: 1\n")]);
     std::fs::remove_file(package.root().join("Cargo.toml")).expect("no package");
