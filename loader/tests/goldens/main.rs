@@ -3,6 +3,7 @@
 //! `INSTA_UPDATE=always cargo test -p evalsuite-loader --test goldens` writes the files beside this one anew.
 
 mod matrix;
+mod named_files;
 mod rendering;
 
 use std::fs;

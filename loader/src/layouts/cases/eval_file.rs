@@ -205,13 +205,22 @@ fn default_category(scope: Scope<'_>) -> String {
     if parts.is_empty() { "Uncategorized".to_owned() } else { parts.join("/") }
 }
 
-/// Help for a suite without cases.
+/// Reports a suite without cases.
 pub(super) fn missing_tests(root: &Node, d: &mut Diagnostics) {
+    let entries = root.as_mapping().unwrap_or_default();
+    // `tests` without a value.
+    let written = entries.iter().find(|entry| entry.key == TESTS);
     // The report of the unknown key says what to write.
-    let is_meant = |key: &str| !suggest::nearest(key, [TESTS]).is_empty();
-    if root.as_mapping().unwrap_or_default().iter().any(|entry| is_meant(&entry.key)) {
+    let is_meant = |key: &str| !fields::is_own(key) && !suggest::nearest(key, [TESTS]).is_empty();
+    if written.is_none() && entries.iter().any(|entry| is_meant(&entry.key)) {
         return;
     }
+    let span = written.map_or(root.span, |entry| entry.key_span);
+    let message = if written.is_some() {
+        "`tests` has no value, and there is no directory `cases`"
+    } else {
+        "no `tests` and no directory `cases`"
+    };
     let help = "add `tests: ./cases/`, or a list of cases";
-    d.report(Code::MissingTests, root.span, "no `tests` and no directory `cases`", help);
+    d.report(Code::MissingTests, span, message, help);
 }
