@@ -184,8 +184,8 @@ fn messages(fields: &mut Fields<'_>, shared: Option<&Defaults>, scope: Scope<'_>
     let Some(entry) = entry else { return messages };
     let suite_files = shared.map_or(&[][..], |shared| &shared.input_files);
     let files = own_files.as_deref().unwrap_or(suite_files);
-    let Some(written) = input::read(entry, files, scope, d) else { return messages };
-    if entry.value.as_sequence().is_some() {
+    messages.extend(input::read(entry, files, scope, d).into_iter().flatten());
+    if entry.value.as_sequence().is_some_and(|items| !items.is_empty()) {
         if let Some(files) = files_entry {
             let message = "`input_files` needs a text `input`, found a list of messages";
             let help = "add parts of `type: file` to a message";
@@ -196,7 +196,6 @@ fn messages(fields: &mut Fields<'_>, shared: Option<&Defaults>, scope: Scope<'_>
             d.report(Code::InputFilesWithMessages, entry.key_span, message, help);
         }
     }
-    messages.extend(written);
     messages
 }
 

@@ -268,10 +268,15 @@ impl<'a> Scope<'a> {
         found.map_err(|miss| self.report(miss, written, node, what, (code, kind), d)).ok()
     }
 
-    /// The path with `/` between its parts, if it exists.
-    fn with_slashes(&self, written: &str) -> Option<String> {
-        let path = Some(written.replace('\\', "/")).filter(|path| path != written && not_relative(path).is_none())?;
-        self.roots.search(self.dir).iter().any(|place| place.join(&path).exists()).then_some(path)
+    /// The path that was meant and exists, and what to change: it has no `file://`, and `/` between its parts.
+    fn respelled(&self, written: &str) -> Option<(&'static str, String)> {
+        let (change, path) = match written.trim().strip_prefix("file://") {
+            Some(path) => ("leave out `file://`", path.to_owned()),
+            None => ("write `/` between directories", written.replace('\\', "/")),
+        };
+        let is_meant = path != written && not_relative(&path).is_none();
+        let exists = || self.roots.search(self.dir).iter().any(|place| place.join(&path).exists());
+        (is_meant && exists()).then_some((change, path))
     }
 
     /// Reports a failed search.
@@ -300,9 +305,9 @@ impl<'a> Scope<'a> {
                 let is_slow = are_many(d);
                 // Not the directory of the file itself, whose name is near where a directory is called like the suite.
                 let is_meant = |path: &Path| kind.fits(path) && !self.dir.starts_with(path);
-                match self.with_slashes(written).filter(|_| !is_slow) {
-                    Some(path) => {
-                        let help = format!("write `/` between directories: `{path}`");
+                match self.respelled(written).filter(|_| !is_slow) {
+                    Some((change, path)) => {
+                        let help = format!("{change}: `{path}`");
                         (code, message, help, in_place_of(node.span, path))
                     }
                     None => {
