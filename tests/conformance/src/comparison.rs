@@ -139,6 +139,9 @@ fn compare(suite: &LoadedSuite, complaints: &[Complaint], cx: RuleContext<'_>, c
     for case in ours {
         unexpected_case(case, complaints, cx, comparison);
     }
+    if suite.cases.is_empty() {
+        comparison.unexplained.push("the suite has no cases, and there is no error".to_owned());
+    }
     if let Some(expected) = cx.record.expected().get("suite") {
         compare_suite_level(expected, suite, cx, comparison);
     }

@@ -52,16 +52,28 @@ const INCOMPLETE: &[Code] = &[
     WrongType,
     ConversationMismatch,
     OutOfRange,
+    // The file with the case is not read.
+    PathEscape,
+    TwoCaseFiles,
 ];
 const YAML: &[Code] =
     &[YamlSyntax, RootNotMapping, DuplicateKey, MultipleDocuments, BadMergeKey, LimitExceeded, InvalidUtf8];
 const PATH: &[Code] = &[MissingPath, PathEscape, InvalidTests, NoCases, UnreadableFile];
 const FILE: &[Code] = &[MissingPath, PathEscape, BlankValue, UnreadableFile];
 const ENTRY: &[Code] = &[UnsupportedSuiteFile, EntryNotFound, RootNotMapping, AmbiguousLayout];
-const SHAPE: &[Code] = &[InvalidExternalFile, RootNotMapping, NoCases, InvalidTests];
+const SHAPE: &[Code] = &[InvalidExternalFile, RootNotMapping, NoCases, InvalidTests, PathEscape];
 /// A case that is dropped for another reason is missing for the cases that depend on it.
-const DEPENDENCY: &[Code] =
-    &[UnknownDependency, InvalidId, BlankValue, NothingToGrade, MissingInput, MissingKey, WrongType];
+const DEPENDENCY: &[Code] = &[
+    UnknownDependency,
+    InvalidId,
+    BlankValue,
+    NothingToGrade,
+    MissingInput,
+    InvalidInput,
+    InvalidMessage,
+    MissingKey,
+    WrongType,
+];
 const LINE: &[Code] = &[JsonSyntax, RootNotMapping, InvalidExternalFile];
 const INCLUDE: &[Code] = &[IncludeNotFound, IncludeCycle, InvalidExternalFile, PathEscape, BlankValue];
 const SETTING: &[Code] = &[

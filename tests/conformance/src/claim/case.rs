@@ -103,6 +103,8 @@ fn missing_input(claim: &Claim<'_>) -> Result<(), String> {
 
 fn invalid_message(claim: &Claim<'_>, value: Option<&Value>) -> Result<(), String> {
     let wrong = match value {
+        Some(value) if claim.message.starts_with("`role` must be text") => !value.is_string(),
+        Some(value) if claim.message.starts_with("a message must be a mapping") => !value.is_object(),
         Some(Value::Object(message)) => {
             let calls = message.get("tool_calls").and_then(Value::as_array).is_some_and(|calls| !calls.is_empty());
             let role = message.get("role").and_then(Value::as_str).is_some_and(|role| ROLES.contains(&role));

@@ -121,7 +121,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
 }
 
 fn at_key(claim: &Claim<'_>, keys: &[&str]) -> Result<(), String> {
-    let there = claim.place.text.as_deref().unwrap_or_default();
+    let there = claim.value().and_then(Value::as_str).unwrap_or_default();
     ensure(keys.contains(&there), || "there is another key".to_owned())
 }
 

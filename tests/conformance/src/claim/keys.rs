@@ -53,7 +53,7 @@ fn at_key(claim: &Claim<'_>) -> Result<(), String> {
 fn unknown(claim: &Claim<'_>) -> Result<(), String> {
     at_key(claim)?;
     let key = claim.quoted[0];
-    if claim.message.ends_with("beside `include`") {
+    if claim.message.ends_with("next to `include`") {
         return ensure(key != "include", || "it is the include itself".to_owned());
     }
     let what = claim.message.split_once(" in ").map_or("", |(_, what)| what);
@@ -92,7 +92,10 @@ fn conflict(claim: &Claim<'_>) -> Result<(), String> {
         return ensure(is_there(&claim.place, first) && is_there(other, first), || format!("`{first}` is there once"));
     }
     if claim.message.starts_with("`target` and `targets`") {
-        return ensure(claim.place.text.as_deref() == Some("targets"), || "`targets` is not there".to_owned());
+        return ensure(claim.value().is_some_and(|key| key == "targets"), || "`targets` is not there".to_owned());
+    }
+    if claim.message.starts_with("`target` and `execution.target`") {
+        return at_key(claim);
     }
     let second = claim.quoted.get(1).copied().unwrap_or(first);
     let one_way = is_there(&claim.place, first) && is_there(other, second);

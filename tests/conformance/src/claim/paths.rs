@@ -43,6 +43,10 @@ fn escape(claim: &Claim<'_>) -> Result<(), String> {
 
 /// There is nothing of the right kind anywhere in the search order.
 fn missing(claim: &Claim<'_>) -> Result<(), String> {
+    if claim.message.ends_with("is a directory, not a file with a workspace") {
+        let path = claim.root.join(claim.quoted.last().copied().unwrap_or_default());
+        return ensure(path.is_dir(), || format!("{} is no directory", path.display()));
+    }
     if let Some((path, kind)) = claim.message.split_once("is not a ") {
         // There is something of the other kind.
         let path = path.trim_end().trim_end_matches('`');

@@ -20,6 +20,8 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             let key = claim.quoted.first().copied().unwrap_or_default();
             let choices =
                 format_tables::CHOICES.iter().find(|(known, _)| *known == key).map_or(&[][..], |(_, choices)| choices);
+            // The key has other choices elsewhere.
+            let choices = if key == "mode" { claim.quoted.get(2..).unwrap_or_default() } else { choices };
             ensure(value.as_str().is_some_and(|text| !choices.contains(&text)), || format!("`{key}` may be that"))
         }
         Code::OutOfRange => out_of_range(claim, value),

@@ -183,7 +183,8 @@ pub(super) fn preprocessors(list: &[Preprocessor], paths: RecordPaths<'_>) -> Va
     list.iter()
         .map(|entry| {
             json!({
-                "type": entry.media_type,
+                // The reference trims it.
+                "type": entry.media_type.trim(),
                 "command": words(&entry.command),
                 "resolvedCommand": resolved_words(&entry.command, paths),
             })

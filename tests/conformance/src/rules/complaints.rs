@@ -161,7 +161,8 @@ pub fn excuse(complaint: &Complaint, cx: RuleContext<'_>) -> Option<&'static str
 /// The missing file is next to the case or the template that names it.
 fn found_beside_case(complaint: &Complaint, cx: RuleContext<'_>) -> bool {
     let Some((_, rest)) = complaint.text.split_once("not found: ") else { return false };
-    let name = rest.lines().next().unwrap_or_default().trim();
+    let name = rest.lines().next().unwrap_or_default();
+    let name = name.split(" (resolved to").next().unwrap_or_default().trim().trim_start_matches("./");
     let is_that_file = |path: &String| {
         path.strip_suffix(name).is_some_and(|directory| directory.len() > 1 && directory.ends_with('/'))
     };
@@ -176,8 +177,10 @@ fn graders_are_enough(complaint: &Complaint, cx: RuleContext<'_>) -> bool {
     };
     let id = rest.split_once(". Missing").map_or("", |(id, _)| id);
     let Some(case) = (RuleContext { id, ..cx }).written_case() else { return false };
-    let has_graders =
-        |mapping: &Value| KEYS.iter().any(|key| mapping[*key].as_array().is_some_and(|list| !list.is_empty()));
+    // As in a list, a line without any grader is a test that is skipped.
+    let has_graders = |mapping: &Value| {
+        KEYS.iter().any(|key| mapping[*key].as_array().is_some_and(|list| cx.is_jsonl() || !list.is_empty()))
+    };
     let suite = cx.suite_file().unwrap_or_default();
     let graded = [&case, &case["execution"], &suite, &suite["execution"]].into_iter().any(has_graders);
     complaint.text.contains("incomplete") && graded && !case["input"].is_null()

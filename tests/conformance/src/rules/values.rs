@@ -25,6 +25,12 @@ const RULES: &[(&str, Rule)] = &[
         let above = Path::new(cx.paths.eval_dir).ancestors().skip(1).map(|directory| cx.root().join(directory));
         !there.exists() && here.exists() && above.into_iter().any(|directory| here.starts_with(directory))
     }),
+    ("whitespace-around-paths", spaces),
+    ("own-template-is-not-shared", |difference, cx| {
+        let case = cx.written_case().unwrap_or_default();
+        let changes = difference.expected == Some(json!("shared")) && difference.ours == Some(json!("per_test"));
+        difference.path == "workspace.isolation" && changes && !case["workspace"].is_null()
+    }),
     ("tool-calls-without-content", tool_calls),
     ("reference-list-is-data", lists::reference_list),
     ("empty-parts", |difference, _| lists::empty_parts(difference)),
@@ -333,6 +339,29 @@ fn case_directory(difference: &Difference, cx: RuleContext<'_>) -> bool {
         }
         _ => false,
     }
+}
+
+/// A path that the reference searches with the spaces around it: it is spelled differently, or finds nothing.
+fn spaces(difference: &Difference, cx: RuleContext<'_>) -> bool {
+    let blank = |path: &Value| path.as_str().is_some_and(|path| path.trim() != path);
+    let is_written = |mapping: &evalsuite_schema::Object| {
+        ["template", "cwd", "value"].iter().any(|key| mapping.get(*key).is_some_and(blank))
+            || mapping.get("input_files").and_then(Value::as_array).is_some_and(|files| files.iter().any(blank))
+    };
+    let is_same = match (&difference.expected, &difference.ours) {
+        (Some(Value::String(expected)), Some(Value::String(ours))) => {
+            let inner = expected.strip_prefix("{ROOT}/").map(|path| Path::new("{ROOT}").join(path.trim()));
+            inner.is_some_and(|path| crate::claim::resolve(&path) == Path::new(ours))
+        }
+        (expected, Some(Value::Array(ours))) => {
+            let none = Vec::new();
+            let expected = expected.as_ref().and_then(Value::as_array).unwrap_or(&none);
+            let found = ours.iter().filter(|item| !expected.contains(item));
+            found.clone().count() > 0 && found.into_iter().all(|item| item.is_string() || item["type"] == "file")
+        }
+        _ => false,
+    };
+    is_same && source_documents::any_mapping(cx.record, &is_written)
 }
 
 /// The reference drops input messages that contain only tool calls.
