@@ -125,6 +125,9 @@ fn a_file_of_another_format_is_one_error() {
     let prepared = format!("workspace: {{hooks: {{before_all: {{command: [node, ./setup.mjs]}}}}}}\n{eval}");
     shows("format-of-agentv-5-with-workspace", &Package::new(&[("suite/EVAL.yaml", &prepared)]).report());
     let mixed = "environment: {type: host}\nworkspace: {template: t}\nassert: [{type: is-json}]\ntests: [{id: a, input: Hello}]\n";
+    let other = "environment: {skills: [a]}\nstimuli: [{name: a, prompt: Hello}]\n";
+    let report = Package::new(&[("suite/EVAL.yaml", other)]).report();
+    assert!(!report.contains("promptfoo") && report.contains("missing-tests"), "{report}");
     shows("key-of-agentv-5", &Package::new(&[("suite/EVAL.yaml", mixed), ("suite/t/a.txt", "a")]).report());
 }
 

@@ -57,7 +57,10 @@ const KEYS_OF_THIS_FORMAT: [&str; 5] = ["input", "turns", "assertions", "executi
 
 /// Whether the keys are those of an eval file. For a file of another format, one diagnostic says what to do.
 fn is_of_this_format(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> bool {
-    let Some(sign) = KEYS_OF_PROMPTFOO.iter().find_map(|key| root.entry(key)) else { return true };
+    // Other tools have the key `environment`, too, but no `tests`.
+    let is_sign = |key: &str| key != "environment" || root.entry(TESTS).is_some();
+    let mut keys = KEYS_OF_PROMPTFOO.into_iter().filter(|key| is_sign(key));
+    let Some(sign) = keys.find_map(|key| root.entry(key)) else { return true };
     let is_ours = |node: &Node| KEYS_OF_THIS_FORMAT.iter().any(|key| node.entry(key).is_some());
     let cases = root.entry("tests").and_then(|entry| entry.value.as_sequence()).unwrap_or_default();
     if is_ours(root) || cases.iter().any(is_ours) {
