@@ -21,9 +21,7 @@ pub(crate) fn read(
 ) -> Option<Conversation> {
     let [mode, turns] = ["mode", "turns"].map(|key| fields.get(key));
     let settings = ["aggregation", "on_turn_failure", "window_size"].map(|key| fields.get(key));
-    if let Some(entry) = mode {
-        fields::word(&entry.value, "`mode`", &["conversation"], d);
-    }
+    let is_known = mode.is_some_and(|entry| fields::word(&entry.value, "`mode`", &["conversation"], d).is_some());
     match (mode, turns) {
         (None, None) => {
             for entry in settings.into_iter().flatten() {
@@ -33,7 +31,7 @@ pub(crate) fn read(
             }
             return None;
         }
-        (Some(entry), None) => {
+        (Some(entry), None) if is_known => {
             let help = "add `turns`, a list of the user's messages";
             d.report(Code::ConversationMismatch, entry.key_span, "`mode: conversation` needs `turns`", help);
         }
@@ -41,7 +39,7 @@ pub(crate) fn read(
             let help = "add `mode: conversation`";
             d.report(Code::ConversationMismatch, entry.key_span, "`turns` needs `mode: conversation`", help);
         }
-        (Some(_), Some(_)) => {}
+        (Some(_), _) => {}
     }
     let turns = turns.map(|entry| read_turns(&entry.value, scope, users, d)).unwrap_or_default();
     let mut conversation = Conversation::new(turns);

@@ -1,4 +1,4 @@
-//! `tests` and the paths of files.
+//! `tests`, the paths of files, and other values of one case.
 
 use super::{Package, shows};
 
@@ -31,4 +31,15 @@ fn files_next_to_messages_are_an_error_beside_those_of_the_messages() {
         report.contains("[E037 invalid-message]") && report.contains("[E036 input-files-with-messages]"),
         "{report}"
     );
+}
+
+#[test]
+fn a_wrong_choice_has_no_further_consequences() {
+    let report = |case: &str| {
+        Package::new(&[("suite/EVAL.yaml", &format!("tests: [{{id: a, input: Hello, criteria: Greets, {case}}}]\n"))]).report()
+    };
+    let mode = report("mode: single");
+    assert!(mode.contains("invalid-choice") && !mode.contains("conversation-mismatch"), "{mode}");
+    let kind = report("workspace: {repos: [{path: a, source: {type: '${{ KIND }}', url: x}}]}");
+    assert!(kind.contains("interpolation-not-allowed") && !kind.contains("invalid-repo"), "{kind}");
 }
