@@ -39,7 +39,7 @@ use crate::{Examples, Grader, Location, Message, Object, ProbeSettings, Requires
     "Files that precede a text `input` in the message of the user. They replace those of the suite.",
     codes(InputFilesWithMessages, EmptyFile), by_hand)]
 #[also(rubrics: CRITERIA, "[Names the order]", "Criteria of a judge.", replaced = "assertions` with `type: rubrics", by_hand)]
-#[also(evaluator: Choice(&["llm-grader"]), "llm-grader", "How the case is graded.", replaced = "assertions", by_hand)]
+#[also(evaluator: Choice(&["llm-grader"]), "llm-grader", "How the case is graded.", replaced = "assertions` with `type: llm-grader", by_hand)]
 #[also(suite: AnyText, "shop", "Suite of the case.", no_effect = "delete it: a case belongs to the suite it is found in")]
 #[also(reference_answer: Any, "Refund approved.", "The reference answer.", no_effect = "write `expected_output`")]
 #[also(vars: Data, "{order: {id: 1182}}",

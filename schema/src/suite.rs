@@ -29,7 +29,7 @@ use crate::{Case, Layout, Location, Target, Workspace, is_default};
 #[also(execution: Object(crate::SuiteExecution::TABLE), "{threshold: 0.9}", "How the cases run.", by_hand)]
 #[also(assertions: ASSERTIONS, "[{type: latency, threshold: 5000}]", "Graders of every case, after its own.",
     old("assert", "evaluators"), by_hand)]
-#[also(evaluator: Choice(&["llm-grader"]), "llm-grader", "How cases are graded.", replaced = "assertions", by_hand)]
+#[also(evaluator: Choice(&["llm-grader"]), "llm-grader", "How cases are graded.", replaced = "assertions` with `type: llm-grader", by_hand)]
 #[also(preprocessors: List(&Object(crate::grader::Preprocessor::TABLE)), "[{type: pdf, command: [./pdf_to_text.sh]}]",
     "Commands that turn files in an answer into text for graders.", by_hand)]
 #[also(tests: OneOf(&[Literal, Some(&OneOf(&[Literal, Object(Case::IN_LIST)]))]), "./cases/",

@@ -144,7 +144,8 @@ fn source(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<RepoSour
     let Some(kind) = kind else {
         return invalid(place_without[0], "`source` has no `type`", "add `type: git` or `type: local`", d);
     };
-    let word = fields::string(&kind.value, "`type`", d).filter(|word| fields::literal(word, &kind.value, "`type`", d))?;
+    let word =
+        fields::string(&kind.value, "`type`", d).filter(|word| fields::literal(word, &kind.value, "`type`", d))?;
     let (name, entry, other, place) = match word.as_str() {
         "git" => ("url", url, path, place_without[1]),
         "local" => ("path", path, url, place_without[2]),

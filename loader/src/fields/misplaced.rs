@@ -146,6 +146,14 @@ impl Home {
 }
 
 /// `entry` in the objects of `path`.
+/// What to write in place of a key that was replaced by `new`: the path of a key, or words.
+pub(super) fn written_elsewhere(new: &str, entry: &Entry) -> String {
+    match new.split_once('.') {
+        Some((outer, name)) => format!("write `{}`", nested(&[outer], &format!("{name}: {}", entry.value.shown()))),
+        None => format!("write `{new}` instead"),
+    }
+}
+
 fn nested(path: &[&str], entry: &str) -> String {
     path.iter().rev().fold(entry.to_owned(), |inner, outer| format!("{outer}: {{ {inner} }}"))
 }

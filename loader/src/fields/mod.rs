@@ -104,7 +104,7 @@ impl<'n> Fields<'n> {
         #[cfg(test)]
         crate::keys::note_read(key);
         let current = either(self.peek(key.name), key.or.and_then(|other| self.peek(other)), d);
-        self.old_spellings(current, key.name, key.old, d)
+        self.old_spellings(current, key.name, key.old, false, d)
     }
 
     /// The value of `key`, which was replaced by something that is written elsewhere, or of one of its old spellings:
@@ -112,8 +112,8 @@ impl<'n> Fields<'n> {
     pub(crate) fn get_replaced(&mut self, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
         self.get(key);
         let Key { name, old, status: Status::Replaced(new), .. } = self.key(key) else { return None };
-        let found = self.old_spellings(None, new, &[name], d);
-        self.old_spellings(found, new, old, d)
+        let found = self.old_spellings(None, new, &[name], true, d);
+        self.old_spellings(found, new, old, true, d)
     }
 
     fn old_spellings(
@@ -121,6 +121,7 @@ impl<'n> Fields<'n> {
         mut current: Option<&'n Entry>,
         new: &str,
         old: &[&'static str],
+        is_elsewhere: bool,
         d: &mut Diagnostics,
     ) -> Option<&'n Entry> {
         for &old in old {
@@ -130,7 +131,11 @@ impl<'n> Fields<'n> {
             } else {
                 let message = format!("`{old}` is now `{new}`");
                 let problem = Diagnostic::new(Code::DeprecatedKey, message).at(entry.key_span);
-                d.push(problem.help(format!("rename it to `{new}`")).fix_if(Some(Fix::Replace(new.to_owned()))));
+                d.push(if is_elsewhere {
+                    problem.help(misplaced::written_elsewhere(new, entry))
+                } else {
+                    problem.help(format!("rename it to `{new}`")).fix_if(Some(Fix::Replace(new.to_owned())))
+                });
                 current = Some(entry);
             }
         }

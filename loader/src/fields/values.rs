@@ -85,9 +85,9 @@ pub(crate) fn number_in(node: &Node, what: &str, range: &Range, d: &mut Diagnost
     if !range.contains(value) {
         let words = range.words;
         let message = format!("{what} is {value}, which is not {words}");
-        // A share that is written as a percentage.
+        // A share that is written as a percentage. A smaller number may be one of ten points.
         let (help, fix) =
-            match range.contains(value / 100.0) && value >= 2.0 && value.fract() == 0.0 && range.words.ends_with("1") {
+            match range.contains(value / 100.0) && value > 10.0 && value.fract() == 0.0 && range.words.ends_with("1") {
                 true => super::wrong_type::instead(node.span, &(value / 100.0).to_string()),
                 false => (format!("write {words}"), None),
             };

@@ -30,6 +30,9 @@ pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Dia
             let help = format!("write `type: {}`, and the settings of the grader next to it", entries[0].key);
             Some((help, None))
         }
+        (Data::Mapping(_), "a list") if node.is_flow() => {
+            Some(("write a list: put it between `[` and `]`".to_owned(), one_element(node)))
+        }
         (Data::Mapping(_), "a list") => {
             Some(("write a list: begin each element with `- `".to_owned(), one_element(node)))
         }

@@ -3,8 +3,8 @@
 //! `INSTA_UPDATE=always cargo test -p evalsuite-loader --test goldens` writes the files beside this one anew.
 
 mod matrix;
-mod named_files;
 mod rendering;
+mod values;
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `tests`, the paths of files, and other values of one case.
+//! Values of single keys: `tests`, paths, choices and numbers.
 
 use super::{Package, shows};
 
@@ -36,10 +36,35 @@ fn files_next_to_messages_are_an_error_beside_those_of_the_messages() {
 #[test]
 fn a_wrong_choice_has_no_further_consequences() {
     let report = |case: &str| {
-        Package::new(&[("suite/EVAL.yaml", &format!("tests: [{{id: a, input: Hello, criteria: Greets, {case}}}]\n"))]).report()
+        Package::new(&[("suite/EVAL.yaml", &format!("tests: [{{id: a, input: Hello, criteria: Greets, {case}}}]\n"))])
+            .report()
     };
     let mode = report("mode: single");
     assert!(mode.contains("invalid-choice") && !mode.contains("conversation-mismatch"), "{mode}");
     let kind = report("workspace: {repos: [{path: a, source: {type: '${{ KIND }}', url: x}}]}");
     assert!(kind.contains("interpolation-not-allowed") && !kind.contains("invalid-repo"), "{kind}");
+}
+
+#[test]
+fn only_a_share_that_is_certainly_a_percentage_is_corrected() {
+    let help = |threshold: &str| {
+        let eval =
+            format!("execution: {{threshold: {threshold}}}\ntests: [{{id: a, input: Hello, criteria: Greets}}]\n");
+        let problems = Package::new(&[("suite/EVAL.yaml", &eval)]).load().diagnostics;
+        let problem = problems.iter().next().expect("the threshold is out of range");
+        (problem.help.clone().unwrap_or_default(), problem.fix.is_some())
+    };
+    assert_eq!(help("80"), ("write `0.8`".to_owned(), true));
+    // Of ten points, or of a hundred?
+    assert_eq!(help("7"), ("write a number within 0..1".to_owned(), false));
+    assert_eq!(help("10"), ("write a number within 0..1".to_owned(), false));
+}
+
+#[test]
+fn a_key_that_was_replaced_by_something_elsewhere_is_not_renamed() {
+    let eval = "target: small\nevaluator: llm-grader\nexecution: {assert: [Is polite]}\ntests:\n\
+                - {id: a, input: Hello, rubrics: [Greets], execution: {assertions: [Is short]}}\n";
+    let package = Package::new(&[("suite/EVAL.yaml", eval)]);
+    shows("keys-written-elsewhere", &package.report());
+    assert!(package.load().diagnostics.iter().all(|problem| problem.fix.is_none()));
 }
