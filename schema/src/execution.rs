@@ -92,7 +92,13 @@ pub struct CommonExecution {
     #[key(Number(&POSITIVE), "60", default = "the target's, else 300", unit = "seconds")]
     pub timeout_seconds: Option<f64>,
     /// Graders.
-    #[key(ASSERTIONS, "[{type: is-json}]", old("assert", "evaluators"), replaced = "assertions` next to `execution", by_hand)]
+    #[key(
+        ASSERTIONS,
+        "[{type: is-json}]",
+        old("assert", "evaluators"),
+        replaced = "assertions` next to `execution",
+        by_hand
+    )]
     pub assertions: (),
 }
 

@@ -26,8 +26,9 @@ pub(super) fn home(written: &str, keys: &[&'static Key]) -> Option<Home> {
     (1..=DEPTH).find_map(|depth| below(written, keys, depth))
 }
 
+/// The place of `written` at this depth, if there is one only: each hook has the same keys.
 fn below(written: &str, keys: &[&'static Key], depth: usize) -> Option<Home> {
-    keys.iter().filter(|key| key.status == Status::Current).find_map(|outer| {
+    let mut homes = keys.iter().filter(|key| key.status == Status::Current).filter_map(|outer| {
         let inner: Vec<&'static Key> = object_of(&outer.value)?.all_keys().collect();
         if depth > 1 {
             let mut home = below(written, &inner, depth - 1)?;
@@ -38,7 +39,8 @@ fn below(written: &str, keys: &[&'static Key], depth: usize) -> Option<Home> {
         let is_meant = |key: &&&Key| key.name == written || key.old.contains(&written) || is_synonym(key);
         let found = inner.iter().filter(|key| key.status == Status::Current).find(is_meant)?;
         Some(Home { path: vec![outer.name], key: found })
-    })
+    });
+    homes.next().filter(|_| homes.next().is_none())
 }
 
 const A_CASE: &str = "a case";
@@ -145,7 +147,6 @@ impl Home {
     }
 }
 
-/// `entry` in the objects of `path`.
 /// What to write in place of a key that was replaced by `new`: the path of a key, or words.
 pub(super) fn written_elsewhere(new: &str, entry: &Entry) -> String {
     match new.split_once('.') {
@@ -154,6 +155,7 @@ pub(super) fn written_elsewhere(new: &str, entry: &Entry) -> String {
     }
 }
 
+/// `entry` in the objects of `path`.
 fn nested(path: &[&str], entry: &str) -> String {
     path.iter().rev().fold(entry.to_owned(), |inner, outer| format!("{outer}: {{ {inner} }}"))
 }

@@ -134,7 +134,9 @@ impl<'n> Fields<'n> {
                 d.push(if is_elsewhere {
                     problem.help(misplaced::written_elsewhere(new, entry))
                 } else {
-                    problem.help(format!("rename it to `{new}`")).fix_if(Some(Fix::Replace(new.to_owned())))
+                    let is_there = self.entries.iter().any(|entry| entry.key == new);
+                    let fix = (!is_there).then(|| Fix::Replace(new.to_owned()));
+                    problem.help(format!("rename it to `{new}`")).fix_if(fix)
                 });
                 current = Some(entry);
             }

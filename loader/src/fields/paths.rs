@@ -8,7 +8,7 @@ use evalsuite_schema::PathRef;
 
 use super::shared_files::SharedFiles;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many, in_place_of};
-use crate::fields;
+use crate::fields::{self, wrong_type};
 use crate::read::node::Node;
 use crate::request::Request;
 use crate::source::{Files, relative_to};
@@ -308,7 +308,12 @@ impl<'a> Scope<'a> {
                 match self.respelled(written).filter(|_| !is_slow) {
                     Some((change, path)) => {
                         let help = format!("{change}: `{path}`");
-                        (code, message, help, in_place_of(node.span, path))
+                        // What is before the path in the text stays.
+                        let before = node.as_str().and_then(|text| text.strip_suffix(written));
+                        let before = before.filter(|_| !path.contains(['"', '\'', '\\']));
+                        let quote = if wrong_type::is_quoted(node) { "\"" } else { "" };
+                        let text = before.map(|before| format!("{quote}{before}{path}{quote}"));
+                        (code, message, help, text.and_then(|text| in_place_of(node.span, text)))
                     }
                     None => {
                         let near = tried.iter().filter(|_| !is_slow).find_map(|path| nearest_entry(path, is_meant));

@@ -131,7 +131,7 @@ fn one_element(node: &Node) -> Option<Fix> {
     Some(Fix::Edits(edits))
 }
 
-fn is_quoted(node: &Node) -> bool {
+pub(super) fn is_quoted(node: &Node) -> bool {
     let (start, end) = (node.span.start(), node.span.end());
     let length = node.as_str().map_or(0, |text| text.chars().count());
     start.line == end.line && usize::try_from(end.column - start.column).is_ok_and(|columns| columns != length)

@@ -1,5 +1,7 @@
 //! Values of single keys: `tests`, paths, choices and numbers.
 
+use evalsuite_diagnostics::Fix;
+
 use super::{Package, shows};
 
 #[test]
@@ -20,6 +22,13 @@ fn a_path_that_is_spelled_as_elsewhere_is_corrected() {
     let report = Package::new(&[("suite/EVAL.yaml", eval), ("suite/notes/a.txt", "a")]).report();
     assert!(report.contains("help: leave out `file://`: `notes/a.txt`"), "{report}");
     assert!(report.contains("help: write `/` between directories: `notes/a.txt`"), "{report}");
+    let eval = "tests: ['file://lists\\a.yaml']\n";
+    let list = "- {id: a, input: Hello, criteria: Greets}\n";
+    let problems = Package::new(&[("suite/EVAL.yaml", eval), ("suite/lists/a.yaml", list)]).load().diagnostics;
+    let Some(Fix::Edits(edits)) = problems.iter().next().and_then(|problem| problem.fix.as_deref()) else {
+        panic!("{problems:?}")
+    };
+    assert_eq!(edits[0].text, "\"file://lists/a.yaml\"");
 }
 
 #[test]
@@ -67,4 +76,22 @@ fn a_key_that_was_replaced_by_something_elsewhere_is_not_renamed() {
     let package = Package::new(&[("suite/EVAL.yaml", eval)]);
     shows("keys-written-elsewhere", &package.report());
     assert!(package.load().diagnostics.iter().all(|problem| problem.fix.is_none()));
+}
+
+#[test]
+fn a_key_is_moved_or_renamed_only_to_where_it_certainly_belongs() {
+    let problems = |keys: &str| {
+        let eval = format!("{keys}\ntests: [{{id: a, input: Hello, criteria: Greets}}]\n");
+        Package::new(&[("suite/EVAL.yaml", &eval)]).load().diagnostics
+    };
+    // Each of the four hooks has a `cwd`.
+    let hook = problems("workspace: {cwd: notes}");
+    let problem = hook.iter().next().expect("`cwd` is not a key of `workspace`");
+    assert!(
+        problem.fix.is_none() && !problem.help.as_deref().unwrap_or_default().contains("before_all"),
+        "{problem:?}"
+    );
+    assert!(problems("workers: 2").iter().any(|problem| problem.fix.is_some()));
+    let twice = problems("assert: [Is polite]\nassertions: null");
+    assert!(twice.iter().all(|problem| problem.fix.is_none()), "{twice:?}");
 }
