@@ -2,7 +2,10 @@
 
 /// Keys, and what other tools call them.
 const SYNONYMS: &[(&str, &[&str])] = &[
-    ("assertions", &["asserts", "graders", "checks", "scorer", "scorers", "metrics", "evaluation"]),
+    (
+        "assertions",
+        &["assert", "asserts", "evaluators", "graders", "checks", "scorer", "scorers", "metrics", "evaluation"],
+    ),
     ("tests", &["cases"]),
     ("input", &["prompt", "question", "messages", "input_messages", "query", "inputs"]),
     ("expected_output", &["expected", "expect", "answer", "reference", "ideal", "target"]),

@@ -95,3 +95,16 @@ fn a_key_is_moved_or_renamed_only_to_where_it_certainly_belongs() {
     let twice = problems("assert: [Is polite]\nassertions: null");
     assert!(twice.iter().all(|problem| problem.fix.is_none()), "{twice:?}");
 }
+
+#[test]
+fn a_misspelled_key_of_a_grader_or_a_template_is_named() {
+    let report = |assertion: &str| {
+        let eval = format!("tests: [{{id: a, input: Hello, assertions: [{assertion}]}}]\n");
+        let files = [("suite/EVAL.yaml", eval.as_str()), ("suite/polite.yaml", "assert: [Is polite]\n")];
+        Package::new(&files).report()
+    };
+    let kind = report("{Type: contains, value: Hello}");
+    assert!(kind.contains("unknown key `Type` in a grader") && kind.contains("did you mean `type`?"), "{kind}");
+    let template = report("{include: ./polite.yaml}");
+    assert!(template.contains("unknown key `assert`") && template.contains("did you mean `assertions`?"), "{template}");
+}

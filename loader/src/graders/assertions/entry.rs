@@ -88,6 +88,15 @@ fn no_type(node: &Node, d: &mut Diagnostics) {
         d.push(problem);
         return;
     }
+    let entries = node.as_mapping().unwrap_or_default();
+    if let Some(entry) =
+        entries.iter().find(|entry| !suggest::nearest(&entry.key, ["type"]).is_empty() && entry.key != "type")
+    {
+        let problem = Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in a grader", entry.key));
+        let fix = suggest::certain(&entry.key, ["type"]).map(|meant| Fix::Replace(meant.to_owned()));
+        d.push(problem.at(entry.key_span).help("did you mean `type`?").fix_if(fix));
+        return;
+    }
     let place = node.entry("type").map_or(node.span, |entry| entry.key_span);
     let message = "missing key `type` in an assertion";
     d.report(Code::MissingGraderSetting, place, message, "add `type`, such as `contains` or `llm-grader`");
