@@ -345,7 +345,7 @@ fn case_directory(difference: &Difference, cx: RuleContext<'_>) -> bool {
 fn spaces(difference: &Difference, cx: RuleContext<'_>) -> bool {
     let blank = |path: &Value| path.as_str().is_some_and(|path| path.trim() != path);
     let is_written = |mapping: &evalsuite_schema::Object| {
-        ["template", "cwd", "value"].iter().any(|key| mapping.get(*key).is_some_and(blank))
+        ["template", "cwd", "value"].iter().any(|key| mapping.get(key).is_some_and(blank))
             || mapping.get("input_files").and_then(Value::as_array).is_some_and(|files| files.iter().any(blank))
     };
     let is_same = match (&difference.expected, &difference.ours) {
