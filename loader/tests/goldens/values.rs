@@ -104,7 +104,7 @@ fn a_misspelled_key_of_a_grader_or_a_template_is_named() {
         Package::new(&files).report()
     };
     let kind = report("{Type: contains, value: Hello}");
-    assert!(kind.contains("unknown key `Type` in a grader") && kind.contains("did you mean `type`?"), "{kind}");
+    assert!(kind.contains("unknown key `Type` in an assertion") && kind.contains("did you mean `type`?"), "{kind}");
     let template = report("{include: ./polite.yaml}");
     assert!(template.contains("unknown key `assert`") && template.contains("did you mean `assertions`?"), "{template}");
 }

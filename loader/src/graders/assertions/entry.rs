@@ -84,17 +84,8 @@ fn no_type(node: &Node, d: &mut Diagnostics) {
         }
         return;
     }
-    if let Some(problem) = misspelled_type(node).or_else(|| type_as_key(node)) {
+    if let Some(problem) = type_as_key(node).or_else(|| misspelled_type(node)) {
         d.push(problem);
-        return;
-    }
-    let entries = node.as_mapping().unwrap_or_default();
-    if let Some(entry) =
-        entries.iter().find(|entry| !suggest::nearest(&entry.key, ["type"]).is_empty() && entry.key != "type")
-    {
-        let problem = Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in a grader", entry.key));
-        let fix = suggest::certain(&entry.key, ["type"]).map(|meant| Fix::Replace(meant.to_owned()));
-        d.push(problem.at(entry.key_span).help("did you mean `type`?").fix_if(fix));
         return;
     }
     let place = node.entry("type").map_or(node.span, |entry| entry.key_span);
@@ -102,12 +93,14 @@ fn no_type(node: &Node, d: &mut Diagnostics) {
     d.report(Code::MissingGraderSetting, place, message, "add `type`, such as `contains` or `llm-grader`");
 }
 
-/// A key that must be `type` or `include`.
+/// A key that may be meant to be `type` or `include`.
 fn misspelled_type(node: &Node) -> Option<Diagnostic> {
+    let names = ["type", "include"];
     let mut entries = node.as_mapping()?.iter().filter(|_| node.entry("type").is_none());
-    let (entry, meant) = entries.find_map(|entry| Some((entry, suggest::certain(&entry.key, ["type", "include"])?)))?;
+    let (entry, help) = entries.find_map(|entry| Some((entry, suggest::did_you_mean(&entry.key, names)?)))?;
     let problem = Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in an assertion", entry.key));
-    Some(problem.at(entry.key_span).help(format!("did you mean `{meant}`?")).fix_if(Some(Fix::Replace(meant.into()))))
+    let fix = suggest::certain(&entry.key, names).map(|meant| Fix::Replace(meant.to_owned()));
+    Some(problem.at(entry.key_span).help(help).fix_if(fix))
 }
 
 /// A grader that is written as `contains: refund`.
