@@ -11,6 +11,8 @@ use std::{io, thread};
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::task::LocalSet;
 
+use crate::platform::early_exit::set_user_code;
+
 /// The runtime of the process, or one that the program brings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AsyncRuntime(Option<Handle>);
@@ -82,7 +84,11 @@ impl Drop for TaskCount {
 /// Never dropped: connections and tasks that calls share live as long as the process.
 fn process_runtime() -> io::Result<&'static Runtime> {
     static RUNTIME: OnceLock<io::Result<Runtime>> = OnceLock::new();
-    let made = RUNTIME.get_or_init(|| Builder::new_multi_thread().thread_name("evalsuite").enable_all().build());
+    let made = RUNTIME.get_or_init(|| {
+        let mut builder = Builder::new_multi_thread();
+        builder.on_thread_start(|| set_user_code(true)).on_thread_stop(|| set_user_code(false));
+        builder.thread_name("evalsuite").enable_all().build()
+    });
     made.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use crate::platform::cancel::Cancel;
+use crate::platform::early_exit::set_user_code;
 
 /// How a call on a thread of its own ended.
 #[derive(Debug)]
@@ -34,7 +35,9 @@ pub(crate) fn call_within<T: Send + 'static>(
     let (sender, receiver) = sync_channel(1);
     let name = thread::current().name().unwrap_or("evalsuite").to_owned();
     thread::Builder::new().name(name).spawn(move || {
+        set_user_code(true);
         let result = catch_unwind(AssertUnwindSafe(work));
+        set_user_code(false);
         // After a timeout there is no receiver.
         let _ = sender.send(result);
     })?;

@@ -5,6 +5,7 @@ pub(crate) mod accessors;
 pub(crate) mod async_runtime;
 pub(crate) mod cancel;
 pub(crate) mod clock;
+pub(crate) mod early_exit;
 pub(crate) mod environment;
 pub(crate) mod error_chain;
 pub(crate) mod excerpt;

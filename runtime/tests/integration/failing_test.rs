@@ -180,6 +180,8 @@ fn evals() -> Evals {
             case_json("skipped", json!([contains("refund")]), needs),
             case_json("leaks", json!([contains("19.90")]), json!({"requires": {"env": ["TEST_OF_EVALSUITE_SECRET"]}})),
             case_json("asks", json!([contains("19.90")]), json!({"target": "small"})),
+            case_json("exits", json!([contains("refund")]), json!({})),
+            case_json("exits-in-task", json!([contains("refund")]), json!({})),
         ];
         suite("cases", "mixed", Path::new(env!("CARGO_TARGET_TMPDIR")), &cases)
     });
@@ -192,6 +194,8 @@ fn evals() -> Evals {
                 Ok(format!("the key is {secret}"))
             }
             "asks" => Err(AgentError::skip("no model"))?,
+            "exits" => std::process::exit(0),
+            "exits-in-task" => tokio::spawn(async { std::process::exit(0) }).await?,
             _ => wrong(trial).await,
         }
     }
@@ -221,6 +225,14 @@ pub(crate) fn run_test_in(output: &Path, index: usize, variables: &[(&str, &str)
         .unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (result.status.success(), text(result.stdout), text(result.stderr))
+}
+
+#[test]
+fn an_agent_that_ends_the_process_does_not_pass() {
+    for index in [5, 6] {
+        let (passed, out, err) = run_test(index, &[]);
+        assert!(!passed && err.contains("ended the process with `exit`"), "{index}: {out}{err}");
+    }
 }
 
 #[test]
