@@ -3,12 +3,17 @@
 use std::error::Error;
 use std::iter::successors;
 
+use crate::platform::excerpt::middle_out;
+
+/// Characters kept of an error or a panic: a record with more can be too large to be read.
+pub(crate) const LONGEST: usize = 16 * 1024;
+
 /// The error and its sources, outermost first.
 pub(crate) fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     successors(Some(error), |&error| error.source())
 }
 
-/// The texts of an error and its sources, each once.
+/// The texts of an error and its sources, each once; of a long text, the beginning and the end.
 pub(crate) fn chain_text(error: &(dyn Error + 'static)) -> String {
     let mut text = String::new();
     for message in chain(error).map(ToString::to_string) {
@@ -17,5 +22,5 @@ pub(crate) fn chain_text(error: &(dyn Error + 'static)) -> String {
             text.push_str(&message);
         }
     }
-    text
+    middle_out(&text, LONGEST).into_owned()
 }

@@ -8,6 +8,8 @@ use std::{io, thread};
 
 use crate::platform::cancel::Cancel;
 use crate::platform::early_exit::set_user_code;
+use crate::platform::error_chain::LONGEST;
+use crate::platform::excerpt::middle_out;
 
 /// How a call on a thread of its own ended.
 #[derive(Debug)]
@@ -43,7 +45,7 @@ pub(crate) fn call_within<T: Send + 'static>(
     })?;
     match receiver.recv_timeout(limit) {
         Ok(Ok(value)) => Ok(Ended::Returned(value)),
-        Ok(Err(payload)) => Ok(Ended::Panicked(panic_message(&*payload))),
+        Ok(Err(payload)) => Ok(Ended::Panicked(middle_out(&panic_message(&*payload), LONGEST).into_owned())),
         Err(RecvTimeoutError::Disconnected) => Ok(Ended::Panicked("the thread ended without a result".to_owned())),
         Err(RecvTimeoutError::Timeout) => {
             cancel.request();

@@ -29,6 +29,14 @@ async fn panics(_: &mut Trial<'_>) -> Result<String, AgentError> {
     panic!("out of ideas")
 }
 
+async fn fails_at_length(_: &mut Trial<'_>) -> Result<String, AgentError> {
+    Err(AgentError::new(format!("status 502: {}", "x".repeat(20 << 20))))
+}
+
+async fn panics_at_length(_: &mut Trial<'_>) -> Result<String, AgentError> {
+    panic!("status 502: {}", "x".repeat(20 << 20))
+}
+
 /// The record of the only trial of a case, which is also what its file holds.
 fn record(more: Value, bind: impl FnOnce(Evals) -> Evals) -> TrialRecord {
     let directory = tempfile::tempdir().unwrap();
@@ -78,6 +86,18 @@ fn reason(record: &TrialRecord) -> (Status, Stage, ReasonCode) {
 #[cfg(unix)]
 fn hook(line: &str) -> Value {
     json!({"command": {"shell": line}, "timeout_ms": 60_000, "reset": "none"})
+}
+
+#[test]
+fn a_long_error_leaves_a_record_that_can_be_read() {
+    for record in [
+        record(json!({}), |evals| evals.with_agent(fails_at_length)),
+        record(json!({}), |evals| evals.with_agent(panics_at_length)),
+    ] {
+        let message = record.reason.unwrap().message;
+        assert!(message.contains("status 502: xxx") && message.contains("x…x"), "{} bytes", message.len());
+        assert!(message.len() < 20_000, "{} bytes", message.len());
+    }
 }
 
 #[test]
