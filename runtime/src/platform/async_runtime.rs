@@ -97,8 +97,6 @@ fn process_runtime() -> io::Result<&'static Runtime> {
 ///
 /// [`LocalSet::run_until`] would do the same, but forbids `block_in_place`.
 pub(crate) fn block_on<F: Future>(handle: &Handle, future: F) -> F::Output {
-    // Local tasks are dropped within the runtime, too.
-    let _runtime = handle.enter();
     let mut local = LocalSet::new();
     let mut future = pin!(future);
     handle.block_on(poll_fn(|context| {

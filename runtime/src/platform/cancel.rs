@@ -46,6 +46,8 @@ impl Cancel {
     /// Runs a future until it has finished, or until cancellation, when it is dropped and the result is `None`.
     pub(crate) fn block_on<F: Future>(&self, future: F) -> io::Result<Option<F::Output>> {
         let handle = self.runtime.handle()?;
+        // The future is dropped within the runtime: what it holds may clean up with a task.
+        let _runtime = handle.enter();
         let mut requests = self.requested.subscribe();
         let (mut future, mut cancelled) = (pin!(future), pin!(requests.wait_for(|is_requested| *is_requested)));
         let either = poll_fn(|context| {

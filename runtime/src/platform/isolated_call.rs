@@ -22,6 +22,15 @@ pub(crate) enum Ended<T> {
 /// Time for a cancelled call to drop its future before its thread is abandoned.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// Stack of a call in bytes, as large as that of a program's main thread on Linux and macOS: code of users runs there in production.
+const STACK: usize = 8 * 1024 * 1024;
+
+/// The size of the stack of a call; `RUST_MIN_STACK` can make it larger, as for other threads.
+fn stack_size() -> usize {
+    let wanted: Option<usize> = std::env::var("RUST_MIN_STACK").ok().and_then(|size| size.parse().ok());
+    wanted.unwrap_or_default().max(STACK)
+}
+
 /// Runs `work` on a thread of its own and waits at most `limit`.
 ///
 /// A thread is the only way to survive a call that never returns, be it plain code or an async function that blocks.
@@ -36,7 +45,7 @@ pub(crate) fn call_within<T: Send + 'static>(
 ) -> io::Result<Ended<T>> {
     let (sender, receiver) = sync_channel(1);
     let name = thread::current().name().unwrap_or("evalsuite").to_owned();
-    thread::Builder::new().name(name).spawn(move || {
+    thread::Builder::new().name(name).stack_size(stack_size()).spawn(move || {
         set_user_code(true);
         let result = catch_unwind(AssertUnwindSafe(work));
         set_user_code(false);

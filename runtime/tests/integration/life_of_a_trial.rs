@@ -53,6 +53,16 @@ fn a_good_answer_passes_and_is_recorded() {
 }
 
 #[test]
+fn an_agent_has_as_large_a_stack_as_on_the_main_thread() {
+    fn deep(_: &mut Trial<'_>) -> Result<String, AgentError> {
+        let large = [1_u8; 5 << 20];
+        Ok(format!("hello {:?}", std::hint::black_box(&large).last()))
+    }
+    let (evals, directory) = one(case_json("greets", json!([contains("hello")]), json!({})));
+    assert_eq!(only(&run(&evals.with_agent(deep), directory.path())).status(), Status::Passed);
+}
+
+#[test]
 fn what_was_recorded_before_a_timeout_is_kept() {
     async fn slow(trial: &mut Trial<'_>) -> anyhow::Result<String> {
         trial.usage(Usage::new(5, 2));

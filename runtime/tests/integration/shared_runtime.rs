@@ -217,6 +217,27 @@ fn local_tasks_end_with_the_call() {
     assert_eq!(*ENDED.lock().unwrap(), ["local"]);
 }
 
+#[test]
+fn an_agent_that_exceeds_its_limit_can_clean_up_with_a_task() {
+    struct Session(std::sync::mpsc::Sender<()>);
+    impl Drop for Session {
+        fn drop(&mut self) {
+            let closed = self.0.clone();
+            tokio::spawn(async move { closed.send(()) });
+        }
+    }
+    let (closed, receiver) = std::sync::mpsc::channel();
+    let directory = tempfile::tempdir().unwrap();
+    let agent = async move |_: &mut Trial<'_>| {
+        let _session = Session(closed.clone());
+        std::future::pending::<Result<String, BoxError>>().await
+    };
+    let case = case_json("c", json!([contains("x")]), json!({"timeout_seconds": 0.1}));
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).with_agent(agent);
+    assert_eq!(only(&run(&evals, directory.path())).status(), Status::Error);
+    assert_eq!(receiver.recv_timeout(Duration::from_secs(20)), Ok(()));
+}
+
 /// Tests share a runtime, and other tests of this program run beside this one, so the agent has a runtime of its own.
 #[test]
 fn tasks_that_an_agent_leaves_running_are_reported() {
