@@ -75,6 +75,11 @@ impl ReplayableChanges {
                 Some(format!("the agent wrote {size} bytes to its workspace; at most {LIMIT} are recorded"));
             return Ok(changes);
         }
+        let is_lossy = |path: &str| path.contains('\u{fffd}') && directory.join(path).symlink_metadata().is_err();
+        if let Some((path, _)) = changed.iter().find(|(path, _)| is_lossy(path)) {
+            changes.left_out = Some(format!("the name of `{path}` in the workspace is not Unicode"));
+            return Ok(changes);
+        }
         for (path, entry) in changed {
             let (mode, content) = match entry {
                 SnapshotEntry::Directory => (None, Content::Directory {}),
@@ -263,6 +268,19 @@ mod tests {
         let changes = changes_since(&before, here.path()).unwrap();
         assert!(changes.written.is_empty());
         assert!(changes.left_out.unwrap().contains("16777217 bytes"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_name_that_is_not_unicode_is_not_recorded_as_another_one() {
+        use std::os::unix::ffi::OsStrExt;
+        let here = tempfile::tempdir().unwrap();
+        let before = Snapshot::take(here.path()).unwrap();
+        write(here.path(), "\u{fffd}", b"x");
+        assert_eq!(changes_since(&before, here.path()).unwrap().written.len(), 1);
+        fs::write(here.path().join(std::ffi::OsStr::from_bytes(b"a\xff")), "x").unwrap();
+        let changes = changes_since(&before, here.path()).unwrap();
+        assert!(changes.written.is_empty() && changes.left_out.unwrap().contains("is not Unicode"));
     }
 
     #[test]
