@@ -5,6 +5,9 @@
 /// The shortest decimal form of the number, with an exponent if it is very large or very small.
 pub(crate) fn show(value: f64) -> String {
     let size = value.abs();
+    if size.is_infinite() {
+        return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
     if size >= 1e21 || size > 0.0 && size < 1e-6 {
         let text = format!("{value:e}");
         return if text.contains("e-") { text } else { text.replace('e', "e+") };
@@ -33,6 +36,7 @@ mod tests {
 
     #[test]
     fn numbers_read_as_in_the_vectors() {
+        assert_eq!([fixed(f64::INFINITY, 2), show(-f64::INFINITY)], ["Infinity", "-Infinity"]);
         assert_eq!([show(100.0), show(12.75), show(1e21), show(1e-7)], ["100", "12.75", "1e+21", "1e-7"]);
         assert_eq!(
             [fixed(0.03125, 4), fixed(0.125, 2), fixed(0.05, 4), fixed(0.0, 4), fixed(1e21, 4)],

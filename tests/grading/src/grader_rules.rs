@@ -1,32 +1,40 @@
 //! The deliberate differences of graders: what the reference does, what we do, and how to detect it in a record.
 
+use std::collections::BTreeSet;
+
 use evalsuite::record::{GraderRecord, GraderState, ReasonCode};
 use evalsuite_schema::Value;
+use fancy_regex::Regex;
 
-use crate::graders::{Field, Graded};
+use crate::graders::{Field, Graded, of_members};
+use crate::member_rules::members;
+use crate::{field_rules, member_rules};
 
 type Check = fn(&Graded<'_>) -> bool;
 
 /// Grader types that the reference lacks.
-const OWN: &[&str] = &["similar", "json-schema"];
+const OWN: &[&str] = &["similar", "contains-json", "json-schema", "compare"];
 
 /// Name of a rule, the fields that may differ because of it, and whether it applies to a record.
 const RULES: &[(&str, &[Field], Check)] = {
-    use Field::{Assertions, Calls, Error, Evidence, MemberScores, Members, Prompt, Score, Skipped, Verdict};
+    use Field::{Assertions, Calls, Error, Evidence, Members, Prompt, Score, Skipped, Verdict};
     const VALUE: &[Field] = &[Score, Verdict, Assertions, Evidence];
     const ANY: &[Field] = &[Score, Verdict, Assertions, Evidence, Error, Calls, Prompt];
     &[
-        ("regex-dialect", VALUE, regex_dialect),
         ("regex-flags-without-effect", &[Assertions], regex_flags),
         ("regex-flags-without-effect", VALUE, matched_after_the_start),
-        ("javascript-values", VALUE, |cx| cx.has_tag("js-quirk") && is_decided(cx)),
+        ("regex-dialect", VALUE, regex_dialect),
+        ("javascript-values", VALUE, |cx| is_decided(cx) && has_javascript_value(cx)),
+        ("javascript-values", &[Prompt], has_javascript_value),
+        ("tool-names-are-patterns", VALUE, names_tools_by_pattern),
         ("unknown-grader-is-an-error", &[Error], |cx| cx.error().starts_with("no grader named `")),
         ("additional-graders", VALUE, |cx| {
             reference_says(cx, "Unknown grader type") && OWN.contains(&cx.kind().as_str())
         }),
-        ("unset-variable-is-an-error", &[Skipped], |cx| cx.shown.contains("(setup/variable_unset)")),
+        ("unset-variable-is-an-error", &[Skipped], |cx| cx.is_variable_unset()),
         ("agents-judge-like-models", ANY, |cx| cx.record.json["judge_kind"] == "agent"),
         ("judge-failure-is-an-error", &[Error, Score], judge_failure),
+        ("judges-may-be-undecided", &[Error, Calls], is_undecided_by_judge),
         ("unknown-target-is-an-error", &[Error], |cx| cx.error().starts_with("there is no judge `")),
         ("unreadable-file-is-an-error", &[Error, Calls], |cx| {
             let starts = ["the file `", "the preprocessor of `"];
@@ -42,7 +50,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("unanswered-criterion-fails", &[Score, Verdict, Assertions, Evidence], not_answered),
         ("criteria-order", &[Assertions], answered_in_other_order),
         ("worse-of-two-answers", VALUE, answered_twice),
-        ("rubrics-as-strings", &[Error, Calls, Prompt], |cx| list(cx.grader, "rubrics").iter().any(Value::is_string)),
+        ("rubrics-as-strings", ANY, |cx| list(cx.grader, "rubrics").iter().any(Value::is_string)),
         ("effective-minimum-is-shown", &[Prompt], has_implicit_required_mark),
         ("criteria-as-members", &[Skipped], |cx| members(cx.grader).iter().any(Value::is_string)),
         ("prompt-and-rubrics", &[Prompt], |cx| !cx.grader["prompt"].is_null() && cx.grader["rubrics"].is_array()),
@@ -55,22 +63,21 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("exact-counts-surplus-calls", VALUE, surplus_calls),
         ("empty-list-means-no-calls", VALUE, no_calls),
         ("in-order-keeps-scanning", VALUE, skipped_call),
-        ("entire-string-is-a-number", VALUE, whole_numbers),
         ("exact-integers", VALUE, integers_beyond_double),
         ("nothing-to-compare-is-undecided", &[Error], all_fields_left_out),
-        ("dates", VALUE, dates),
         ("out-of-range-numbers", VALUE, number_out_of_range),
         ("passed-field-untouched", VALUE, has_passed_field),
         ("fences-in-strings", VALUE, fence_in_string),
-        ("member-settings-apply", &[Score, Verdict, Assertions, Evidence, Members, MemberScores], has_member_settings),
-        ("unnamed-members", &[Score, Verdict, Assertions, Members, MemberScores], has_unnamed_member),
+        ("fences-in-strings", &[Assertions, Evidence], fence_in_reply),
         ("aggregator-lists-members", &[Members], |cx| matches!(aggregator(cx), Some("code-grader" | "llm-grader"))),
-        ("aggregator-lists-members", &[Members, Assertions, Evidence], inner_members_are_listed),
         ("member-error-is-an-error", &[Error], has_broken_member),
         ("aggregator-payload", VALUE, aggregator_reads),
         ("plain-text-results", VALUE, plain_text_result),
+        ("plain-text-results", &[Error], |cx| {
+            let is_number = cx.error().starts_with("the command printed the score ");
+            is_number && exited(cx) == Some(0) && cx.expected_value() == Some(0.0)
+        }),
         ("exit-code-decides", VALUE, exit_code_decides),
-        ("exit-code-decides", &[Score, Verdict, Assertions, Evidence, MemberScores], exit_code_of_a_member_decides),
         ("workspace-per-trial", &[Assertions], |cx| {
             let asks = cx.grader["command"].to_string().contains("AGENTV_WORKSPACE_PATH");
             (reference_says(cx, "{WORKSPACES}") || asks && reference_says(cx, "unset")) && cx.command().is_some()
@@ -100,15 +107,19 @@ const RULES: &[(&str, &[Field], Check)] = {
     ]
 };
 
-/// The rule that explains a difference.
-pub fn explain(field: Field, graded: &Graded<'_>) -> Option<&'static str> {
+/// The rules that explain a difference.
+pub fn explain(field: Field, graded: &Graded<'_>) -> Option<BTreeSet<&'static str>> {
     let fits = |(_, fields, check): &&(&str, &[Field], Check)| fields.contains(&field) && check(graded);
-    RULES.iter().find(fits).map(|(name, _, _)| *name)
+    let rule = RULES.iter().find(fits).map(|(name, _, _)| BTreeSet::from([*name]));
+    rule.or_else(|| field_rules::explain(graded)).or_else(|| member_rules::explain(graded))
 }
 
 /// Names of all rules about graders.
 pub fn all() -> impl Iterator<Item = &'static str> {
-    RULES.iter().map(|(name, _, _)| *name).chain(["decided-at-load-time"])
+    let own = RULES.iter().map(|(name, _, _)| *name);
+    own.chain(field_rules::RULES.iter().copied())
+        .chain(member_rules::RULES.iter().copied())
+        .chain(["decided-at-load-time"])
 }
 
 fn is_decided(cx: &Graded<'_>) -> bool {
@@ -123,14 +134,39 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// JavaScript and the crate `fancy-regex` differ: Unicode classes and word boundaries, characters in place of UTF-16
-/// units, line terminators, and syntax or flags that JavaScript does not have.
+/// JavaScript and the crate `fancy-regex` differ, and our value is that of the crate: Unicode classes and word boundaries,
+/// characters in place of UTF-16 units, line terminators, and syntax or flags that JavaScript does not have.
 fn regex_dialect(cx: &Graded<'_>) -> bool {
-    let pattern = cx.grader["value"].as_str().unwrap_or_default();
-    let is_special = pattern.chars().any(|c| !c.is_ascii_alphanumeric());
+    let flags = cx.grader["flags"].as_str().unwrap_or_default();
+    let kept: String = flags.chars().filter(|flag| "imsx".contains(*flag)).collect();
+    let group = if kept.is_empty() { String::new() } else { format!("(?{kept})") };
+    let pattern = Regex::new(&format!("{group}{}", cx.grader["value"].as_str().unwrap_or_default()));
+    let found = pattern.ok().and_then(|pattern| pattern.is_match(&cx.answer()).ok());
+    let is_own = found.is_some_and(|found| cx.value() == Some(if found { 1.0 } else { 0.0 }));
     let is_refused =
         reference_says(cx, "failed: Invalid regular expression") || reference_says(cx, "failed: Invalid flags");
-    cx.kind() == "regex" && is_decided(cx) && (cx.has_tag("js-regex") && is_special || is_refused)
+    cx.kind() == "regex" && is_own && (cx.value() != cx.expected_value() || is_refused)
+}
+
+/// A call has an input or an output that JavaScript treats as an object or a text, or a tool is called like a property of
+/// every object.
+fn has_javascript_value(cx: &Graded<'_>) -> bool {
+    let is_odd = |call: &Value| {
+        let input = call.get("input").filter(|input| !input.is_null() || cx.kind() == "tool-trajectory");
+        let skill =
+            ["skill", "file_path"].iter().any(|key| !call["input"][*key].is_null() && !call["input"][*key].is_string());
+        input.is_some_and(|input| !input.is_object()) || cx.kind() == "skill-trigger" && skill
+    };
+    let mut names = cx.grader["minimums"].as_object().into_iter().flat_map(|tools| tools.keys());
+    let is_inherited = reference_says(cx, "[native code]") || names.any(|name| name == "__proto__");
+    cx.calls().any(is_odd) || is_inherited
+}
+
+fn names_tools_by_pattern(cx: &Graded<'_>) -> bool {
+    let items = list(cx.grader, "expected").iter().filter_map(|item| item["tool"].as_str());
+    let mut names =
+        items.chain(cx.grader["minimums"].as_object().into_iter().flat_map(|tools| tools.keys().map(String::as_str)));
+    cx.kind() == "tool-trajectory" && names.any(|name| name.contains(['*', '?']))
 }
 
 /// The same assertion without the flags `g` and `y`, which have no effect on a single search.
@@ -248,10 +284,6 @@ fn transcript_missing(cx: &Graded<'_>) -> bool {
     is_absent && (asks(cx.grader) || any_member(cx.grader, &asks))
 }
 
-fn calls(cx: &Graded<'_>) -> usize {
-    list(cx.evidence(), "messages").iter().map(|message| list(message, "tool_calls").len()).sum()
-}
-
 /// The same points divided by the number of calls in place of items, and not a pass.
 fn surplus_calls(cx: &Graded<'_>) -> bool {
     let items = list(cx.grader, "expected");
@@ -260,18 +292,18 @@ fn surplus_calls(cx: &Graded<'_>) -> bool {
     let limits = items.iter().filter(is_limited).count();
     let is_same = |limits: usize| {
         #[allow(clippy::cast_precision_loss, reason = "a handful of calls")]
-        let (before, after) = ((items.len() + limits) as f64, (items.len().max(calls(cx)) + limits) as f64);
+        let (before, after) = ((items.len() + limits) as f64, (items.len().max(cx.calls().count()) + limits) as f64);
         (theirs * before - ours * after).abs() < 1e-9
     };
     let forced = cx.ours.as_ref().is_some_and(|record| record.forced_fail);
     let lifted = cx.grader["negate"] == true;
-    cx.grader["mode"] == "exact" && items.len() != calls(cx) && (0..=limits).any(is_same) && (forced || lifted)
+    cx.grader["mode"] == "exact" && items.len() != cx.calls().count() && (0..=limits).any(is_same) && (forced || lifted)
 }
 
 fn no_calls(cx: &Graded<'_>) -> bool {
     let modes = ["exact", "superset", "subset"];
     let is_empty = cx.grader["expected"].as_array().is_some_and(Vec::is_empty);
-    let wanted = if calls(cx) == 0 { 1.0 } else { 0.0 };
+    let wanted = if cx.calls().count() == 0 { 1.0 } else { 0.0 };
     cx.grader["mode"].as_str().is_some_and(|mode| modes.contains(&mode)) && is_empty && cx.value() == Some(wanted)
 }
 
@@ -283,33 +315,16 @@ fn skipped_call(cx: &Graded<'_>) -> bool {
 /// The recorded texts contain invisible characters, which we escape.
 fn texts_are_escaped(cx: &Graded<'_>) -> bool {
     let is_hidden = |c: char| {
+        // Control characters, and those of the general categories Cf, Zl and Zp.
         c.is_control() && !"\n\r\t".contains(c)
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
     };
     let show = |c: char| if is_hidden(c) { c.escape_default().to_string() } else { c.to_string() };
     let theirs = cx.expected_texts();
     let escaped: Vec<String> = theirs.iter().map(|text| text.chars().map(show).collect()).collect();
     let ours = cx.ours.iter().flat_map(|ours| &ours.assertions).map(|assertion| &assertion.text);
     escaped != theirs && ours.eq(&escaped)
-}
-
-/// The fields whose assertions differ; `None` if the document could not be read.
-fn differing_fields<'a>(cx: &'a Graded<'_>) -> Option<Vec<&'a Value>> {
-    let (fields, texts) = (list(cx.grader, "fields"), cx.expected_texts());
-    let ours = &cx.ours.as_ref()?.assertions;
-    let aligned = cx.kind() == "field-accuracy" && texts.len() == fields.len() && ours.len() == fields.len();
-    let pairs = fields.iter().zip(texts).zip(ours);
-    aligned.then(|| pairs.filter(|((_, theirs), ours)| *theirs != ours.text).map(|((field, _), _)| field).collect())
-}
-
-fn differ_only_in(cx: &Graded<'_>, kind: &str) -> bool {
-    differing_fields(cx).is_some_and(|fields| !fields.is_empty() && fields.iter().all(|field| field["match"] == kind))
-}
-
-/// A string in one of the documents is not entirely a decimal number.
-fn whole_numbers(cx: &Graded<'_>) -> bool {
-    differ_only_in(cx, "numeric_tolerance")
-        && cx.ours.iter().flat_map(|ours| &ours.assertions).any(|assertion| assertion.text.contains("non-numeric"))
 }
 
 /// Integers that are equal as doubles are different.
@@ -334,21 +349,15 @@ fn all_fields_left_out(cx: &Graded<'_>) -> bool {
     cx.kind() == "field-accuracy" && is_undecided && fields.len() == texts.len() && !counts
 }
 
-/// The order of `formats` matters, nonexistent days do not match, and a time zone does not move a date without a time.
-fn dates(cx: &Graded<'_>) -> bool {
-    let formats = list(cx.grader, "fields").iter().any(|field| field["formats"].is_array());
-    let refused = || cx.ours.iter().flat_map(|ours| &ours.assertions).any(|a| a.text.contains("unparseable"));
-    let zone = cx.record.env.contains_key("TZ");
-    differ_only_in(cx, "date") && (formats || zone || cx.has_tag("v8-date") || refused())
-}
-
 fn number_out_of_range(cx: &Graded<'_>) -> bool {
     cx.has_tag("json-limits") && is_decided(cx) && evalsuite_schema::json::from_str::<Value>(&cx.answer()).is_err()
 }
 
 /// The reference rewrites what looks like a judge's `passed` before it parses the document.
 fn has_passed_field(cx: &Graded<'_>) -> bool {
-    cx.kind() == "field-accuracy" && cx.answer().contains("\"passed\"")
+    let rewritten = Regex::new(r#"(?i)"passed"\s*:\s*("[^"]+"|(?!(?-i:true|false)\b)[a-z_])"#);
+    let rewritten = rewritten.is_ok_and(|rewritten| rewritten.is_match(&cx.answer()).unwrap_or(false));
+    cx.kind() == "field-accuracy" && rewritten
 }
 
 /// Only a fence around the document is removed.
@@ -361,24 +370,21 @@ fn fence_in_string(cx: &Graded<'_>) -> bool {
         && evalsuite_schema::json::from_str::<Value>(document).is_ok()
 }
 
-fn members(grader: &Value) -> &[Value] {
-    let lists = ["assertions", "assert", "evaluators"].map(|key| list(grader, key));
-    lists.into_iter().find(|list| !list.is_empty()).unwrap_or(&[])
+/// The reference removes the backticks in a judge's reply.
+fn fence_in_reply(cx: &Graded<'_>) -> bool {
+    let strip = |text: &str| text.replace("```json\n", "").replace("```json", "").replace("```", "");
+    let ours = cx.ours.iter().flat_map(|ours| &ours.assertions).map(|assertion| strip(&assertion.text));
+    cx.asked > 0 && cx.record.json["judge_reply"].to_string().contains("```") && ours.eq(cx.expected_texts())
+}
+
+/// The judge's reply is undecided.
+fn is_undecided_by_judge(cx: &Graded<'_>) -> bool {
+    let is_undecided = cx.ours.as_ref().is_some_and(|ours| ours.state == GraderState::Undecided);
+    cx.asked > 0 && is_undecided && cx.record.json["judge_reply"].to_string().contains("undecided")
 }
 
 fn any_member(grader: &Value, fits: &dyn Fn(&Value) -> bool) -> bool {
     members(grader).iter().any(|member| fits(member) || any_member(member, fits))
-}
-
-/// A member has a weight, is negated, is a gate or has its own mark, all of which apply.
-fn has_member_settings(cx: &Graded<'_>) -> bool {
-    let says_more =
-        |member: &Value| ["negate", "required", "min_score", "weight"].iter().any(|key| !member[key].is_null());
-    any_member(cx.grader, &says_more)
-}
-
-fn has_unnamed_member(cx: &Graded<'_>) -> bool {
-    any_member(cx.grader, &|member| !member["name"].is_string())
 }
 
 fn has_broken_member(cx: &Graded<'_>) -> bool {
@@ -387,27 +393,11 @@ fn has_broken_member(cx: &Graded<'_>) -> bool {
 }
 
 fn aggregator<'a>(cx: &'a Graded<'_>) -> Option<&'a str> {
-    let kind = cx.grader["aggregator"]["type"].as_str()?;
-    Some(if kind == "code_grader" { "code-grader" } else { kind })
-}
-
-/// Assertions that a member's aggregator hides in the reference are listed here.
-fn inner_members_are_listed(cx: &Graded<'_>) -> bool {
-    let is_listed = |member: &Value| {
-        let combines = ["code-grader", "code_grader", "llm-grader"];
-        combines.iter().any(|kind| member["aggregator"]["type"] == *kind)
-    };
-    let Some(ours) = &cx.ours else { return false };
-    let mut theirs = cx.expected_texts().into_iter().peekable();
-    for assertion in &ours.assertions {
-        if theirs.peek() == Some(&assertion.text) {
-            theirs.next();
-        } else if assertion.text.matches("[").count() < 2 && aggregator(cx).is_none_or(|kind| !kind.ends_with("grader"))
-        {
-            return false;
-        }
-    }
-    any_member(cx.grader, &is_listed) && theirs.next().is_none()
+    Some(match cx.grader["aggregator"]["type"].as_str()? {
+        "code_grader" => "code-grader",
+        "llm_grader" => "llm-grader",
+        other => other,
+    })
 }
 
 fn aggregator_command<'a>(cx: &'a Graded<'_>) -> Option<&'a str> {
@@ -419,22 +409,32 @@ fn aggregator_reads(cx: &Graded<'_>) -> bool {
     aggregator_command(cx).is_some_and(|command| command.contains("stdin"))
 }
 
+/// The command and the files of the record: what the command prints comes from them.
+fn sources(cx: &Graded<'_>) -> String {
+    format!("{}{}{}", cx.grader["command"], cx.grader["aggregator"]["path"], cx.record.json["files"])
+}
+
 fn exited(cx: &Graded<'_>) -> Option<i32> {
     cx.command()?.exit_code
 }
 
 /// The first line of the output is the score; the reference reads only JSON.
 fn plain_text_result(cx: &Graded<'_>) -> bool {
-    let printed = list(cx.grader, "command").last().and_then(Value::as_str).and_then(|text| text.parse().ok());
-    exited(cx) == Some(0) && cx.expected_value() == Some(0.0) && printed.is_some() && cx.value() == printed
+    let command = sources(cx).to_ascii_lowercase();
+    let words = command.split(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c));
+    let value = |word: &str| match word {
+        "pass" => Some(1.0),
+        "fail" => Some(0.0),
+        number => number.parse::<f64>().ok(),
+    };
+    let has_text = cx.ours.as_ref().is_none_or(|ours| ours.assertions.len() > of_members(ours));
+    let is_printed = cx.value().is_some() && !has_text && words.map(value).any(|printed| printed == cx.value());
+    exited(cx) == Some(0) && cx.expected_value() == Some(0.0) && is_printed
 }
 
 /// Output that is not a result: the reference scores 0 whatever the exit code; here the exit code decides.
 fn exit_code_decides(cx: &Graded<'_>) -> bool {
-    let own = |record: &&GraderRecord| {
-        let of_members: usize = record.members.iter().map(|member| member.assertions.len()).sum();
-        record.assertions.len() == of_members + 1
-    };
+    let own = |record: &&GraderRecord| record.assertions.len() == of_members(record) + 1;
     let value = cx.value();
     let is_single = cx.ours.as_ref().filter(own).is_some();
     match exited(cx) {
@@ -446,30 +446,16 @@ fn exit_code_decides(cx: &Graded<'_>) -> bool {
     }
 }
 
-/// The same for a composite's member, if the exit code is the only difference.
-fn exit_code_of_a_member_decides(cx: &Graded<'_>) -> bool {
-    fn differs(theirs: &Value, ours: &GraderRecord) -> bool {
-        let exited = ours.command.as_ref().and_then(|command| command.exit_code);
-        let is_text =
-            ours.members.iter().map(|member| member.assertions.len()).sum::<usize>() + 1 == ours.assertions.len();
-        let here = exited.is_some() && is_text && ours.value == Some(if exited == Some(0) { 1.0 } else { 0.0 });
-        here && theirs["score"] == 0 || inner(theirs, &ours.members)
-    }
-    fn inner(theirs: &Value, members: &[GraderRecord]) -> bool {
-        list(theirs, "scores").iter().zip(members).any(|(theirs, ours)| differs(theirs, ours))
-    }
-    cx.ours.as_ref().is_some_and(|ours| inner(cx.expected, &ours.members))
-}
-
 /// A result without `score` is worth the share of its assertions that passed.
 #[allow(clippy::cast_precision_loss, reason = "a handful of assertions")]
 fn share_of_assertions(cx: &Graded<'_>) -> bool {
     let Some(ours) = &cx.ours else { return false };
-    let passed = ours.assertions.iter().filter(|assertion| assertion.passed != ours.negated).count();
+    let own = &ours.assertions[..ours.assertions.len().saturating_sub(of_members(ours))];
+    let passed = own.iter().filter(|assertion| assertion.passed != ours.negated).count();
     exited(cx) == Some(0)
         && cx.expected_value() == Some(0.0)
-        && !ours.assertions.is_empty()
-        && cx.value() == Some(passed as f64 / ours.assertions.len() as f64)
+        && !own.is_empty()
+        && cx.value() == Some(passed as f64 / own.len() as f64)
 }
 
 fn malformed_result(cx: &Graded<'_>) -> bool {
@@ -495,7 +481,7 @@ fn malformed_result(cx: &Graded<'_>) -> bool {
 /// The command's result is `undecided`.
 fn is_undecided_by_command(cx: &Graded<'_>) -> bool {
     let is_undecided = cx.ours.as_ref().is_some_and(|ours| ours.state == GraderState::Undecided);
-    exited(cx) == Some(0) && is_undecided && cx.grader["command"].to_string().contains("undecided")
+    exited(cx) == Some(0) && is_undecided && sources(cx).contains("undecided")
 }
 
 fn program_missing(cx: &Graded<'_>) -> bool {

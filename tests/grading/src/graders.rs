@@ -99,6 +99,17 @@ impl Graded<'_> {
         self.ours.as_ref().and_then(|ours| ours.error.as_deref()).unwrap_or_default()
     }
 
+    /// Whether nothing was graded because an environment variable is not set or blank.
+    pub fn is_variable_unset(&self) -> bool {
+        self.shown.contains("(setup/variable_unset)")
+    }
+
+    /// The recorded calls of tools.
+    pub fn calls(&self) -> impl Iterator<Item = &Value> {
+        let messages = self.evidence()["messages"].as_array().into_iter().flatten();
+        messages.flat_map(|message| message["tool_calls"].as_array().into_iter().flatten())
+    }
+
     /// The process that graded.
     pub fn command(&self) -> Option<&CommandRecord> {
         self.ours.as_ref()?.command.as_ref()
@@ -164,14 +175,12 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
             found.extend(judging(&graded, &asked, &root));
         }
         for field in found {
-            let rule = match field {
-                Field::Loading => loading(&suite)?,
-                _ => grader_rules::explain(field, &graded),
-            };
-            match rule {
-                Some(rule) => {
-                    checked.rules.insert(rule);
-                }
+            if field == Field::Loading {
+                loading(&suite, &graded, &mut checked)?;
+                continue;
+            }
+            match grader_rules::explain(field, &graded) {
+                Some(rules) => checked.rules.extend(rules),
                 None => checked.unexplained.push(describe(field, &graded)),
             }
         }
@@ -240,14 +249,23 @@ fn judging(graded: &Graded<'_>, asked: &[(String, String)], root: &str) -> Vec<F
     found
 }
 
-/// The rule for decisions at load time, which the checks of recorded loads have to explain.
-fn loading(suite: &Record) -> Result<Option<&'static str>, String> {
-    let compared = comparison::check(suite)?;
-    Ok(compared.unexplained.is_empty().then_some("decided-at-load-time"))
+/// Explains a decision at load time: the checks of recorded loads have to explain it.
+fn loading(suite: &Record, graded: &Graded<'_>, checked: &mut RecordCheck) -> Result<(), String> {
+    let unexplained = comparison::check(suite)?.unexplained;
+    if unexplained.is_empty() {
+        checked.rules.insert("decided-at-load-time");
+    } else {
+        checked.unexplained.push(format!("{}\n{}", describe(Field::Loading, graded), unexplained.join("\n")));
+    }
+    Ok(())
 }
 
-fn differences(graded: &Graded<'_>, is_refused: bool) -> Vec<Field> {
+/// The parts that differ.
+pub fn differences(graded: &Graded<'_>, is_refused: bool) -> Vec<Field> {
     let kept = graded.expected["score"].is_number() || graded.expected["implicit"] == true;
+    if !kept && graded.is_variable_unset() {
+        return vec![Field::Skipped];
+    }
     if is_refused || !kept {
         return if is_refused == kept { vec![Field::Loading] } else { Vec::new() };
     }
@@ -280,7 +298,7 @@ fn differences(graded: &Graded<'_>, is_refused: bool) -> Vec<Field> {
     let wanted: Vec<(String, bool)> = graded.expected_texts().into_iter().zip(passed).collect();
     let texts: Vec<(String, bool)> = ours.assertions.iter().map(|a| (a.text.clone(), a.passed)).collect();
     if texts != wanted {
-        let own = texts.len().checked_sub(members(ours)).map(|own| &texts[..own]);
+        let own = texts.len().checked_sub(of_members(ours)).map(|own| &texts[..own]);
         let only_members = graded.kind() == "composite" && own == Some(wanted.as_slice());
         found.push(if only_members { Field::Members } else { Field::Assertions });
         return found;
@@ -309,7 +327,7 @@ fn same_members(theirs: &[Value], ours: &[GraderRecord]) -> bool {
 }
 
 /// Number of assertions of a composite's members.
-fn members(ours: &GraderRecord) -> usize {
+pub fn of_members(ours: &GraderRecord) -> usize {
     ours.members.iter().map(|member| member.assertions.len()).sum()
 }
 

@@ -7,8 +7,10 @@
 pub mod evidence;
 
 pub mod documented_differences;
+pub mod field_rules;
 pub mod grader_rules;
 pub mod graders;
+pub mod member_rules;
 pub mod payload;
 pub mod prompts;
 pub mod replay;

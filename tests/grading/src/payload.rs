@@ -40,6 +40,22 @@ const RULES: &[(&str, Check)] = &[
         let user_data = ["expected_output", "output", "input", "trace", "config"];
         user_data.contains(&cx.root()) && same(&snake_keys(&cx.ours), &cx.theirs)
     }),
+    // Keys that are not known are in `config`, next to the `config` of the author and some settings.
+    ("payload-config-is-flat", |cx, _| {
+        let Some(mut flat) = cx.theirs.as_object().filter(|_| cx.path == ["config"]).cloned() else { return false };
+        for setting in ["min_score", "timeout_seconds"] {
+            flat.remove(setting);
+        }
+        if let Some(Value::Object(own)) = flat.remove("config") {
+            flat.extend(own);
+        }
+        let ours = if cx.ours.is_null() { Value::Object(Object::new()) } else { snake_keys(&cx.ours) };
+        same(&Value::Object(flat), &ours)
+    }),
+    ("output-file-per-trial", |cx, _| {
+        let is_file = |path: &Value| path.as_str().is_some_and(|path| path.ends_with("/output.json"));
+        cx.path == ["output_path"] && is_file(&cx.theirs) && is_file(&cx.ours)
+    }),
     ("payload-files-by-absolute-path", |cx, root| match (cx.root(), cx.key()) {
         ("input" | "expected_output" | "output", "path") => {
             let relative = cx.theirs.as_str().unwrap_or_default();
@@ -109,6 +125,7 @@ fn compare(path: &mut Vec<String>, theirs: &Value, ours: &Value, found: &mut Vec
         found.push(PayloadDifference { path: path.to_vec(), theirs: theirs.clone(), ours: ours.clone() });
     };
     match (theirs, ours) {
+        (Value::Object(_), _) if path.as_slice() == ["config"] && !same(theirs, ours) => difference(path),
         // One difference for all keys of an object that differ only in spelling.
         (Value::Object(_), Value::Object(_)) if !same(theirs, ours) && same(&snake_keys(ours), theirs) => {
             difference(path);

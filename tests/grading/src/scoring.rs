@@ -293,9 +293,12 @@ fn is_wrong(code: Code, record: &Record, tests: &[Value]) -> bool {
                     !is_gate || entry["min_score"].is_string() || entry["negate"].is_string()
                 })
         }
-        Code::ZeroTotalWeight => tests.iter().any(|test| {
-            test["graders"].as_array().is_some_and(|list| !list.is_empty() && list.iter().all(|g| g["weight"] == 0))
-        }),
+        Code::ZeroTotalWeight => {
+            let lists =
+                tests.iter().flat_map(|test| [&test["graders"], &test["assertions"], &test["test"]["assertions"]]);
+            let mut lists = lists.chain(turns().map(|turn| &turn["assertions"])).filter_map(Value::as_array);
+            lists.any(|list| !list.is_empty() && list.iter().all(|grader| grader["weight"] == 0))
+        }
         Code::NothingToGrade => turns().any(|turn| turn["assertions"].as_array().is_some_and(Vec::is_empty)),
         _ => false,
     }

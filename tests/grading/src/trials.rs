@@ -166,7 +166,7 @@ fn decide(json: &Value, attempts: &[Value]) -> CaseResult {
     let strategy = json["strategy"].as_str();
     let planned = json["trials"]["count"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
     let threshold = json["test_threshold"].as_f64().unwrap_or(0.8);
-    let limit = json["trials"]["cost_limit_usd"].as_f64();
+    let limit = cost_limits(&json["trials"]).into_iter().find_map(Value::as_f64);
     let by_mean = matches!(strategy, Some("mean" | "confidence_interval"));
     let (mut scores, mut errors, mut cost, mut passed, mut cost_limited) = (Vec::new(), 0, 0.0, false, false);
     for attempt in attempts.iter().take(planned) {
@@ -208,23 +208,29 @@ fn decide(json: &Value, attempts: &[Value]) -> CaseResult {
     CaseResult { trials: scores.len() + errors, cost_limited, outcome, score }
 }
 
+/// The limit by its current and its former name.
+fn cost_limits(trials: &Value) -> [&Value; 2] {
+    [&trials["cost_limit_usd"], &trials["costLimitUsd"]]
+}
+
 /// Whether the problem that a suite was rejected for really exists in its `trials`.
 fn is_wrong(code: Code, trials: &Value) -> bool {
     let count = &trials["count"];
     match code {
         Code::OutOfRange => {
             count.as_f64().is_some_and(|count| !(1.0..=1000.0).contains(&count))
-                || trials["cost_limit_usd"].as_f64().is_some_and(|limit| limit <= 0.0)
+                || cost_limits(trials).into_iter().filter_map(Value::as_f64).any(|limit| limit <= 0.0)
         }
         Code::UnknownKey => {
             let known = ["count", "strategy", "cost_limit_usd", "costLimitUsd", "errors"];
             trials.as_object().is_some_and(|trials| trials.keys().any(|key| !known.contains(&key.as_str())))
         }
+        Code::ConflictingKeys => cost_limits(trials).iter().all(|limit| !limit.is_null()),
         Code::MissingKey => count.is_null(),
         Code::WrongType => {
             let is_integer = count.is_null() || count.as_f64().is_some_and(|count| count.fract() == 0.0);
             let is_text = trials["strategy"].is_null() || trials["strategy"].is_string();
-            let is_number = trials["cost_limit_usd"].is_null() || trials["cost_limit_usd"].is_number();
+            let is_number = cost_limits(trials).iter().all(|limit| limit.is_null() || limit.is_number());
             !trials.is_object() || !is_integer || !is_text || !is_number
         }
         Code::InvalidChoice => {

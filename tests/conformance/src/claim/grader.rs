@@ -108,11 +108,13 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         Code::NoSuiteFile | Code::AmbiguousLayout => {
             ensure(claim.place.path.exists(), || "there is nothing".to_owned())
         }
-        // The remaining codes are conflicting settings and warnings: what they name has to occur in the files.
+        // The remaining codes are conflicting settings and warnings: what they name has to occur in the files. Blanks in
+        // braces may differ.
         _ => {
+            let squeeze = |text: &str| text.split_whitespace().collect::<String>();
             let is_there = |word: &&str| {
                 claim.value().and_then(Value::as_str) == Some(*word)
-                    || claim.record.texts().any(|(_, text)| text.contains(*word))
+                    || claim.record.texts().any(|(_, text)| squeeze(text).contains(&squeeze(word)))
             };
             let named = claim.quoted.iter().any(is_there);
             ensure(named || claim.quoted.is_empty(), || "nothing it names occurs in the files".to_owned())

@@ -1,0 +1,125 @@
+//! Differences of a composite that follow from those of its members.
+//!
+//! Each member is compared by itself, with its own rules. The composite's result has to be the one that `combine` computes
+//! from our results of the members: a second implementation of the rules for composites, written from their description
+//! alone.
+
+use std::collections::BTreeSet;
+
+use evalsuite::Verdict;
+use evalsuite::record::{GraderRecord, GraderState};
+use evalsuite_schema::Value;
+
+use crate::grader_rules;
+use crate::graders::{Field, Graded, differences, of_members};
+
+/// Names of the rules.
+pub const RULES: &[&str] = &["member-settings-apply", "unnamed-members"];
+
+/// Values and verdicts reach this mark unless another one is written.
+const MARK: f64 = 0.8;
+
+/// The members as written.
+pub fn members(grader: &Value) -> &[Value] {
+    let lists = ["assertions", "assert", "evaluators"].map(|key| grader[key].as_array().map_or(&[][..], Vec::as_slice));
+    lists.into_iter().find(|list| !list.is_empty()).unwrap_or(&[])
+}
+
+/// The rules that explain a composite's differences.
+pub fn explain(cx: &Graded<'_>) -> Option<BTreeSet<&'static str>> {
+    let (ours, theirs) = (cx.ours.as_ref()?, cx.expected["scores"].as_array()?);
+    let entries = members(cx.grader);
+    if entries.len() != ours.members.len() {
+        return None;
+    }
+    let mut rules = BTreeSet::new();
+    let mut theirs = theirs.iter();
+    for (entry, member) in entries.iter().zip(&ours.members) {
+        if is_dropped(entry) {
+            rules.insert("unnamed-members");
+        } else {
+            rules.extend(of_member(cx, entry, theirs.next()?, member)?);
+        }
+    }
+    let applies = |entry: &Value| ["negate", "weight", "required", "min_score"].iter().any(|key| !entry[key].is_null());
+    if entries.iter().any(applies) {
+        rules.insert("member-settings-apply");
+    }
+    (theirs.next().is_none() && !rules.is_empty() && follows(cx, ours)).then_some(rules)
+}
+
+/// The reference knows members by their names, and their types by the spelling with `-`.
+fn is_dropped(entry: &Value) -> bool {
+    !entry["name"].is_string() || entry["type"].as_str().is_some_and(|name| name.contains('_'))
+}
+
+/// The rules that explain what differs in a member before it is negated; the reference does not negate it.
+fn of_member(cx: &Graded<'_>, entry: &Value, theirs: &Value, member: &GraderRecord) -> Option<BTreeSet<&'static str>> {
+    let mut entry = entry.clone();
+    entry.as_object_mut()?.remove("negate");
+    let mut plain = member.clone();
+    if member.negated {
+        plain.negated = false;
+        plain.value = member.value.map(|value| 1.0 - value);
+        plain.verdict = member.verdict.map(|verdict| !verdict);
+        for assertion in &mut plain.assertions {
+            assertion.passed = !assertion.passed;
+            assertion.evidence = assertion.evidence.take().map(|text| text.replacen("[Negated] ", "", 1));
+        }
+    }
+    let single = Graded { grader: &entry, expected: theirs, ours: Some(plain), shown: String::new(), ..*cx };
+    let mut rules = BTreeSet::new();
+    for field in differences(&single, false) {
+        rules.extend(grader_rules::explain(field, &single)?);
+    }
+    Some(rules)
+}
+
+/// Whether our result is that of our members, or equal to the recorded one if an aggregator combined them.
+fn follows(cx: &Graded<'_>, ours: &GraderRecord) -> bool {
+    let own = ours.assertions.len().checked_sub(of_members(ours));
+    let listed = ours.members.iter().flat_map(|member| {
+        let flip = |passed: bool| passed != ours.negated;
+        member.assertions.iter().map(move |a| (format!("[{}] {}", member.name, a.text), flip(a.passed)))
+    });
+    let is_listed = own.is_some_and(|own| ours.assertions[own..].iter().map(|a| (a.text.clone(), a.passed)).eq(listed));
+    let Some((value, verdict)) = combine(cx.grader, &ours.members) else {
+        let differ = differences(cx, false);
+        return is_listed && !differ.contains(&Field::Score) && !differ.contains(&Field::Verdict);
+    };
+    let mark = cx.grader["min_score"].as_f64().or(cx.grader["required"].as_f64());
+    let verdict = match mark.filter(|_| ours.negated) {
+        Some(mark) => Verdict::from_passed(1.0 - value >= mark),
+        None if ours.negated => !verdict,
+        None => verdict,
+    };
+    is_listed && cx.value().is_some_and(|own| (own - value).abs() < 1e-12) && ours.verdict == Some(verdict)
+}
+
+/// The value and the verdict of members, before negation; `None` if a command or a judge combines them.
+fn combine(grader: &Value, members: &[GraderRecord]) -> Option<(f64, Verdict)> {
+    let aggregator = &grader["aggregator"];
+    let decided = || members.iter().filter(|member| member.state == GraderState::Decided);
+    let is_closed = |member: &GraderRecord| {
+        let reached = member.value.is_some_and(|value| value >= member.min_score.unwrap_or(MARK));
+        member.required && (member.forced_fail || !reached)
+    };
+    if members.iter().any(is_closed) {
+        return Some((0.0, Verdict::Fail));
+    }
+    if let Some(threshold) = aggregator["threshold"].as_f64() {
+        let passing = decided().filter(|member| member.verdict == Some(Verdict::Pass)).count();
+        #[allow(clippy::cast_precision_loss, reason = "a handful of members")]
+        let share = passing as f64 / decided().count() as f64;
+        return Some((share, Verdict::from_passed(share >= threshold)));
+    }
+    if aggregator["type"] != "weighted_average" {
+        return None;
+    }
+    let weight = |member: &GraderRecord| aggregator["weights"][&member.name].as_f64().unwrap_or(member.weight);
+    let total: f64 = decided().map(weight).sum();
+    let sum: f64 = decided().filter_map(|member| Some(weight(member) * member.value?)).sum();
+    let value = if total > 0.0 { sum / total } else { 0.0 };
+    let mark = grader["min_score"].as_f64().or(grader["required"].as_f64()).unwrap_or(MARK);
+    Some((value, Verdict::from_passed(value >= mark)))
+}
