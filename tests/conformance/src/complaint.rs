@@ -127,7 +127,7 @@ const KNOWN: &[(&str, Effect, &[Code])] = &[
     ("Assertion template", Effect::Part, INCLUDE),
     ("assertion template", Effect::Part, INCLUDE),
     ("Invalid weight", Effect::Part, &[InvalidWeight]),
-    ("score_ranges", Effect::Suite, &[InvalidScoreRanges, InvalidRubric, WrongType]),
+    ("score_ranges", Effect::Suite, &[InvalidScoreRanges, InvalidRubric, WrongType, BlankValue]),
     ("prompt file not found", Effect::Part, &[MissingPath, PathEscape]),
     ("command file not found", Effect::Suite, &[MissingPath, PathEscape]),
     ("preprocessor", Effect::Suite, SETTING),
