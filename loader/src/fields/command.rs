@@ -47,7 +47,8 @@ pub(crate) fn argv(
         None => fields::wrong_type(item, &format!("an element of {what}"), "text", d),
         word => word,
     })?;
-    if let Some(problem) = program_with_blanks(node, &words, what) {
+    let is_file = || search_places(scope, cwd).iter().any(|place| place.join(words[0]).is_file());
+    if let Some(problem) = program_with_blanks(node, &words, what).filter(|_| !is_file()) {
         d.push(problem.at(items[0].span));
         return None;
     }
@@ -185,6 +186,7 @@ mod tests {
                 &["echo", "my script.py", "a{{ x }}.py", "${{ DIR }}.sh"],
             ),
             ("[grade.py, a]", &["grade.py", "a"]),
+            ("['./my script.py', a]", &["./my script.py", "a"]),
         ];
         for (yaml, expected) in table {
             let (words, problems) = argv(files, yaml);

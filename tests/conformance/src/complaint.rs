@@ -129,7 +129,7 @@ const KNOWN: &[(&str, Effect, &[Code])] = &[
     ("Invalid weight", Effect::Part, &[InvalidWeight]),
     ("score_ranges", Effect::Suite, &[InvalidScoreRanges, InvalidRubric, WrongType, BlankValue]),
     ("prompt file not found", Effect::Part, &[MissingPath, PathEscape]),
-    ("command file not found", Effect::Suite, &[MissingPath, PathEscape]),
+    ("command file not found", Effect::Suite, &[MissingPath, PathEscape, InvalidCommand]),
     ("preprocessor", Effect::Suite, SETTING),
     ("cwd not found", Effect::Part, FILE),
     ("Workspace file not found", Effect::Suite, &[MissingPath, BlankValue, PathEscape]),

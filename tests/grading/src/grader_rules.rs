@@ -79,7 +79,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         }),
         ("exit-code-decides", VALUE, exit_code_decides),
         ("workspace-per-trial", &[Assertions], |cx| {
-            let asks = cx.grader["command"].to_string().contains("AGENTV_WORKSPACE_PATH");
+            let asks = sources(cx).contains("AGENTV_WORKSPACE_PATH");
             (reference_says(cx, "{WORKSPACES}") || asks && reference_says(cx, "unset")) && cx.command().is_some()
         }),
         ("share-of-assertions", &[Score, Verdict], share_of_assertions),
@@ -98,7 +98,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         }),
         ("crash-is-not-negated", &[Error], |cx| cx.error().contains("the command crashed (exit code ")),
         ("ended-by-a-signal", &[Error], |cx| {
-            cx.has_tag("signal") && cx.command().is_some_and(|command| command.signal.is_some())
+            cx.command().is_some_and(|command| command.signal.is_some() && !command.timed_out)
         }),
         ("timeout-is-an-error", &[Error], |cx| {
             cx.command().is_some_and(|command| command.timed_out) && reference_says(cx, "timed out")
@@ -265,9 +265,12 @@ fn decided_by_its_own_mark(cx: &Graded<'_>) -> bool {
 }
 
 fn measured_duration(cx: &Graded<'_>) -> bool {
-    let asks = cx.kind() == "latency" || cx.grader["max_duration_ms"].is_number();
-    asks && cx.evidence()["duration_ms"].is_null()
-        && (reference_says(cx, "No duration data") || reference_says(cx, "Duration data not"))
+    let absent = ["No duration data available", "Duration data not available"];
+    let is_absent = |text: &String| absent.iter().any(|start| text.starts_with(start));
+    let ours = cx.ours.iter().flat_map(|ours| &ours.assertions).map(|assertion| &assertion.text);
+    let texts = cx.expected_texts();
+    let only_duration = texts.iter().zip(ours).all(|(theirs, ours)| theirs == ours || is_absent(theirs));
+    cx.evidence()["duration_ms"].is_null() && only_duration && texts.iter().any(is_absent)
 }
 
 fn fractional_tokens(cx: &Graded<'_>) -> bool {
@@ -278,8 +281,12 @@ fn fractional_tokens(cx: &Graded<'_>) -> bool {
 fn transcript_missing(cx: &Graded<'_>) -> bool {
     let is_absent = cx.evidence().get("messages").is_some_and(Value::is_null);
     let asks = |grader: &Value| {
-        let kind = grader["type"].as_str().unwrap_or_default().replace('_', "-");
-        matches!(kind.as_str(), "tool-trajectory" | "skill-trigger" | "execution-metrics")
+        let limits = ["max_tool_calls", "max_llm_calls", "target_exploration_ratio"];
+        let counts = || limits.iter().any(|limit| grader[*limit].is_number());
+        match grader["type"].as_str().unwrap_or_default().replace('_', "-").as_str() {
+            "execution-metrics" => counts(),
+            kind => matches!(kind, "tool-trajectory" | "skill-trigger"),
+        }
     };
     is_absent && (asks(cx.grader) || any_member(cx.grader, &asks))
 }
@@ -411,7 +418,8 @@ fn aggregator_reads(cx: &Graded<'_>) -> bool {
 
 /// The command and the files of the record: what the command prints comes from them.
 fn sources(cx: &Graded<'_>) -> String {
-    format!("{}{}{}", cx.grader["command"], cx.grader["aggregator"]["path"], cx.record.json["files"])
+    let grader = cx.grader;
+    format!("{}{}{}{}", grader["command"], grader["script"], grader["aggregator"]["path"], cx.record.json["files"])
 }
 
 fn exited(cx: &Graded<'_>) -> Option<i32> {

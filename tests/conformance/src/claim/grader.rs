@@ -38,6 +38,9 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         },
         Code::InvalidCommand => {
             let blank = match value {
+                Some(Value::String(text)) if claim.message.starts_with("the program in ") => {
+                    text.contains(char::is_whitespace)
+                }
                 Some(Value::String(text)) => text.trim().is_empty(),
                 Some(Value::Array(items)) => items.is_empty(),
                 _ => false,
@@ -154,7 +157,7 @@ fn score_ranges(claim: &Claim<'_>) -> Result<(), String> {
     let Some(Value::Array(items)) = claim.value() else { return Ok(()) };
     let bounds: Vec<(f64, f64)> = items
         .iter()
-        .filter_map(|item| item["score_range"].as_array())
+        .filter_map(|item| item["score_range"].as_array().filter(|range| range.len() == 2))
         .filter_map(|range| Some((range.first()?.as_f64()?, range.get(1)?.as_f64()?)))
         .collect();
     let covered = |score: f64| bounds.iter().filter(|(low, high)| *low <= score && score <= *high).count();
