@@ -36,7 +36,9 @@ fn by_criteria(criteria: &[Criterion], checks: &[Check], reasoning: Option<Strin
         if has_ranges {
             let range = criterion.score_ranges.iter().find(|range| (range.low..=range.high).contains(&score));
             text.push_str(&format!(" - Score: {score}/10 ({})", range.map_or("", |range| &range.outcome)));
-            raw.insert(criterion.id.clone(), score.into());
+            if checks.iter().any(|check| check.id == criterion.id) {
+                raw.insert(criterion.id.clone(), score.into());
+            }
         }
         let mut assertion = Assertion::new(text, score >= SHOWN_AS_PASSED && is_met);
         assertion.evidence = evidence;
@@ -132,5 +134,13 @@ mod tests {
         );
         let met = judged(&criteria, vec![check("a", 0), check("b", 6), check("c", 10)], None);
         assert!(!met.forced_fail);
+    }
+
+    #[test]
+    fn raw_scores_are_those_of_the_judge() {
+        let any = ScoreRange { low: 0, high: 10, outcome: "any".into() };
+        let criteria = ["a", "b"].map(|id| Criterion { score_ranges: vec![any.clone()], ..criterion(id, 1.0, false) });
+        let graded = judged(&criteria, vec![check("b", 7)], None);
+        assert_eq!(graded.score.details["raw_scores"], json!({"b": 7}));
     }
 }

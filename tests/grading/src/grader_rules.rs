@@ -17,9 +17,9 @@ const OWN: &[&str] = &["similar", "contains-json", "json-schema", "compare"];
 
 /// Name of a rule, the fields that may differ because of it, and whether it applies to a record.
 const RULES: &[(&str, &[Field], Check)] = {
-    use Field::{Assertions, Calls, Error, Evidence, Members, Prompt, Score, Skipped, Verdict};
+    use Field::{Assertions, Calls, Details, Error, Evidence, Members, Prompt, Score, Skipped, Verdict};
     const VALUE: &[Field] = &[Score, Verdict, Assertions, Evidence];
-    const ANY: &[Field] = &[Score, Verdict, Assertions, Evidence, Error, Calls, Prompt];
+    const ANY: &[Field] = &[Score, Verdict, Assertions, Evidence, Details, Error, Calls, Prompt];
     &[
         ("regex-flags-without-effect", &[Assertions], regex_flags),
         ("regex-flags-without-effect", VALUE, matched_after_the_start),
@@ -49,7 +49,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("failing-verdict-is-confirmed", ANY, confirmed_by_other_replies),
         ("unanswered-criterion-fails", &[Score, Verdict, Assertions, Evidence], not_answered),
         ("criteria-order", &[Assertions], answered_in_other_order),
-        ("worse-of-two-answers", VALUE, answered_twice),
+        ("worse-of-two-answers", &[Score, Verdict, Assertions, Evidence, Details], answered_twice),
         ("rubrics-as-strings", ANY, |cx| list(cx.grader, "rubrics").iter().any(Value::is_string)),
         ("effective-minimum-is-shown", &[Prompt], has_implicit_required_mark),
         ("criteria-as-members", &[Skipped], |cx| members(cx.grader).iter().any(Value::is_string)),

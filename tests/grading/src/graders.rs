@@ -29,6 +29,8 @@ pub enum Field {
     Assertions,
     /// Evidence of assertions.
     Evidence,
+    /// Details, such as those of a command's result.
+    Details,
     /// We list the assertions of a composite's members, too.
     Members,
     /// Results of a composite's members.
@@ -260,6 +262,9 @@ fn loading(suite: &Record, graded: &Graded<'_>, checked: &mut RecordCheck) -> Re
     Ok(())
 }
 
+/// Details that say how the reference works.
+const REFERENCE_DETAILS: &[&str] = &["normalization", "aggregation", "mode", "grader_target"];
+
 /// The parts that differ.
 pub fn differences(graded: &Graded<'_>, is_refused: bool) -> Vec<Field> {
     let kept = graded.expected["score"].is_number() || graded.expected["implicit"] == true;
@@ -289,6 +294,11 @@ pub fn differences(graded: &Graded<'_>, is_refused: bool) -> Vec<Field> {
         && !same_members(theirs, &ours.members)
     {
         found.push(Field::MemberScores);
+    }
+    let details = graded.expected["details"].as_object().into_iter().flatten();
+    let mut details = details.filter(|(key, _)| !REFERENCE_DETAILS.contains(&key.as_str()));
+    if details.any(|(key, theirs)| ours.detail(key) != Some(theirs)) {
+        found.push(Field::Details);
     }
     if graded.has_tag("engine-text") || graded.has_tag("os-text") {
         return found;
