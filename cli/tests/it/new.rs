@@ -194,6 +194,15 @@ fn the_workflow_of_the_readme_is_the_one_that_new_writes() {
 }
 
 #[test]
+fn a_suite_gets_a_name_that_check_accepts() {
+    let package = package();
+    let output = package.run(&["new", "suite", "Shop"]);
+    let message = "error: `Shop` is not a valid name of a suite: it has capital letters\n  = help: write `shop`\n";
+    assert_eq!((output.code, output.err.as_str()), (2, message));
+    assert!(!package.root().join("suites").exists());
+}
+
+#[test]
 fn files_that_are_there_are_not_overwritten_without_force() {
     let package = package();
     package.write("tests/shop.rs", "// mine\n");

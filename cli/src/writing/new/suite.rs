@@ -56,6 +56,10 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     let question = Question { text: "Name of the suite", argument: "NAME", default: Some("basics") };
     let name = question.answer(arguments.name.as_deref())?;
     check_name(&name)?;
+    if name.contains(|c: char| c.is_ascii_uppercase()) {
+        let message = format!("`{name}` is not a valid name of a suite: it has capital letters");
+        return Err(CliError::with_help(message, format!("write `{}`", name.to_ascii_lowercase())));
+    }
     let source = match &arguments.crates {
         Some(directory) => CrateSource::Clone(suite_request::absolute(directory)?),
         None => CrateSource::of_this_program(),
