@@ -73,6 +73,15 @@ fn a_case_is_shown_with_prompt_steps_graders_changes_and_cost() {
 }
 
 #[test]
+fn a_target_without_the_case_is_an_error_with_the_targets_of_the_case() {
+    let (package, case) = package_with_run();
+    let output = package.run_in_output(&["show", &case, "--target", "other"]);
+    assert_eq!(output.code, 2);
+    assert!(output.err.contains(&format!("has no case `{case}` of target `other`")), "{}", output.err);
+    assert!(output.err.contains("\n  = help: targets of this case: `default`"), "{}", output.err);
+}
+
+#[test]
 fn one_step_of_one_trial_can_be_chosen() {
     let (package, case) = package_with_run();
     let arguments = ["show", &case, "--run", "run-1", "--target", "default", "--trial", "0", "--step", "3"];

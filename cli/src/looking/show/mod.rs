@@ -3,6 +3,7 @@
 mod case_text;
 mod steps;
 
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -60,14 +61,20 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 fn show_case(command: &Show, name: &str) -> Result<Exit> {
     let run = RunData::read(stored_runs::find(&command.run)?.path())?;
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
-    let is_wanted = |case: &&CaseData| {
-        [&case.record.case_id, &case.record.test_name].contains(&&name.to_owned())
-            && command.target.as_ref().is_none_or(|target| *target == case.record.target)
-    };
-    let found: Vec<&CaseData> = cases().filter(is_wanted).collect();
+    let has_name = |case: &&CaseData| [&case.record.case_id, &case.record.test_name].contains(&&name.to_owned());
+    let mut found: Vec<&CaseData> = cases().filter(has_name).collect();
     if found.is_empty() {
         let meant = suggest::did_you_mean(name, cases().map(|case| case.record.case_id.as_str()));
         return Err(CliError::with_suggestion(format!("run `{}` has no case `{name}`", run.run_id), meant));
+    }
+    if let Some(target) = &command.target {
+        let known: BTreeSet<&str> = found.iter().map(|case| case.record.target.as_str()).collect();
+        found.retain(|case| case.record.target == *target);
+        if found.is_empty() {
+            let message = format!("run `{}` has no case `{name}` of target `{target}`", run.run_id);
+            let known = suggest::listed(&Vec::from_iter(known));
+            return Err(CliError::with_help(message, format!("targets of this case: {known}")));
+        }
     }
     let mut text = String::new();
     for (index, case) in found.iter().enumerate() {
