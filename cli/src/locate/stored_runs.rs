@@ -25,13 +25,19 @@ pub(crate) fn find(run: &str) -> Result<StoredRun> {
     let path = output_path()?;
     let output = OutputDirectory::new(&path);
     let id = match run {
-        LATEST => newest(&output)?.ok_or_else(|| CliError::new(format!("there are no runs in {}", path.display())))?,
+        LATEST => newest(&output)?.ok_or_else(|| no_runs("there are no runs", &path))?,
         id => id.to_owned(),
     };
     match output.run(&id) {
         Some(run) => Ok(run),
         None => Err(no_run(&output, &id)?),
     }
+}
+
+/// The error that an output directory has no runs, with how to get one.
+pub(crate) fn no_runs(what: &str, output: &Path) -> CliError {
+    let help = "`cargo evalsuite run` creates one; EVALSUITE_OUTPUT names another output directory";
+    CliError::with_help(format!("{what} in {}", output.display()), help)
 }
 
 /// The error about an id that no run has, with the ids that were probably meant, else with the newest one.

@@ -31,7 +31,7 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
         return Err(CliError::with_suggestion(message, meant));
     }
     let Some(newest) = health.window.first() else {
-        return Err(CliError::new(format!("there are no runs with results in {}", output.display())));
+        return Err(stored_runs::no_runs("there are no runs with results", &output));
     };
     let run = RunData::read(OutputDirectory::new(&output).run_directory(&newest.run))?;
     let health = health.with_probes(&baselines::read_probes(&run)?);

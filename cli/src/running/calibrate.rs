@@ -63,7 +63,8 @@ fn samples(path: &Path) -> Result<RatedSamples> {
         return Err(CliError::printed());
     };
     let Some(calibration) = calibration else {
-        return Err(CliError::new(format!("suite `{}` has no calibration.yaml", suite.name)));
+        let message = format!("suite `{}` has no calibration.yaml", suite.name);
+        return Err(CliError::with_help(message, "write one: `cargo evalsuite new calibration`"));
     };
     let repeat = format!("cargo evalsuite calibrate {}", path.display());
     Ok(RatedSamples { suite, calibration, package_root: request.package_root, repeat })

@@ -147,7 +147,8 @@ impl SourceKind {
             return Ok(if has_task(path) || holds_tasks { Self::Harbor } else { Self::Suite });
         }
         if !path.is_file() {
-            return Err(CliError::new(format!("{} does not exist", path.display())));
+            suite_request::existing(path)?;
+            return Err(CliError::new(format!("`{}` is not a file or a directory", path.display())));
         }
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         if SuiteFile::named(&name).is_some() || skill_directory(path).is_some() {

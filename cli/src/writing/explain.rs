@@ -29,8 +29,9 @@ pub(crate) fn run(command: &Explain) -> Result<Exit> {
         }
         None => {
             let names = Code::ALL.iter().flat_map(|code| [code.as_str(), code.name()]);
-            let meant = suggest::did_you_mean(asked, names);
-            Err(CliError::with_suggestion(format!("`{asked}` is not a diagnostic"), meant))
+            let help = suggest::did_you_mean(asked, names)
+                .unwrap_or_else(|| "`cargo evalsuite explain` lists the diagnostics".to_owned());
+            Err(CliError::with_help(format!("`{asked}` is not a diagnostic"), help))
         }
     }
 }

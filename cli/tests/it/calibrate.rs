@@ -174,7 +174,7 @@ fn what_is_wrong_is_said_and_nothing_is_asked() {
         (&["defect.jsonl"], "unknown key `human_scor` in a sample"),
         (&["empty.jsonl"], "no sample in a calibration"),
         (&["missing.jsonl"], "missing.jsonl"),
-        (&["notes"], "suite `notes` has no calibration.yaml"),
+        (&["notes"], "suite `notes` has no calibration.yaml\n  = help: write one: `cargo evalsuite new calibration`"),
         (&["labels.jsonl", "--min-spearman", "2"], "`--min-spearman` must be between -1 and 1"),
         (&["labels.jsonl", "--tolerance", "-0.1"], "--tolerance"),
         (&[], "required arguments"),

@@ -107,7 +107,7 @@ fn a_harbor_task_becomes_a_case() {
 fn what_cannot_be_converted_is_an_error() {
     let package = Package::new(&[("suites/shop/EVAL.yaml", SUITE), ("a.yaml", "a: 1"), ("bad.yaml", "prompts: [")]);
     for (arguments, message) in [
-        (vec!["none.yaml", "out"], "none.yaml does not exist"),
+        (vec!["none.yaml", "out"], "`none.yaml` does not exist\n  = help: the path is relative to "),
         (vec!["a.yaml", "out"], "a.yaml is not a suite, a promptfoo configuration or a Harbor task"),
         (vec!["bad.yaml", "out", "--from", "promptfoo"], "the source cannot be read"),
         (vec!["suites/shop"], "`--layout` is missing"),

@@ -12,6 +12,7 @@ fn an_unknown_run_is_said_to_be_unknown() {
     let output = package.run(&["finish"]);
     assert_eq!(output.code, 2, "{}", output.err);
     assert!(output.err.contains("there are no runs in "), "{}", output.err);
+    assert!(output.err.contains("\n  = help: `cargo evalsuite run` creates one; "), "{}", output.err);
     let output = package.run(&["finish", "20260104T091500Z-4be1f0"]);
     assert_eq!(output.code, 2);
     assert!(output.err.contains("there is no run `20260104T091500Z-4be1f0` in "), "{}", output.err);

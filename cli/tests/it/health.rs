@@ -50,4 +50,5 @@ fn what_cannot_be_looked_at_is_an_error() {
     let output = package.run_in_output(&["health"]);
     assert_eq!(output.code, 2);
     assert!(output.err.starts_with("error: there are no runs with results in "), "{}", output.err);
+    assert!(output.err.contains("\n  = help: `cargo evalsuite run` creates one; "), "{}", output.err);
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use evalsuite::Status;
 use evalsuite::tooling::{SuiteDescription, TestDescription};
+use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_report::{Health, HealthOptions, SuiteHealth, newest_outcomes};
 
 use super::progress::TestKey;
@@ -100,7 +101,7 @@ pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> Result
     if others.into_iter().any(|test| paths.contains(&test.test)) {
         chosen.packages = packages;
     }
-    if chosen.cases.is_empty() { Err(nothing_chosen(suites)) } else { Ok(chosen) }
+    if chosen.cases.is_empty() { Err(nothing_chosen(&command.filters, suites)) } else { Ok(chosen) }
 }
 
 fn is_chosen(suite: &SuiteDescription, case: &TestDescription, command: &Run) -> bool {
@@ -116,7 +117,7 @@ fn is_chosen(suite: &SuiteDescription, case: &TestDescription, command: &Run) ->
         && (command.filters.is_empty() || command.filters.iter().any(named))
 }
 
-fn nothing_chosen(suites: &[SuiteDescription]) -> String {
+fn nothing_chosen(filters: &[String], suites: &[SuiteDescription]) -> String {
     let cases = || suites.iter().flat_map(|suite| &suite.tests);
     let count = cases().count();
     if count == 0 {
@@ -124,6 +125,10 @@ fn nothing_chosen(suites: &[SuiteDescription]) -> String {
                 `evalsuite::include_eval_suite!(\"suites/my_suite\")`"
             .to_owned();
     }
+    let of_cases = cases().flat_map(|case| [case.case_id.as_str(), case.test.as_str()]);
+    let names: Vec<&str> = of_cases.chain(suites.iter().map(|suite| suite.suite.as_str())).collect();
+    let misspelled = filters.iter().filter(|filter| names.iter().all(|name| !name.contains(filter.as_str())));
+    let meant = misspelled.filter_map(|filter| did_you_mean(filter, names.iter().copied())).next();
     let list = |what: &str, names: BTreeSet<&str>| {
         let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
         if names.is_empty() { format!("no {what}") } else { format!("the {what} {}", names.join(", ")) }
@@ -132,7 +137,8 @@ fn nothing_chosen(suites: &[SuiteDescription]) -> String {
     let buckets = list("buckets", cases().filter_map(|case| case.bucket.as_deref()).collect());
     let suites = list("suites", suites.iter().map(|suite| suite.suite.as_str()).collect());
     let cases = if count == 1 { "1 case".to_owned() } else { format!("{count} cases") };
-    format!("none of {cases} is selected\n  = help: there are {suites}; {tags}; {buckets}")
+    let help = meant.unwrap_or_else(|| format!("there are {suites}; {tags}; {buckets}"));
+    format!("none of {cases} is selected\n  = help: {help}")
 }
 
 #[cfg(test)]
@@ -192,6 +198,8 @@ mod tests {
         let expected = "none of 4 cases is selected\n  = help: there are the suites `bare`, `card`, `shop`; \
                         the tags `fast`, `nightly`; the buckets `dates`, `money`";
         assert_eq!(chosen(none), [expected]);
+        let misspelled = Run { filters: texts(&["refnud-small"]), ..Run::default() };
+        assert_eq!(chosen(misspelled), ["none of 4 cases is selected\n  = help: did you mean `refund-small`?"]);
         let message = choose_tests(&Run::default(), &[]).expect_err("there are no tests");
         assert!(message.starts_with("no suite is included in the tests of these packages\n"), "{message}");
     }
