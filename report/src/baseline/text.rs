@@ -36,7 +36,7 @@ impl fmt::Display for Accepted {
     }
 }
 
-/// `an unchanged agent is red in about 31 % of runs; 3 trials a case make it 5 % or less`.
+/// `an unchanged agent fails about 31% of runs; with 3 trials per case, 5% or less`.
 impl fmt::Display for RedBuilds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { share, trials_needed, every } = self;
