@@ -112,7 +112,7 @@ fn fill_in(json: &mut Json, variables: &Object, chat: &mut Rendered) -> Result<(
         Json::String(text) => {
             let rendered = template::render(text, variables)?;
             *text = rendered.text;
-            chat.doubt = chat.doubt.or(rendered.doubt);
+            chat.difference = chat.difference.or(rendered.difference);
             chat.undefined = chat.undefined.take().or(rendered.undefined);
         }
         Json::Array(items) => items.iter_mut().try_for_each(|item| fill_in(item, variables, chat))?,

@@ -19,7 +19,7 @@ const MAY_DIFFER: &str = "filters and statements are those of Jinja, nunjucks' o
 pub(super) struct Rendered {
     pub(super) text: String,
     /// Why the text may differ from promptfoo's.
-    pub(super) doubt: Option<&'static str>,
+    pub(super) difference: Option<&'static str>,
     /// A variable that has no value, and is left out.
     pub(super) undefined: Option<String>,
 }
@@ -27,8 +27,8 @@ pub(super) struct Rendered {
 impl Rendered {
     /// Reports what is not as in the template.
     pub(super) fn report(&self, place: &Place, report: &mut Report) {
-        if let Some(doubt) = self.doubt {
-            report.different(place, doubt);
+        if let Some(difference) = self.difference {
+            report.different(place, difference);
         }
         if let Some(name) = &self.undefined {
             report.approximated(place, format!("the variable `{name}` has no value and is left out"));
@@ -65,7 +65,7 @@ pub(super) fn render(template: &str, variables: &Object) -> Result<Rendered, Str
     })?;
     let is_plain = !template.contains("{%") && !has_filter(template);
     let undefined = if is_plain { undefined(template, variables) } else { None };
-    Ok(Rendered { text, doubt: (!is_plain).then_some(MAY_DIFFER), undefined })
+    Ok(Rendered { text, difference: (!is_plain).then_some(MAY_DIFFER), undefined })
 }
 
 /// Bytes of a text with its variables filled in, at most: each place of a variable holds all of its value.
@@ -207,7 +207,7 @@ mod tests {
         let variables =
             json!({"name": "Ana", "n": 1.0, "list": ["a"], "none": null, "yes": true, "o": {"x": [{"y": 2}]}});
         let rendered = render(template, variables.as_object().unwrap()).unwrap();
-        (rendered.text, rendered.doubt.is_some() || rendered.undefined.is_some())
+        (rendered.text, rendered.difference.is_some() || rendered.undefined.is_some())
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn resolved(mut variables: Object, test: &TestCase, files: &SourceFiles, report:
             // A text in braces that is not a variable stays.
             if let Json::String(text) = value
                 && text.contains("{{")
-                && let Ok(Rendered { text: filled, doubt: None, undefined: None }) = render_or_keep(text, &before)
+                && let Ok(Rendered { text: filled, difference: None, undefined: None }) = render_or_keep(text, &before)
             {
                 *text = filled;
             }

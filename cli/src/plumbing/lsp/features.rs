@@ -27,8 +27,8 @@ use super::{actions, case_run, completion, definition, file_uri, hover, lens, re
 /// Why a request has no answer.
 type Failed = (ErrorCode, String);
 
-/// A place in a file of the client.
-struct TextPlace {
+/// A position in a document of the client.
+struct DocumentPosition {
     path: PathBuf,
     text: Arc<str>,
     offset: usize,
@@ -60,28 +60,28 @@ impl Session {
     }
 
     /// `None` for what is not a readable file.
-    fn place(&self, params: &TextDocumentPositionParams) -> Option<TextPlace> {
+    fn position(&self, params: &TextDocumentPositionParams) -> Option<DocumentPosition> {
         let path = file_uri::to_path(&params.text_document.uri)?;
         let text = self.documents.text(&path)?;
         let offset = Lines::new(&text, self.encoding).offset(params.position);
-        Some(TextPlace { path, text, offset })
+        Some(DocumentPosition { path, text, offset })
     }
 
     fn completion(&self, params: &CompletionParams) -> Option<Value> {
-        let TextPlace { path, text, offset } = self.place(&params.text_document_position_params)?;
+        let DocumentPosition { path, text, offset } = self.position(&params.text_document_position_params)?;
         let items = completion::at(&path, &text, offset, self.encoding, &self.workspace.of_file(&path));
         serde_json::to_value(items).ok()
     }
 
     fn hover(&self, params: &HoverParams) -> Option<Hover> {
-        let TextPlace { path, text, offset } = self.place(&params.text_document_position_params)?;
+        let DocumentPosition { path, text, offset } = self.position(&params.text_document_position_params)?;
         let (value, range) = hover::at(&FileTree::read(&path, &text)?, offset)?;
         let contents = MarkupContent { kind: MarkupKind::Markdown, value };
         Some(Hover { contents: contents.into(), range: Some(Lines::new(&text, self.encoding).range(range)) })
     }
 
     fn definition(&self, params: &DefinitionParams) -> Option<Vec<Location>> {
-        let TextPlace { path, text, offset } = self.place(&params.text_document_position_params)?;
+        let DocumentPosition { path, text, offset } = self.position(&params.text_document_position_params)?;
         let tree = FileTree::read(&path, &text)?;
         let suites = self.workspace.of_file(&path);
         let mut targets = definition::at(&tree, &path, offset, &suites, &self.documents);
@@ -121,14 +121,14 @@ impl Session {
     }
 
     fn prepare_rename(&self, params: &PrepareRenameParams) -> Option<Value> {
-        let TextPlace { path, text, offset } = self.place(&params.text_document_position_params)?;
+        let DocumentPosition { path, text, offset } = self.position(&params.text_document_position_params)?;
         let (id, range) = rename::id_at(&FileTree::read(&path, &text)?, &text, offset)?;
         let range = Lines::new(&text, self.encoding).range(range);
         Some(serde_json::json!({ "range": range, "placeholder": id }))
     }
 
     fn rename(&self, params: &RenameParams) -> Result<Option<WorkspaceEdit>, Failed> {
-        let Some(TextPlace { path, text, offset }) = self.place(&params.text_document_position_params) else {
+        let Some(DocumentPosition { path, text, offset }) = self.position(&params.text_document_position_params) else {
             return Ok(None);
         };
         let id = FileTree::read(&path, &text).and_then(|tree| rename::id_at(&tree, &text, offset));
