@@ -30,7 +30,7 @@ pub struct Calibration {
     #[key(Number(&FRACTION), "0.7", default = "0.8")]
     pub threshold: f64,
     /// Required values. If a judge misses them, the suite's judge graders are reported but do not count.
-    #[also(minimum: Object(&MINIMUM), "{kappa: 0.6}", "What a judge has to reach; below it, its graders decide nothing.")]
+    #[also(minimum: Object(&MINIMUM), "{kappa: 0.6}", "Required values. Graders of a judge that misses one decide nothing.")]
     #[also(maximum: Object(&MAXIMUM), "{mae: 0.2}", "What a judge may not exceed.")]
     #[serde(default, skip_serializing_if = "is_default")]
     pub bar: Bar,

@@ -59,8 +59,8 @@ pub struct Case {
     pub dir: String,
     /// What the case is about (tasks layout).
     pub description: Option<String>,
-    /// What a good answer does. Judges see it. In a case without `assertions`, a judge grades the answer by it; beside
-    /// `assertions` it is not checked unless one of them asks a judge.
+    /// What a good answer does. Judges see it. In a case without `assertions`, a judge grades the answer by it. In a case with
+    /// `assertions`, it is not graded unless one of them asks a judge.
     #[key(Text, "Approves the refund and states the amount.", old("expected_outcome"), by_hand)]
     pub criteria: Option<String>,
     /// What the agent gets: text, which becomes a message of the user, or a list of messages. Required, except in a
@@ -95,7 +95,7 @@ pub struct Case {
     pub target: Option<String>,
     /// Names of the matrix entries this case runs in; empty: all.
     pub targets: Vec<String>,
-    /// Tags, by which `cargo evalsuite run --tag` selects, in addition to those of the suite.
+    /// Tags for `cargo evalsuite run --tag`, in addition to those of the suite.
     #[key(List(&Text), "[amounts, nightly]")]
     pub tags: Vec<String>,
     /// Free-form data: graders, hooks and records get it, with the suite's. `cargo evalsuite run --bucket` selects by
@@ -122,7 +122,7 @@ pub struct Case {
     pub on_dependency_failure: OnDependencyFailure,
     /// Turns of a conversation.
     pub conversation: Option<Conversation>,
-    /// The directory the agent works in, key by key instead of the suite's; a mapping, or the path of a file with one.
+    /// The directory the agent works in: a mapping, or the path of a file with one. Each of its keys replaces that of the suite.
     #[key(WORKSPACE, "{template: ./workspace}")]
     #[key(default = "`workspace/` next to a `case.yaml` if it exists, else the suite's", by_hand)]
     #[key(codes(InvalidExternalFile))]
@@ -352,7 +352,7 @@ pub struct Task {
     /// `base_fixture` with `fixture_dir` over it, unless the macro says `fixtures = off`.
     #[key(Data, "{\"content\": \"Lunch, 14.20 EUR\"}", codes(MissingFixture, PathEscape))]
     pub input: Object,
-    /// Tags, by which `cargo evalsuite run --tag` selects.
+    /// Tags for `cargo evalsuite run --tag`.
     #[key(List(&Text), "[\"amounts\", \"nightly\"]")]
     pub tags: Vec<String>,
     /// Free-form data: graders, hooks and records get it.

@@ -73,7 +73,7 @@ pub struct Suite {
     /// License of the suite.
     #[key(AnyText, "MIT")]
     pub license: Option<String>,
-    /// Tags of every case, by which `cargo evalsuite run --tag` selects.
+    /// Tags of every case, for `cargo evalsuite run --tag`.
     #[key(List(&Text), "[nightly]")]
     pub tags: Vec<String>,
     /// Category in records.
@@ -98,7 +98,7 @@ pub struct Suite {
     /// After the first error outcome no further case starts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fail_on_error: bool,
-    /// What a run has to reach, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
+    /// Thresholds for runs, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
     /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
     /// `time`, `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
     #[key(Some(&Literal), "[\"pass_rate >= 90%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
@@ -166,7 +166,7 @@ pub struct SuiteJson {
     /// Lowest score of a trial that passes.
     #[key(Number(&FRACTION), "0.8", name = "taskPassThreshold", or = "task_pass_threshold", default = "every grader has to pass")]
     pub task_pass_threshold: Option<f64>,
-    /// What a run has to reach, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
+    /// Thresholds for runs, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
     /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
     /// `time`, `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
     #[key(Some(&Literal), "[\"pass_rate >= 90%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]

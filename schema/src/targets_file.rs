@@ -55,7 +55,7 @@ pub enum Provider {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 #[keys(id = "cli-target", what = "a target", common = TargetEntry::TABLE.keys)]
 pub struct CliTarget {
-    /// A line for the shell. It holds placeholders such as `{PROMPT_FILE}` and `{OUTPUT_FILE}`.
+    /// A command line for the shell, with placeholders such as `{PROMPT_FILE}` and `{OUTPUT_FILE}`.
     #[key(NotEmpty, "my-agent --prompt-file {PROMPT_FILE} --out {OUTPUT_FILE}", by_hand)]
     #[key(codes(MissingKey, InvalidCommand, UnknownPlaceholder))]
     pub command: String,
@@ -100,7 +100,7 @@ pub struct CliTarget {
 pub struct HealthCheck {
     /// The question.
     #[also(url: Text, "http://localhost:8080/health", "The URL.", codes(ConflictingKeys, TargetsFile), by_hand)]
-    #[also(command: Text, "\"curl -f localhost:8080\"", "A line for the shell.", codes(ConflictingKeys, TargetsFile), by_hand)]
+    #[also(command: Text, "\"curl -f localhost:8080\"", "A command line for the shell.", codes(ConflictingKeys, TargetsFile), by_hand)]
     #[also(cwd: Directory, "./agent", "Working directory of the command.", default = "the directory of the eval file", by_hand)]
     pub probe: Probe,
     /// Time limit.

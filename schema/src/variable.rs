@@ -62,15 +62,15 @@ macro_rules! variables {
 }
 
 variables! {
-    /// number of trials of every case, in place of the files'
+    /// number of trials of every case
     Run("EVALSUITE_TRIALS", "an integer from 1 to 1000", "the value in the files");
-    /// score from which a case passes, in place of the files'
+    /// lowest score of a trial that passes
     Run("EVALSUITE_THRESHOLD", "a number from 0 to 1", "the value in the files");
-    /// time limit of a call of an agent, in place of the files'
+    /// time limit of one call of the agent
     Run("EVALSUITE_TIMEOUT_SECONDS", "a number of seconds above 0", "the value in the files, else 300");
-    /// most trials that repeat a case that fails and passed in its baseline; 0 repeats none
+    /// maximum number of trials that repeat a failing case which passed in its baseline; 0 disables repeats
     Run("EVALSUITE_CONFIRM", "an integer from 0 to 100", "10");
-    /// run all trials, also those that cannot change the result
+    /// run all trials, including those that cannot change the result
     Run("EVALSUITE_RUN_ALL", FLAG, "0");
     /// turn skipped cases into errors
     Run("EVALSUITE_REQUIRE", FLAG, "0");
@@ -78,23 +78,23 @@ variables! {
     Run("EVALSUITE_KEEP", FLAG, "0");
     /// print which programs run, their output, and how long each step takes
     Run("EVALSUITE_VERBOSE", FLAG, "0");
-    /// read cases again that changed since the build; needs the feature `reload`
+    /// run the current version of cases that changed since the build; needs the feature `reload`
     Run("EVALSUITE_RELOAD", FLAG, "0");
     /// directory of the records
     Run("EVALSUITE_OUTPUT", "a path, relative to the root of the workspace", "`target/evalsuite`");
-    /// wait until the disk has each record, so that a power cut loses none
-    Run("EVALSUITE_DURABLE", FLAG, "0; a killed process loses none either way");
+    /// flush each record to disk before its case is done, so that a power failure loses none
+    Run("EVALSUITE_DURABLE", FLAG, "0; a killed process loses no record in either case");
     /// id of the run, which processes and machines may share
-    Run("EVALSUITE_RUN_ID", "a text", "nextest's run id, else the time and a digest");
-    /// the version of the agent, and of graders and judges in Rust, in records: where it differs, all cases count as changed
-    Run("EVALSUITE_AGENT_DIGEST", "a text", "with `cargo evalsuite run` a digest of the sources of the packages, else none");
-    /// run only cases that have changed; the others take their result from the newest run that has it
+    Run("EVALSUITE_RUN_ID", "text", "nextest's run id, else the time and a digest");
+    /// version of the agent, and of graders and judges in Rust; if it differs from that of the earlier run, all cases count as changed
+    Run("EVALSUITE_AGENT_DIGEST", "text", "with `cargo evalsuite run` a digest of the sources of the packages, else none");
+    /// run only cases that have changed; the results of the others come from the newest run that has them
     Run("EVALSUITE_ONLY_CHANGED", FLAG, "0");
     /// the target, or the part of the matrix to run
-    Run("EVALSUITE_TARGET", "names of targets, separated by commas", "the target of the case, else `default`; of a matrix, all");
+    Run("EVALSUITE_TARGET", "names of targets, separated by commas", "the target of the case, else `default`; with a matrix, all targets");
     /// the targets file
     Run("EVALSUITE_TARGETS", "path of the file, or of its directory", "the nearest `targets.yaml`");
-    /// number of trials of a suite that run at the same time, across all processes
+    /// maximum number of trials of a suite that run in parallel, across all processes
     Run("EVALSUITE_WORKERS", "an integer from 1 to 1000", "`execution.workers`, else no limit");
     /// budget of the run, after which no trial starts
     Run("EVALSUITE_BUDGET_USD", "US dollars, a number above 0", "no limit");
@@ -106,32 +106,32 @@ variables! {
     Run("EVALSUITE_MODE", "`live`, `record` or `replay`", "`live`");
     /// grade the answers of an earlier run again, without calling agents
     Run("EVALSUITE_REGRADE", "`latest`, or the id of a run", "");
-    /// the tests `suite_check` probe their suites: print the findings, or fail because of them
+    /// whether the tests `suite_check` probe their suites, and print the findings or fail because of them
     Run("EVALSUITE_PROBE", "`off`, `warn` or `deny`", "`off`");
     /// directory of the recordings
     Run("EVALSUITE_CASSETTES", "a path", "`.evalsuite/cassettes` in the package");
-    /// file with variables, for those that the environment does not set
+    /// file with variables; the environment takes precedence
     Run("EVALSUITE_ENV_FILE", "path of a file of lines `NAME=value`", "");
     /// endpoint of the judge, compatible with OpenAI's chat completions
     Judge("EVALSUITE_JUDGE_URL", "an http or https URL, such as `http://localhost:8080/v1`", "`OPENAI_BASE_URL`, else OpenAI's if `OPENAI_API_KEY` is set");
-    /// model of the judge; together with an endpoint it makes the endpoint the judge
+    /// model of the judge; without it, the endpoint is not used
     Judge("EVALSUITE_JUDGE_MODEL", "a name that the endpoint knows", "");
     /// key of the endpoint
-    Judge("EVALSUITE_JUDGE_API_KEY", "a text", "`OPENAI_API_KEY`, if the endpoint is the one it belongs to");
+    Judge("EVALSUITE_JUDGE_API_KEY", "text", "`OPENAI_API_KEY`, if the endpoint is the one it belongs to");
     /// price of the model, for costs and budgets
-    Judge("EVALSUITE_JUDGE_PRICE", "US dollars per million tokens of input and of output, such as `0.15/0.60`", "costs are not known");
+    Judge("EVALSUITE_JUDGE_PRICE", "US dollars per million tokens of input and of output, such as `0.15/0.60`", "the cost is unknown");
     /// judges that are commands of the targets file, or functions; the majority decides
     Judge("EVALSUITE_JUDGE_TARGET", "names, separated by commas", "the judges of the macro");
-    /// time limit of a call of a judge
-    Judge("EVALSUITE_JUDGE_TIMEOUT_SECONDS", "a number of seconds above 0", "the value in the files");
-    /// temperature of the judge's model
-    Judge("EVALSUITE_JUDGE_TEMPERATURE", "a number from 0 to 2", "the value in the files, else 0");
-    /// number of judgements that follow a failing one, so that the majority decides
-    Judge("EVALSUITE_JUDGE_CONFIRM", "an even number from 0 to 10", "2");
+    /// time limit of one call of a judge, for graders that set none
+    Judge("EVALSUITE_JUDGE_TIMEOUT_SECONDS", "a number of seconds above 0", "120");
+    /// temperature of the judge's model, for graders that set none
+    Judge("EVALSUITE_JUDGE_TEMPERATURE", "a number from 0 to 2", "0");
+    /// number of judgements that follow a failing one, so that the majority decides; for graders without `confirm`
+    Judge("EVALSUITE_JUDGE_CONFIRM", "an even number from 0 to 10", "`judge_confirm` of the macro, else 2");
     /// endpoint of the judge, if `EVALSUITE_JUDGE_URL` names none
     Judge("OPENAI_BASE_URL", "a URL", "");
     /// key for that endpoint, and for no other
-    Judge("OPENAI_API_KEY", "a text", "");
+    Judge("OPENAI_API_KEY", "text", "");
     /// warnings about suites fail the build
     Build("EVALSUITE_DENY_WARNINGS", FLAG, "0");
     /// workspace of the trial
@@ -141,7 +141,7 @@ variables! {
     /// directory of the case
     Program("EVALSUITE_CASE_DIR", "an absolute path", "");
     /// id of the case
-    Program("EVALSUITE_CASE_ID", "a text", "");
+    Program("EVALSUITE_CASE_ID", "text", "");
     /// index of the trial
     Program("EVALSUITE_TRIAL", "an integer from 0", "");
     /// directory of the trial's records
@@ -155,7 +155,7 @@ variables! {
     /// the tests `suite_check` probe their suites and write the results to files
     Internal("EVALSUITE_PROBE_REQUEST", "an object as JSON", "");
     /// marks programs that end with the process that started them
-    Internal("EVALSUITE_PROCESS", "a text", "");
+    Internal("EVALSUITE_PROCESS", "text", "");
     /// directory of the suites that the tests of evalsuite load
     Internal("EVALSUITE_CORPUS", "a path", "");
     /// directory of the vectors that the tests of evalsuite read
@@ -187,7 +187,12 @@ fn suggestion(name: &str) -> String {
     let short = |name: &str| name.trim_start_matches(PREFIX).to_lowercase();
     let own: Vec<String> =
         settings.filter(|variable| variable.name.starts_with(PREFIX)).map(|variable| short(variable.name)).collect();
-    let nearest = suggest::nearest(&short(name), own.iter().map(String::as_str));
+    let mut nearest = suggest::nearest(&short(name), own.iter().map(String::as_str));
+    // The only longer name: without its unit, as in EVALSUITE_BUDGET.
+    let mut longer = own.iter().filter(|own| own.starts_with(&format!("{}_", short(name)))).map(String::as_str);
+    if let (true, Some(only), None) = (nearest.is_empty(), longer.next(), longer.next()) {
+        nearest.push(only);
+    }
     let names: Vec<String> = nearest.iter().map(|name| format!("{PREFIX}{}", name.to_uppercase())).collect();
     if names.is_empty() { String::new() } else { format!("; did you mean {}?", names.join(" or ")) }
 }
@@ -204,6 +209,9 @@ mod tests {
     fn an_unknown_variable_is_named_with_what_was_meant() {
         let expected = "EVALSUITE_TIMEOUT is not a variable of evalsuite; did you mean EVALSUITE_TIMEOUT_SECONDS?";
         assert_eq!(of(&["PATH", "EVALSUITE_TIMEOUT", "EVALSUITE_TRIALS"]), [expected]);
+        let without_unit = "EVALSUITE_BUDGET is not a variable of evalsuite; did you mean EVALSUITE_BUDGET_USD?";
+        assert_eq!(of(&["EVALSUITE_BUDGET"]), [without_unit]);
+        assert_eq!(of(&["EVALSUITE_JUDGE"]), ["EVALSUITE_JUDGE is not a variable of evalsuite"]);
         assert_eq!(of(&["EVALSUITE_XYZZY_PLUGH"]), ["EVALSUITE_XYZZY_PLUGH is not a variable of evalsuite"]);
     }
 

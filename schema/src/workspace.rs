@@ -126,7 +126,7 @@ pub struct ShortRepo {
     /// Commit, tag or branch.
     #[key(Text, "v1.2.0", default = "`HEAD`", codes(ConflictingKeys))]
     pub commit: Option<String>,
-    /// The same: with `commit`, both have to agree.
+    /// Another name of `commit`. If both are written, they have to be equal.
     #[key(Text, "v1.2.0", default = "`commit`", codes(ConflictingKeys))]
     pub base_commit: Option<String>,
     /// How many first parents to go back from there.

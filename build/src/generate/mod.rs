@@ -40,8 +40,8 @@ impl Generator {
         self
     }
 
-    /// The agent: a path or another expression, in the scope of the `include!`. By default the function called like the
-    /// suite's `agent_name`, or, if it has none, `agent`.
+    /// The agent: a path or another expression, in the scope of the `include!`. By default, the function
+    /// with the name of the suite's `agent_name`, else `agent`.
     pub fn agent(self, expression: impl Into<String>) -> Self {
         self.with_expression(expression, |binding, agent| binding.agent = Agent::Expression(Box::new(agent)))
     }
@@ -76,7 +76,7 @@ impl Generator {
         self
     }
 
-    /// A grader with a name of its own.
+    /// A grader under another name.
     pub fn grader(self, name: impl Into<String>, expression: impl Into<String>) -> Self {
         self.with_named(name, expression, |binding| &mut binding.graders)
     }
@@ -86,13 +86,13 @@ impl Generator {
         self.with_expression(expression, |binding, judge| binding.judge = Some(Judge::Expression(Box::new(judge))))
     }
 
-    /// A judge under the name that graders write as `target`.
+    /// A named judge. A grader selects it with `target`.
     pub fn named_judge(self, name: impl Into<String>, expression: impl Into<String>) -> Self {
         self.with_named(name, expression, |binding| &mut binding.judges)
     }
 
     /// The judges of graders that name none, by their names: those of [`named_judge`](Self::named_judge), or commands of a targets
-    /// file. Of several the majority decides.
+    /// file. With several, the majority decides.
     pub fn default_judges<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
         self.with(|binding| binding.judge = Some(Judge::Named(literals(names).collect())))
     }
@@ -153,7 +153,7 @@ impl Generator {
         self.with(|binding| binding.deny_warnings = true)
     }
 
-    /// Leaves out warnings with these names.
+    /// Hides warnings with these names.
     pub fn allow<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
         self.with(|binding| binding.allow.extend(literals(names)))
     }

@@ -66,7 +66,7 @@ arguments! {
     }
     "agents" => agents: Vec<NamedExpr> = Vec::new(), argument_values::map, {
         value: "names and paths", default: "",
-        doc: "One agent per target, before `agent`.",
+        doc: "One agent per target; these take precedence over `agent`.",
         example: "agents = { \"small\" => small_agent, \"large\" => large_agent }"
     }
     "graders" => graders: Vec<NamedExpr> = Vec::new(), |input, _, problems| argument_values::graders(input, problems), {
@@ -76,12 +76,12 @@ arguments! {
     }
     "judge" => judge: Option<Judge> = None, |input, _, problems| argument_values::judge(input, problems).map(Some), {
         value: "path or expression, name, or list of names", default: "",
-        doc: "The judge of graders that name none. A name is one of `judges` or of a targets file; of several, the majority decides.",
+        doc: "The judge of graders that name none. A name is one of `judges` or of a targets file; with several, the majority decides.",
         example: "judge = my_judge"
     }
     "judges" => judges: Vec<NamedExpr> = Vec::new(), argument_values::map, {
         value: "names and paths", default: "",
-        doc: "Judges by the names that graders write as `target`.",
+        doc: "Named judges. A grader selects one with `target`.",
         example: "judges = { \"strict\" => strict_judge }"
     }
     "judge_confirm" => judge_confirm: Option<LitInt> = None, |input, _, _| argument_values::number(input).map(Some), {

@@ -1,4 +1,4 @@
-//! Commands: a line for the shell, or a program and its arguments.
+//! Commands: a command line for the shell, or a program and its arguments.
 
 use std::path::{Path, PathBuf};
 

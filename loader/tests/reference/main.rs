@@ -15,7 +15,7 @@ const PAGES: &[Page] = &[
     Page {
         file: "eval-file.md",
         title: "The eval file",
-        intro: "`EVAL.yaml` (or `EVAL.yml`, `x.eval.yaml`) says what the cases of a suite share, and where they are.",
+        intro: "`EVAL.yaml` (or `EVAL.yml`, `x.eval.yaml`) contains what the cases of a suite share, and where they are.",
         tables: &["eval-file", "suite-execution", "trials", "suite-target", "suite-requires", "preprocessor"],
     },
     Page {

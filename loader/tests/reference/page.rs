@@ -192,7 +192,7 @@ fn show(value: &Type) -> String {
         }
         Type::File => "path of a file".to_owned(),
         Type::Directory => "path of a directory".to_owned(),
-        Type::Command => "line for the shell, or list of program and arguments".to_owned(),
+        Type::Command => "command line for the shell, or list of program and arguments".to_owned(),
         Type::Arguments => "list of program and arguments".to_owned(),
         Type::Data => "mapping of anything".to_owned(),
         Type::List(of) => format!("list of: {}", show(of)),
@@ -218,14 +218,14 @@ pub(crate) fn placeholders() -> String {
     };
     format!(
         "# Placeholders\n\nNames in braces that are filled with values of a trial. Since 0.1.\n\n\
-         ## Environment variables\n\n`${{{{ NAME }}}}` in the text of a suite's files is the environment variable of this name \
-         when a trial starts; [E073](diagnostics.md#e073-unset-variable) without it. The tasks layout has none. Ids, paths and other \
-         values that are needed while the suite compiles are written out: \
-         [E027](diagnostics.md#e027-interpolation-not-allowed).\n\n\
-         ## Commands of a targets file\n\n{}\nAn unknown name in capitals is \
+         ## Environment variables\n\nWhen a trial starts, `${{{{ NAME }}}}` in a text of a suite's files is replaced by the \
+         environment variable of this name. An unset variable is the error [E073](diagnostics.md#e073-unset-variable). Ids, paths and \
+         other values that are needed at compile time cannot contain it: [E027](diagnostics.md#e027-interpolation-not-allowed). The \
+         tasks layout does not have these placeholders.\n\n\
+         ## Commands of a targets file\n\n{}\nAn unknown name in capitals is the error \
          [E072](diagnostics.md#e072-unknown-placeholder).\n\n\
          ## Commands of hooks\n\n{}\n## Prompts of judges\n\n{}\nA prompt with `{{{{ output }}}}` is sent as it is.\n\n\
-         ## Prompts of aggregators\n\n{}\nAn unknown name in double braces is left as it is: \
+         ## Prompts of aggregators\n\n{}\nAn unknown name in double braces stays unchanged, with the warning \
          [W007](diagnostics.md#w007-unknown-template-variable).\n",
         rows("{", "}", OF_COMMANDS),
         rows("{{ ", " }}", OF_HOOKS),

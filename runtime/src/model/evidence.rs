@@ -148,7 +148,7 @@ impl Evidence<'_> {
         Self { transformed: Some(answer.into()), ..self.clone() }
     }
 
-    /// The answer: the text of the last assistant message; empty without one. A grader with a `transform` sees what that makes of it.
+    /// The answer: the text of the last assistant message; empty without one. A grader with a `transform` gets the transformed text.
     pub fn answer(&self) -> &str {
         self.transformed.as_deref().unwrap_or(&self.facts.answer)
     }

@@ -49,7 +49,7 @@ fn the_page_about_protocols_is_that_of_the_schemas() {
 #[test]
 fn the_page_about_variables_is_that_of_the_table() {
     let mut page =
-        "# Environment variables\n\nThey take precedence over the files of a suite and over the macro. An empty value counts as unset. A variable that starts with `EVALSUITE_` and is \
+        "# Environment variables\n\nThey take precedence over the files of a suite and over the macro, except where the table says otherwise. An empty value counts as unset. A variable that starts with `EVALSUITE_` and is \
                     not listed here is an error.\n\n"
             .to_owned();
     for (topic, heading) in [
@@ -69,7 +69,7 @@ fn the_page_about_variables_is_that_of_the_table() {
     }
     page.push_str(
         "`EVALSUITE_TRIALS` sets the number of trials, not how they decide: in a suite of kind `capability` one passed trial \
-         passes the case, so that more trials make it *easier*. [Trials](../runs.md#trials) lists the alternatives.\n",
+         passes the case, so more trials make the case *easier*. [Trials](../runs.md#trials) lists the alternatives.\n",
     );
     compare("variables.md", &page);
 }

@@ -34,6 +34,6 @@ impl JsonSchema {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
 pub struct ContainsJson {
     /// The schema, of draft 6, 7, 2019-09 or 2020-12: a JSON or YAML file, or the schema itself.
-    #[key(SCHEMA, "./refund.schema.json", default = "any object will do", codes(InvalidJsonSchema), by_hand)]
+    #[key(SCHEMA, "./refund.schema.json", default = "any object passes", codes(InvalidJsonSchema), by_hand)]
     pub schema: Option<JsonSchema>,
 }

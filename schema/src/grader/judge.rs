@@ -123,7 +123,7 @@ pub struct JudgeSettings {
     /// Temperature.
     #[key(Number(&TEMPERATURE), "0.5", default = "`EVALSUITE_JUDGE_TEMPERATURE`, else 0")]
     pub temperature: Option<f64>,
-    /// How many steps a judge that acts may take.
+    /// Maximum number of steps of a judge that is an agent.
     #[key(Integer(1, 50), "5", old("maxSteps"), default = "10")]
     pub max_steps: Option<u32>,
     /// Time limit of one call.
@@ -188,7 +188,7 @@ pub struct Criterion {
     #[key(Text, "Is polite.", codes(InvalidRubric))]
     pub outcome: Option<String>,
     /// `correctness`: the answer has to satisfy the outcome. `contradiction`: the answer must not make a claim that is incompatible with
-    /// the outcome; leaving it out passes. Judges are told.
+    /// the outcome; an answer that does not mention it passes. The prompt of the judge says so.
     #[key(Choice(Operator::WORDS), "contradiction", default = "`correctness`", codes(SettingConflict))]
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub operator: Operator,

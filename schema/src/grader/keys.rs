@@ -28,7 +28,7 @@ pub struct Template;
 #[keys(by_hand)]
 #[also(negate: Boolean, "true", "Whether the result is inverted.", default = "`false`")]
 #[also(transform: List(&OneOf(&[Choice(StepWord::WORDS), Object(ObjectStep::TABLE)])), "[trim, {json: total}]",
-    "Steps that change the answer before the grader sees it, in order: `trim` removes white space around it, `lowercase` and `uppercase` change its letters, `{json: PATH}` takes a value of an answer in JSON, `{replace: PATTERN, with: TEXT}` replaces what matches. Graders that do not look at the answer are not concerned.",
+    "Steps that change the answer before the grader sees it, in order: `trim` removes white space around it, `lowercase` and `uppercase` change its letters, `{json: PATH}` takes a value of an answer in JSON, `{replace: PATTERN, with: TEXT}` replaces what matches. They do not affect graders that do not look at the answer.",
     default = "the answer as it is")]
 struct Changes;
 
@@ -50,10 +50,10 @@ struct CommonKeys {
         required, codes(MissingGraderSetting, UnknownGrader, RemovedGraderType, DeprecatedKey))]
     #[also(name: Literal, "amount", "Name in results, unique in the case.", default = "made from the type and its settings",
         codes(RepeatedGraderName))]
-    #[also(weight: Number(&NOT_NEGATIVE), "2", "Share in the weighted mean of the trial; 0 is shown and not counted.",
+    #[also(weight: Number(&NOT_NEGATIVE), "2", "Share in the weighted mean of the trial; with 0, the result is shown but not counted.",
         default = "1; plain texts together: their number", codes(InvalidWeight, ZeroTotalWeight))]
     #[also(required: OneOf(&[Boolean, Number(&PASS_MARK)]), "true",
-        "Whether the trial fails if this grader does not pass. A number is an old way to write `min_score`, too.",
+        "Whether the trial fails if this grader does not pass. A number is an old spelling of `true` with this `min_score`.",
         default = "`false`", codes(DeprecatedValue, ConflictingKeys))]
     #[also(min_score: Number(&PASS_MARK), "0.9", "Pass mark: lowest score of a passing verdict.",
         default = "0.8; in the tasks layout 1")]

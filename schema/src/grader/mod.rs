@@ -70,13 +70,13 @@ macro_rules! built_in_graders {
             /// The answer is one JSON value.
             IsJson = "is-json", Code, json_graders::is_json, r#"{ type: is-json }"#;
             /// The answer contains a JSON object, between any other text. With `schema`, one of its objects conforms to it, as with
-            /// `json-schema`, which also says how schemas are checked and which feature they need. An object inside an object is not looked at by
-            /// itself.
+            /// `json-schema`, which also describes how schemas are checked and which feature they need. An object inside an object is not
+            /// checked separately.
             ContainsJson(ContainsJson) = "contains-json", Code, json_graders::contains_json, r#"{ type: contains-json, schema: ./refund.schema.json }"#;
             /// The answer, without code fences, is JSON that conforms to a JSON Schema. The schema is checked at compile time: misspelled
             /// keywords, invalid patterns, references out of the file and reference cycles are reported with their location. `format` is
             /// enforced in all drafts, and nothing is ever fetched. The validator takes a while to compile and is therefore a feature: `cargo
-            /// add --dev evalsuite --features json-schema`. Without it, the generated test `suite_check` reports that the feature is missing.
+            /// add --dev evalsuite --features json-schema`. Without the feature, the grader is a compile error.
             JsonSchema(JsonSchema) = "json-schema", Code, json_schema::grade, r#"{ type: json-schema, schema: ./refund.schema.json }"#;
             /// The duration is at most `threshold`.
             Latency(Latency) = "latency", Code, metric_graders::latency, r#"{ type: latency, threshold: 5000 }"#;
@@ -89,7 +89,7 @@ macro_rules! built_in_graders {
             /// The agent called the expected tools. In names of tools `*` matches any characters and `?` one. A transcript without tool calls
             /// is judged only if the agent reports that it is complete.
             ToolTrajectory(ToolTrajectory) = "tool-trajectory", Code, tool_trajectory::grade, r#"{ type: tool-trajectory, mode: in_order, expected: [{ tool: find_order, args: { id: 1182 } }, { tool: refund }] }"#;
-            /// The agent used a skill, or left it alone.
+            /// The agent used a skill, or did not use it.
             SkillTrigger(SkillTrigger) = "skill-trigger", Code, skill_trigger::grade, r#"{ type: skill-trigger, skill: refunds, should_trigger: false }"#;
             /// Fields of a JSON answer match the reference answer.
             FieldAccuracy(FieldAccuracy) = "field-accuracy", Code, field_accuracy::grade, r#"{ type: field-accuracy, fields: [{ path: total, match: numeric_tolerance, tolerance: 0.01 }] }"#;
@@ -122,7 +122,7 @@ pub struct Grader {
     pub name: String,
     /// Where the entry is.
     pub location: Location,
-    /// Share in the weighted mean, at least 0; 0 is shown and not counted.
+    /// Share in the weighted mean, at least 0; with 0, the result is shown but not counted.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub weight: f64,
     /// Whether the trial fails if this grader does not pass.

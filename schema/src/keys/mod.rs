@@ -132,7 +132,7 @@ pub enum Type {
     File,
     /// Path of a directory.
     Directory,
-    /// A line for the shell, or a list of program and arguments.
+    /// A command line for the shell, or a list of program and arguments.
     Command,
     /// A list of program and arguments.
     Arguments,
