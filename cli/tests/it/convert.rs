@@ -26,6 +26,17 @@ fn a_configuration_becomes_a_suite_that_is_checked() {
 }
 
 #[test]
+fn a_suite_is_named_after_the_directory_of_its_configuration() {
+    let package = Package::new(&[("riddles/promptfooconfig.yaml", CONFIGURATION)]);
+    for (directory, source) in [("riddles", "promptfooconfig.yaml"), ("riddles", "."), (".", "riddles")] {
+        let output = package.run_in(directory, &["convert", source, "out", "--force"]);
+        assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+        let suite = std::fs::read_to_string(package.root().join(directory).join("out/EVAL.yaml")).unwrap();
+        assert!(suite.starts_with("name: riddles\n"), "{source}: {suite}");
+    }
+}
+
+#[test]
 fn nothing_is_overwritten_without_force() {
     let package = Package::new(&[("promptfooconfig.yaml", CONFIGURATION), ("suites/words/EVAL.yaml", "mine")]);
     let output = package.run(&["convert", ".", "suites/words"]);

@@ -38,8 +38,9 @@ impl SuiteSettings {
     pub(super) fn new(file: &Path) -> Self {
         let stem = slug(&file.file_stem().unwrap_or_default().to_string_lossy());
         let stem = stem.strip_prefix("promptfooconfig").unwrap_or(&stem).trim_start_matches('-');
-        let directory = file.parent().and_then(|parent| parent.canonicalize().ok());
-        let directory = directory.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        // The parent of a name without a directory is empty.
+        let file = file.canonicalize().unwrap_or_default();
+        let directory = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let name = suite_name(if stem.is_empty() { &directory } else { stem });
         Self { name: if name.is_empty() { "suite".to_owned() } else { name }, ..Self::default() }
     }
