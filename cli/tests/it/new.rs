@@ -309,6 +309,20 @@ fn cases_are_added_in_the_layout_of_the_suite() {
 }
 
 #[test]
+fn a_case_is_added_to_the_case_directories_of_any_suite() {
+    for suite_json in [None, Some(r#"{"name": "shop", "agent_name": "agent"}"#)] {
+        let package = package();
+        package.write("suites/shop/cases/refund/case.yaml", "input: Refund!\ncriteria: Refunds.\n");
+        if let Some(text) = suite_json {
+            package.write("suites/shop/suite.json", text);
+        }
+        let output = package.run(&["new", "case", "late", "--input", "Late!", "--contains", "sorry"]);
+        let created = "created suites/shop/cases/late/case.yaml\n";
+        assert_eq!((output.code, output.out.as_str()), (0, created), "{}", output.err);
+    }
+}
+
+#[test]
 fn a_case_says_what_is_missing() {
     let package = package();
     let output = package.run(&["new", "case", "late"]);

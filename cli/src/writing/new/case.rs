@@ -35,7 +35,7 @@ pub(super) fn write(arguments: &NewCase) -> Result<()> {
     } else if suite.has_tasks {
         changes.create(suite.path.join(format!("tasks/{id}.json")), task(&id, &input, &check));
     } else {
-        changes.create(suite.path.join(format!("cases/{id}/case.yaml")), case(&input, &check));
+        changes.create(suite.cases.join(format!("{id}/case.yaml")), case(&input, &check));
     }
     changes.write(arguments.force)
 }

@@ -46,9 +46,11 @@ impl PackageHere {
         if !path.is_dir() || !suite_search::below(&path).suites.contains(&path) {
             return Err(CliError::new(format!("{} is not the directory of a suite", self.shown(&path))));
         }
-        let has_tasks = path.join("suite.json").is_file();
-        let is_skill = suite_files(&path)?.is_empty() && is_skill(&path);
-        Ok(Suite { entry: self.shown(&path), has_tasks, is_skill, path })
+        let has_tasks = path.join("suite.json").is_file() && !path.join("cases").is_dir();
+        let has_no_file = suite_files(&path)?.is_empty();
+        let is_skill = has_no_file && is_skill(&path);
+        let cases = if has_no_file { path.clone() } else { path.join("cases") };
+        Ok(Suite { entry: self.shown(&path), has_tasks, is_skill, cases, path })
     }
 
     fn shown(&self, path: &Path) -> String {
@@ -71,6 +73,8 @@ pub(super) struct Suite {
     pub(super) has_tasks: bool,
     /// Whether it is an Agent Skill.
     pub(super) is_skill: bool,
+    /// The directory of its case directories, in the cases layout.
+    pub(super) cases: PathBuf,
 }
 
 /// Refuses a name that cannot be a file and part of a test's name.
