@@ -48,7 +48,7 @@ pub(crate) struct NewSuite {
     pub(crate) editor: bool,
     /// Do not add `debug = false` for dependencies to the dev profile in Cargo.toml of the workspace
     ///
-    /// Without debug information of dependencies, test programs have a third of the size, and builds take less time. An existing setting of
+    /// Without debug information of dependencies, test programs are a third of the size, and builds take less time. An existing setting of
     /// `debug` is never changed.
     #[arg(long)]
     pub(crate) keep_debug_info: bool,

@@ -159,13 +159,13 @@ pub(crate) struct Calibrate {
     pub(crate) format: OutputFormat,
 }
 
-/// Find cases that pass without work and graders that say nothing, without calling agents
+/// Find cases that pass without work and graders that decide nothing, without calling agents
 ///
 /// Builds the tests and grades made-up results with the graders of each case: an empty answer, the prompt, a refusal, a list of all expected
 /// texts, a call of every tool, the reference, and the reference with one thing broken. Prints the findings with the floor and the ceiling of
-/// each suite: a pass rate says something only between the two. Stores the results in `.evalsuite/probe` of the package; cases that have not
-/// changed are not graded again, unless a grader is in Rust. Judges are asked only with `--judge`. Exit status: 0 if nothing is found, 1 if
-/// something is found, 2 if the tests cannot be built or a suite cannot be probed.
+/// each suite: only a pass rate between the two says something about the agent. Stores the results in `.evalsuite/probe` of the package;
+/// cases that have not changed are not graded again, unless a grader is in Rust. Judges are asked only with `--judge`. Exit status: 0 without
+/// findings, 1 with findings, 2 if the tests cannot be built or a suite cannot be probed.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = super::help::examples("probe"))]
 pub(crate) struct Probe {
