@@ -56,10 +56,6 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     let question = Question { text: "Name of the suite", argument: "NAME", default: Some("basics") };
     let name = question.answer(arguments.name.as_deref())?;
     check_name(&name)?;
-    if name.contains(|c: char| c.is_ascii_uppercase()) {
-        let message = format!("`{name}` is not a valid name of a suite: it has capital letters");
-        return Err(CliError::with_help(message, format!("write `{}`", name.to_ascii_lowercase())));
-    }
     let source = match &arguments.crates {
         Some(directory) => CrateSource::Clone(suite_request::absolute(directory)?),
         None => CrateSource::of_this_program(),
@@ -87,8 +83,8 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
             }
             LayoutName::Tasks => (suite_path, TASKS, include_str!("../../../assets/new/suite_test.rs.txt")),
             LayoutName::Skill => {
-                cases = ["unrelated", "needed"];
                 check_skill_name(&name)?;
+                cases = ["unrelated", "needed"];
                 (skill_path, SKILL, include_str!("../../../assets/new/skill_test.rs.txt"))
             }
         };
@@ -190,13 +186,14 @@ fn skill_path(root: &Path, name: &str) -> String {
 
 /// Refuses a name that an eval file cannot have.
 fn check_eval_name(name: &str) -> Result<()> {
-    if name.len() <= LONGEST_NAME && !name.contains(|c: char| c.is_ascii_uppercase()) {
+    let is_short = name.len() <= LONGEST_NAME;
+    if is_short && !name.contains(|c: char| c.is_ascii_uppercase()) {
         return Ok(());
     }
     let message = format!(
         "`{name}` is not a valid name of a suite of cases: use at most {LONGEST_NAME} characters out of a-z, 0-9, `-` and `_`"
     );
-    Err(CliError::new(message))
+    Err(CliError::with_suggestion(message, is_short.then(|| format!("write `{}`", name.to_ascii_lowercase()))))
 }
 
 /// Refuses a name that agents do not accept as that of a skill.
