@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use evalsuite_records::record::{
     CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, ReasonCode, Verdict,
 };
-use evalsuite_schema::{Grader, Layout};
+use evalsuite_schema::{Grader, Layout, Object};
 
 use crate::judge::repeated_calls::JudgeFailure;
 use crate::model::score::{Score, ScoreState};
+use crate::model::value_depth::{MOST_LEVELS, replace_too_deep};
 use crate::platform::excerpt::last_chars;
 
 /// Characters shown of what a command that crashed wrote to standard error.
@@ -79,10 +80,11 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, layout: Layou
     record.code = code;
     record.command = command;
     let crash = if grader.negate { crash(&record) } else { None };
-    let not_finite = remove_not_finite(&mut record.metrics);
+    let too_deep = replace_deep_details(&mut record.details);
+    let unwritable = remove_not_finite(&mut record.metrics).or(too_deep);
     match score.state {
         ScoreState::Error(message) => record.error = Some(message),
-        ScoreState::Decided(_) | ScoreState::Undecided(_) if not_finite.is_some() => record.error = not_finite,
+        ScoreState::Decided(_) | ScoreState::Undecided(_) if unwritable.is_some() => record.error = unwritable,
         ScoreState::Undecided(reason) => {
             record.state = GraderState::Undecided;
             record.rationale.get_or_insert(reason);
@@ -132,6 +134,12 @@ fn remove_not_finite(metrics: &mut BTreeMap<String, f64>) -> Option<String> {
     Some(problem)
 }
 
+/// Replaces details that records cannot hold, and returns what is wrong with them.
+fn replace_deep_details(details: &mut Option<Object>) -> Option<String> {
+    let found = replace_too_deep(details.iter_mut().flat_map(Object::values_mut));
+    found.then(|| format!("a value in `details` has more than {MOST_LEVELS} levels of lists and objects"))
+}
+
 fn negate(record: &mut GraderRecord, value: f64, verdict: Verdict) {
     let value = 1.0 - value;
     record.negated = true;
@@ -164,7 +172,7 @@ fn explain(record: &mut GraderRecord) {
 #[cfg(test)]
 mod tests {
     use evalsuite_records::record::Assertion;
-    use evalsuite_schema::{GraderConfig, Location};
+    use evalsuite_schema::{GraderConfig, Location, Value};
 
     use super::*;
 
@@ -243,6 +251,20 @@ mod tests {
             assert_eq!(record.error, Some(format!("the metric `recall` is {value}, not a finite number")));
             assert_eq!(record.metrics.keys().collect::<Vec<_>>(), ["precision"]);
         }
+    }
+
+    #[test]
+    fn details_that_are_too_deep_are_an_error() {
+        let nested = |levels| (0..levels).fold(Value::Null, |value, _| Value::from([value]));
+        let record_with = |levels| {
+            let score = Score::new(1.0).with_detail("tree", nested(levels));
+            grader_record(&grader(|_| ()), score.into(), Layout::Cases)
+        };
+        assert_eq!(record_with(MOST_LEVELS).state, GraderState::Decided);
+        let record = record_with(MOST_LEVELS + 1);
+        let problem = "a value in `details` has more than 100 levels of lists and objects";
+        assert_eq!((record.state, record.error.as_deref()), (GraderState::Error, Some(problem)));
+        assert_eq!(record.details.unwrap()["tree"], "(more than 100 levels)");
     }
 
     proptest::proptest! {

@@ -24,3 +24,4 @@ pub(crate) mod score;
 pub(crate) mod suite;
 pub(crate) mod suite_location;
 pub(crate) mod trial;
+pub(crate) mod value_depth;

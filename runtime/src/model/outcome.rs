@@ -7,6 +7,7 @@ use std::time::Duration;
 use evalsuite_records::record::{Usage, duration, milliseconds};
 use evalsuite_schema::{Message, Object, Value};
 
+use crate::model::value_depth::{replace_too_deep, values_of};
 use crate::platform::accessors::{getters, setters};
 use crate::platform::error_chain::{chain, chain_text};
 
@@ -79,6 +80,12 @@ impl Outcome {
             metadata: reported.metadata,
             ..self
         }
+    }
+
+    /// Replaces values that no record can hold; returns whether there were any.
+    pub(crate) fn replace_too_deep(&mut self) -> bool {
+        let messages = self.messages.iter_mut().flatten().flat_map(values_of);
+        replace_too_deep(self.state.values_mut().chain(self.metadata.values_mut()).chain(messages))
     }
 
     /// Why the outcome cannot be used: a number in it is invalid.

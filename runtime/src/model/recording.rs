@@ -5,6 +5,7 @@ use evalsuite_schema::{Message, Role, ToolCall};
 
 use crate::model::captured_spans::Captured;
 use crate::model::outcome::{Outcome, is_amount};
+use crate::model::value_depth::{replace_too_deep, values_of};
 
 /// What an agent has reported through its [`Trial`](crate::Trial).
 #[derive(Debug, Clone, Default)]
@@ -38,6 +39,13 @@ impl Recording {
     /// Whether the agent recorded its messages itself, even if there are none.
     pub(crate) fn has_messages(&self) -> bool {
         self.complete || !self.messages.is_empty()
+    }
+
+    /// Replaces values that no record can hold; returns whether there were any.
+    pub(crate) fn replace_too_deep(&mut self) -> bool {
+        let messages = self.messages.iter_mut().chain(self.captured.messages.iter_mut().flatten());
+        let in_messages = replace_too_deep(messages.flat_map(values_of));
+        self.outcome.replace_too_deep() || in_messages
     }
 
     /// Adds a call to the assistant message before it, or to a new one if there is none.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use evalsuite::record::{Mode, ReasonCode, Stage};
 use evalsuite::{
-    AgentError, CaseReport, CliAgents, Content, Evals, Message, Outcome, Part, PathRef, Role, Status, Trial,
+    AgentError, CaseReport, CliAgents, Content, Evals, Message, Outcome, Part, PathRef, Role, Status, ToolCall, Trial,
 };
 use evalsuite_schema::json::{Value, json};
 
@@ -210,4 +210,44 @@ fn an_image_that_is_too_large_breaks_the_grader() {
     let reason = case.record().reason.as_ref().unwrap();
     assert_eq!((reason.code, asked), (ReasonCode::GraderError, 0), "{case}");
     assert!(reason.message.contains("a.png` of the answer has 3221225472 bytes, more than 20971520"), "{case}");
+}
+
+/// A value with this many lists around a number.
+fn nested(levels: usize) -> Value {
+    (0..levels).fold(json!(1), |value, _| json!([value]))
+}
+
+#[test]
+fn a_value_that_no_record_can_hold_is_an_error_with_a_record() {
+    let reports: [fn(&Trial<'_>, Value); 4] = [
+        |trial, value| trial.set_state("tree", value),
+        |trial, value| trial.set_metadata("tree", value),
+        |trial, value| trial.tool_call(ToolCall::new("parse").with_output(value)),
+        |trial, value| trial.message(Message::new(Role::Assistant, Content::Data(value))),
+    ];
+    for report in reports {
+        for (levels, ends_well) in [(100, true), (101, true), (1000, true), (1000, false)] {
+            let agent = move |trial: &mut Trial<'_>| {
+                report(trial, nested(levels));
+                if ends_well { Ok("done") } else { Err("no".to_owned()) }
+            };
+            let package = Package::new();
+            let cases = [case_json("a", json!([contains("done")]), json!({}))];
+            let evals = Evals::new(suite("cases", "mixed", package.path(), &cases)).with_agent(agent);
+            let case = only(&run(&evals, &package.path().join("out"))).clone();
+            let reason = case.record().reason.as_ref().map_or("", |reason| &reason.message);
+            match (levels, ends_well) {
+                (100, _) => assert_eq!(case.status(), Status::Passed, "{case}"),
+                (_, true) => {
+                    assert!(reason.contains("a value with more than 100 levels of lists and objects"), "{case}")
+                }
+                (_, false) => assert_eq!(reason, "no", "{case}"),
+            }
+            for file in ["result.json", "trajectory.json"] {
+                let text = fs::read(case.directory().join("trial-000").join(file)).unwrap();
+                let read = serde_json::from_slice::<serde_json::Value>(&text);
+                assert!(read.is_ok(), "{levels} levels: {file}: {read:?}");
+            }
+        }
+    }
 }

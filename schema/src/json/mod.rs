@@ -89,7 +89,7 @@ pub fn from_value<T: DeserializeOwned>(value: impl Into<Value>) -> Result<T> {
 ///
 /// If the data is not JSON, such as a map whose keys are objects.
 pub fn to_value<T: Serialize>(data: T) -> Result<Value> {
-    from_str(&to_string(&data)?)
+    Reader::new(&to_string(&data)?).of_any_depth().only_value()
 }
 
 /// Data as JSON in one line.

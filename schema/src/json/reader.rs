@@ -24,6 +24,8 @@ pub struct Reader<'de> {
     bytes: &'de [u8],
     at: usize,
     depth: u32,
+    /// Depth that is an error.
+    too_deep: u32,
     /// Whether the text is not JSON. Other errors are those of the type that is decoded.
     is_invalid: bool,
 }
@@ -31,7 +33,13 @@ pub struct Reader<'de> {
 impl<'de> Reader<'de> {
     /// A reader at the start of a text.
     pub fn new(text: &'de str) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0, depth: 0, is_invalid: false }
+        Self { text, bytes: text.as_bytes(), at: 0, depth: 0, too_deep: MAX_DEPTH, is_invalid: false }
+    }
+
+    /// Reads a document of any depth: the text of data that this process holds anyway.
+    pub(super) fn of_any_depth(mut self) -> Self {
+        self.too_deep = u32::MAX;
+        self
     }
 
     /// Decodes the value that comes next, and leaves the rest of the text unread.
@@ -213,7 +221,7 @@ impl<'de> Reader<'de> {
     fn open(&mut self) -> Result<()> {
         self.at += 1;
         self.depth += 1;
-        if self.depth == MAX_DEPTH { Err(self.invalid()) } else { Ok(()) }
+        if self.depth == self.too_deep { Err(self.invalid()) } else { Ok(()) }
     }
 
     /// Ends a list or an object, whose visitor has seen everything or not.

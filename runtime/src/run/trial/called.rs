@@ -16,6 +16,7 @@ use crate::model::messages::{named_files, prompt};
 use crate::model::outcome::{AgentError, Outcome};
 use crate::model::recording::Recording;
 use crate::model::trial as api;
+use crate::model::value_depth::MOST_LEVELS;
 use crate::platform::async_runtime::TaskCount;
 use crate::platform::clock::timestamp;
 use crate::platform::isolated_call::{Ended, call_within};
@@ -154,15 +155,21 @@ type CallResult = (Result<Outcome, EarlyEnd>, Recording, Vec<Note>);
 
 /// Calls the agent within its limit. `turn` is the index of the turn in a conversation.
 fn call(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>) -> CallResult {
-    let (result, recording, notes) = match &prepared.agent {
+    let (result, mut recording, notes) = match &prepared.agent {
         Agent::Rust(agent) => call_function(prepared, input, turn, agent),
         Agent::Command(command) => call_command(prepared, input, turn, command),
         Agent::Recorded => {
             (Err(failed("no agent is called in this mode".to_owned())), Recording::default(), Vec::new())
         }
     };
+    let is_too_deep = recording.replace_too_deep();
     let result = result.and_then(|outcome| {
-        let outcome = outcome.or_reported(recording.outcome.clone());
+        let mut outcome = outcome.or_reported(recording.outcome.clone());
+        if outcome.replace_too_deep() || is_too_deep {
+            let message =
+                format!("the agent reported a value with more than {MOST_LEVELS} levels of lists and objects");
+            return Err(failed(message));
+        }
         outcome.defect().map_or(Ok(outcome), |defect| Err(failed(defect)))
     });
     (result, recording, notes)
