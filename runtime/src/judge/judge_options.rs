@@ -77,18 +77,26 @@ impl Endpoint {
             return url.map_or(Ok(None), |_| Err("EVALSUITE_JUDGE_URL is set without EVALSUITE_JUDGE_MODEL".into()));
         };
         let own = openai_url.or_else(|| openai_key.is_some().then(|| OPENAI.to_owned()));
-        let address = url.or_else(|| own.clone()).ok_or("EVALSUITE_JUDGE_MODEL is set without EVALSUITE_JUDGE_URL")?;
-        let address = with_path_end(&address, "");
+        let name = if url.is_some() { "EVALSUITE_JUDGE_URL" } else { "OPENAI_BASE_URL" };
+        let written = url.or_else(|| own.clone()).ok_or("EVALSUITE_JUDGE_MODEL is set without EVALSUITE_JUDGE_URL")?;
+        let address = with_path_end(&written, "");
         if !["http://", "https://"].iter().any(|scheme| address.starts_with(scheme)) {
-            let shown = without_credentials(&address);
-            return Err(format!("EVALSUITE_JUDGE_URL is `{shown}`, not the URL of a service (http:// or https://)"));
+            let shown = without_credentials(&written);
+            return Err(format!("{name} is `{shown}`, not the URL of a service (http:// or https://)"));
         }
         if has_user(&address) {
-            return Err("EVALSUITE_JUDGE_URL contains a user name or password: set EVALSUITE_JUDGE_API_KEY".into());
+            return Err(format!("{name} contains a user name or password: set EVALSUITE_JUDGE_API_KEY"));
         }
         let is_theirs = own.is_some_and(|own| with_path_end(&own, "") == address);
-        let key = key.or_else(|| openai_key.filter(|_| is_theirs)).map(Secret);
-        Ok(Some(Self { url: address, model, key, price }))
+        let [own_name, their_name] = KEYS;
+        let (name, key) = match key {
+            Some(_) => (own_name, key),
+            None => (their_name, openai_key.filter(|_| is_theirs)),
+        };
+        if key.as_ref().is_some_and(|key| key.contains(|character: char| !(' '..='~').contains(&character))) {
+            return Err(format!("{name} contains a line break or another character that HTTP headers cannot hold"));
+        }
+        Ok(Some(Self { url: address, model, key: key.map(Secret), price }))
     }
 }
 
@@ -138,7 +146,24 @@ mod tests {
             ),
             (
                 EndpointVariables { model: text("m"), url: text("http://a:b@x"), ..EndpointVariables::default() },
-                "password",
+                "EVALSUITE_JUDGE_URL contains a user name or password",
+            ),
+            (
+                EndpointVariables { model: text("m"), url: text("http://"), ..EndpointVariables::default() },
+                "EVALSUITE_JUDGE_URL is `http://`",
+            ),
+            (
+                EndpointVariables { model: text("m"), openai_url: text("localhost:1"), ..EndpointVariables::default() },
+                "OPENAI_BASE_URL is `localhost:1`",
+            ),
+            (
+                EndpointVariables {
+                    model: text("m"),
+                    url: text("http://x"),
+                    key: text("a:b\n"),
+                    ..EndpointVariables::default()
+                },
+                "EVALSUITE_JUDGE_API_KEY contains a line break",
             ),
         ] {
             let error = Endpoint::from_variables(wrong).unwrap_err();

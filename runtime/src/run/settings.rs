@@ -314,7 +314,7 @@ impl<L: Fn(&str) -> Option<OsString>> VariableReader<L> {
 
     fn seconds(&mut self, name: &str) -> Option<Duration> {
         let fits = |n: &f64| *n > 0.0 && Duration::try_from_secs_f64(*n).is_ok();
-        let seconds = self.number(name, "a number above 0", fits)?;
+        let seconds = self.number(name, "a number of seconds above 0 and below 2^64", fits)?;
         Duration::try_from_secs_f64(seconds).ok()
     }
 

@@ -189,8 +189,10 @@ impl Service {
             }
             _ => String::new(),
         };
-        let separator = if hint.is_empty() { "" } else { "\nhelp: " };
-        format!("{}: {status}: {}{separator}{hint}", self.shown_url, first_chars(&said, SHOWN))
+        let said = first_chars(&said, SHOWN);
+        let before_text = if said.is_empty() { "" } else { ": " };
+        let before_hint = if hint.is_empty() { "" } else { "\nhelp: " };
+        format!("{}: {status}{before_text}{said}{before_hint}{hint}", self.shown_url)
     }
 }
 

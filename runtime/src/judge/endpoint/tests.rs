@@ -212,7 +212,7 @@ fn what_asking_again_cannot_help_is_final_and_shows_no_key() {
         (refused("429 Too Many Requests", "insufficient_quota"), "insufficient_quota"),
         (
             Act::Reply("307 Temporary Redirect\r\nLocation: http://127.0.0.1:9/", String::new()),
-            "redirects are not followed",
+            "307 Temporary Redirect\nhelp: redirects are not followed",
         ),
         (Act::Reply("200 OK", "x".repeat((LARGEST + 1) as usize)), "more than"),
         (Act::Flood, "more than"),
