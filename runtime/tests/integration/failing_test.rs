@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use evalsuite::{AgentError, Assertion, Evals, Evidence, Score, Trial};
+use evalsuite::{AgentError, Assertion, Evals, Evidence, Outcome, Score, Trial};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, suite};
@@ -81,6 +81,30 @@ fn trials_are_counted_and_the_rule_is_named() {
     let failed = "\n  trial 2 of 3  failed  0.00\n    ✗ contains-refund: Output does not contain \"refund\"";
     assert!(text.contains(failed) && !text.contains("trial 1 of 3"), "{text}");
     assert!(text.contains("  trials: 1 of 2 passed (all have to pass); 1 of 3 planned were not needed\n"), "{text}");
+}
+
+#[test]
+fn trials_that_a_cost_limit_prevented_are_not_called_needless() {
+    async fn costly(_: &mut Trial<'_>) -> anyhow::Result<Outcome> {
+        Ok(Outcome::new().with_text("sorry").with_cost_usd(0.5))
+    }
+    let more = json!({"trials": {"count": 5, "strategy": "mean", "cost_limit_usd": 1.0}});
+    let text = text("cases", json!([contains("refund")]), more, |evals| evals.with_agent(costly));
+    let trials = "trials: 0 of 2 passed (the mean of their scores decides); 3 of 5 planned did not run, as a limit was reached\n";
+    assert!(text.contains(trials), "{text}");
+}
+
+#[test]
+fn a_score_just_below_the_threshold_looks_like_that() {
+    let headline = |score: f64| {
+        let graders = json!([grader("close", 3, json!({"user": {"grader": "close"}}))]);
+        let close = move |_: &Evidence<'_>| score;
+        let text = text("cases", graders, json!({}), |evals| evals.with_agent(wrong).with_grader("close", close));
+        text.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(headline(0.72), "evaluation failed: refund-small (x)  score 0.72 < 0.80");
+    assert_eq!(headline(0.7975), "evaluation failed: refund-small (x)  score 0.7975 < 0.80");
+    assert_eq!(headline(0.8_f64.next_down()), "evaluation failed: refund-small (x)  score 0.7999999999999999 < 0.80");
 }
 
 #[test]

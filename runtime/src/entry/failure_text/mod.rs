@@ -102,9 +102,10 @@ fn headline(out: &mut String, record: &CaseRecord) -> std::fmt::Result {
             writeln!(out, "evaluation error ({place}): {name}  {}", indented(message, 4))
         }
         Status::Failed => {
-            write!(out, "evaluation failed: {name}  score {}", score(record.score))?;
-            if record.score.is_some_and(|score| score < record.threshold) {
-                write!(out, " < {}", two_places(record.threshold))?;
+            write!(out, "evaluation failed: {name}  score ")?;
+            match record.score.filter(|score| *score < record.threshold) {
+                Some(score) => write!(out, "{}", below(score, record.threshold))?,
+                None => write!(out, "{}", score(record.score))?,
             }
             // The headline has the score and its threshold already.
             match reason {
@@ -238,7 +239,8 @@ fn tally(record: &CaseRecord, run: usize) -> String {
     }
     text.push_str(&format!(" ({rule})"));
     if record.truncated {
-        text.push_str(&format!("; {} of {} planned were not needed", record.planned as usize - run, record.planned));
+        let why = if record.cost_limited { "did not run, as a limit was reached" } else { "were not needed" };
+        text.push_str(&format!("; {} of {} planned {why}", record.planned as usize - run, record.planned));
     }
     text
 }
@@ -247,7 +249,7 @@ fn score(score: Option<f64>) -> String {
     score.map_or_else(|| "–".to_owned(), two_places)
 }
 
-/// Two decimals, or three if rounding would hide that a score is below its threshold.
+/// Two decimals, or three if there are exactly three.
 fn two_places(value: f64) -> String {
     let short = format!("{value:.2}");
     match short.parse::<f64>() {
@@ -256,6 +258,12 @@ fn two_places(value: f64) -> String {
         }
         _ => short,
     }
+}
+
+/// A score and the threshold that it is below, with as many decimals as it takes to see that.
+fn below(score: f64, threshold: f64) -> String {
+    let (shown, mark) = (two_places(score), two_places(threshold));
+    if shown == mark { format!("{score} < {mark}") } else { format!("{shown} < {mark}") }
 }
 
 fn first_line(text: &str) -> &str {
