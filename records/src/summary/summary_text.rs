@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use evalsuite_diagnostics::counted;
+use evalsuite_diagnostics::{counted, terminal};
 
 use crate::record::{CaseRecord, Estimate, Reason, Stability, Status, SuiteSummary, TargetSummary, Usage};
 use crate::summary::text_table::TextTable;
@@ -212,9 +212,9 @@ fn skipped(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
     for (Reason { message, help, .. }, ids) in reasons {
         let named = named(ids.into_iter().map(str::to_owned));
-        writeln!(f, "  skipped  {named}: {message}")?;
+        writeln!(f, "  skipped  {named}: {}", terminal::short_line(message))?;
         if let Some(help) = help {
-            writeln!(f, "    help: {help}")?;
+            writeln!(f, "    help: {}", terminal::short_line(help))?;
         }
     }
     Ok(())
@@ -222,7 +222,7 @@ fn skipped(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 /// The first names, and how many more there are.
 fn named(mut names: impl ExactSizeIterator<Item = String>) -> String {
-    let first = names.by_ref().take(NAMED).collect::<Vec<_>>().join(", ");
+    let first = terminal::short_line(&names.by_ref().take(NAMED).collect::<Vec<_>>().join(", "));
     match names.len() {
         0 => first,
         more => format!("{first} and {more} more"),
@@ -322,5 +322,13 @@ shop: 1 passed, 1 failed, 0 error, 4 skipped, 1 flaky
         let skipped = vec![case("c", Status::Skipped, &[])];
         let expected = "shop: 0 passed, 0 failed, 0 error, 1 skipped\n  skipped  c: needs a judge\n    help: add one\n";
         assert_eq!(text(vec![target("default", [0, 0, 0, 1])], skipped), expected);
+    }
+
+    #[test]
+    fn the_reason_that_an_agent_gives_does_not_affect_the_terminal() {
+        let mut skipped = case("c", Status::Skipped, &[]);
+        skipped.reason = Some(Reason::new(Stage::Agent, ReasonCode::SkipRequested, "no\n\u{1b}]0;key\u{7}"));
+        let text = text(vec![target("default", [0, 0, 0, 1])], vec![skipped]);
+        assert!(text.ends_with("\n  skipped  c: no \u{241b}]0;key\u{2407}\n"), "{text}");
     }
 }

@@ -6,6 +6,8 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::{fmt, iter};
 
+use evalsuite_diagnostics::terminal;
+
 /// Shown in cells without a value.
 const NO_VALUE: &str = "–";
 
@@ -29,7 +31,8 @@ impl TextTable {
         Self { headings: headings.iter().map(|heading| (*heading).to_owned()).collect(), rows: Vec::new() }
     }
 
-    /// Adds a row with one cell per heading; `None` where there is no value.
+    /// Adds a row with one cell per heading; `None` where there is no value. Each cell is shown on one line, without characters that affect
+    /// the terminal; of a very long one, only the ends.
     pub fn add(&mut self, cells: Vec<Option<String>>) {
         self.rows.push(cells);
     }
@@ -73,7 +76,8 @@ impl TextTable {
         for (column, heading) in self.headings.iter().enumerate() {
             if is_shown(column) {
                 let cells = self.rows.iter().map(|row| cell(row, column).unwrap_or_else(|| NO_VALUE.to_owned()));
-                columns.push(iter::once(heading.clone()).chain(cells).collect());
+                columns
+                    .push(iter::once(heading.clone()).chain(cells).map(|text| terminal::short_line(&text)).collect());
             }
         }
         columns
@@ -154,6 +158,18 @@ mod tests {
             "  target  passed  failed\n  small       10       1\n  target  score   time\n  small    0.91  1.5 s\n";
         assert_eq!(written(37), two);
         assert!(written(0).contains("  0.91\n"), "a column that is too wide by itself is written");
+    }
+
+    #[test]
+    fn a_cell_is_one_line_that_does_not_affect_the_terminal() {
+        let mut table = TextTable::new(&["metadata.a\nb"]);
+        table.add(vec![Some("red \u{1b}[31m\r\nor not".to_owned())]);
+        table.add(vec![Some("x".repeat(300_000))]);
+        let mut text = String::new();
+        table.write(80, &mut text).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[..2], ["  metadata.a b", "  red \u{241b}[31m  or not"]);
+        assert!(lines.len() == 4 && lines[2].len() < 1100, "{text}");
     }
 
     #[test]

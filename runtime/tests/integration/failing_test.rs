@@ -217,7 +217,7 @@ fn evals() -> Evals {
                 std::fs::write(trial.workspace().join("key.txt"), &secret)?;
                 Ok(format!("the key is {secret}"))
             }
-            "asks" => Err(AgentError::skip("no model"))?,
+            "asks" => Err(AgentError::skip("no model \u{1b}[31m"))?,
             "exits" => std::process::exit(0),
             "exits-in-task" => tokio::spawn(async { std::process::exit(0) }).await?,
             _ => wrong(trial).await,
@@ -357,7 +357,7 @@ fn secrets_reach_neither_records_nor_output() {
 #[test]
 fn an_agents_request_to_be_skipped_can_be_forbidden() {
     let (passed, _, err) = run_test(4, &[]);
-    assert!(passed && err.contains("SKIPPED x::asks: no model"), "{err}");
+    assert!(passed && err.contains("SKIPPED x::asks: no model \u{241b}[31m\n"), "{err}");
     let (passed, out, _) = run_test(4, &[("EVALSUITE_REQUIRE", "true")]);
     assert!(!passed && out.contains("evaluation error (agent/required)"), "{out}");
 }
