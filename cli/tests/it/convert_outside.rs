@@ -126,7 +126,32 @@ fn a_configuration_that_is_found_is_no_link_out_but_one_that_is_named_may_be() {
 fn every_reference_that_leads_out_is_listed() {
     let text = "prompts: ['{{a}}']\ntests:\n  - vars: { a: file:///etc/passwd }\n  - vars: { a: file:///etc/hosts }\n";
     let package = package(&[("promptfooconfig.yaml", text)]);
-    refused(&package, &[], &["`file:///etc/passwd`", "promptfooconfig.yaml:3", "\nerror: `file:///etc/hosts`", ":4"]);
+    let message = "error: 2 references lead out of the directory of the source
+ --> promptfooconfig.yaml:3: tests[0].vars.a: `file:///etc/passwd`
+ --> promptfooconfig.yaml:4: tests[1].vars.a: `file:///etc/hosts`
+  = help: copy what they name to in, or allow to copy files from other directories: `--allow-outside /etc`
+";
+    refused(&package, &[], &[message]);
+}
+
+#[test]
+fn the_directories_of_all_references_are_named_once() {
+    let test = |number: usize| format!("  - vars: {{ a: file://../outside/{}/{number}.txt }}\n", number % 2);
+    let tests: String = (0..25).map(test).collect();
+    let package = package(&[("promptfooconfig.yaml", &format!("prompts: ['{{{{a}}}}']\ntests:\n{tests}"))]);
+    let outside = package.root().join("outside").canonicalize().unwrap();
+    for directory in ["0", "1"] {
+        fs::create_dir(outside.join(directory)).unwrap();
+    }
+    let help = format!("`--allow-outside {0}/0 --allow-outside {0}/1`\n", outside.display());
+    refused(&package, &[], &["error: 25 references lead out", "\n     and 5 more\n  = help: ", &help]);
+    package.write("outside/secret.yaml", "a: 1");
+    package.write(
+        "in/promptfooconfig.yaml",
+        &format!("prompts: ['{{{{a}}}}']\ntests:\n{tests}  - vars: ../outside/secret.yaml\n"),
+    );
+    let help = format!("`--allow-outside {}`\n", outside.display());
+    refused(&package, &[], &["error: 26 references lead out", &help]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use evalsuite_loader::document::{self, Document};
 
 use crate::error::{ConvertError, Kind};
 use crate::report::Place;
-use crate::source_problem::SourceProblem;
+use crate::source_problem::{OutsideReferences, SourceProblem};
 
 /// Bytes of a file of a source, at most. The loader reads no larger file of a suite.
 const MAX_BYTES: u64 = 16 << 20;
@@ -69,6 +69,7 @@ pub(crate) struct SourceFiles {
     allowed: Vec<PathBuf>,
     /// Files that were read from there.
     copied: RefCell<BTreeSet<PathBuf>>,
+    outside: RefCell<OutsideReferences>,
     problems: RefCell<Vec<SourceProblem>>,
     bytes: Cell<u64>,
     /// Bytes of the texts of cases.
@@ -106,16 +107,7 @@ impl SourceFiles {
         let mut directories = std::iter::once(&self.real_root).chain(&self.allowed);
         let is_inside = directories.any(|directory| target.starts_with(directory));
         if !is_inside {
-            let directory = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
-            self.problem(SourceProblem {
-                message: format!("`{reference}` leads out of the directory of the source, to {}", target.display()),
-                place: place.clone(),
-                help: format!(
-                    "copy it to {}, or allow to copy files from its directory: `--allow-outside {}`",
-                    self.root.display(),
-                    directory.display()
-                ),
-            });
+            self.outside.borrow_mut().add(reference, target, place);
         }
         is_inside
     }
@@ -130,8 +122,7 @@ impl SourceFiles {
 
     /// Reports a limit that is exceeded at `place`.
     pub(crate) fn too_much(&self, message: impl Into<String>, place: &Place) {
-        let help = "split the source, and convert the parts one by one".to_owned();
-        self.problem(SourceProblem { message: message.into(), place: place.clone(), help });
+        self.problem(SourceProblem::new(message, place, "split the source, and convert the parts one by one"));
     }
 
     /// Counts the bytes of texts of a case, which is at `place`. False at the limit, which is a problem.
@@ -201,13 +192,18 @@ impl SourceFiles {
         }
     }
 
+    fn all_problems(&self) -> Vec<SourceProblem> {
+        let outside = self.outside.borrow().problem(&self.root);
+        outside.into_iter().chain(self.problems.borrow().iter().cloned()).collect()
+    }
+
     fn refusal(&self) -> ConvertError {
-        ConvertError { kind: Kind::Refused(self.problems.borrow().clone()) }
+        ConvertError { kind: Kind::Refused(self.all_problems()) }
     }
 
     /// The files that were read from outside of the directory of the source.
     pub(crate) fn finish(self) -> Result<Vec<PathBuf>, ConvertError> {
-        if self.problems.borrow().is_empty() {
+        if self.all_problems().is_empty() {
             Ok(self.copied.into_inner().into_iter().collect())
         } else {
             Err(self.refusal())

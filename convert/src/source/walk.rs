@@ -128,8 +128,8 @@ impl<K: Fn(&Path, bool) -> bool> Walk<'_, K> {
     }
 
     fn limit(&self, message: &str) -> bool {
-        let help = "name the directory that has the files, and no other".to_owned();
-        self.files.problem(SourceProblem { message: message.to_owned(), place: self.place.clone(), help });
+        let help = "name the directory that has the files, and no other";
+        self.files.problem(SourceProblem::new(message, self.place, help));
         false
     }
 }
