@@ -5,9 +5,10 @@ use std::{fmt, io};
 
 use evalsuite_diagnostics::{Diagnostics, render};
 
+use crate::report::{Outcome, Report};
 use crate::source_problem::SourceProblem;
 
-/// Problems of a source that are listed, at most.
+/// Problems or lost entries of a source that are listed, at most.
 const MOST_LISTED: usize = 20;
 
 /// Why a source cannot be converted at all, or a suite not be written.
@@ -23,6 +24,7 @@ pub(crate) enum Kind {
     Unsupported(String),
     Exists(Vec<PathBuf>),
     Refused(Vec<SourceProblem>),
+    NoCases(Report),
 }
 
 impl ConvertError {
@@ -32,6 +34,11 @@ impl ConvertError {
 
     pub(crate) fn unreadable(problems: Diagnostics) -> Self {
         Self { kind: Kind::Unreadable(problems) }
+    }
+
+    /// No case is left of a source; `report` says why.
+    pub(crate) fn no_cases(report: Report) -> Self {
+        Self { kind: Kind::NoCases(report) }
     }
 
     pub(crate) fn unsupported(message: impl Into<String>) -> Self {
@@ -64,10 +71,13 @@ impl fmt::Display for ConvertError {
             Kind::Refused(problems) => {
                 let texts: Vec<String> = problems.iter().take(MOST_LISTED).map(ToString::to_string).collect();
                 f.write_str(&texts.join("\n\nerror: "))?;
-                match problems.len().saturating_sub(MOST_LISTED) {
-                    0 => Ok(()),
-                    more => write!(f, "\n\nand {more} more"),
-                }
+                write_more(problems.len(), f)
+            }
+            Kind::NoCases(report) => {
+                f.write_str("the source has no case that can be converted, and nothing is written")?;
+                let lost = report.entries().iter().filter(|entry| entry.outcome == Outcome::Dropped);
+                lost.clone().take(MOST_LISTED).try_for_each(|entry| write!(f, "\n{entry}"))?;
+                write_more(lost.count(), f)
             }
             Kind::Exists(files) => {
                 let more = if files.len() > 1 { format!(" and {} more files", files.len() - 1) } else { String::new() };
@@ -75,6 +85,14 @@ impl fmt::Display for ConvertError {
                 write!(f, "{first}{more} would be overwritten\n  = help: add `--force`, or name another directory")
             }
         }
+    }
+}
+
+/// How many of a list are not written.
+fn write_more(number: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match number.saturating_sub(MOST_LISTED) {
+        0 => Ok(()),
+        more => write!(f, "\n\nand {more} more"),
     }
 }
 

@@ -141,19 +141,20 @@ impl Report {
     }
 }
 
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.line == 0 { self.file.clone() } else { format!("{}:{}", self.file, self.line) };
+        write!(f, "{:<12} {place}", self.outcome.word())?;
+        if self.name != place {
+            write!(f, ": {}", self.name)?;
+        }
+        if self.reasons.is_empty() { Ok(()) } else { write!(f, ": {}", self.reasons.join("; ")) }
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for entry in &self.entries {
-            let place = if entry.line == 0 { entry.file.clone() } else { format!("{}:{}", entry.file, entry.line) };
-            write!(f, "{:<12} {place}", entry.outcome.word())?;
-            if entry.name != place {
-                write!(f, ": {}", entry.name)?;
-            }
-            if !entry.reasons.is_empty() {
-                write!(f, ": {}", entry.reasons.join("; "))?;
-            }
-            writeln!(f)?;
-        }
+        self.entries.iter().try_for_each(|entry| writeln!(f, "{entry}"))?;
         let outcomes = [Outcome::Mapped, Outcome::Approximated, Outcome::Different, Outcome::Dropped];
         f.write_str(&outcomes.map(|outcome| format!("{} {}", self.count(outcome), outcome.word())).join(", "))
     }

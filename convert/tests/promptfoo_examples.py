@@ -52,8 +52,8 @@ for config in configs:
     conversion = called(target / "cargo-evalsuite", "evalsuite", "convert", config, suite, *options, seconds=60, cwd=output)
     count["configurations"] += 1
     if conversion.returncode == 2:
-        count["not read"] += 1
-        print(f"{config.relative_to(examples)}: {conversion.stderr.strip()}")
+        count["without cases" if "has no case" in conversion.stderr else "not read"] += 1
+        print(f"{config.relative_to(examples)}: {conversion.stderr.strip().splitlines()[0]}")
         continue
     report = json.loads(conversion.stdout)
     for outcome in ("mapped", "approximated", "different", "dropped"):

@@ -90,7 +90,7 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
         Some(CaseLayout::Tasks) => None,
     };
     let written = |suite: NewSuite| match placement {
-        Some(placement) => suite.in_layout(placement),
+        Some(placement) => Ok(suite.in_layout(placement)),
         None => suite.as_tasks(),
     };
     let mut conversion = match (kind, placement) {
@@ -99,8 +99,8 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
         }
         (SourceKind::Suite, Some(placement)) => between_layouts(source.clone(), placement)?,
         (SourceKind::Suite, None) => to_tasks(source.clone())?,
-        (SourceKind::Promptfoo, _) => written(from_promptfoo(source.clone())?),
-        (SourceKind::Harbor, _) => written(from_harbor(source.clone())?),
+        (SourceKind::Promptfoo, _) => written(from_promptfoo(source.clone())?)?,
+        (SourceKind::Harbor, _) => written(from_harbor(source.clone())?)?,
     };
     let style = match command.format {
         OutputFormat::Human => render::Style::Colored,

@@ -132,6 +132,49 @@ fn what_cannot_be_converted_is_an_error() {
 }
 
 #[test]
+fn a_source_without_a_case_that_can_be_converted_writes_nothing() {
+    let start = "prompts: ['Say {{word}}']\nproviders: [echo]\n";
+    let text = |tests: &str| format!("{start}{tests}");
+    let task = "[task]\nname = \"a/b\"\n";
+    let said = "error: the source has no case that can be converted, and nothing is written\n";
+    for (files, arguments, reason) in [
+        (
+            vec![("promptfooconfig.yaml", text("tests: file://tests.py\n"))],
+            vec![],
+            "dropped      promptfooconfig.yaml:3: tests: `tests.py` is a program that writes tests",
+        ),
+        (
+            vec![("promptfooconfig.yaml", text("tests: [{ assert: [{ type: ruby, value: x }] }]\n"))],
+            vec!["--lossy", "--layout", "directories"],
+            "dropped      promptfooconfig.yaml:3: tests[0].assert[0]: write a `code-grader` that calls it",
+        ),
+        (
+            vec![("promptfooconfig.yaml", text("tests: [{ vars: { word: x } }]\n"))],
+            vec!["--layout", "tasks"],
+            "dropped      suite.json: tasks: no case can be a task: choose another layout",
+        ),
+        (
+            vec![("task.toml", task.to_owned()), ("instruction.md", "Do.".to_owned())],
+            vec!["--lossy"],
+            "dropped      task.toml: nothing is left that grades it",
+        ),
+        (
+            vec![("EVAL.yaml", "name: x\ntests: [{ id: a, input: b, assertions: [] }]\n".to_owned())],
+            vec!["--layout", "tasks"],
+            "dropped      suite.json: tasks: no case can be a task: choose another layout",
+        ),
+    ] {
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, &**text)).collect();
+        let package = Package::new(&[]);
+        files.iter().for_each(|(path, text)| package.write(&format!("in/{path}"), text));
+        let output = package.run(&[&["convert", "in", "made"], &arguments[..]].concat());
+        assert_eq!(output.code, 2, "{files:?}: {}{}", output.out, output.err);
+        assert!(output.err.contains(said) && output.err.contains(reason), "{files:?}: {}", output.err);
+        assert!(!package.root().join("made").exists(), "{files:?}");
+    }
+}
+
+#[test]
 fn a_suite_goes_to_tasks_and_back() {
     let package = Package::new(&[("suites/shop/EVAL.yaml", SUITE)]);
     let to_tasks = ["convert", "suites/shop", "suites/tasks", "--layout", "tasks"];

@@ -36,7 +36,8 @@ const CONTAINER: &str = "it needs a container: the agent works in a directory, o
 ///
 /// # Errors
 ///
-/// If there is no task, one cannot be read, names files outside of its directory that are not allowed, or is too large.
+/// If there is no task, none can be converted, one cannot be read, names files outside of its directory that are not allowed, or is too
+/// large.
 pub fn from_harbor(source: impl Into<Source>) -> Result<NewSuite, ConvertError> {
     let source = source.into();
     let path = &*source.path;
@@ -64,7 +65,7 @@ pub fn from_harbor(source: impl Into<Source>) -> Result<NewSuite, ConvertError> 
     }
     draft.output.add("graders/harbor.py", GRADER);
     let copied_from_outside = files.finish()?;
-    Ok(NewSuite { draft, report, copied_from_outside })
+    NewSuite::new(draft, report, copied_from_outside)
 }
 
 /// The directories of tasks: the one itself, or those in it.

@@ -119,9 +119,18 @@ fn steps_are_turns_that_stop_at_a_failure() {
     );
     assert_eq!(case["execution"]["timeout_seconds"], 5);
     assert_eq!(entries(&conversion, Outcome::Dropped), ["steps/two/workdir/a.txt"]);
-    let tasks = from_harbor(directory.path()).unwrap().as_tasks();
-    let dropped = entries(&tasks, Outcome::Dropped);
-    assert!(dropped.contains(&"case.turns") && dropped.contains(&"case") && dropped.contains(&"tasks"), "{dropped:?}");
+    let dropped = dropped_alone(from_harbor(directory.path()).unwrap().as_tasks().unwrap_err());
+    for part in [".json: case.turns: ", ".json: case: ", "suite.json: tasks: "] {
+        assert!(dropped.iter().any(|line| line.contains(part)), "{part} in {dropped:?}");
+    }
+}
+
+/// What is dropped of tasks of which none is a case.
+fn dropped_alone(error: ConvertError) -> Vec<String> {
+    let error = error.to_string();
+    let mut lines = error.lines();
+    assert_eq!(lines.next(), Some("the source has no case that can be converted, and nothing is written"));
+    lines.map(|line| line.strip_prefix("dropped").unwrap_or(line).trim_start().to_owned()).collect()
 }
 
 #[test]
@@ -131,9 +140,10 @@ fn a_task_without_a_verifier_is_dropped() {
         ("instruction.md", "Do it."),
         ("environment/Dockerfile", "WORKDIR /app\n"),
     ]);
-    let conversion = from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File);
-    assert_eq!(suite(&conversion)["tests"], json!([]));
-    assert_eq!(entries(&conversion, Outcome::Dropped), ["tests/test.sh", "task.toml"]);
+    assert_eq!(
+        dropped_alone(from_harbor(directory.path()).unwrap_err()),
+        ["tests/test.sh: there is no verifier for Linux", "task.toml: nothing is left that grades it"]
+    );
 }
 
 #[test]
@@ -152,9 +162,9 @@ fn a_task_without_a_container_is_dropped_and_one_with_an_image_is_not() {
         let directory = write(&[&task[..], more].concat());
         from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File)
     };
-    let none = with(&[("task.toml", "version = \"1.0\"\n")]);
-    assert_eq!(suite(&none)["tests"], json!([]));
-    assert_eq!(entries(&none, Outcome::Dropped), ["environment/Dockerfile"]);
+    let directory = write(&[&task[..], &[("task.toml", "version = \"1.0\"\n")]].concat());
+    let none = dropped_alone(from_harbor(directory.path()).unwrap_err());
+    assert!(none.len() == 1 && none[0].starts_with("environment/Dockerfile: it does not exist"), "{none:?}");
     let image = |conversion: &Conversion| suite(conversion)["tests"][0]["assertions"][0]["config"]["image"].clone();
     let named = with(&[("task.toml", "[environment]\ndocker_image = \"alpine\"\n")]);
     assert_eq!(image(&named), "alpine");
@@ -165,10 +175,9 @@ fn a_task_without_a_container_is_dropped_and_one_with_an_image_is_not() {
 
 #[test]
 fn a_verifier_is_a_script_a_command_or_reward_kit() {
-    let with = |task: &str, tests: &[(&str, &str)]| {
+    let written = |task: &str, tests: &[(&str, &str)]| {
         let files = [("task.toml", task), ("instruction.md", "Do it."), ("environment/Dockerfile", "WORKDIR /app\n")];
-        let directory = write(&[&files[..], tests].concat());
-        from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File)
+        write(&[&files[..], tests].concat())
     };
     let script = ("tests/test.sh", "true");
     let rewards = ("tests/reward.toml", "[[reward]]\nname = \"reward\"\n");
@@ -181,7 +190,7 @@ fn a_verifier_is_a_script_a_command_or_reward_kit() {
         ("[verifier]\ncommand = \"pytest /tests\"\n", vec![script], json!(["bash", "-c", "pytest /tests"])),
         ("[verifier]\ncommand = [\"sh\", \"/tests/x.sh\"]\n", vec![], json!(["sh", "/tests/x.sh"])),
     ] {
-        let conversion = with(task, &tests);
+        let conversion = from_harbor(written(task, &tests).path()).unwrap().in_layout(CasePlacement::File);
         assert_eq!(suite(&conversion)["tests"][0]["assertions"][0]["config"]["command"], command, "{task} {tests:?}");
         assert_eq!(entries(&conversion, Outcome::Dropped), Vec::<&str>::new(), "{task} {tests:?}");
     }
@@ -189,6 +198,7 @@ fn a_verifier_is_a_script_a_command_or_reward_kit() {
         ("[verifier]\nframework = \"unknown\"\n", "verifier.framework"),
         ("[verifier]\ncommand = 5\n", "verifier.command"),
     ] {
-        assert_eq!(entries(&with(task, &[]), Outcome::Dropped), [named, "task.toml"]);
+        let dropped = dropped_alone(from_harbor(written(task, &[]).path()).unwrap_err());
+        assert!(dropped.len() == 2 && dropped[0].contains(named), "{dropped:?}");
     }
 }

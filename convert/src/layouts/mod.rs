@@ -67,7 +67,7 @@ pub fn between_layouts(source: impl Into<Source>, layout: CasePlacement) -> Resu
 ///
 /// # Errors
 ///
-/// If the suite cannot be read, is in that layout already, or has no cases.
+/// If the suite cannot be read, is in that layout already, has no cases, or has none that can be a task.
 pub fn to_tasks(source: impl Into<Source>) -> Result<Conversion, ConvertError> {
     let source = source.into();
     let path = &source.path;
@@ -80,8 +80,10 @@ pub fn to_tasks(source: impl Into<Source>) -> Result<Conversion, ConvertError> {
     if !place.file.is_empty() {
         draft.output.remove(&place.file);
     }
-    let output = TaskWriter::write(draft, tests.as_ref(), &place, &default_name, &mut report);
-    Ok(Conversion { output, report, copied_from_outside })
+    match TaskWriter::write(draft, tests.as_ref(), &place, &default_name, &mut report) {
+        Some(output) => Ok(Conversion { output, report, copied_from_outside }),
+        None => Err(ConvertError::no_cases(report)),
+    }
 }
 
 /// A suite as it was read.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::task_writer::TaskWriter;
+use crate::error::ConvertError;
 use crate::output::Conversion;
 use crate::report::{Place, Report};
 use crate::suite_draft::{CasePlacement, SuiteDraft};
@@ -10,12 +11,24 @@ use crate::suite_draft::{CasePlacement, SuiteDraft};
 /// A suite that was made of a promptfoo configuration or of Harbor tasks.
 #[derive(Debug)]
 pub struct NewSuite {
-    pub(crate) draft: SuiteDraft,
-    pub(crate) report: Report,
-    pub(crate) copied_from_outside: Vec<PathBuf>,
+    draft: SuiteDraft,
+    report: Report,
+    copied_from_outside: Vec<PathBuf>,
 }
 
 impl NewSuite {
+    /// The suite, unless no case is left of its source.
+    pub(crate) fn new(
+        draft: SuiteDraft,
+        report: Report,
+        copied_from_outside: Vec<PathBuf>,
+    ) -> Result<Self, ConvertError> {
+        match draft.cases.is_empty() {
+            true => Err(ConvertError::no_cases(report)),
+            false => Ok(Self { draft, report, copied_from_outside }),
+        }
+    }
+
     /// The suite with an eval file.
     pub fn in_layout(self, layout: CasePlacement) -> Conversion {
         let output = self.draft.write_as(layout, Path::new("EVAL.yaml"));
@@ -24,7 +37,11 @@ impl NewSuite {
 
     /// The suite as `suite.json` with a JSON file per case in `tasks/`. What this layout cannot express is reported with the file in which
     /// it is missing, besides what became of the entries of the source.
-    pub fn as_tasks(self) -> Conversion {
+    ///
+    /// # Errors
+    ///
+    /// If no case can be a task.
+    pub fn as_tasks(self) -> Result<Conversion, ConvertError> {
         let Self { mut draft, mut report, copied_from_outside } = self;
         // Lines of the source are not those of the files that the report names.
         for (id, case) in &mut draft.cases {
@@ -33,6 +50,9 @@ impl NewSuite {
         let mut written = Report::default();
         let output = TaskWriter::write(draft, None, &Place::new("suite.json", 0, ""), "suite", &mut written);
         report.add_losses(&written);
-        Conversion { output, report, copied_from_outside }
+        match output {
+            Some(output) => Ok(Conversion { output, report, copied_from_outside }),
+            None => Err(ConvertError::no_cases(report)),
+        }
     }
 }

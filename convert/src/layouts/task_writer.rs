@@ -32,15 +32,15 @@ pub(super) struct TaskWriter<'a> {
 }
 
 impl<'a> TaskWriter<'a> {
-    /// The files of a suite in the tasks layout. `tests` is the value of that key, and `place` that of the file of the suite, where
-    /// what becomes of its entries is reported.
+    /// The files of a suite in the tasks layout; `None` if no case can be a task. `tests` is the value of that key, and
+    /// `place` that of the file of the suite, where what becomes of its entries is reported.
     pub(super) fn write(
         draft: SuiteDraft,
         tests: Option<&Value>,
         place: &Place,
         default_name: &str,
         report: &'a mut Report,
-    ) -> Output {
+    ) -> Option<Output> {
         let is_comment = |line: &String| !line.is_empty();
         let has_comments = |entries: &[(String, Value)]| entries.iter().any(|(_, value)| has_comment(value));
         if has_comments(&draft.settings)
@@ -72,8 +72,9 @@ impl<'a> TaskWriter<'a> {
         if !writer.output.files().keys().any(|file| file.starts_with("tasks")) {
             let place = Place::new("suite.json", 0, "tasks");
             writer.report.dropped(&place, "no case can be a task: choose another layout");
+            return None;
         }
-        writer.output
+        Some(writer.output)
     }
 
     /// Whether a case fails where any grader does. One that nothing grades is dropped.

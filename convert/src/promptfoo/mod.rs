@@ -41,7 +41,8 @@ const CONFIGURATIONS: &[&str] = &["promptfooconfig.yaml", "promptfooconfig.yml",
 ///
 /// # Errors
 ///
-/// If the configuration cannot be read or is not one, names files outside of its directory that are not allowed, or is too large.
+/// If the configuration cannot be read or is not one, names files outside of its directory that are not allowed, is too large, or has no
+/// case that can be converted.
 pub fn from_promptfoo(source: impl Into<Source>) -> Result<NewSuite, ConvertError> {
     let source = source.into();
     let file = configuration(&source.path)?;
@@ -122,7 +123,7 @@ impl Configuration {
         }
         let copied_from_outside = self.files.finish()?;
         let draft = SuiteDraft { settings: settings.write(), above: above_tests, end: document.end, ..self.draft };
-        Ok(NewSuite { draft, report: self.report, copied_from_outside })
+        NewSuite::new(draft, self.report, copied_from_outside)
     }
 
     fn default_test(&mut self, value: &Value, place: &Place) -> Option<TestCase> {

@@ -87,7 +87,7 @@ fn a_test_without_assertions_is_skipped() {
         assert_eq!(shown, ['+', '?'], "{outcomes:?}");
         assert!(outcomes.iter().any(|(_, _, text)| text.contains("nothing grades the case")), "{outcomes:?}");
     }
-    let tasks = from_promptfoo(&source).unwrap().as_tasks();
+    let tasks = from_promptfoo(&source).unwrap().as_tasks().unwrap();
     assert_eq!(outcomes(&tasks).len(), 1, "{}", tasks.report);
 }
 
@@ -136,7 +136,7 @@ fn compare_tasks(source: &Path, recorded: &str) {
     let read = || from_promptfoo(source).unwrap();
     let ids = outcomes(&read().in_layout(CasePlacement::File)).into_iter().map(|(id, _, _)| id);
     let recorded: BTreeMap<String, char> = ids.zip(recorded.chars()).collect();
-    let conversion = read().as_tasks();
+    let conversion = read().as_tasks().unwrap();
     // What is said of a case as a whole is about its description.
     let is_named = |id: &str| {
         let file = format!("tasks/{id}.json");
