@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evalsuite_loader::document::Value;
-use evalsuite_schema::json::{Value as Json, json};
+use evalsuite_schema::json::{Value as Json, from_str, json};
 
 use super::source_files::{FILE_SCHEME, extension_of, script_of, unreadable};
 use super::values::elements;
@@ -115,14 +115,42 @@ fn read_text(text: &str, place: &Place, files: &SourceFiles, report: &mut Report
                 let document = files.document(&path, text, place);
                 push(document.map_or(contents, |document| document.root.to_json().to_string()));
             }
-            "csv" => {
-                let lines = lines.filter(|line| line.trim() != "prompt");
-                lines.for_each(|line| push(line.trim_matches('"').to_owned()));
-                report.approximated(place, format!("each line of `{shown}` is a prompt"));
+            // Without a comma, each line is a prompt.
+            "csv" if !contents.contains(',') => {
+                let is_header = |line: &&str| line.trim().to_lowercase() == "prompt";
+                lines
+                    .enumerate()
+                    .filter(|(index, line)| *index > 0 || !is_header(line))
+                    .for_each(|(_, line)| push(line.to_owned()));
             }
-            known if TEXT_FILES.contains(&known) => push(contents.trim().to_owned()),
+            "csv" => match csv_prompts(&contents) {
+                Ok(rows) => prompts.extend(rows.into_iter().map(|(prompt, label)| {
+                    let mut names = vec![&*shown, text];
+                    names.extend(label.as_deref());
+                    Prompt::new(prompt, &names, place)
+                })),
+                Err(problem) => report.dropped(place, format!("`{shown}` cannot be read: {problem}")),
+            },
+            "json" => push(from_str(&contents).map_or(contents, |json: Json| json.to_string())),
+            known if TEXT_FILES.contains(&known) => push(contents),
             _ => report.dropped(place, format!("prompts cannot be read from `{shown}`")),
         }
+    }
+    Ok(prompts)
+}
+
+/// The prompts of a table, each with its label.
+fn csv_prompts(text: &str) -> csv::Result<Vec<(String, Option<String>)>> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let headers = reader.headers()?.clone();
+    let column = |name: &str| headers.iter().position(|header| header == name);
+    let (prompt, label) = (column("prompt"), column("label"));
+    let mut prompts = Vec::new();
+    for row in reader.into_records() {
+        let row = row?;
+        let cell = |column: Option<usize>| row.get(column?).filter(|cell| !cell.is_empty()).map(str::to_owned);
+        prompts.extend(cell(prompt).map(|prompt| (prompt, cell(label))));
     }
     Ok(prompts)
 }
@@ -172,7 +200,7 @@ pub(super) fn input(text: &str, place: &Place, report: &mut Report) -> Value {
 
 /// The messages of a prompt that is a chat in JSON.
 fn chat(text: &str) -> Option<Vec<Json>> {
-    let mut messages: Vec<Json> = evalsuite_schema::json::from_str(text.trim()).ok()?;
+    let mut messages: Vec<Json> = from_str(text.trim()).ok()?;
     let roles = ["system", "developer", "user", "assistant", "tool"];
     let is_message = |message: &Json| {
         message["role"].as_str().is_some_and(|role| roles.contains(&role)) && !message["content"].is_null()
@@ -193,6 +221,13 @@ mod tests {
     #[test]
     fn a_text_file_holds_several_prompts() {
         assert_eq!(split("a\nb\n---\n\n  ---\nc -- d\n"), ["a\nb", "c -- d"]);
+    }
+
+    #[test]
+    fn a_table_has_prompts_and_labels() {
+        let table = "label,prompt\none,\"Say, {{a}}\"\n,x\ntwo, \n";
+        let expected = [("Say, {{a}}".to_owned(), Some("one".to_owned())), ("x".to_owned(), None)];
+        assert_eq!(csv_prompts(table).unwrap(), expected);
     }
 
     #[test]

@@ -55,7 +55,11 @@ pub(super) fn read(test: &WrittenTest, files: &SourceFiles, report: &mut Report)
             "threshold" => case.threshold = value.as_number(),
             "metadata" => case.metadata = value.entries().to_vec(),
             "options" => {
-                case.options = value.entries().to_vec();
+                // An empty text around prompts is none, so that the one of the default test holds.
+                let is_empty = |(key, value): &(String, Value)| {
+                    ["prefix", "suffix"].contains(&&**key) && value.as_text() == Some("")
+                };
+                case.options = value.entries().iter().filter(|option| !is_empty(option)).cloned().collect();
                 for (key, value) in value.entries() {
                     let place = place.below(value.position.line.max(place.line), key);
                     match option_reason(key) {
