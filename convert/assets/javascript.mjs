@@ -1,8 +1,8 @@
 // Runs a JavaScript assertion that was written for promptfoo, as a code-grader of evalsuite.
 //
 // `config.code` is an expression, or lines with a `return`; `config.file` is a module relative to this suite, which exports a function.
-// Both get the answer and a context with `vars`, `test`, `prompt` and `config`, and return a boolean, a number, or an object with `pass` and
-// `score`.
+// Both get the answer and a context with `vars`, `test`, `prompt` and `config`, and return a boolean, a number, or an object with `pass`,
+// `score` and `reason`. Without either, it prints what `config.transform` makes of the answer.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -21,15 +21,25 @@ const context = { vars, prompt, config, test: { vars, metadata, description: met
 
 /** The body of a function for code on one line: declarations before the last semicolon, then the result. */
 function body(text) {
+  if (text.trimEnd().includes('\n')) return text;
   const line = text.trim().replace(/;+\s*$/, '');
-  if (line.includes('\n')) return text;
-  const end = /^(const|let|var)\s/.test(line) ? line.lastIndexOf(';') : -1;
+  const ends = [...line.matchAll(/(["'`])(?:\\.|(?!\1).)*\1|;/g)].filter(([part]) => part === ';');
+  const end = /^(const|let|var)\s/.test(line) ? (ends.at(-1)?.index ?? -1) : -1;
   return end < 0 ? `return ${line}` : `${line.slice(0, end + 1)} return ${line.slice(end + 1)}`;
 }
 
+async function transformed() {
+  let output = input.answer;
+  for (const text of [transform ?? []].flat()) {
+    const code = text.includes('\n') ? text : `return ${text}`;
+    output = await new Function('output', 'context', 'process', code)(output, context, process);
+    if (output === null || output === undefined) throw new Error(`the transform returned ${output}`);
+  }
+  return output;
+}
+
 async function result() {
-  const codes = transform === undefined ? [] : [transform].flat();
-  const output = codes.reduce((value, code) => new Function('output', 'context', body(code))(value, context), input.answer);
+  const output = await transformed();
   if (code !== undefined) return new Function('output', 'context', 'process', body(code))(output, context, process);
   const module = await import(pathToFileURL(join(suite, file)));
   const check = name ? (module[name] ?? module.default?.[name]) : (module.default ?? module);
@@ -37,25 +47,31 @@ async function result() {
 }
 
 function verdict(value) {
-  if (typeof value === 'boolean') return { pass: value, score: value ? 1 : 0 };
-  if (typeof value === 'number') return { pass: threshold === undefined ? value > 0 : value >= threshold, score: value };
-  if (value && typeof value.pass === 'boolean') return { score: value.pass ? 1 : 0, ...value };
-  throw new Error(`it returned ${JSON.stringify(value)}: a boolean, a number, or an object with pass and score is needed`);
+  if (typeof value === 'boolean') return { pass: value !== negated, score: value !== negated ? 1 : 0 };
+  if (typeof value === 'number') return { pass: (threshold === undefined ? value > 0 : value >= threshold) !== negated, score: value };
+  if (typeof value?.pass === 'boolean' && typeof value.score === 'number' && typeof value.reason === 'string') {
+    return { ...value, pass: value.pass !== negated };
+  }
+  throw new Error(`it returned ${JSON.stringify(value)}: a boolean, a number, or an object with pass, score and reason is needed`);
 }
 
-let graded;
-try {
-  const { pass, score, reason } = verdict(await result());
-  graded = { pass: pass !== negated, score: typeof score === 'number' ? score : 0, reason };
-} catch (error) {
-  graded = { pass: false, score: 0, reason: `the assertion failed: ${error.message}` };
+async function grade() {
+  let graded;
+  try {
+    graded = verdict(await result());
+  } catch (error) {
+    graded = { pass: false, score: 0, reason: `the assertion failed: ${error.message}` };
+  }
+  const shown = kind === 'graded' ? Math.min(1, Math.max(0, graded.score || 0)) : graded.pass ? 1 : 0;
+  const text = file ?? code.trim().split('\n')[0];
+  print(
+    JSON.stringify({
+      score: shown,
+      assertions: [{ text, passed: graded.pass, ...(graded.reason ? { evidence: String(graded.reason) } : {}) }],
+      details: { score: graded.score, pass: graded.pass },
+    }),
+  );
 }
-const shown = kind === 'graded' ? Math.min(1, Math.max(0, graded.score)) : graded.pass ? 1 : 0;
-const text = file ?? code.trim().split('\n')[0];
-print(
-  JSON.stringify({
-    score: shown,
-    assertions: [{ text, passed: graded.pass, ...(graded.reason ? { evidence: String(graded.reason) } : {}) }],
-    details: { score: graded.score, pass: graded.pass },
-  }),
-);
+
+if (code === undefined && file === undefined) print(JSON.stringify(await transformed()));
+else await grade();

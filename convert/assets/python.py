@@ -2,13 +2,16 @@
 
 `config.code` is an expression, or lines with a `return`; `config.file` is a module relative to this suite with a function, `get_assert` by
 default. Both get the answer and a context with `vars`, `test`, `prompt` and `config`, and return a boolean, a number, or a dictionary with
-`pass` and `score`.
+`pass`, `score` and `reason`. Before, `node` runs the JavaScript of `config.transform` with the answer.
 """
 
 import contextlib
 import importlib.util
 import json
+import math
 import pathlib
+import re
+import subprocess
 import sys
 import textwrap
 
@@ -26,11 +29,20 @@ context = {
 }
 
 
+def transformed():
+    if "transform" not in config:
+        return given["answer"]
+    program = pathlib.Path(__file__).with_name("javascript.mjs")
+    asked = json.dumps({**given, "config": {"transform": config["transform"]}})
+    made = subprocess.run(["node", program], input=asked, stdout=subprocess.PIPE, encoding="utf-8", check=True)
+    return json.loads(made.stdout)
+
+
 def result():
-    answer = given["answer"]
+    answer = transformed()
     if "code" in config:
         code = config["code"]
-        body = textwrap.indent(textwrap.dedent(code), "    ") if "\n" in code else f"    return {code}"
+        body = textwrap.indent(code, "    ") if "\n" in code else f"    return {code}"
         names = {"json": json}
         exec(f"def check(output, context):\n{body}\n", names)
         return names["check"](answer, context)
@@ -42,26 +54,35 @@ def result():
     return getattr(module, config.get("function", "get_assert"))(answer, context)
 
 
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
 def verdict(value):
-    threshold = config.get("threshold")
-    if isinstance(value, str) and value.lower() in ("true", "false"):
-        value = value.lower() == "true"
+    threshold, negated = config.get("threshold"), config.get("negated", False)
     if isinstance(value, str):
-        value = json.loads(value)
+        number = re.match(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", value, re.IGNORECASE)
+        if value.lower() in ("true", "false"):
+            value = value.lower() == "true"
+        elif value.startswith("{"):
+            value = json.loads(value)
+        elif number:
+            value = float(number[0])
     if isinstance(value, bool):
-        return value, float(value), None
-    if isinstance(value, (int, float)):
-        return (value > 0 if threshold is None else value >= threshold), float(value), None
-    score = float(value.get("score", 1 if value.get("pass", value.get("pass_")) else 0))
-    passed = bool(value.get("pass", value.get("pass_")))
-    return passed and (threshold is None or score >= threshold), score, value.get("reason")
+        return value != negated, float(value != negated), None
+    if is_number(value):
+        return (value > 0 if threshold is None else value >= threshold) != negated, float(value), None
+    passed = value.get("pass", value.get("pass_")) if isinstance(value, dict) else None
+    if not (isinstance(passed, bool) and is_number(value.get("score")) and isinstance(value.get("reason"), str)):
+        raise ValueError(f"it returned {value!r}: a boolean, a number, or a dictionary with pass, score and reason is needed")
+    passed = passed and (threshold is None or value["score"] >= threshold)
+    return passed != negated, float(value["score"]), value["reason"]
 
 
 try:
     # What the code prints is not the result.
     with contextlib.redirect_stdout(sys.stderr):
         passed, score, reason = verdict(result())
-    passed = passed != config.get("negated", False)
 except Exception as error:
     passed, score, reason = False, 0.0, f"the assertion failed: {error}"
 shown = min(1.0, max(0.0, score)) if config.get("score") == "graded" else float(passed)

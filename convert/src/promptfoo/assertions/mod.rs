@@ -210,7 +210,10 @@ fn single(mut check: Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader,
         Some(Family::Text) => text::map(&check, context),
         Some(Family::Judged) => judged::map(&check, context),
         Some(Family::Tools) => tools::map(&check, context),
-        Some(Family::Script) => scripts::map(&check, context),
+        Some(Family::Script) => {
+            context.different_if(context.scores_decide, &check, "a score above 1 counts as 1, and one below 0 as 0");
+            scripts::map(&check, context)
+        }
         None => Err(reason(check.kind)),
     }?;
     unknown_keys(check.assertion, context.report);

@@ -9,6 +9,9 @@ use super::{CaseContext, Check, Grader, text, transforms};
 use crate::promptfoo::source_files::{FILE_SCHEME, unreadable};
 use crate::yaml_writer::{number, without_nulls};
 
+/// Where the program is that runs JavaScript.
+const PROGRAM: &str = "graders/javascript.mjs";
+
 /// Runs JavaScript.
 const JAVASCRIPT: &str = include_str!("../../../assets/javascript.mjs");
 
@@ -76,19 +79,32 @@ fn script(check_text: &str, check: &Check<'_>, context: &mut CaseContext<'_>) ->
     map(&Check { kind, is_negated, value: Some(Value::text(code)), script: None, threshold, assertion }, context)
 }
 
-/// What a program reads that is not there.
-fn note_differences(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>) {
+/// What code reads that is not there.
+fn note_absent(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>) {
     let absent = ["provider", "providerResponse", "logProbs", "trace", "metadata"];
     let accesses = [("context.", ""), ("context?.", ""), ("['", "']"), ("[\"", "\"]"), ("get('", "'")];
-    let reads = |name: &&&str| accesses.iter().any(|(before, after)| code.contains(&format!("{before}{name}{after}")));
-    if let Some(name) = absent.iter().find(reads) {
+    let of_tests = ["assert", "options", "threshold", "provider"];
+    let accesses_of_tests = [("test.", ""), ("test?.", ""), ("test']['", "']"), ("test\"][\"", "\"]")];
+    let reads = |names: &[&'static str], accesses: &[(&str, &str)]| {
+        let is_read = |name: &&&str| accesses.iter().any(|(start, end)| code.contains(&format!("{start}{name}{end}")));
+        names.iter().find(is_read).copied()
+    };
+    if let Some(name) = reads(&absent, &accesses) {
         context.different(check, format!("its context has no `{name}`"));
     }
+    if let Some(name) = reads(&of_tests, &accesses_of_tests) {
+        context.different(check, format!("the `test` of its context has no `{name}`"));
+    }
+}
+
+fn note_differences(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>) {
+    note_absent(code, check, context);
     context.different_if(code.contains("process.mainModule"), check, "`process.mainModule` is not there");
     transforms::note_object(check, context);
     let is_object = match check.kind {
+        _ if !transforms::of(check, context).is_empty() => false,
         "python" => ["output['", "output[\"", "output.get("].iter().any(|text| code.contains(text)),
-        _ => transforms::of(check, context).is_empty() && reads_an_object(code),
+        _ => reads_an_object(code),
     };
     context.different_if(is_object, check, "the answer is text, also if a provider of promptfoo returns an object");
 }
@@ -134,7 +150,7 @@ fn imports_files(code: &str, kind: &str) -> bool {
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     let (program, name, text) = match check.kind {
         "python" => ("python3", "graders/python.py", PYTHON),
-        _ => ("node", "graders/javascript.mjs", JAVASCRIPT),
+        _ => ("node", PROGRAM, JAVASCRIPT),
     };
     let (mut file, mut called, mut code) = (None, None, None);
     match (&check.script, &check.value) {
@@ -161,7 +177,9 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
             (file, called) = (Some(copy), function.as_ref());
         }
         (None, Some(value)) if !value.as_text().unwrap_or_default().trim().is_empty() => {
-            let written = value.as_text().unwrap_or_default().trim_end();
+            // In Python, a line break at the end makes an expression the body of a function, as in promptfoo.
+            let written = value.as_text().unwrap_or_default();
+            let written = if check.kind == "python" { written } else { written.trim_end() };
             note_differences(written, check, context);
             code = Some(written);
         }
@@ -171,12 +189,16 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         check.place(),
         format!("`{program}` runs it with the answer as text, and a context of `vars`, `test`, `prompt` and `config`"),
     );
-    let transform = match &transforms::of(check, context)[..] {
+    let transforms = transforms::of(check, context);
+    for code in &transforms {
+        note_absent(code, check, context);
+        context.different_if(code.contains("context.prompt"), check, "`context.prompt` is a text, not an object");
+    }
+    let transform = match &transforms[..] {
         [] => None,
         codes if codes.iter().any(|code| code.starts_with(FILE_SCHEME)) => {
             return Err("a program makes the text that it checks".to_owned());
         }
-        _ if check.kind == "python" => return Err("JavaScript makes the text that it checks".to_owned()),
         [code] => Some(json!(code)),
         codes => Some(json!(codes)),
     };
@@ -191,6 +213,9 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         "config": check.assertion.value.get("config").map(Value::to_json),
     }));
     context.output.add(name, text);
+    if config.get("transform").is_some() {
+        context.output.add(PROGRAM, JAVASCRIPT);
+    }
     let command = [program.to_owned(), format!("./{name}")];
     Ok(Grader::new(json!({"type": "code-grader", "command": command, "config": config})))
 }

@@ -39,14 +39,14 @@ pub(super) fn note_object(check: &Check<'_>, context: &mut CaseContext<'_>) {
 
 /// Whether an assertion is about a transformed answer.
 pub(super) fn applies(check: &Check<'_>, context: &CaseContext<'_>) -> bool {
-    check.kind != "javascript"
+    Family::of(check.kind) != Some(Family::Script)
         && !WITHOUT_ANSWER.iter().any(|kind| check.kind.starts_with(kind))
         && !of(check, context).is_empty()
 }
 
-/// Whether code only removes white space around the answer.
+/// Whether code only removes white space around the answer. Lines are the body of a function, which needs a `return`.
 fn is_trim(code: &str) -> bool {
-    TRIMS.contains(&code.trim().trim_end_matches(';'))
+    !code.contains('\n') && TRIMS.contains(&code.trim().trim_end_matches(';'))
 }
 
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
@@ -73,6 +73,8 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
             () => json::map(check, context),
         }?;
         note_object(check, context);
+        let is_missing_a_pass = made.can_be_missing && check.is_negated;
+        context.different_if(is_missing_a_pass, check, "where the transform has no value, the check passes");
         made.differences.iter().for_each(|reason| context.different(check, *reason));
         return Ok(grader.transformed(&made.steps));
     }

@@ -12,6 +12,8 @@ pub(super) struct Parser<'a> {
     rest: &'a str,
     pub(super) steps: Vec<AnswerStep>,
     pub(super) differences: Vec<&'static str>,
+    /// Whether they make an empty text where the code has no value, which is an error in promptfoo.
+    pub(super) can_be_missing: bool,
     /// Whether they make a value of JSON, whose text graders see.
     is_value: bool,
 }
@@ -20,6 +22,8 @@ pub(super) struct Parser<'a> {
 pub(super) fn steps(codes: &[String]) -> Option<Parser<'_>> {
     let mut parser = Parser::default();
     for code in codes {
+        // Lines are the body of a function.
+        (!code.contains('\n')).then_some(())?;
         parser.rest = code.trim().trim_end_matches(';').trim_end();
         parser.expression()?;
         parser.rest.is_empty().then_some(())?;

@@ -109,7 +109,10 @@ impl Parser<'_> {
             0 => self.push(format!("(?:{pattern})(?s:.*)"), ""),
             index if index > MOST_COUNTED => return None,
             // A text with fewer parts has nothing there.
-            index => self.push(format!(r"\A(?:{part}(?:{pattern})){{{index}}}({part})(?s:.*)|\A(?s:.+)"), "${1}"),
+            index => {
+                self.can_be_missing = true;
+                self.push(format!(r"\A(?:{part}(?:{pattern})){{{index}}}({part})(?s:.*)|\A(?s:.+)"), "${1}");
+            }
         }
         Some(())
     }
@@ -154,6 +157,7 @@ impl Parser<'_> {
         self.takes("[").then_some(())?;
         let group = usize::try_from(self.integer_before("]")?).ok().filter(|group| *group <= sought.groups)?;
         // A text without a match has nothing there.
+        self.can_be_missing = true;
         self.push(format!(r"\A(?s:.*?)({})(?s:.*)|\A(?s:.+)", sought.pattern), format!("${{{}}}", group + 1));
         Some(())
     }
