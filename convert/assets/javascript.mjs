@@ -42,8 +42,8 @@ async function result() {
   const output = await transformed();
   if (code !== undefined) return new Function('output', 'context', 'process', body(code))(output, context, process);
   const module = await import(pathToFileURL(join(suite, file)));
-  const check = name ? (module[name] ?? module.default?.[name]) : (module.default ?? module);
-  return check(output, context);
+  const exported = module.default?.default || module.default || module;
+  return (name ? exported[name] : exported)(output, context);
 }
 
 function verdict(value) {

@@ -93,4 +93,9 @@ fn a_skill_is_converted_to_another_layout() {
     let output = package.run(&["convert", "skills/pdf-forms/SKILL.md", "suites/tasks", "--layout", "tasks", "--lossy"]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     assert_eq!(package.run(&["check", "suites/tasks"]).out, "no problems in 1 suite with 2 tests\n");
+    package.write("PDF Forms/SKILL.md", SKILL);
+    package.write("PDF Forms/evals/evals.json", EVALS);
+    let output = package.run(&["convert", "PDF Forms", "suites/named", "--layout", "file", "--lossy"]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert!(output.out.contains("`PDF Forms` is not the name of a suite, `pdf-forms` is"), "{}", output.out);
 }

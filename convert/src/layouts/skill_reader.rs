@@ -4,6 +4,7 @@ use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::json;
 
 use super::SuiteSource;
+use crate::case_ids::suite_name;
 use crate::error::ConvertError;
 use crate::report::{Place, Report};
 use crate::suite_draft::{CaseDraft, entry};
@@ -12,7 +13,11 @@ impl SuiteSource {
     /// Reads the evals of a skill, whose name is that of its directory.
     pub(super) fn skill(&mut self, entries: Vec<(String, Value)>) -> Result<(), ConvertError> {
         let skill = self.default_name.clone();
-        self.draft.settings.push(("name".to_owned(), Value::text(&skill)));
+        let name = Some(suite_name(&skill)).filter(|name| !name.is_empty()).unwrap_or_else(|| "skill".to_owned());
+        if name != skill {
+            self.report.approximated(&self.place, format!("`{skill}` is not the name of a suite, `{name}` is"));
+        }
+        self.draft.settings.push(("name".to_owned(), Value::text(name)));
         for (key, value) in entries {
             let at = self.place.below(value.position.line, &key);
             self.report.mapped(&at);

@@ -9,6 +9,7 @@ use super::suite_settings::SuiteSettings;
 use super::template::{self, Rendered};
 use super::test_case::TestCase;
 use super::values::comments;
+use super::variables;
 use crate::report::Report;
 use crate::suite_draft::{CaseDraft, entry};
 use crate::yaml_writer::number;
@@ -103,7 +104,11 @@ fn filled_in(text: &str, variables: &Object) -> Result<Rendered, String> {
             fill_in(&mut chat, variables, &mut chat_rendered)?;
             Ok(Rendered { text: serde_json::to_string_pretty(&chat).unwrap_or_default(), ..chat_rendered })
         }
-        _ => template::render_or_keep(text, variables),
+        _ => {
+            let (variables, difference) = variables::rendered(variables, text);
+            let rendered = template::render_or_keep(text, &variables)?;
+            Ok(Rendered { difference: rendered.difference.or(difference), ..rendered })
+        }
     }
 }
 

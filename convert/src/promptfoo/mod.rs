@@ -110,11 +110,12 @@ impl Configuration {
             }
         }
         let default = default.unwrap_or_default();
+        let has_tests = |tests: &Value| tests.data != Data::Null && tests.items().is_none_or(|items| !items.is_empty());
         let mut cases: Vec<TestCase> =
             tests.iter().map(|test| test_case::read(test, &self.files, &mut self.report)).collect();
         if let Some((value, place)) = scenarios {
             cases.extend(self.scenarios(value, &place));
-        } else if cases.is_empty() && !document.root.entries().iter().any(|(key, _)| key == "tests") {
+        } else if !document.root.get("tests").is_some_and(has_tests) {
             cases.push(TestCase { place: start.below(1, "prompts"), ..TestCase::default() });
         }
         let cases: Vec<TestCase> = cases.iter().map(|case| case.with_default(&default)).collect();

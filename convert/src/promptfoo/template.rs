@@ -1,9 +1,10 @@
 //! Templates of promptfoo, which are Jinja as nunjucks understands it.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use evalsuite_schema::json::{Object, Value, to_value};
+use fancy_regex::Regex;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Object as JinjaObject, Serde, Value as JinjaValue, ValueKind};
 use minijinja::{Environment, Output, State, UndefinedBehavior};
@@ -12,7 +13,13 @@ use crate::report::{Place, Report};
 use crate::yaml_writer::number;
 
 /// Why a template may be filled in differently.
-const MAY_DIFFER: &str = "filters and statements are those of Jinja, nunjucks' own may differ";
+pub(super) const MAY_DIFFER: &str = "filters, operators and statements are those of Jinja, nunjucks' own may differ";
+
+/// What a tag puts in that is the same in Jinja: a variable, or a value in it. Lists and texts have a `length` in JavaScript.
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r#"^-?\s*(?!True\b|False\b|None\b)[\p{L}_]\w*(?:\.(?!length\b)[\p{L}_]\w*|\[\d+\]|\[(["'])[\p{L}_][^"'\\]*\1\])*\s*-?$"#;
+    Regex::new(pattern).expect("the pattern is valid")
+});
 
 /// A text with its variables filled in.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -63,7 +70,7 @@ pub(super) fn render(template: &str, variables: &Object) -> Result<Rendered, Str
         let line = error.line().filter(|line| *line > 1).map(|line| format!(", in line {line}")).unwrap_or_default();
         format!("its template cannot be filled in: {reason}{line}")
     })?;
-    let is_plain = !template.contains("{%") && !has_filter(template);
+    let is_plain = !template.contains("{%") && tags(template).all(|tag| VARIABLE.is_match(tag).unwrap_or_default());
     let undefined = if is_plain { undefined(template, variables) } else { None };
     Ok(Rendered { text, difference: (!is_plain).then_some(MAY_DIFFER), undefined })
 }
@@ -123,6 +130,15 @@ fn environment() -> Environment<'static> {
                 let json: Value = to_value(value).unwrap_or_default();
                 joined(&json)
             }
+            ValueKind::Number => f64::try_from(value.clone()).map_or_else(
+                |_| value.to_string(),
+                |float| match float.abs() {
+                    // As JavaScript writes them.
+                    1e21.. => format!("{float:e}").replace('e', "e+"),
+                    magnitude if magnitude > 0.0 && magnitude < 1e-6 => format!("{float:e}"),
+                    _ => value.to_string(),
+                },
+            ),
             _ => value.to_string(),
         };
         out.write_str(&text).map_err(minijinja::Error::from)
@@ -140,8 +156,9 @@ fn joined(json: &Value) -> String {
     }
 }
 
-fn has_filter(template: &str) -> bool {
-    template.split("{{").skip(1).any(|rest| rest.split("}}").next().unwrap_or_default().contains('|'))
+/// What is between the braces of tags that put something in.
+fn tags(template: &str) -> impl Iterator<Item = &str> {
+    template.split("{{").skip(1).map(|rest| rest.split("}}").next().unwrap_or_default())
 }
 
 /// A variable that the template names and that has no value.
@@ -222,6 +239,9 @@ mod tests {
     #[test]
     fn what_may_differ_is_named() {
         assert_eq!(text("{{ name | upper }}"), ("ANA".to_owned(), true));
+        for expression in ["name.length", "list[-1]", "n + 1", "n == '1'", "True", "o.x[0].y if yes", "name[1:]"] {
+            assert!(text(&format!("{{{{ {expression} }}}}")).1, "{expression}");
+        }
         assert_eq!(text("{% for x in list %}{{ x }}{% endfor %}"), ("a".to_owned(), true));
         assert_eq!(text("a{{ missing.deep }}b"), ("ab".to_owned(), true));
         assert_eq!(text("{% set o = '{\"x\": 1}' | load %}{{ o.x }}"), ("1".to_owned(), true));

@@ -174,6 +174,15 @@ tests:
 }
 
 #[test]
+fn a_configuration_without_tests_has_one_of_its_default_test() {
+    let start = "prompts: [go]\ndefaultTest: { assert: [{ type: contains, value: x }] }\n";
+    for tests in ["", "tests:\n", "tests: []\n"] {
+        let (_, text) = convert(&[("promptfooconfig.yaml", &format!("{start}{tests}"))]).unwrap();
+        assert_eq!(text.matches("input: go").count(), 1, "{tests}{text}");
+    }
+}
+
+#[test]
 fn a_variable_of_the_environment_is_seen_in_what_stands_around_a_prompt() {
     let config = "prompts: [x]\ntests:\n  - options: { prefix: 'as ${{ WHO }}: ' }\n    \
                   assert: [{ type: contains, value: x }]\n";

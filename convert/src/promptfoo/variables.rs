@@ -1,10 +1,14 @@
 //! Variables of a test: lists multiply the case, files are read, and variables are filled into each other.
 
+use std::sync::LazyLock;
+
 use evalsuite_loader::document::Value;
 use evalsuite_schema::json::{Object, Value as Json};
 
+use fancy_regex::Regex;
+
 use super::source_files::{FILE_SCHEME, FileValue, load, unreadable};
-use super::template::{Rendered, render_or_keep};
+use super::template::{self, Rendered, render_or_keep};
 use super::test_case::TestCase;
 use crate::report::{Place, Report};
 use crate::source::SourceFiles;
@@ -81,22 +85,53 @@ fn resolved(mut variables: Object, test: &TestCase, files: &SourceFiles, report:
             text.pop();
         }
     }
+    fill_into_each_other(&mut variables);
+    variables
+}
+
+/// Fills names in braces into each other: in each round, the first one of each text, unless it is not a variable.
+fn fill_into_each_other(variables: &mut Object) {
     for _ in 0..ROUNDS {
-        let before = variables.clone();
-        for value in variables.values_mut() {
-            // A text in braces that is not a variable stays.
-            if let Json::String(text) = value
-                && text.contains("{{")
-                && let Ok(Rendered { text: filled, difference: None, undefined: None }) = render_or_keep(text, &before)
-            {
-                *text = filled;
-            }
+        let mut is_done = true;
+        for key in variables.keys().cloned().collect::<Vec<_>>() {
+            let Json::String(text) = &variables[&key] else { continue };
+            let Ok(Some(found)) = NAME.find(text) else { continue };
+            let Some(value) = variables.get(found.as_str().trim_matches(['{', '}']).trim()) else { continue };
+            let filled = text.replacen(found.as_str(), &template::string(value), 1);
+            variables[&key] = Json::String(filled);
+            is_done = false;
         }
-        if before == variables {
-            break;
+        if is_done {
+            return;
         }
     }
-    variables
+}
+
+/// A variable in braces.
+static NAME: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\{\{\s*[0-9A-Za-z_]+\s*\}\}").expect("the pattern is valid"));
+
+/// The variables as they are filled into a text: what is left of templates in them is filled in, unless it has names that are not variables.
+/// With it why the text may be another one.
+pub(super) fn rendered(variables: &Object, text: &str) -> (Object, Option<&'static str>) {
+    let (mut filled, mut difference) = (variables.clone(), None);
+    for (name, value) in variables {
+        let Some(template) =
+            value.as_str().filter(|value| !template::names(value).any(|name| !variables.contains_key(&name)))
+        else {
+            continue;
+        };
+        let result = render_or_keep(template, variables).unwrap_or_else(|_| Rendered {
+            text: template.to_owned(),
+            difference: Some(template::MAY_DIFFER),
+            undefined: None,
+        });
+        if result.difference.is_some() && template::names(text).any(|used| used == *name) {
+            difference = result.difference;
+        }
+        filled.insert(name.clone(), Json::String(result.text));
+    }
+    (filled, difference)
 }
 
 #[cfg(test)]
@@ -135,8 +170,17 @@ mod tests {
     #[test]
     fn variables_are_filled_into_each_other() {
         assert_eq!(
-            all(json!({"a": "{{b}}!\n", "b": "x{{ c }}", "c": "y", "d": "{{none}}"})),
-            [json!({"a": "xy!", "b": "xy", "c": "y", "d": "{{none}}"})]
+            all(json!({"a": "{{b}}!\n", "b": "x{{ c }}", "c": "y", "d": "{{c}}{{none}}{{c}}", "e": "{{ c | upper }}"})),
+            [json!({"a": "xy!", "b": "xy", "c": "y", "d": "y{{none}}{{c}}", "e": "{{ c | upper }}"})]
         );
+    }
+
+    #[test]
+    fn templates_in_variables_are_filled_in_with_the_text() {
+        let variables =
+            json!({"a": "{{ c | upper }}", "b": "{{ none | upper }}", "c": "x", "d": "{% if c %}{{ c }}{% endif %}"});
+        let (filled, difference) = rendered(variables.as_object().unwrap(), "{{ c }} {{ a }}");
+        assert_eq!(Json::Object(filled), json!({"a": "X", "b": "{{ none | upper }}", "c": "x", "d": "x"}));
+        assert!(difference.is_some() && rendered(variables.as_object().unwrap(), "{{ b }}").1.is_none());
     }
 }

@@ -18,7 +18,7 @@ use evalsuite_schema::{Content, Message, Value};
 const RULES: &str = "+-+-++++--++-+-+-+";
 
 /// Types of assertions.
-const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--++-+-++-++-+-+---+++--++--+";
+const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--++-+-++-++-+-+---+++--++--++-+";
 
 /// Prompts and tests in other files, scenarios.
 const SOURCES: &str = "---+-++-++-+++-+---";

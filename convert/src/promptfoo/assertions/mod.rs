@@ -203,7 +203,11 @@ fn single(mut check: Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader,
     if let Some(written) = check.assertion.value.get("value") {
         fill_in(written, &mut check, context)?;
     }
-    let grader = match Family::of(check.kind) {
+    let family = Family::of(check.kind);
+    if check.script.is_some() && !matches!(family, Some(Family::Script) | None) {
+        return Err("its value is written by a program".to_owned());
+    }
+    let grader = match family {
         Some(Family::Metric) => metrics::map(&check),
         _ if transforms::applies(&check, context) => transforms::map(&check, context),
         Some(Family::Json) => json::map(&check, context),

@@ -59,11 +59,10 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
     {
         return grader;
     }
-    let has_schema = check.value.is_some() || check.script.is_some();
     let is_judged = Family::of(check.kind) == Some(Family::Judged);
     let is_text = check.value.as_ref().is_none_or(|value| value.items().is_none() && value.entries().is_empty());
     let is_object = check.kind == "equals" && !is_text;
-    let is_json = check.kind == "contains-json" || check.kind == "is-json" && has_schema;
+    let is_json = check.kind == "contains-json" || check.kind == "is-json" && check.value.is_some();
     if (is_judged || is_object || is_json)
         && let Some(made) = transform_code::steps(&transforms)
     {

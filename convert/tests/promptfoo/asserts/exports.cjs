@@ -1,0 +1,2 @@
+exports.default = (output) => output === 'abcd';
+exports.named = () => true;

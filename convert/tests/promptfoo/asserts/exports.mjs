@@ -1,0 +1,1 @@
+export const named = (output) => output === 'abcd';
