@@ -6,7 +6,7 @@
 mod run_suite;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use evalsuite::{AgentError, Outcome, Trial};
 use evalsuite_convert::{CasePlacement, Conversion, Outcome as ReportOutcome, SourceEntry, from_promptfoo};
@@ -18,7 +18,10 @@ use evalsuite_schema::{Content, Message, Value};
 const RULES: &str = "+-+-++++--++-+-+-+";
 
 /// Types of assertions.
-const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--++-+-++-++-+-+---+++--++--++-+";
+const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--++-+-++-";
+
+/// Code in JavaScript and Python.
+const PROGRAMS: &str = "++-+-+---+++--++--++-+";
 
 /// Prompts and tests in other files, scenarios.
 const SOURCES: &str = "---+-++-++-+++-+---";
@@ -36,6 +39,12 @@ fn rules_decide_as_in_promptfoo() {
 #[test]
 fn types_decide_as_in_promptfoo() {
     compare("types.yaml", TYPES);
+}
+
+#[needs(node, python)]
+#[test]
+fn programs_decide_as_in_promptfoo() {
+    compare_in_one_file("programs.yaml", PROGRAMS);
 }
 
 #[needs(node)]
@@ -106,29 +115,32 @@ fn what_code_prints_is_not_its_verdict() {
 
 /// Converts a configuration in every layout, and compares the outcomes of its cases with recorded verdicts.
 fn compare(file: &str, recorded: &str) {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo").join(file);
-    for layout in [CasePlacement::File, CasePlacement::Directories] {
-        let outcomes = outcomes(&from_promptfoo(&source).unwrap().in_layout(layout));
-        let shown: String = outcomes.iter().map(|(_, outcome, _)| *outcome).collect();
-        if layout == CasePlacement::File {
-            let details: Vec<String> = outcomes
-                .iter()
-                .zip(recorded.chars())
-                .filter(|((_, ours, _), theirs)| ours != theirs)
-                .map(|((id, ours, text), theirs)| format!("{id}: {ours} here, {theirs} there\n{text}"))
-                .collect();
-            assert!(shown == recorded, "{file}: {shown}, recorded {recorded}\n{}", details.join("\n"));
-        } else {
-            // Directories are in the order of their names.
-            let sorted = |text: &str| {
-                let mut all: Vec<char> = text.chars().collect();
-                all.sort_unstable();
-                all
-            };
-            assert_eq!(sorted(&shown), sorted(recorded), "{file} in directories");
-        }
-    }
+    let source = compare_in_one_file(file, recorded);
+    let outcomes = outcomes(&from_promptfoo(&source).unwrap().in_layout(CasePlacement::Directories));
+    // Directories are in the order of their names.
+    let sorted = |outcomes: &mut dyn Iterator<Item = char>| {
+        let mut all: Vec<char> = outcomes.collect();
+        all.sort_unstable();
+        all
+    };
+    let shown = sorted(&mut outcomes.iter().map(|(_, outcome, _)| *outcome));
+    assert_eq!(shown, sorted(&mut recorded.chars()), "{file} in directories");
     compare_tasks(&source, recorded);
+}
+
+/// Compares the outcomes of the cases in an eval file; returns the configuration.
+fn compare_in_one_file(file: &str, recorded: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo").join(file);
+    let outcomes = outcomes(&from_promptfoo(&source).unwrap().in_layout(CasePlacement::File));
+    let shown: String = outcomes.iter().map(|(_, outcome, _)| *outcome).collect();
+    let details: Vec<String> = outcomes
+        .iter()
+        .zip(recorded.chars())
+        .filter(|((_, ours, _), theirs)| ours != theirs)
+        .map(|((id, ours, text), theirs)| format!("{id}: {ours} here, {theirs} there\n{text}"))
+        .collect();
+    assert!(shown == recorded, "{file}: {shown}, recorded {recorded}\n{}", details.join("\n"));
+    source
 }
 
 /// A task whose graders are as in the eval file has the recorded verdict; the report names those that are not.
