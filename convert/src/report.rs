@@ -141,7 +141,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for SourceEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = if self.line == 0 { self.file.clone() } else { format!("{}:{}", self.file, self.line) };
         write!(f, "{:<12} {place}", self.outcome.word())?;
