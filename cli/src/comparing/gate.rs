@@ -107,8 +107,23 @@ pub(crate) fn exit(gates: Option<GateVerdict>, comparison: Option<ComparisonVerd
     if gates == Some(GateVerdict::Missed) || comparison == Some(ComparisonVerdict::Regressed) {
         return Exit::Problems;
     }
-    let is_met = gates.is_none_or(|verdict| verdict == GateVerdict::Met);
-    let is_good =
-        comparison.is_none_or(|verdict| matches!(verdict, ComparisonVerdict::Improved | ComparisonVerdict::Unchanged));
-    if is_met && is_good { Exit::Good } else { Exit::Undecided }
+    let is_undecided = gates == Some(GateVerdict::Undecided) || comparison == Some(ComparisonVerdict::Undecided);
+    if is_undecided { Exit::Undecided } else { Exit::Good }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_bad_or_undecided_is_not_good() {
+        let good = [ComparisonVerdict::Same, ComparisonVerdict::Improved, ComparisonVerdict::Unchanged];
+        for comparison in good {
+            assert_eq!(exit(Some(GateVerdict::Met), Some(comparison)), Exit::Good, "{comparison}");
+            assert_eq!(exit(Some(GateVerdict::Undecided), Some(comparison)), Exit::Undecided, "{comparison}");
+        }
+        assert_eq!(exit(None, Some(ComparisonVerdict::Undecided)), Exit::Undecided);
+        assert_eq!(exit(Some(GateVerdict::Met), Some(ComparisonVerdict::Regressed)), Exit::Problems);
+        assert_eq!(exit(Some(GateVerdict::Missed), Some(ComparisonVerdict::Undecided)), Exit::Problems);
+    }
 }
