@@ -46,7 +46,6 @@ fn case(suite: &str, case: &BaselineCase) -> CaseData {
     record.grader_digest.clone_from(&case.graders);
     record.outcome = if case.state() == PassState::Fails { Status::Failed } else { Status::Passed };
     (record.passed, record.completed, record.planned) = (case.passed, case.trials, case.trials);
-    (record.mean, record.stddev) = (case.score, case.spread);
     record.stops_early = case.stops_early;
     record.trials = trials(case);
     let name = CaseDirectoryName::parse(&record.case_id);

@@ -29,9 +29,9 @@ pub struct CaseChange {
     pub run: (u32, u32),
     /// Trials that passed and trials that ended of those that repeated the case because it came out otherwise than in the baseline.
     pub confirming: (u32, u32),
-    /// Mean score in the base.
+    /// Mean score in the base, of the trials that are compared.
     pub base_score: Option<f64>,
-    /// Mean score in the run.
+    /// Mean score in the run, of the trials that are compared.
     pub run_score: Option<f64>,
     /// Probability that chance alone makes any case of the suite change as much, 0 to 1; only of cases that regressed or improved.
     pub p_value: Option<f64>,
@@ -80,12 +80,18 @@ impl ChangeKind {
 }
 
 impl CaseChange {
-    /// `None` for a case that is the same. `tested`: whether it became worse or better than chance explains, and with which probability.
-    pub(super) fn of(pair: &Pair<'_>, standard: Standard, tested: Option<(ChangeKind, f64)>) -> Option<Self> {
+    /// `None` for a case that is the same. `scores`: of a case that is compared, its mean scores in base and run. `tested`: whether it
+    /// became worse or better than chance explains, and with which probability.
+    pub(super) fn of(
+        pair: &Pair<'_>,
+        standard: Standard,
+        scores: Option<[f64; 2]>,
+        tested: Option<(ChangeKind, f64)>,
+    ) -> Option<Self> {
         let (kind, p_value) = match (pair, tested) {
             _ if pair.is_error_now() => (ChangeKind::Error, None),
             (Pair::Both(..), Some((kind, p_value))) => (kind, Some(p_value)),
-            (Pair::Both(base, run), None) => (differs(&base.record, standard, &run.record)?, None),
+            (Pair::Both(base, run), None) => (differs(&base.record, standard, &run.record, scores)?, None),
             (Pair::Redefined(..), _) => (ChangeKind::Redefined, None),
             (Pair::NoBase(..) | Pair::NoResult(..) | Pair::TornBase(_), _) => (ChangeKind::Missing, None),
             (Pair::Added(_), _) => (ChangeKind::Added, None),
@@ -101,22 +107,19 @@ impl CaseChange {
             base: trials(base),
             run: trials(run),
             confirming: (confirming.passed, confirming.passed.saturating_add(confirming.failed)),
-            base_score: base.and_then(|record| record.mean),
-            run_score: run.and_then(|record| record.mean),
+            base_score: scores.map(|[base, _]| base).or_else(|| base.and_then(CaseRecord::sampled_score)),
+            run_score: scores.map(|[_, run]| run).or_else(|| run.and_then(CaseRecord::sampled_score)),
             p_value,
         })
     }
 }
 
-fn differs(base: &CaseRecord, standard: Standard, run: &CaseRecord) -> Option<ChangeKind> {
+fn differs(base: &CaseRecord, standard: Standard, run: &CaseRecord, scores: Option<[f64; 2]>) -> Option<ChangeKind> {
     let state = |record: &CaseRecord| PassState::of(record.passed, record.completed);
     if standard == Standard::Baseline && state(base) == PassState::Flaky {
         return (state(run) != PassState::Passes).then_some(ChangeKind::Quarantined);
     }
-    let score_differs = match (base.mean, run.mean) {
-        (Some(base), Some(run)) => (standard.score(run) - standard.score(base)).abs() > 1e-9,
-        (base, run) => base.is_some() != run.is_some(),
-    };
+    let score_differs = scores.is_some_and(|[base, run]| (run - base).abs() > 1e-9);
     let outcome_differs = match standard {
         Standard::Run => base.outcome != run.outcome,
         Standard::Baseline => state(base) != state(run),

@@ -34,7 +34,7 @@ pub struct SuiteComparison {
     pub pairs: usize,
     /// Number of compared cases whose score differs.
     pub differing: usize,
-    /// Number of cases that have a result in only one of the runs.
+    /// Number of cases that have no result in one of the runs, or in both.
     pub missing: usize,
     /// Number of cases that had a result in the base and end in an error now.
     pub errors: usize,
@@ -225,12 +225,16 @@ impl<'a> SuitePairs<'a> {
     }
 
     fn changes(&self, worse: &Worse, better: &Worse) -> Vec<CaseChange> {
-        let mut of_compared = worse.p_values.iter().zip(&better.p_values);
-        let mut tested = |pair: &Pair<'_>| {
-            let (worse, better) = matches!(pair, Pair::Both(..)).then(|| of_compared.next())??;
-            worse.map(|p| (ChangeKind::Regressed, p)).or(better.map(|p| (ChangeKind::Improved, p)))
+        let mut of_compared = self.compared.iter().zip(worse.p_values.iter().zip(&better.p_values));
+        let mut change = |pair: &Pair<'_>| {
+            let compared = if matches!(pair, Pair::Both(..)) { of_compared.next() } else { None };
+            let scores = compared.map(|(case, _)| [mean(&case.base), mean(&case.run)]);
+            let tested = compared.and_then(|(_, (worse, better))| {
+                worse.map(|p| (ChangeKind::Regressed, p)).or(better.map(|p| (ChangeKind::Improved, p)))
+            });
+            CaseChange::of(pair, self.standard, scores, tested)
         };
-        self.pairs.iter().filter_map(|pair| CaseChange::of(pair, self.standard, tested(pair))).collect()
+        self.pairs.iter().filter_map(&mut change).collect()
     }
 }
 

@@ -57,7 +57,7 @@ impl fmt::Display for SuiteComparison {
         }
         if self.missing > 0 {
             let all = self.missing + self.pairs;
-            writeln!(f, "  missing  {} of {all} cases have a result in only one run", self.missing)?;
+            writeln!(f, "  missing  {} of {all} cases have no result in one of the runs, or in both", self.missing)?;
         }
         self.slices.iter().try_for_each(|slice| writeln!(f, "  {slice}"))?;
         if let Some(judged) = &self.judged {

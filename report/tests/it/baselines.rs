@@ -221,6 +221,18 @@ fn two_failed_trials_are_no_regression_and_five_are() {
     );
 }
 
+/// Records of such cases have no mean score, and baselines have one.
+#[test]
+fn the_results_of_trials_that_stop_early_are_the_same_as_in_their_baseline() {
+    let mut run = run(&NAMES.map(|id| (id, 1, 1)));
+    for case in &mut run.suites[0].cases {
+        (case.record.stops_early, case.record.truncated, case.record.mean) = (true, true, None);
+    }
+    let baseline = accepted(&run, None, &[]).baseline;
+    let compared = Comparison::with_baselines(&[baseline], &run, &CompareOptions::new());
+    assert_eq!((compared.verdict(), compared.suites[0].changes.len()), (ComparisonVerdict::Same, 0), "{compared}");
+}
+
 #[test]
 fn a_flaky_case_is_quarantined_until_it_fails_completely() {
     let mut cases = NAMES.map(|id| (id, 10, 10));

@@ -175,6 +175,12 @@ fn only_first_trials_are_compared_where_trials_stop_early() {
     }
     let same = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
     assert_eq!((same.difference, same.verdict), (0.0, ComparisonVerdict::Unchanged), "{same}");
+    assert_eq!(same.changes, [], "{same}");
+    // Neither record has a mean score: planned trials did not run.
+    base.suites[0].cases[1].record.trials.insert(0, trial(0, false));
+    let one = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
+    assert_eq!((one.differing, kinds(&one)), (1, vec![ChangeKind::Changed]), "{one}");
+    assert_eq!((one.changes[0].base_score, one.changes[0].run_score), (Some(0.0), Some(1.0)), "{one}");
 }
 
 #[test]
