@@ -243,7 +243,7 @@ function summary(report, past) {
   const errors = trials.filter((trial) => trial.outcome === 'e').length;
   const tolerated = cases.filter((it) => it.failedGraders.length > 0).length;
   const tests = report.suites.reduce((all, suite) => all + (suite.tests || 0), 0);
-  const legend = [['p', counts.p - Math.min(counts.flaky, counts.p), 's:passed -s:flaky'], ['~', counts.flaky, 's:flaky'], ['f', counts.f, 's:failed'], ['e', counts.e, 's:error'], ['s', counts.s, 's:skipped']];
+  const legend = [['p', counts.p - counts.flaky, 's:passed -s:flaky'], ['~', counts.flaky, 's:passed s:flaky'], ['f', counts.f, 's:failed'], ['e', counts.e, 's:error'], ['s', counts.s, 's:skipped']];
   return el('section', { class: 'summary', 'aria-label': 'Summary' },
     el('h1', { class: 'hidden' }, 'Cases'),
     el('div', { class: 'headline' },
@@ -274,11 +274,10 @@ function measures(report, cases) {
   const values = (name) => trials.map((trial) => trial[name]);
   const tokens = (name, at) => sum(trials.map((trial) => trial[name] && trial[name][at]));
   const total = sum(values('ms')), agent = sum(cases.map((it) => it.cost)), judge = sum(cases.map((it) => it.judgeCost));
-  const scored = cases.filter((it) => it.score !== null && (it.outcome === 'p' || it.outcome === 'f')).map((it) => it.score);
   const [input, output, cached] = [0, 1, 2].map((at) => tokens('tokens', at));
   const measure = (label, value, note) => el('div', {}, el('dt', {}, label), el('dd', {}, value, note && el('span', { class: 'muted' }, note)));
   return [
-    measure('Score', score(mean(scored)), `mean of ${plural(scored.length, 'case')}`),
+    measure('Score', score(pooled(report.totals, 'score', 'scoredCases')), `mean of ${plural(sum(report.totals.map((it) => it.scoredCases)) || 0, 'case')}`),
     measure('Trials', count(trials.length), `${count(trials.filter((trial) => trial.outcome === 'p').length)} passed`),
     agent !== null && measure('Cost of agent', dollars(agent), cases.length ? `${dollars(agent / cases.length)} a case` : ''),
     judge !== null && measure('Cost of judges', dollars(judge), agent ? `${percent(judge / (agent + judge), 0)} of all` : ''),

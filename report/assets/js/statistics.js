@@ -25,12 +25,18 @@ function quantile(values, share) {
   return sorted.length ? sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] : null;
 }
 
-/** Cases by outcome; skipped ones are not in `run`. */
+/** The mean of totals of suites and targets, each of which counts as often as its `weight` says. */
+function pooled(totals, name, weight) {
+  const all = sum(totals.map((it) => it[weight]));
+  return all ? sum(totals.map((it) => it[weight] && it[name] * it[weight])) / all : null;
+}
+
+/** Cases by outcome; skipped ones are not in `run`, and flaky ones have passed. */
 function tally(cases) {
   const counts = { p: 0, f: 0, e: 0, s: 0, flaky: 0, all: cases.length, run: 0 };
   for (const it of cases) {
     counts[it.outcome]++;
-    if (it.flaky) counts.flaky++;
+    if (it.shown === '~') counts.flaky++;
   }
   counts.run = counts.p + counts.f + counts.e;
   counts.rate = counts.run ? counts.p / counts.run : null;

@@ -271,7 +271,7 @@ function changeMark(it, past) {
 
 /** Outcomes as shares of a bar; the words are beside it. Marks show the pass rates of an agent that does nothing and of the references. */
 function outcomeBar(counts, probe) {
-  const parts = [['passed', counts.p - Math.min(counts.flaky, counts.p)], ['flaky', Math.min(counts.flaky, counts.p)], ['failed', counts.f], ['error', counts.e], ['skipped', counts.s]];
+  const parts = [['passed', counts.p - counts.flaky], ['flaky', counts.flaky], ['failed', counts.f], ['error', counts.e], ['skipped', counts.s]];
   const bar = el('span', { class: 'outcomes', 'aria-hidden': 'true' },
     parts.filter(([, number]) => number > 0).map(([name, number]) => el('span', { class: `part is-${name}`, style: { 'flex-grow': number } })));
   if (!probe) return bar;

@@ -19,17 +19,14 @@ class TrendsView {
     const labels = [...report.past.map((past) => dayOf(past.run)), 'this run'];
     const counts = runs.map((totals) => totals.reduce((all, it) => ({ p: all.p + it.cases.passed, n: all.n + it.cases.passed + it.cases.failed + it.cases.error }), { p: 0, n: 0 }));
     const rates = counts.map(({ p, n }) => (n ? p / n : null));
-    const weighted = (name) => runs.map((totals) => {
-      const known = totals.filter((it) => it[name] !== null);
-      const cases = known.reduce((all, it) => all + it.cases.passed + it.cases.failed, 0);
-      return cases ? known.reduce((all, it) => all + it[name] * (it.cases.passed + it.cases.failed), 0) / cases : null;
-    });
+    const scores = runs.map((totals) => pooled(totals, 'score', 'scoredCases'));
+    const times = runs.map((totals) => pooled(totals, 'ms', 'timedTrials'));
     const costs = runs.map((totals) => sum(totals.map((it) => it.costUsd)));
     const plots = [
       linePlot({ title: 'Pass rate of cases', labels, show: (value) => percent(value, 0), to: 1, series: [{ values: rates, intervals: counts.map(({ p, n }) => wilson(p, n)) }] }),
-      linePlot({ title: 'Mean score', labels, show: score, from: 0, to: 1, series: [{ values: weighted('score') }] }),
+      linePlot({ title: 'Mean score', labels, show: score, from: 0, to: 1, series: [{ values: scores }] }),
       linePlot({ title: 'Cost of the agent', labels, show: dollars, from: 0, series: [{ values: costs }] }),
-      linePlot({ title: 'Mean time of a trial', labels, show: duration, from: 0, series: [{ values: weighted('ms') }] }),
+      linePlot({ title: 'Mean time of a trial', labels, show: duration, from: 0, series: [{ values: times }] }),
     ].filter(Boolean);
     replace(this.element,
       el('div', { class: 'view-head' }, el('h1', {}, `The last ${count(runs.length)} runs`),
@@ -40,7 +37,7 @@ class TrendsView {
         el('thead', {}, el('tr', {}, ['Run', 'Started', 'Commit', 'Passed', 'Rate', 'Score', 'Cost'].map((label) => el('th', { scope: 'col' }, label)))),
         el('tbody', {}, [...report.past.map((past) => past.run), report.run].map((run, at) => [run, at]).reverse().map(([run, at]) => el('tr', {},
           el('td', {}, el('code', {}, run.id), run === report.run && el('span', { class: 'chip' }, 'this run')), el('td', {}, moment(run.startedAt, true)), el('td', {}, run.git ? el('code', {}, run.git.commit.slice(0, 7)) : NONE),
-          el('td', { class: 'number' }, `${counts[at].p} / ${counts[at].n}`), el('td', { class: 'number' }, percent(rates[at])), el('td', { class: 'number' }, score(weighted('score')[at])), el('td', { class: 'number' }, dollars(costs[at]))))))));
+          el('td', { class: 'number' }, `${counts[at].p} / ${counts[at].n}`), el('td', { class: 'number' }, percent(rates[at])), el('td', { class: 'number' }, score(scores[at])), el('td', { class: 'number' }, dollars(costs[at]))))))));
   }
 }
 

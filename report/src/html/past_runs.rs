@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use evalsuite_records::record::{CaseRecord, OutcomeCounts, Status};
+use evalsuite_records::record::{CaseRecord, OutcomeCounts};
 use evalsuite_schema::json::{Value, json};
 use serde::Serialize;
 
@@ -18,11 +18,13 @@ pub(super) struct Totals {
     suite: String,
     target: String,
     cases: OutcomeCounts,
-    /// Mean of the scores of its cases.
+    /// Mean score of its cases, as in summaries, and the number of cases in it.
     score: Option<f64>,
+    scored_cases: usize,
     cost_usd: Option<f64>,
-    /// Mean duration of a trial in milliseconds.
+    /// Mean duration of a trial in milliseconds, and the number of trials in it.
     ms: Option<f64>,
+    timed_trials: usize,
 }
 
 /// An earlier run: its totals, and one entry per case of the report's run. `ours` is the report's run, with these cases.
@@ -107,20 +109,18 @@ pub(super) fn totals(run: &RunData) -> Vec<Totals> {
         });
         let (total, scores, durations) = &mut totals[index];
         total.cases.add(record.outcome);
-        if matches!(record.outcome, Status::Passed | Status::Failed) {
-            scores.extend(record.sampled_score());
-        }
-        for trial in &record.trials {
-            if let Some(cost) = trial.cost_usd {
-                total.cost_usd = Some(total.cost_usd.unwrap_or_default() + cost);
-            }
-            durations.extend(trial.duration_ms.map(|ms| ms as f64));
+        scores.extend(record.sampled_score());
+        durations.extend(record.trials.iter().filter_map(|trial| trial.duration_ms).map(|ms| ms as f64));
+        for cost in record.trials.iter().chain(record.uncounted_trials()).filter_map(|trial| trial.cost_usd) {
+            total.cost_usd = Some(total.cost_usd.unwrap_or_default() + cost);
         }
     }
-    let mean_of = |values: Vec<f64>| (!values.is_empty()).then(|| mean(&values));
+    let mean_of = |values: &[f64]| (!values.is_empty()).then(|| mean(values));
     let finish = |(total, scores, durations): (Totals, Vec<f64>, Vec<f64>)| Totals {
-        score: mean_of(scores),
-        ms: mean_of(durations),
+        score: mean_of(&scores),
+        scored_cases: scores.len(),
+        ms: mean_of(&durations),
+        timed_trials: durations.len(),
         ..total
     };
     totals.into_iter().map(finish).collect()

@@ -3,7 +3,10 @@
 use std::fs;
 
 use evalsuite_needs::needs;
-use evalsuite_records::record::{CalibrationRecord, GraderRecord, ProbeRecord, ResultKind, SampleRecord, Status};
+use evalsuite_records::record::{
+    CalibrationRecord, CaseRecord, GraderRecord, ProbeRecord, ResultKind, SampleRecord, Stability, Status,
+};
+use evalsuite_records::summary::summarize_run;
 use evalsuite_report::{CompareOptions, Comparison, ComparisonVerdict, Details, HtmlReport, RunData, judged_rates};
 use evalsuite_tests::browser::Browser;
 use evalsuite_tests::synthetic_probe::synthetic_probe;
@@ -46,6 +49,35 @@ fn the_page_of_a_case_shows_everything_that_was_recorded() {
     let trials = browser.evaluate("document.querySelectorAll('.answer-column:not(.base) .trial-links a').length");
     assert_eq!(trials, 3, "equal answers share a column, and every trial is in one");
     assert_eq!(browser.evaluate("document.querySelectorAll('.answer-column.base').length > 0"), true);
+    assert_quiet(&browser);
+}
+
+#[needs(chromium)]
+#[test]
+fn the_headline_has_the_numbers_of_the_summary() {
+    let mut browser = browser();
+    let directory = tempfile::tempdir().unwrap();
+    let run_directory = SyntheticRun::new("run", 60, 3).write(directory.path());
+    let mut run = RunData::read(&run_directory).unwrap();
+    let mut cases = run.suites.iter_mut().flat_map(|suite| &mut suite.cases).map(|case| &mut case.record);
+    // Every trial has to pass.
+    let is_flaky = |case: &&mut CaseRecord| case.stability == Some(Stability::Flaky) && case.outcome == Status::Passed;
+    cases.find(is_flaky).expect("a flaky case").outcome = Status::Failed;
+    let file = directory.path().join("report.html");
+    HtmlReport::new(run).write_file(&file).unwrap();
+    browser.open(&file, "");
+    let outcomes = "page.report.cases.reduce((all, it) => ({ ...all, [it.shown]: (all[it.shown] || 0) + 1 }), {})";
+    let legend = "Object.fromEntries([...document.querySelectorAll('.legend a')].map(it => [it.querySelector('svg') && it.textContent.trim().split(' ')[1], Number(it.querySelector('strong').textContent)]))";
+    let (outcomes, legend) = (browser.evaluate(outcomes), browser.evaluate(legend));
+    for (code, name) in [("p", "passed"), ("~", "flaky"), ("f", "failed"), ("e", "error")] {
+        assert_eq!(legend[name], outcomes[code], "{name}: {legend} {outcomes}");
+    }
+    let summary = summarize_run(&run_directory).unwrap();
+    let targets: Vec<_> = summary.suites.iter().flat_map(|suite| &suite.targets).collect();
+    let cases: u32 = targets.iter().map(|target| target.scored_cases).sum();
+    let scores: f64 = targets.iter().filter_map(|it| Some(it.mean_score? * f64::from(it.scored_cases))).sum();
+    let shown = browser.evaluate("document.querySelector('.measures dd').textContent");
+    assert_eq!(shown, format!("{:.2}mean of {cases} cases", scores / f64::from(cases)));
     assert_quiet(&browser);
 }
 
