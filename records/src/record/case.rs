@@ -114,7 +114,7 @@ pub struct CaseRecord {
     pub ci95_lower: Option<f64>,
     /// Upper end of the 95 % confidence interval of the mean.
     pub ci95_upper: Option<f64>,
-    /// Whether trials agree; `None` with fewer than two, or when truncated.
+    /// Whether trials agree; `None` with fewer than two, or if planned trials did not run and all others agree.
     pub stability: Option<Stability>,
     /// The case in the baseline of its suite, if it is included; only in suites of kind `capability`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -174,7 +174,12 @@ impl CaseRecord {
     /// Whether trials ended, or may have ended, because the case was decided: records say so, or planned trials did not run. Older records
     /// only have the latter.
     pub fn ends_early(&self) -> bool {
-        self.stops_early || self.truncated && !self.cost_limited
+        self.stops_early || self.was_cut_off()
+    }
+
+    /// Whether planned trials did not run because others had decided the case.
+    pub(crate) fn was_cut_off(&self) -> bool {
+        self.truncated && !self.cost_limited
     }
 
     /// Number of first trials that are an unbiased sample. It is 1 if trials end as soon as they decide the case,

@@ -88,8 +88,8 @@ pub struct TargetSummary {
     /// Upper end of that interval.
     pub ci95_upper: Option<f64>,
     /// By k, the mean probability that at least one of k trials of a case passes (unbiased, `1 − C(n−c,k)/C(n,k)`, as
-    /// in the HumanEval paper by Chen et al., 2021). Cases with fewer than k completed trials, or whose trials were cut
-    /// off, are left out.
+    /// in the HumanEval paper by Chen et al., 2021). Cases with fewer than k completed trials, or that reached their cost
+    /// limit, are left out. Empty if trials of a case did not run because it was decided.
     pub pass_at_k: BTreeMap<u32, Estimate>,
     /// By k, the mean probability that all of k trials of a case pass (unbiased, `C(c,k)/C(n,k)`, as in τ-bench), over
     /// the same cases.

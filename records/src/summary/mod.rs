@@ -101,9 +101,12 @@ fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// For every k that some case reports, the mean over the cases with at least k completed trials. Truncated cases are left out:
-/// which of their trials are missing depends on the results of the others, which would bias the mean.
+/// For every k that some case reports, the mean over the cases with at least k completed trials. Nothing if trials of a
+/// case did not run because it was decided: the cases whose trials all ran are then those that came out one way.
 fn over_cases(cases: &[SummedCase<'_>], value: impl Fn(usize, usize, usize) -> Option<f64>) -> BTreeMap<u32, Estimate> {
+    if cases.iter().any(|case| case.record.was_cut_off()) {
+        return BTreeMap::new();
+    }
     let whole: Vec<&CaseRecord> = cases.iter().map(|case| case.record).filter(|record| !record.truncated).collect();
     let ks: BTreeSet<u32> = whole.iter().flat_map(|record| record.pass_at_k.keys().copied()).collect();
     let estimate = |k: u32| {

@@ -146,20 +146,26 @@ fn pass_at_k(summary: &SuiteSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result 
     let targets = &summary.targets;
     let last = |estimates: &BTreeMap<u32, Estimate>| estimates.iter().next_back().map(|(k, e)| (*k, *e));
     for target in targets {
+        let name = if targets.len() > 1 { format!("{}: ", target.target) } else { String::new() };
+        let is_run = |case: &&CaseRecord| case.target == target.target && case.outcome != Status::Skipped;
+        let cases = || summary.cases.iter().filter(is_run);
+        let stopped = cases().filter(|case| case.was_cut_off()).count();
+        if stopped > 0 {
+            let all = target.cases.run();
+            writeln!(f, "  {name}pass@k is not known: the trials of {stopped} of {all} cases stopped early")?;
+        }
         if let (Some((k, at)), Some((_, hat))) = (last(&target.pass_at_k), last(&target.pass_hat_k))
             && k > 1
         {
-            let name = if targets.len() > 1 { format!("{}: ", target.target) } else { String::new() };
             let of = format!("over {} of {} cases", at.cases, target.cases.run());
-            let cases = summary.cases.iter().filter(|case| case.target == target.target);
-            let (mut stopped, mut fewer) = (0, 0);
-            for case in cases.filter(|case| case.outcome != Status::Skipped) {
+            let (mut limited, mut fewer) = (0, 0);
+            for case in cases() {
                 match case.truncated {
-                    true => stopped += 1,
+                    true => limited += 1,
                     false => fewer += u32::from(case.completed < k),
                 }
             }
-            let left_out = [(stopped, "stopped early"), (fewer, &format!("with fewer than {k} graded trials"))];
+            let left_out = [(limited, "at their cost limit"), (fewer, &format!("with fewer than {k} graded trials"))];
             let left_out = left_out.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}"));
             let left_out = left_out.collect::<Vec<_>>().join(", ");
             let left_out = if left_out.is_empty() { left_out } else { format!("; left out: {left_out}") };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use evalsuite::record::{ReasonCode, TrialRecord};
+use evalsuite::record::{ReasonCode, Stability, TrialRecord};
 use evalsuite::{AgentError, CaseReport, Evals, Message, Outcome, Role, RunOptions, Status, ToolCall, Trial, Usage};
 use evalsuite_schema::json::{Value, json};
 
@@ -254,12 +254,13 @@ fn early_stopping_follows_the_kind() {
         let evals = Evals::new(suite("cases", kind, directory.path(), &[case])).with_agent(second_time);
         let report = run_with(&evals, directory.path(), RunOptions::new().with_run_all(run_all));
         let case = only(&report);
-        (case.status(), case.trials().len(), case.record().truncated)
+        (case.status(), case.trials().len(), case.record().truncated, case.record().stability)
     };
-    assert_eq!(outcome("capability", false), (Status::Passed, 2, true));
-    assert_eq!(outcome("regression", false), (Status::Failed, 1, true));
-    assert_eq!(outcome("capability", true), (Status::Passed, 4, false));
-    assert_eq!(outcome("regression", true), (Status::Failed, 4, false));
+    let flaky = Some(Stability::Flaky);
+    assert_eq!(outcome("capability", false), (Status::Passed, 2, true, flaky), "one failed and one passed");
+    assert_eq!(outcome("regression", false), (Status::Failed, 1, true, None));
+    assert_eq!(outcome("capability", true), (Status::Passed, 4, false, flaky));
+    assert_eq!(outcome("regression", true), (Status::Failed, 4, false, flaky));
 }
 
 #[test]

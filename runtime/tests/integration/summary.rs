@@ -40,6 +40,10 @@ fn case(id: &str, says: Value, more: Value) -> Value {
 }
 
 fn summary() -> (SuiteSummary, String) {
+    summary_with(RunOptions::new().with_run_all(true))
+}
+
+fn summary_with(options: RunOptions) -> (SuiteSummary, String) {
     let directory = tempfile::tempdir().unwrap();
     let cases = [
         // n = 4, c = 2, mean 0.7
@@ -58,7 +62,7 @@ fn summary() -> (SuiteSummary, String) {
     let evals = Evals::new(suite("cases", "capability", directory.path(), &cases))
         .with_agent(recorded)
         .with_grader("value", value);
-    let report = run_with(&evals, directory.path(), RunOptions::new().with_run_all(true));
+    let report = run_with(&evals, directory.path(), options);
     (report.summary(), report.to_string())
 }
 
@@ -120,6 +124,17 @@ fn pass_at_k_tells_how_many_cases_it_is_about() {
     assert_eq!(cases, 3);
     assert_eq!((at(3).1, at(4), hat(4)), (2, (1.0, 1), (0.0, 1)));
     assert_eq!(target.pass_at_k.keys().copied().collect::<Vec<_>>(), [1, 2, 3, 4]);
+}
+
+/// The only case whose trials all ran is one that failed: its pass@3 of 0 says nothing about the suite.
+#[test]
+fn pass_at_k_is_not_known_where_trials_stop_as_soon_as_they_decide_a_case() {
+    let (summary, text) = summary_with(RunOptions::new());
+    let (target, a) = (&summary.targets[0], &summary.cases[0]);
+    assert_eq!((a.passed, a.completed, a.truncated, a.stability), (1, 1, true, None));
+    assert!(target.pass_at_k.is_empty() && target.pass_hat_k.is_empty(), "{target:?}");
+    let line = "\n  pass@k is not known: the trials of 2 of 5 cases stopped early\n";
+    assert!(text.contains(line), "{text}");
 }
 
 #[test]

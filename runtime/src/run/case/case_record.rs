@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use evalsuite_records::record::{
-    CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary, Verdict,
+    CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stability, Stage, Status, TrialRecord, TrialSummary, Verdict,
 };
 use evalsuite_schema::SuiteKind;
 
@@ -122,7 +122,8 @@ fn add_statistics(plan: &Plan<'_>, trials: &[TrialRecord], record: &mut CaseReco
     record.stddev = summary.map(|summary| summary.stddev);
     record.ci95_lower = summary.map(|summary| summary.lower);
     record.ci95_upper = summary.map(|summary| summary.upper);
-    record.stability = stability(completed, passed).filter(|_| is_complete);
+    // Trials that differ do so whatever the others would have shown.
+    record.stability = stability(completed, passed).filter(|found| is_complete || *found == Stability::Flaky);
     if record.outcome == Status::Passed {
         record.failed_graders = failed_graders(trials);
     }
