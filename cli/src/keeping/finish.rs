@@ -89,9 +89,6 @@ pub(crate) fn run(command: &Finish) -> Result<Exit> {
     Ok(if end == Exit::Undecided && command.partial { Exit::Good } else { end })
 }
 
-/// Most tests that are listed.
-const SHOWN: usize = 10;
-
 /// Finishes a run, and says how `finish` ends. Prints its summary; for JSON, returns it instead. `is_asked`: the user asked for it, and not for a run; prints that no
 /// hooks were left, and the tests that were not started, too.
 pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result<(Option<EndedRun>, Exit)> {
@@ -137,11 +134,8 @@ fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<(
             writeln!(out, "{}: {} without a record", suite.suite, counted(lost, "case"))?;
         }
         // A run of selected cases does not start the others.
-        if is_asked && !suite.not_started.is_empty() {
-            let tests = suite.not_started.iter().map(String::as_str).take(SHOWN).collect::<Vec<_>>().join(", ");
-            let more = if suite.not_started.len() > SHOWN { ", …" } else { "" };
-            let count = counted(suite.not_started.len(), "test");
-            writeln!(out, "{}: {count} not started: {tests}{more}", suite.suite)?;
+        if is_asked {
+            report::print_not_started(&mut out, suite)?;
         }
     }
     if data.suites.iter().any(|suite| suite.calibration.is_some()) {

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 
+use evalsuite_diagnostics::counted;
+use evalsuite_records::record::SuiteSummary;
 use evalsuite_records::summary::summarize_run;
 use evalsuite_report::{
     Details, Format, HtmlReport, LARGE_FILE, Problem, RunData, SuiteText, Written, earlier_runs, judged_rates,
@@ -16,6 +18,8 @@ use crate::platform::output::{self, say, stdout};
 
 /// The most problems that are printed.
 const SHOWN_PROBLEMS: usize = 20;
+/// The most tests that are listed.
+const SHOWN_TESTS: usize = 10;
 
 pub(crate) fn run(command: &Report) -> Result<Exit> {
     let run = RunData::read(stored_runs::find(&command.run)?.path())?;
@@ -58,9 +62,21 @@ fn print(command: &Report, run: &RunData) -> Result<()> {
     }
     for suite in &summarize_run(&run.directory)?.suites {
         write!(out, "{}", SuiteText::new(suite, run).with_width(output::width()))?;
+        print_not_started(&mut out, suite)?;
     }
     print_judged_rates(&mut out, run)?;
     Ok(())
+}
+
+/// Prints the tests of a suite that were not started.
+pub(crate) fn print_not_started(out: &mut impl Write, suite: &SuiteSummary) -> io::Result<()> {
+    let tests = &suite.not_started;
+    if tests.is_empty() {
+        return Ok(());
+    }
+    let shown = tests.iter().map(String::as_str).take(SHOWN_TESTS).collect::<Vec<_>>().join(", ");
+    let more = if tests.len() > SHOWN_TESTS { ", …" } else { "" };
+    writeln!(out, "{}: {} not started: {shown}{more}", suite.suite, counted(tests.len(), "test"))
 }
 
 /// Prints how often judges let answers pass, beside the rates corrected by the calibration of the run.

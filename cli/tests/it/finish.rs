@@ -107,6 +107,8 @@ fn the_finished_run_is_printed_as_json() {
     assert_eq!((&finished["run_id"], &finished["hooks"]), (&json!("r"), &json!(0)), "{finished}");
     let suite = json!({
         "suite": "s", "passed": 0, "failed": 0, "error": 0, "skipped": 0,
+    let output = package.run(&["report", "runs/r"]);
+    assert!(output.out.ends_with("s: 1 test not started: evals::a\n"), "{}", output.out);
         "trials": 0, "trial_errors": 0, "passed_with_failed_grader": 0, "problems": [], "not_started": ["evals::a"],
     });
     assert_eq!(finished["suites"], json!([suite]));

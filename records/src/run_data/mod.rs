@@ -13,10 +13,11 @@ mod tests;
 #[cfg(feature = "reports")]
 mod trial_files;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::record::{CalibrationRecord, CaseRecord, Started, Status, SuiteId, SuiteRecord, TrialRecord};
+use crate::record::{CalibrationRecord, CaseRecord, Started, Status, SuiteId, SuiteRecord, SuiteTest, TrialRecord};
 use crate::run_directory::CaseDirectoryName;
 
 pub use self::read_suite::{read_record, suites_of};
@@ -124,6 +125,27 @@ impl SuiteData {
             }
         }
         targets
+    }
+
+    /// Paths of the tests that have no result and are not running.
+    pub fn not_started(&self) -> Vec<String> {
+        let ended = self.cases.iter().map(|case| &case.record);
+        let ended = ended.map(|record| [&record.test_name, &record.program, &record.case_id]);
+        let running = self.running.iter().map(|started| [&started.test_name, &started.program, &started.case_id]);
+        let started: BTreeSet<[&str; 2]> = ended
+            .chain(running)
+            .map(|[test, program, case]| match test.as_str() {
+                // Records of earlier versions have no test.
+                "" => ["", case.as_str()],
+                test => [test, program.as_str()],
+            })
+            .collect();
+        let has_started = |test: &SuiteTest| {
+            let keys = [[test.test_name.as_str(), test.program.as_str()], [&test.test_name, ""], ["", &test.case_id]];
+            keys.iter().any(|key| started.contains(key))
+        };
+        let tests = self.record.iter().flat_map(|record| &record.tests);
+        tests.filter(|test| !has_started(test)).map(|test| test.test_name.clone()).collect()
     }
 }
 

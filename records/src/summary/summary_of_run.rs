@@ -1,10 +1,9 @@
 //! The summary of a run from the records of its tests.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use crate::record::{RunSummary, SuiteSummary, SuiteTest, TrialRecord};
+use crate::record::{RunSummary, SuiteSummary, TrialRecord};
 use crate::run_data::{ReadDepth, SuiteData, suites_of};
 use crate::summary::{SummedCase, by_target};
 
@@ -27,7 +26,7 @@ pub fn summarize_run(run: &Path) -> io::Result<RunSummary> {
 }
 
 fn of_suite(suite: SuiteData, run_id: &str) -> SuiteSummary {
-    let not_started = not_started(&suite);
+    let not_started = suite.not_started();
     let mut cases = Vec::new();
     for case in suite.cases {
         let trials: Vec<TrialRecord> = case.trials.into_iter().map(|trial| trial.record).collect();
@@ -51,27 +50,6 @@ fn of_suite(suite: SuiteData, run_id: &str) -> SuiteSummary {
     summary.not_started = not_started;
     summary.cases = cases.into_iter().map(|(record, _)| record).collect();
     summary
-}
-
-/// Paths of the tests that have no result and are not running.
-fn not_started(suite: &SuiteData) -> Vec<String> {
-    let ended = suite.cases.iter().map(|case| &case.record);
-    let ended = ended.map(|record| [&record.test_name, &record.program, &record.case_id]);
-    let running = suite.running.iter().map(|started| [&started.test_name, &started.program, &started.case_id]);
-    let started: BTreeSet<[&str; 2]> = ended
-        .chain(running)
-        .map(|[test, program, case]| match test.as_str() {
-            // Records of earlier versions have no test.
-            "" => ["", case.as_str()],
-            test => [test, program.as_str()],
-        })
-        .collect();
-    let has_started = |test: &SuiteTest| {
-        let keys = [[test.test_name.as_str(), test.program.as_str()], [&test.test_name, ""], ["", &test.case_id]];
-        keys.iter().any(|key| started.contains(key))
-    };
-    let tests = suite.record.iter().flat_map(|record| &record.tests);
-    tests.filter(|test| !has_started(test)).map(|test| test.test_name.clone()).collect()
 }
 
 #[cfg(test)]

@@ -78,11 +78,16 @@ fn headline(run: &RunData) -> String {
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     let counts = count_outcomes(cases().map(|case| case.record.outcome));
     let mut text = format!("{} of {} cases passed", counts.passed, counts.run());
-    let reused = u32::try_from(cases().filter(|case| case.record.reused_run.is_some()).count()).unwrap_or(u32::MAX);
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let reused = number(cases().filter(|case| case.record.reused_run.is_some()).count());
+    let running = number(run.suites.iter().map(|suite| suite.running.len()).sum());
+    let not_started = number(run.suites.iter().map(|suite| suite.not_started().len()).sum());
     for (count, what) in [
         (counts.failed, "failed"),
         (counts.error, "with an error"),
         (counts.skipped, "skipped"),
+        (running, "still running"),
+        (not_started, "not started"),
         (reused, "unchanged since an earlier run"),
     ] {
         if count > 0 {

@@ -133,6 +133,17 @@ fn floor_and_ceiling_are_in_markdown() {
 }
 
 #[test]
+fn markdown_counts_tests_that_were_not_started() {
+    let (_output, mut run) = run(|_| {});
+    assert!(!in_format("markdown", &run).contains("not started"));
+    run.suites[0].cases.truncate(2);
+    let missing = run.suites[0].record.as_ref().expect("a record").tests.len() - 2;
+    let text = in_format("markdown", &run);
+    let headline = text.lines().next().expect("a headline");
+    assert!(headline.contains(&format!(", {missing} not started")), "{headline}");
+}
+
+#[test]
 fn markdown_counts_results_of_earlier_runs() {
     let (_output, mut run) = run(|_| {});
     assert!(!in_format("markdown", &run).contains("unchanged since"));
