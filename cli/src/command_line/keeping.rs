@@ -28,7 +28,8 @@ pub(crate) struct Finish {
 /// Merge the parts of a run from several machines
 ///
 /// The parts must have the same run id (set `EVALSUITE_RUN_ID`), the same commit and the same suite files. Exit status: 0 on success, 1 if
-/// the parts contradict each other, 2 if a part is missing or the merged run already exists. Nothing is written unless the merge succeeds.
+/// the parts contradict each other, 2 if a part is missing or still running, or the merged run already exists. Nothing is written unless the
+/// merge succeeds.
 #[derive(Debug, Args)]
 #[command(after_help = super::help::examples("merge"))]
 pub(crate) struct Merge {

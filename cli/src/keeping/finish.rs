@@ -84,6 +84,9 @@ impl EndedSuite {
 
 pub(crate) fn run(command: &Finish) -> Result<Exit> {
     let run = stored_runs::find(&command.run)?;
+    if run.is_in_use()? {
+        return Err(CliError::new(format!("tests of run `{}` are still running", run.id())));
+    }
     let (ended, end) = finish(run.path(), command.format, true)?;
     ended.iter().try_for_each(|ended| print_json(&mut stdout(), ended))?;
     Ok(if end == Exit::Undecided && command.partial { Exit::Good } else { end })

@@ -87,6 +87,19 @@ fn what_died_and_what_was_not_started_is_counted_and_named() {
 }
 
 #[test]
+fn a_run_whose_tests_are_still_running_is_not_finished() {
+    let package = Package::new(&[]);
+    package.write("runs/r/locks/run.lock", "");
+    package.write("runs/r/run.json", "{}");
+    let lock = std::fs::File::options().write(true).open(package.root().join("runs/r/locks/run.lock")).unwrap();
+    lock.lock().unwrap();
+    let output = package.run(&["finish", "runs/r"]);
+    let expected = "error: tests of run `r` are still running\n";
+    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (2, "", expected));
+    assert!(!package.root().join("runs/r/summary.json").exists());
+}
+
+#[test]
 fn tests_that_were_not_started_have_an_exit_status_of_their_own() {
     let package = Package::new(&[]);
     let test = r#"{"program": "p", "test_name": "evals::a", "case_id": "a"}"#;
@@ -94,6 +107,8 @@ fn tests_that_were_not_started_have_an_exit_status_of_their_own() {
     let output = package.run(&["finish", "runs/r"]);
     assert_eq!(output.code, 4, "{}", output.out);
     assert!(output.out.contains("s: 1 test not started: evals::a\n"), "{}", output.out);
+    let output = package.run(&["report", "runs/r"]);
+    assert!(output.out.ends_with("s: 1 test not started: evals::a\n"), "{}", output.out);
 }
 
 #[test]
@@ -107,8 +122,6 @@ fn the_finished_run_is_printed_as_json() {
     assert_eq!((&finished["run_id"], &finished["hooks"]), (&json!("r"), &json!(0)), "{finished}");
     let suite = json!({
         "suite": "s", "passed": 0, "failed": 0, "error": 0, "skipped": 0,
-    let output = package.run(&["report", "runs/r"]);
-    assert!(output.out.ends_with("s: 1 test not started: evals::a\n"), "{}", output.out);
         "trials": 0, "trial_errors": 0, "passed_with_failed_grader": 0, "problems": [], "not_started": ["evals::a"],
     });
     assert_eq!(finished["suites"], json!([suite]));

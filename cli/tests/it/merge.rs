@@ -62,6 +62,21 @@ fn text(package: &Package, path: &str) -> String {
 }
 
 #[test]
+fn a_part_whose_tests_are_still_running_is_not_merged() {
+    let package = two_parts();
+    let lock = std::fs::File::options().write(true).open(package.root().join("two/locks/run.lock")).unwrap();
+    lock.lock().unwrap();
+    let output = merge(&package);
+    assert_eq!(output.code, 2, "{}", output.out);
+    assert!(
+        output.err.starts_with("error: tests of run ") && output.err.contains("two are still running\n"),
+        "{}",
+        output.err
+    );
+    assert!(!package.root().join("all").exists());
+}
+
+#[test]
 fn parts_of_a_run_become_one_run() {
     let package = two_parts();
     package.write(&format!("one/runs/r/{SUITE}/hooks/before_all.log"), "on one");

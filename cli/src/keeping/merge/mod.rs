@@ -46,6 +46,9 @@ pub(crate) fn run(command: &Merge) -> Result<Exit> {
     let mut parts: Vec<PathBuf> = Vec::new();
     for path in &command.runs {
         match stored_runs::run_or_newest(&suite_request::existing(path)?)? {
+            Some(run) if run.is_in_use()? => {
+                return Err(CliError::new(format!("tests of run {} are still running", run.path().display())));
+            }
             Some(run) => parts.push(run.path().canonicalize()?),
             None => return Err(CliError::new(format!("`{}` is not a run and contains none", path.display()))),
         }
