@@ -47,7 +47,8 @@ impl FailureText {
     }
 }
 
-/// The graders that count and did not pass, of the trial and then of its turns; composites by their members.
+/// The graders that count and did not pass, of the trial and then of its turns; composites by their members. A required one that did not
+/// decide fails the trial, too.
 fn not_passed(trial: &TrialRecord) -> Vec<&GraderRecord> {
     let turns = trial.turns.iter().flatten().flat_map(|turn| &turn.graders);
     let mut found = Vec::new();
@@ -60,8 +61,12 @@ fn not_passed(trial: &TrialRecord) -> Vec<&GraderRecord> {
 }
 
 fn add_not_passed<'a>(grader: &'a GraderRecord, found: &mut Vec<&'a GraderRecord>) {
-    let has_passed = grader.state != GraderState::Error && grader.verdict != Some(Verdict::Fail);
-    if has_passed || grader.advisory.is_some() {
+    let has_failed = match grader.state {
+        GraderState::Error => true,
+        GraderState::Decided => grader.verdict == Some(Verdict::Fail),
+        GraderState::Undecided => grader.required,
+    };
+    if !has_failed || grader.advisory.is_some() {
         return;
     }
     let before = found.len();
@@ -77,13 +82,15 @@ fn add_not_passed<'a>(grader: &'a GraderRecord, found: &mut Vec<&'a GraderRecord
 fn statement(grader: &GraderRecord) -> &str {
     let assertion = grader.first_failed().map(|assertion| assertion.text.as_str());
     let text = grader.error.as_deref().or(assertion).or(grader.rationale.as_deref());
-    text.filter(|text| !text.trim().is_empty()).unwrap_or("did not pass")
+    let unknown = if grader.state == GraderState::Undecided { "did not decide" } else { "did not pass" };
+    text.filter(|text| !text.trim().is_empty()).unwrap_or(unknown)
 }
 
 fn details(trial: &TrialRecord, graders: &[&GraderRecord]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for grader in graders {
-        let value = grader.value.map_or_else(|| "error".to_owned(), |value| format!("{value:.2}"));
+        let state = if grader.state == GraderState::Undecided { "undecided" } else { "error" };
+        let value = grader.value.map_or_else(|| state.to_owned(), |value| format!("{value:.2}"));
         let required = if grader.required { "  required" } else { "" };
         lines.push(format!("{}  {value}{required}  {}", grader.name, grader.location));
         let failed = grader.assertions.iter().filter(|assertion| !assertion.passed);
@@ -153,6 +160,22 @@ mod tests {
         assert_eq!(failure.message, "tone: apologises to the customer");
         assert_eq!(failure.location.line, 4);
         assert_eq!(failure.details, "tone  0.25  suites/s/case.yaml:4:5\n  ✗ apologises\nto the customer\nanswer: No.");
+    }
+
+    #[test]
+    fn a_required_grader_that_did_not_decide_is_the_failure_and_others_are_not() {
+        let mut trial = TrialRecord::new();
+        trial.outcome = Status::Failed;
+        let undecided = |name: &str, required: bool| {
+            let mut grader = grader(name, Verdict::Fail);
+            (grader.state, grader.verdict, grader.value) = (GraderState::Undecided, None, None);
+            grader.required = required;
+            grader
+        };
+        trial.graders = vec![undecided("tone", false), undecided("policy", true)];
+        let failure = FailureText::of_trial(&trial);
+        assert_eq!((failure.message.as_str(), failure.location.line), ("policy: did not decide", 4));
+        assert_eq!(failure.details, "policy  undecided  required  suites/s/case.yaml:4:5");
     }
 
     #[test]
