@@ -175,9 +175,10 @@ impl<'a> Checked<'a> {
                 counted(unselected, "case")
             ));
         }
-        // What is not known can only make a sum larger.
+        // What is not known can only make a sum larger, and is anywhere among the times.
         let is_unknown = match gate.measure() {
             Measure::Cost | Measure::Time => measured.unknown > 0,
+            Measure::MedianTime | Measure::P95Time => measured.missing > MOST_MISSING,
             _ => measured.value.is_none(),
         };
         let what = if gate.measure().is_time() { "time" } else { "cost" };

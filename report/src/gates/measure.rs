@@ -12,9 +12,15 @@ pub(super) struct Measured {
     pub(super) value: Option<f64>,
     /// Cases, or trials, that should be in the value and are not.
     pub(super) unknown: usize,
+    /// Share of them, 0 to 1.
+    pub(super) missing: f64,
 }
 
 impl Measured {
+    fn new(value: Option<f64>, unknown: usize, all: usize) -> Self {
+        Self { value, unknown, missing: unknown as f64 / all.max(1) as f64 }
+    }
+
     /// Measures cases that were not skipped.
     pub(super) fn of(measure: Measure, cases: &[&CaseData]) -> Self {
         let trials = || cases.iter().flat_map(|case| case.record.trials.iter().chain(case.record.uncounted_trials()));
@@ -25,7 +31,7 @@ impl Measured {
                 let interval = wilson_interval(counts[0], counts[1]);
                 let rate = interval.map(|_| f64::from(counts[0]) / f64::from(counts[1]));
                 let lower = interval.map(|(lower, _)| lower);
-                Self { value: if measure == Measure::PassRate { rate } else { lower }, unknown: 0 }
+                Self::new(if measure == Measure::PassRate { rate } else { lower }, 0, cases.len())
             }
             Measure::Score => {
                 let means: Vec<f64> = cases.iter().filter_map(|case| case.record.sampled_score()).collect();
@@ -33,12 +39,12 @@ impl Measured {
                 let is_known =
                     |case: &&&CaseData| case.record.outcome != Status::Error && case.record.sampled_score().is_some();
                 let unknown = cases.len() - cases.iter().filter(is_known).count();
-                Self { value: (!means.is_empty()).then(|| mean(&means)), unknown }
+                Self::new((!means.is_empty()).then(|| mean(&means)), unknown, cases.len())
             }
             Measure::Cost => {
                 let costs: Vec<f64> = trials().filter_map(cost).collect();
                 let known = trials().filter(|trial| trial.cost_usd.is_some()).count();
-                Self { value: (known > 0).then(|| costs.iter().sum()), unknown: trials().count() - known }
+                Self::new((known > 0).then(|| costs.iter().sum()), trials().count() - known, trials().count())
             }
             Measure::Time | Measure::MedianTime | Measure::P95Time => {
                 let mut seconds: Vec<f64> =
@@ -49,7 +55,7 @@ impl Measured {
                     Measure::P95Time => nearest_rank(&seconds, 95),
                     _ => (!seconds.is_empty()).then(|| seconds.iter().sum()),
                 };
-                Self { value, unknown: trials().count() - seconds.len() }
+                Self::new(value, trials().count() - seconds.len(), trials().count())
             }
         }
     }

@@ -159,6 +159,20 @@ fn a_cost_that_is_partly_known_is_not_within_a_limit() {
 }
 
 #[test]
+fn percentiles_of_few_times_are_not_within_a_limit() {
+    let mut run = run();
+    let trials = run.suites.iter_mut().flat_map(|suite| &mut suite.cases).map(|case| &mut case.record.trials[0]);
+    trials.take(4).for_each(|trial| trial.duration_ms = None);
+    assert_eq!(verdict(&run, "p95(time) <= 1h"), GateVerdict::Met, "a tenth is missing");
+    run.suites[0].cases[4].record.trials[0].duration_ms = None;
+    for gate in ["p50(time) <= 1h", "p95(time) <= 1h"] {
+        let result = report(&run, &[gate]).results.remove(0);
+        assert_eq!(result.why.as_deref(), Some("the time of 5 trials is not known"), "{result}");
+        assert_eq!(result.verdict, GateVerdict::Undecided);
+    }
+}
+
+#[test]
 fn the_gates_of_a_suite_are_about_its_cases() {
     let mut run = run();
     assert_eq!(suite_gates(&run), Ok(Vec::new()));
