@@ -6,7 +6,7 @@ use evalsuite_records::record::CalibrationStatistics;
 use evalsuite_records::statistics::ratio;
 
 /// Rounding error of binary fractions: 0.9 and 0.75 differ by 0.15.
-const ROUNDING: f64 = 1e-9;
+pub(super) const ROUNDING: f64 = 1e-9;
 
 /// Whether a person's score and a judge's agree.
 pub(crate) fn agree(human: f64, judge: f64, tolerance: f64) -> bool {
@@ -34,7 +34,8 @@ pub(crate) fn of(pairs: &[(f64, f64)], tolerance: f64, threshold: f64) -> Option
 /// throughout, else 0.
 fn kappa(pairs: &[(f64, f64)], threshold: f64) -> f64 {
     let count = |fits: &dyn Fn(bool, bool) -> bool| {
-        number(pairs.iter().filter(|(h, j)| fits(*h >= threshold, *j >= threshold)).count())
+        let passes = |score: &f64| *score >= threshold - ROUNDING;
+        number(pairs.iter().filter(|(h, j)| fits(passes(h), passes(j))).count())
     };
     // Whole numbers, so that what is no more than chance is exactly 0.
     let (all, human, judge) = (number(pairs.len()), count(&|human, _| human), count(&|_, judge| judge));
@@ -147,6 +148,7 @@ mod tests {
     fn the_tolerance_is_meant_as_it_is_written() {
         assert!(agree(0.9, 0.75, 0.15), "0.9 - 0.75 is a little more than 0.15 in binary");
         assert!(!agree(0.9, 0.74, 0.15));
+        assert_eq!(of_lists(&[0.8, 0.0], &[0.1 + 0.7, 0.0]).kappa, 1.0, "0.1 + 0.7 is a little less than 0.8");
     }
 
     proptest! {

@@ -95,7 +95,10 @@ fn shortfalls(bar: &Bar, counts: &SampleCounts, statistics: Option<&CalibrationS
     ];
     for (measure, demanded, measured) in measures {
         let Some(demanded) = demanded else { continue };
-        let is_missed = |found: f64| if measure == "mae" { found > demanded } else { found < demanded };
+        let is_missed = |found: f64| match measure {
+            "mae" => found > demanded + agreement::ROUNDING,
+            _ => found < demanded - agreement::ROUNDING,
+        };
         if measured.is_none_or(is_missed) {
             miss(measure, demanded, measured);
         }
@@ -128,4 +131,21 @@ pub(crate) fn lacks_recordings(record: &CalibrationRecord) -> bool {
 /// Whether a reply was to be replayed, and is not there or belongs to something else.
 pub(crate) fn is_of_recording(code: ReasonCode) -> bool {
     matches!(code, ReasonCode::RecordingMissing | ReasonCode::RecordingStale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_requirement_is_met_at_its_limit() {
+        let mut bar = Bar::default();
+        (bar.mae, bar.agreement) = (Some(0.2), Some(1.0));
+        let mut counts = SampleCounts::default();
+        (counts.samples, counts.valid) = (3, 3);
+        // Each difference is a little more than 0.2 in binary.
+        let of = |judge: f64| agreement::of(&[(0.9, judge); 3], 0.2, 0.8).expect("enough pairs");
+        assert_eq!(shortfalls(&bar, &counts, Some(&of(0.7))), []);
+        assert_eq!(shortfalls(&bar, &counts, Some(&of(0.69))).len(), 2);
+    }
 }
