@@ -34,6 +34,14 @@ fn the_window_and_the_findings_are_printed() {
 }
 
 #[test]
+fn a_suite_is_found_by_its_name_with_its_package() {
+    let package = package();
+    let named = package.run_in_output(&["health", "repair"]);
+    let with_package = package.run_in_output(&["health", "support-agent/repair"]);
+    assert_eq!((with_package.code, &with_package.out), (0, &named.out), "{}", with_package.err);
+}
+
+#[test]
 fn what_cannot_be_looked_at_is_an_error() {
     let package = package();
     for (arguments, error) in [
