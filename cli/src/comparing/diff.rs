@@ -6,11 +6,12 @@ use std::process::{Command, Stdio};
 
 use evalsuite::RunOptions;
 use evalsuite::tooling::AnswerPairs;
+use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_records::record::{AnswerPair, Baseline};
 use evalsuite_records::run_directory::{LATEST, StoredRun};
 use evalsuite_report::{
-    CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, answer_pairs, answer_pairs_with_accepted,
-    comparable_of_commit, earlier_comparable, judges_of,
+    CaseData, CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, answer_pairs,
+    answer_pairs_with_accepted, comparable_of_commit, earlier_comparable, judges_of,
 };
 
 use crate::command_line::{ComparisonArguments, Diff, DiffFormat};
@@ -87,21 +88,23 @@ fn judged_comparison(
     standard: Standard<'_>,
     options: &CompareOptions,
 ) -> Result<Comparison> {
-    let run = RunData::read(stored.path())?;
-    let (base, asked, comparison) = if command.baseline {
-        let baselines = baselines_of(&run)?;
-        let asked = accepted_pairs(command, &baselines, &run, options)?;
-        (BASELINE.to_owned(), asked, Comparison::with_baselines(&baselines, &run, options))
-    } else {
-        let base = RunData::read(base_of(stored, standard)?.path())?;
-        let asked = answer_pairs(&base, &run, command.criteria.as_deref(), options);
-        let comparison = Comparison::new(&base, &run, options);
-        (base.run_id, asked, comparison)
-    };
     if let Some(name) = judge.filter(|name| command.targets.iter().any(|target| target == name)) {
         let message = format!("`{name}` cannot be the judge: it is one of the compared targets");
         return Err(CliError::new(message));
     }
+    let run = RunData::read(stored.path())?;
+    let (base, asked, comparison) = if command.baseline {
+        let baselines = baselines_of(&run)?;
+        check_options(&run, &run, options)?;
+        let asked = accepted_pairs(command, &baselines, &run, options)?;
+        (BASELINE.to_owned(), asked, Comparison::with_baselines(&baselines, &run, options))
+    } else {
+        let base = RunData::read(base_of(stored, standard)?.path())?;
+        check_options(&base, &run, options)?;
+        let asked = answer_pairs(&base, &run, command.criteria.as_deref(), options);
+        let comparison = Comparison::new(&base, &run, options);
+        (base.run_id, asked, comparison)
+    };
     let named = if command.baseline { format!("{} --baseline", run.run_id) } else { format!("{base} {}", run.run_id) };
     let repeat = format!("cargo evalsuite diff {named} --judge {}", judge.unwrap_or_default());
     let pairs = AnswerPairs {
@@ -142,9 +145,40 @@ pub(crate) fn compare(run: &StoredRun, standard: Standard<'_>, options: &Compare
     };
     if matches!(standard, Standard::Baseline) {
         let run = read(run)?;
+        check_options(&run, &run, options)?;
         return Ok(Comparison::with_baselines(&baselines_of(&run)?, &run, options));
     }
-    Ok(Comparison::new(&read(&base_of(run, standard)?)?, &read(run)?, options))
+    let (base, run) = (read(&base_of(run, standard)?)?, read(run)?);
+    check_options(&base, &run, options)?;
+    Ok(Comparison::new(&base, &run, options))
+}
+
+/// An error if no case of a run has the target that is compared; a warning if none has a key, because then nothing is grouped by it.
+fn check_options(base: &RunData, run: &RunData, options: &CompareOptions) -> Result<()> {
+    if let Some((in_base, in_run)) = &options.targets {
+        for (run, target) in [(base, in_base), (run, in_run)] {
+            let targets = || cases(run).map(|case| case.record.target.as_str());
+            if targets().all(|known| known != target) {
+                let message = format!("run `{}` has no case of target `{target}`", run.run_id);
+                return Err(CliError::with_suggestion(message, did_you_mean(target, targets())));
+            }
+        }
+    }
+    let by = options.by.iter().filter_map(|key| match key {
+        SliceKey::Metadata(key) => Some(key),
+        _ => None,
+    });
+    for key in options.cluster_by.iter().chain(by) {
+        let has_key = |case: &CaseData| case.trials.iter().any(|trial| trial.record.metadata.contains_key(key));
+        if !cases(run).any(has_key) {
+            say!("warning: no case of run `{}` has `{key}` in its metadata", run.run_id);
+        }
+    }
+    Ok(())
+}
+
+fn cases(run: &RunData) -> impl Iterator<Item = &CaseData> {
+    run.suites.iter().flat_map(|suite| &suite.cases)
 }
 
 /// The baselines of a run, at least one.

@@ -56,6 +56,20 @@ fn a_run_that_does_not_exist_is_named() {
     assert_eq!(output.err, "error: no earlier run has cases in common with `a-run`\n");
 }
 
+#[test]
+fn targets_that_do_not_exist_are_errors_and_keys_without_values_are_warnings() {
+    let package = Package::new(&[]);
+    write_run(&package, "a-run", 0.9, 2);
+    write_run(&package, "b-run", 0.9, 1);
+    let output = package.run_in_output(&["diff", "--targets", "default", "smal"]);
+    let expected = "error: run `b-run` has no case of target `smal`\n  = help: did you mean `small`?\n";
+    assert_eq!((output.code, output.err.as_str()), (2, expected), "{}", output.out);
+    let output = package.run_in_output(&["diff", "--targets", "default", "small"]);
+    assert!(output.out.contains("\nrefunds @ default -> small: "), "{}", output.out);
+    let output = package.run_in_output(&["diff", "--cluster-by", "langage", "--by", "metadata.language"]);
+    assert_eq!(output.err, "warning: no case of run `b-run` has `langage` in its metadata\n");
+}
+
 /// A git repository whose branch `topic` left `main`; returns the commits of both.
 fn repository(package: &Package) -> [String; 2] {
     let git = |arguments: &[&str]| {
