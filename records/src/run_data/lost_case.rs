@@ -36,10 +36,11 @@ pub(super) fn trial_without_record(case: &CaseRecord, summary: &TrialSummary) ->
     record
 }
 
-/// A case without a record: it is an error, and so are its trials that did not end.
+/// A case without a record, or with one that cannot be read: it is an error, and so are its trials that did not end.
 pub(super) fn lost_case(
     name: CaseDirectoryName,
     directory: PathBuf,
+    is_unreadable: bool,
     started: Option<&Started>,
     trials: Vec<LostTrial>,
     suite: Option<&SuiteRecord>,
@@ -74,7 +75,7 @@ pub(super) fn lost_case(
     }
     let open = trials.iter().filter(|trial| trial.record.is_none()).find_map(|trial| trial.started.as_ref());
     let after = |started: &Started| format!("process {} died after trial {}", started.pid, started.trial);
-    let message = open.map(died_in).or_else(|| started.map(after));
+    let message = open.map(died_in).or_else(|| started.filter(|_| !is_unreadable).map(after));
     record.outcome = Status::Error;
     record.reason = Some(died(message.unwrap_or_else(|| "the case has no record that can be read".to_owned())));
     let trials: Vec<TrialData> = trials.into_iter().map(|trial| stored_trial(trial, &record)).collect();

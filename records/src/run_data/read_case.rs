@@ -83,7 +83,7 @@ impl CaseReader<'_> {
         trials.reverse();
         trials.dedup_by_key(|trial| trial.index());
         trials.reverse();
-        let case = lost_case(name, case.to_owned(), started.as_ref(), trials, self.suite);
+        let case = lost_case(name, case.to_owned(), is_unreadable, started.as_ref(), trials, self.suite);
         if !is_unreadable {
             let about = Affected::Died(case.record.case_id.clone(), case.record.target.clone());
             let message = case.record.reason.as_ref().map(|reason| reason.message.clone()).unwrap_or_default();

@@ -97,4 +97,10 @@ fn a_record_that_cannot_be_read_is_a_case_that_is_an_error() {
     let record = &suite.cases[0].record;
     assert_eq!((record.case_id.as_str(), record.test_name.as_str(), record.outcome), ("c", "evals::c", Status::Error));
     assert!(suite.problems[0].message.contains("is a symbolic link"), "{:?}", suite.problems);
+    // Its trial has ended, and nothing says that a process died.
+    let trial = format!("suites/s/cases/{key}/trial-000");
+    write(run, &format!("{trial}/started.json"), &started(0));
+    write(run, &format!("{trial}/result.json"), &TrialRecord::new());
+    let reason = self::suite(run).cases.remove(0).record.reason.expect("a reason");
+    assert_eq!(reason.message, "the case has no record that can be read");
 }
