@@ -190,10 +190,10 @@ fn header(run: &RunData, suite: &SuiteData) -> BaselineHeader {
     header
 }
 
-/// The line of a case; `None` if no trial passed or failed.
+/// The line of a case; `None` if it has no result: it ended in an error, or no trial passed or failed.
 fn line(case: &CaseData) -> Option<BaselineCase> {
     let record = &case.record;
-    if record.completed == 0 {
+    if record.completed == 0 || record.outcome == Status::Error {
         return None;
     }
     let completed = record.trials.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));

@@ -165,6 +165,17 @@ fn cases_come_go_and_change() {
     assert_eq!(trials(&after.baseline), [("changed", 0, 1), ("filtered", 3, 3), ("new", 0, 1)]);
 }
 
+/// One trial passed, and another one broke.
+#[test]
+fn a_case_that_ended_in_an_error_has_no_result() {
+    let baseline = accepted(&run(&[("a", 0, 1), ("b", 1, 1)]), None, &[]).baseline;
+    let mut now = run(&[("a", 1, 1), ("b", 0, 2), ("c", 1, 1)]);
+    now.suites[0].cases.iter_mut().for_each(|case| case.record.outcome = Status::Error);
+    let after = accepted(&now, Some(&baseline), &[]);
+    assert!(decisions(&after).iter().all(|(_, decision)| *decision == Decision::Kept), "{after}");
+    assert_eq!(trials(&after.baseline), [("a", 0, 1), ("b", 1, 1)]);
+}
+
 #[test]
 fn a_file_is_what_was_written_and_names_the_line_of_a_mistake() {
     let directory = tempfile::tempdir().unwrap();
