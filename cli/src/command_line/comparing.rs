@@ -6,10 +6,10 @@ use super::OutputFormat;
 
 /// Compare a run with an earlier run or with the baseline
 ///
-/// Compares the cases that have the same input and graders in both runs. Prints for each suite and target the pass rates, the mean
-/// difference of the scores with its 95% interval, the p-value of a permutation test, the noise (the range of differences that chance
-/// causes in 95 of 100 comparisons), and the cases that changed. If several suites, targets or slices are compared, the p-values are
-/// corrected for their number (Holm). Exit status: 0 without a regression, 1 with a regression, 2 if a run does not exist or cannot be
+/// Compares the cases that have the same input, graders and threshold in both runs. Prints for each suite and target the pass rates, the
+/// mean difference of the scores with its 95% interval, the p-value of a permutation test, the noise (the range of differences that chance
+/// causes in 95 of 100 comparisons), and the cases that changed. If several suites and targets are compared, the p-value of each has to be
+/// smaller; the p-values of slices are corrected for their number (Holm). Exit status: 0 without a regression, 1 with a regression, 2 if a run does not exist or cannot be
 /// compared, 4 if fewer than six cases can be compared or more than a tenth of them have no result.
 ///
 /// With --judge, a judge compares the two recorded answers of each case. It is asked twice, with the answers in both orders. An answer

@@ -21,7 +21,7 @@ pub fn answer_pairs(
 ) -> Vec<AnswerPair> {
     let mut pairs = Vec::new();
     for ((suite, target), cases) in by_suite_and_target([base, run], options) {
-        for paired in pair_cases(cases.each_ref().map(Vec::as_slice), &BTreeSet::new()) {
+        for paired in pair_cases(cases.each_ref().map(Vec::as_slice), &BTreeSet::new(), false) {
             let Some(same) = paired.same_case() else { continue };
             let has_answer = |trial: &&TrialData| answer_of(&trial.record).is_some();
             let [in_base, in_run] = same.map(|case| case.trials.iter().find(has_answer));

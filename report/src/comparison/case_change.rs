@@ -52,7 +52,7 @@ pub enum ChangeKind {
     Changed,
     /// It is flaky in the baseline, and not all of its trials pass.
     Quarantined,
-    /// Its input or graders differ: it was not compared.
+    /// Its input, its graders or its threshold differ: it was not compared.
     Redefined,
     /// It has no result in one of the runs.
     Missing,

@@ -11,7 +11,7 @@ use crate::run_data::CaseData;
 pub(super) enum Pair<'a> {
     /// It has a result in both, and the same definition.
     Both(&'a CaseData, &'a CaseData),
-    /// Its input or graders differ, so its results mean different things.
+    /// Its input, its graders or its threshold differ, so its results mean different things.
     Redefined(&'a CaseData, &'a CaseData),
     /// It has no result in the base: an error, or skipped.
     NoBase(&'a CaseData, &'a CaseData),
@@ -61,8 +61,13 @@ impl Pair<'_> {
     }
 }
 
-/// The cases of a suite and target in two runs, by id. `torn`: keys of the cases whose record in the base cannot be read.
-pub(super) fn pair_cases<'a>([base, run]: [&[&'a CaseData]; 2], torn: &BTreeSet<String>) -> Vec<Pair<'a>> {
+/// The cases of a suite and target in two runs, by id. `torn`: keys of the cases whose record in the base cannot be read;
+/// `has_thresholds`: whether the base says which score passed.
+pub(super) fn pair_cases<'a>(
+    [base, run]: [&[&'a CaseData]; 2],
+    torn: &BTreeSet<String>,
+    has_thresholds: bool,
+) -> Vec<Pair<'a>> {
     let is_torn = |case: &CaseData| torn.contains(&case.record.case_key);
     let by_id = |cases: &[&'a CaseData]| -> BTreeMap<&'a str, &'a CaseData> {
         // Of several tests that run one case, the first one.
@@ -75,7 +80,12 @@ pub(super) fn pair_cases<'a>([base, run]: [&[&'a CaseData]; 2], torn: &BTreeSet<
             None if is_torn(now) => Pair::TornBase(now),
             None => Pair::Added(now),
             Some(then) if is_torn(now) => Pair::NoBase(then, now),
-            Some(then) => pair(then, now),
+            Some(then) => match pair(then, now) {
+                Pair::Both(then, now) if has_thresholds && !has_same_threshold(&then.record, &now.record) => {
+                    Pair::Redefined(then, now)
+                }
+                pair => pair,
+            },
         })
         .collect();
     pairs.extend(base.iter().filter(|(id, _)| !run.contains_key(*id)).map(|(_, then)| Pair::Removed(then)));
@@ -94,4 +104,8 @@ fn pair<'a>(base: &'a CaseData, run: &'a CaseData) -> Pair<'a> {
         (true, false, true) => Pair::NoBase(base, run),
         (true, true, true) => Pair::Both(base, run),
     }
+}
+
+fn has_same_threshold(base: &CaseRecord, run: &CaseRecord) -> bool {
+    (base.threshold - run.threshold).abs() < 1e-9
 }

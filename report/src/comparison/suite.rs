@@ -97,7 +97,7 @@ impl<'a> SuitePairs<'a> {
     ) -> Self {
         let stops = [base, run].map(|cases| cases.iter().any(|case| case.record.ends_early()));
         let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
-        let pairs = pair_cases([base, run], torn);
+        let pairs = pair_cases([base, run], torn, standard == Standard::Run);
         let mut compared = Vec::new();
         for pair in &pairs {
             let Pair::Both(base, run) = pair else { continue };

@@ -75,7 +75,7 @@ fn compared(suite: &SuiteComparison) -> Value {
 }
 
 fn definition(ours: &CaseRecord, theirs: &CaseRecord) -> char {
-    if ours.case_digest == theirs.case_digest {
+    if ours.case_digest == theirs.case_digest && (ours.threshold - theirs.threshold).abs() < 1e-9 {
         '='
     } else if ours.input_digest != theirs.input_digest {
         'i'

@@ -151,6 +151,23 @@ fn trials_that_repeat_a_failed_case_decide_it() {
     }
 }
 
+/// A stricter threshold made every case of an unchanged agent a regression.
+#[test]
+fn outcomes_of_different_thresholds_are_not_compared() {
+    let [base, mut run] = runs(&[[(5, 5), (0, 5)]; 8]);
+    cases(&mut run).for_each(|record| record.threshold = 0.9);
+    let suite = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
+    assert_eq!(
+        (suite.verdict, kinds(&suite)),
+        (ComparisonVerdict::Undecided, vec![ChangeKind::Redefined; 8]),
+        "{suite}"
+    );
+    // What has no result says nothing about thresholds.
+    cases(&mut run).for_each(|record| record.trials.clear());
+    let suite = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
+    assert_eq!((suite.missing, kinds(&suite)), (8, vec![ChangeKind::Missing; 8]), "{suite}");
+}
+
 /// A run that stopped at the first passed trial was called better than one with all trials: 1/1 and 1/3 are one agent.
 #[test]
 fn only_first_trials_are_compared_where_trials_stop_early() {
