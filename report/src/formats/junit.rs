@@ -17,6 +17,7 @@ use crate::run_data::{CaseData, Problem, RunData, TrialData};
 /// without setup and hooks.
 pub(super) fn junit(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let mut report = Report::new("evalsuite");
+    let mut all = Duration::ZERO;
     for suite in &run.suites {
         for (target, cases) in suite.by_target() {
             let class = format!("{}@{target}", suite.name);
@@ -27,10 +28,12 @@ pub(super) fn junit(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Proble
                 time += test.time.unwrap_or_default();
                 tests.add_test_case(test);
             }
+            all += time;
             tests.set_time(time).add_property(("run_id", run.run_id.as_str()));
             report.add_test_suite(tests);
         }
     }
+    report.set_time(all);
     report.serialize(out).map_err(io::Error::other)?;
     Ok(Vec::new())
 }
