@@ -73,8 +73,8 @@ impl ChangeKind {
             Self::Quarantined => "quarantined",
             Self::Redefined => "definition changed",
             Self::Missing => "no result",
-            Self::Added => "added",
-            Self::Removed => "removed",
+            Self::Added => "not in the base",
+            Self::Removed => "not in the run",
         }
     }
 }
