@@ -39,14 +39,7 @@ pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec
     for (outcome, title) in [(Status::Error, "Errors"), (Status::Failed, "Failures")] {
         section(title, cases().filter(|case| case.record.outcome == outcome).map(failure).collect());
     }
-    let flaky = cases().filter(|case| case.is_flaky()).map(|case| {
-        let errors = match case.record.errors {
-            0 => String::new(),
-            errors => format!(", {errors} ended in an error"),
-        };
-        let ended = case.record.completed + case.record.errors;
-        entry(case, &format!("{} of {ended} trials passed{errors}", case.record.passed))
-    });
+    let flaky = cases().filter(|case| case.is_flaky()).map(|case| entry(case, &flakiness(case)));
     section("Flaky", flaky.collect());
     let hidden = cases().filter(|case| !case.record.failed_graders.is_empty());
     let hidden = hidden.map(|case| entry(case, &case.record.failed_graders.join(", ")));
@@ -149,6 +142,16 @@ fn failure(case: &CaseData) -> String {
         ));
     }
     text
+}
+
+/// `2 of 3 trials passed, 1 ended in an error`.
+pub(super) fn flakiness(case: &CaseData) -> String {
+    let errors = match case.record.errors {
+        0 => String::new(),
+        errors => format!(", {errors} ended in an error"),
+    };
+    let ended = case.record.completed + case.record.errors;
+    format!("{} of {ended} trials passed{errors}", case.record.passed)
 }
 
 /// What is said of a case in a list.

@@ -111,6 +111,20 @@ fn annotations_show_nine_of_a_kind_and_how_many_more_there_are() {
 }
 
 #[test]
+fn skipped_cases_are_warnings_unless_they_were_not_selected() {
+    let (_output, mut run) = run(|_| {});
+    run.suites.iter_mut().for_each(|suite| suite.cases.retain(|case| case.record.outcome == Status::Skipped));
+    let skipped = count(&run, Status::Skipped);
+    let text = in_format("github", &run);
+    assert_eq!(text.lines().count(), skipped.min(10));
+    assert!(text.contains("::warning file=") && text.contains("::skipped: needs `psql`"), "{text}");
+    for case in run.suites.iter_mut().flat_map(|suite| &mut suite.cases) {
+        case.record.reason = Some(Reason::new(Stage::Select, ReasonCode::Filtered, "not selected"));
+    }
+    assert_eq!(in_format("github", &run), "");
+}
+
+#[test]
 fn markdown_shows_what_did_not_pass_and_stays_text() {
     let hostile = "</details><script>x</script>| `a` ```` @everyone\n# b";
     let (_output, run) = run(|run| run.hostile = Some(hostile.to_owned()));
@@ -206,7 +220,7 @@ fn a_trial_is_in_junit_once_whatever_decided_its_case() {
 }
 
 #[test]
-fn a_passed_case_with_a_broken_trial_is_flaky_in_junit_and_in_markdown() {
+fn a_passed_case_with_a_broken_trial_is_flaky_in_every_format() {
     let (_output, mut run) = run(|run| run.hostile = None);
     run.suites.truncate(1);
     run.suites[0].cases.truncate(1);
@@ -219,6 +233,8 @@ fn a_passed_case_with_a_broken_trial_is_flaky_in_junit_and_in_markdown() {
     let (xml, text) = (in_format("junit", &run), in_format("markdown", &run));
     assert!(xml.contains("<flakyError") && xml.contains(r#"name="trial_errors" value="1""#), "{xml}");
     assert!(text.contains("### Flaky\n") && text.contains("1 of 2 trials passed, 1 ended in an error"), "{text}");
+    let annotation = in_format("github", &run);
+    assert!(annotation.ends_with("::flaky: 1 of 2 trials passed, 1 ended in an error\n"), "{annotation}");
     let first = text.lines().next().unwrap_or_default();
     assert!(first.contains("; 1 of 2 trials ended in an error; 1 case passed although a grader failed"), "{first}");
     assert!(text.contains("### Passed although a grader failed\n"), "{text}");
