@@ -78,12 +78,17 @@ fn broken(run: &RunData) -> Option<String> {
 
 impl<'a> Checked<'a> {
     fn gate(&self, gate: &Gate) -> Vec<GateResult> {
-        let is_selected = |case: &&CaseData| {
-            let mut others = gate.selected().iter().filter(|(key, _)| *key != SliceKey::Suite);
-            others.all(|(key, wanted)| values_of(key, case).iter().any(|value| value == wanted))
+        // The values of a case without a trial are not known: it may be one of those that the gate is about.
+        let is_open = |case: &CaseData, key: &SliceKey| case.trials.is_empty() && is_of_trials(key);
+        let has_wanted = |case: &CaseData, (key, wanted): &(SliceKey, String)| {
+            *key == SliceKey::Suite || is_open(case, key) || values_of(key, case).iter().any(|value| value == wanted)
         };
-        let cases: Vec<&CaseData> = self.suites(gate).flat_map(|suite| &suite.cases).filter(is_selected).collect();
-        let Some(key) = gate.per() else { return vec![self.result(gate, None, &cases)] };
+        let may_be_meant = |case: &&CaseData| gate.selected().iter().all(|one| has_wanted(case, one));
+        let keys = || gate.selected().iter().map(|(key, _)| key).chain(gate.per());
+        let cases = self.suites(gate).flat_map(|suite| &suite.cases).filter(may_be_meant);
+        let (unknown, cases): (Vec<&CaseData>, Vec<&CaseData>) =
+            cases.partition(|case| keys().any(|key| is_open(case, key)));
+        let Some(key) = gate.per() else { return vec![self.result(gate, None, &cases, &unknown)] };
         let mut groups: BTreeMap<String, Vec<&CaseData>> = BTreeMap::new();
         for case in cases {
             for value in values_of(key, case) {
@@ -91,9 +96,9 @@ impl<'a> Checked<'a> {
             }
         }
         if groups.is_empty() {
-            return vec![self.result(gate, None, &[])];
+            return vec![self.result(gate, None, &[], &unknown)];
         }
-        groups.into_iter().map(|(slice, cases)| self.result(gate, Some(slice), &cases)).collect()
+        groups.into_iter().map(|(slice, cases)| self.result(gate, Some(slice), &cases, &unknown)).collect()
     }
 
     /// The suites that a gate is about.
@@ -104,17 +109,18 @@ impl<'a> Checked<'a> {
         run.suites.iter().filter(move |suite| named.iter().all(|text| run.is_called(suite, text)))
     }
 
-    fn result(&self, gate: &Gate, slice: Option<String>, cases: &[&CaseData]) -> GateResult {
+    /// `unknown`: cases without a trial, which may be some of these.
+    fn result(&self, gate: &Gate, slice: Option<String>, cases: &[&CaseData], unknown: &[&CaseData]) -> GateResult {
         let (filtered, selected): (Vec<&CaseData>, Vec<&CaseData>) =
             cases.iter().copied().partition(|case| is_filtered(case));
         let (skipped, run): (Vec<&CaseData>, Vec<&CaseData>) =
             selected.into_iter().partition(|case| case.record.outcome == Status::Skipped);
         let measured = Measured::of(gate.measure(), &run);
         let floor = if gate.is_above_floor() { self.floor(&run) } else { Ok(0.0) };
-        let why = self
-            .broken
-            .clone()
-            .or_else(|| self.inconclusive_reason(gate, run.len(), skipped.len(), filtered.len(), measured));
+        let filtered = filtered.len() + unknown.iter().filter(|case| is_filtered(case)).count();
+        let unknown = unknown.iter().filter(|case| !is_filtered(case)).count();
+        let missing = Missing { skipped: skipped.len(), unknown, filtered };
+        let why = self.broken.clone().or_else(|| self.inconclusive_reason(gate, run.len(), &missing, measured));
         let why = why.or_else(|| floor.clone().err());
         let floor = floor.ok();
         let verdict = match measured.value.zip(floor).map(|(value, floor)| gate.holds(value, floor)) {
@@ -153,20 +159,16 @@ impl<'a> Checked<'a> {
     }
 
     /// Why the measured value does not say that a gate is met.
-    fn inconclusive_reason(
-        &self,
-        gate: &Gate,
-        run: usize,
-        skipped: usize,
-        filtered: usize,
-        measured: Measured,
-    ) -> Option<String> {
+    fn inconclusive_reason(&self, gate: &Gate, run: usize, missing: &Missing, measured: Measured) -> Option<String> {
+        let Missing { skipped, unknown, filtered } = *missing;
         if run == 0 {
             return Some("no case matches".to_owned());
         }
-        let missing = skipped + if gate.measure() == Measure::Score { measured.unknown } else { 0 };
-        if share(missing, run + skipped) > MOST_MISSING {
-            return Some(format!("{missing} of {} cases have no result", run + skipped));
+        let missing = skipped + unknown + if gate.measure() == Measure::Score { measured.unknown } else { 0 };
+        let all = run + skipped + unknown;
+        if share(missing, all) > MOST_MISSING {
+            let others = if unknown > 0 { format!("; {unknown} of them may be others") } else { String::new() };
+            return Some(format!("{missing} of {all} cases have no result{others}"));
         }
         let unselected = if self.options.only_selected { 0 } else { filtered + self.without_record(gate) };
         if unselected > 0 {
@@ -200,6 +202,20 @@ impl<'a> Checked<'a> {
         });
         missing.sum()
     }
+}
+
+/// Numbers of cases without a result.
+struct Missing {
+    skipped: usize,
+    /// Without a trial, so that it is not known whether they are meant.
+    unknown: usize,
+    /// Not selected.
+    filtered: usize,
+}
+
+/// Whether the values of a key are in the records of trials.
+fn is_of_trials(key: &SliceKey) -> bool {
+    !matches!(key, SliceKey::Suite | SliceKey::Target)
 }
 
 /// Whether a case was not selected, rather than skipped for what it needs.

@@ -143,6 +143,32 @@ fn missing_results_are_never_green() {
     assert_eq!(check_gates(&run, &[gate], GateOptions::new()).verdict(), GateVerdict::Undecided);
 }
 
+/// What a case is about is in the records of its trials, and a case that was skipped before it ran has none.
+#[test]
+fn a_case_without_a_trial_may_be_of_any_slice() {
+    let mut run = run();
+    for case in run.suites[0].cases.iter_mut().take(2) {
+        case.record.outcome = Status::Skipped;
+        case.trials.clear();
+    }
+    assert_eq!(verdict(&run, "pass_rate >= 0.5"), GateVerdict::Met, "two of forty");
+    let slice = report(&run, &["suite:refunds tag:gpu-free pass_rate >= 0"]).results.remove(0);
+    let why = format!("2 of {} cases have no result; 2 of them may be others", slice.cases + 2);
+    assert_eq!((slice.verdict, slice.why), (GateVerdict::Undecided, Some(why)));
+    for result in report(&run, &["suite:refunds pass_rate >= 0 per bucket"]).results {
+        assert_eq!(result.verdict, GateVerdict::Undecided, "{result}");
+    }
+    assert_eq!(verdict(&run, "suite:repair pass_rate >= 0 per bucket"), GateVerdict::Met, "of another suite");
+    for case in run.suites[0].cases.iter_mut().take(2) {
+        let stage = evalsuite_records::record::Stage::Select;
+        case.record.reason = Some(Reason::new(stage, ReasonCode::Filtered, "not selected"));
+    }
+    let gate: Gate = "pass_rate >= 0 per bucket".parse().unwrap();
+    let selected = GateOptions::new().with_only_selected();
+    assert_eq!(check_gates(&run, std::slice::from_ref(&gate), selected).verdict(), GateVerdict::Met);
+    assert_eq!(check_gates(&run, &[gate], GateOptions::new()).verdict(), GateVerdict::Undecided);
+}
+
 #[test]
 fn a_cost_that_is_partly_known_is_not_within_a_limit() {
     let mut run = run();
