@@ -200,6 +200,9 @@ fn a_suite_gets_a_name_that_check_accepts() {
     assert_eq!(output.code, 2);
     assert!(output.err.contains("`Shop` is not a valid name of a suite of cases"), "{}", output.err);
     assert!(output.err.ends_with("\n  = help: write `shop`\n"), "{}", output.err);
+    let output = package.run(&["new", "suite", "evalsuite"]);
+    let message = "error: a suite cannot have the name of the crate `evalsuite`\n  = help: choose another name\n";
+    assert_eq!((output.code, output.err.as_str()), (2, message));
     assert!(!package.root().join("suites").exists());
 }
 

@@ -56,6 +56,12 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
     let question = Question { text: "Name of the suite", argument: "NAME", default: Some("basics") };
     let name = question.answer(arguments.name.as_deref())?;
     check_name(&name)?;
+    if name == "evalsuite" {
+        return Err(CliError::with_help(
+            "a suite cannot have the name of the crate `evalsuite`",
+            "choose another name",
+        ));
+    }
     let source = match &arguments.crates {
         Some(directory) => CrateSource::Clone(suite_request::absolute(directory)?),
         None => CrateSource::of_this_program(),
