@@ -126,7 +126,8 @@ fn rows(suite: &SuiteData) -> Vec<String> {
 
 fn failure(case: &CaseData) -> String {
     let (record, failure) = (&case.record, FailureText::of_case(case));
-    let score = record.score.map(|score| format!(" · {score:.2} of {:.2}", record.threshold)).unwrap_or_default();
+    let score =
+        record.score.map(|score| format!(" · {}", beside_threshold(score, record.threshold))).unwrap_or_default();
     let mut text = format!(
         "- **{}** ({}){score}: {} — {}\n",
         escape(&record.case_id),
@@ -142,6 +143,13 @@ fn failure(case: &CaseData) -> String {
         ));
     }
     text
+}
+
+/// `0.75 of 0.80`; with all decimals of a score that is below its threshold and rounds to it.
+fn beside_threshold(score: f64, threshold: f64) -> String {
+    let (shown, mark) = (format!("{score:.2}"), format!("{threshold:.2}"));
+    let hides = score < threshold && shown == mark;
+    format!("{} of {mark}", if hides { score.to_string() } else { shown })
 }
 
 /// `2 of 3 trials passed, 1 ended in an error`.

@@ -137,6 +137,15 @@ fn markdown_shows_what_did_not_pass_and_stays_text() {
 }
 
 #[test]
+fn a_score_below_its_threshold_does_not_look_equal_in_markdown() {
+    let (_output, mut run) = run(|_| {});
+    let mut cases = run.suites.iter_mut().flat_map(|suite| &mut suite.cases);
+    let failed = cases.find(|case| case.record.outcome == Status::Failed).expect("a failed case");
+    (failed.record.score, failed.record.threshold) = (Some(0.7975), 0.8);
+    assert!(in_format("markdown", &run).contains(" · 0.7975 of 0.80: "));
+}
+
+#[test]
 fn floor_and_ceiling_are_in_markdown() {
     let (_output, run) = run(|_| {});
     assert!(!in_format("markdown", &run).contains("### Floor and ceiling"));
