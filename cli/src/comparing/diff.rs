@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use evalsuite::RunOptions;
 use evalsuite::tooling::AnswerPairs;
 use evalsuite_diagnostics::suggest::did_you_mean;
+use evalsuite_diagnostics::terminal;
 use evalsuite_records::record::{AnswerPair, Baseline};
 use evalsuite_records::run_directory::{LATEST, StoredRun};
 use evalsuite_report::{
@@ -46,7 +47,7 @@ pub(crate) fn run(command: &Diff) -> Result<Exit> {
     };
     let mut out = stdout();
     match command.format {
-        DiffFormat::Human => write!(out, "{comparison}")?,
+        DiffFormat::Human => write!(out, "{}", terminal::lines(&comparison.to_string()))?,
         DiffFormat::Markdown => write!(out, "{}", comparison.markdown())?,
         DiffFormat::Json => print_json(&mut out, &comparison)?,
     }

@@ -1,5 +1,6 @@
 //! `cargo evalsuite diff`, run as a program.
 
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::package::Package;
@@ -42,6 +43,24 @@ fn the_newest_run_is_compared_with_the_one_before() {
     let output = package.run_in_output(&["diff", "b-good", "b-good"]);
     assert_eq!(output.code, 4, "the targets with few noisy cases are undecided:\n{}", output.out);
     assert!(output.out.contains("\nrefunds @ default: no evidence of a change\n"), "{}", output.out);
+}
+
+#[test]
+fn an_id_does_not_affect_the_terminal() {
+    let package = Package::new(&[]);
+    write_run(&package, "a-run", 0.5, 20);
+    write_run(&package, "b-run", 0.5, 10);
+    let first = |directory: &Path| {
+        let mut entries = std::fs::read_dir(directory).expect("a directory");
+        entries.next().expect("an entry").expect("an entry").path()
+    };
+    let suite = first(&package.root().join("out/runs/b-run/suites"));
+    let case = first(&suite.join("cases")).join("case.json");
+    let mut record: Value = serde_json::from_slice(&std::fs::read(&case).expect("a record")).expect("a record");
+    record["case_id"] = json!("red\u{1b}[31m");
+    std::fs::write(&case, record.to_string()).expect("a record");
+    let output = package.run_in_output(&["diff", "b-run", "a-run"]);
+    assert!(output.out.contains("red\u{241b}[31m\n") && !output.out.contains("\u{1b}"), "{}", output.out);
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl fmt::Display for SummaryText<'_> {
         writeln!(
             f,
             "{}: {} passed, {} failed, {} error, {} skipped{}",
-            summary.suite,
+            terminal::short_line(&summary.suite),
             count(Status::Passed),
             count(Status::Failed),
             count(Status::Error),
