@@ -10,6 +10,7 @@ use super::{GraderRecord, ReasonCode, Usage};
 #[non_exhaustive]
 pub struct CalibrationRecord {
     /// [`CalibrationRecord::SCHEMA`].
+    #[serde(deserialize_with = "CalibrationRecord::read_schema")]
     pub schema: String,
     /// Id of the run.
     pub run_id: String,

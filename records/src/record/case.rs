@@ -12,6 +12,7 @@ use super::{Reason, Status, TrialRecord, Usage};
 #[non_exhaustive]
 pub struct CaseRecord {
     /// [`CaseRecord::SCHEMA`].
+    #[serde(deserialize_with = "CaseRecord::read_schema")]
     pub schema: String,
     /// Id of the run.
     pub run_id: String,

@@ -37,7 +37,8 @@ mod summary;
 mod trial;
 
 use evalsuite_schema::Location;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 #[doc(hidden)]
 pub use evalsuite_schema::duration;
@@ -67,8 +68,20 @@ macro_rules! schemas {
             pub fn new() -> Self {
                 Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
             }
+
+            #[allow(dead_code, reason = "not every record is read again")]
+            fn read_schema<'de, D: Deserializer<'de>>(reader: D) -> Result<String, D::Error> {
+                read_schema(reader, Self::SCHEMA)
+            }
         })+
     };
+}
+
+/// The value of `schema` in a record, which has to be the one of this version: fields of another one may have other meanings.
+fn read_schema<'de, D: Deserializer<'de>>(reader: D, known: &str) -> Result<String, D::Error> {
+    let schema = String::deserialize(reader)?;
+    let problem = || D::Error::custom(format!("`schema` is `{schema}`, and this version of evalsuite reads `{known}`"));
+    if schema == known { Ok(schema) } else { Err(problem()) }
 }
 
 schemas! {

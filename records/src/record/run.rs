@@ -12,6 +12,7 @@ use super::{ProbeRates, SuiteId};
 #[non_exhaustive]
 pub struct RunRecord {
     /// [`RunRecord::SCHEMA`].
+    #[serde(deserialize_with = "RunRecord::read_schema")]
     pub schema: String,
     /// Id of the run.
     pub run_id: String,
@@ -115,6 +116,7 @@ pub enum HookState {
 #[non_exhaustive]
 pub struct SuiteRecord {
     /// [`SuiteRecord::SCHEMA`].
+    #[serde(deserialize_with = "SuiteRecord::read_schema")]
     pub schema: String,
     /// Name of the suite.
     pub name: String,

@@ -12,6 +12,7 @@ use super::{CaseRecord, GraderRecord, Reason, Status, Usage};
 #[non_exhaustive]
 pub struct TrialRecord {
     /// [`TrialRecord::SCHEMA`].
+    #[serde(deserialize_with = "TrialRecord::read_schema")]
     pub schema: String,
     /// Id of the run.
     pub run_id: String,
@@ -153,6 +154,7 @@ impl TrialRecord {
 #[non_exhaustive]
 pub struct Started {
     /// [`Started::SCHEMA`].
+    #[serde(deserialize_with = "Started::read_schema")]
     pub schema: String,
     /// Id of the run.
     pub run_id: String,

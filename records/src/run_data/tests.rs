@@ -104,3 +104,20 @@ fn a_record_that_cannot_be_read_is_a_case_that_is_an_error() {
     let reason = self::suite(run).cases.remove(0).record.reason.expect("a reason");
     assert_eq!(reason.message, "the case has no record that can be read");
 }
+
+#[test]
+fn a_record_of_another_version_is_not_read_as_one_of_this_version() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path();
+    let key = crate::digest::case_key("s", "default", "c");
+    let mut record = CaseRecord::new();
+    (record.schema, record.outcome) = ("evalsuite.case/2".to_owned(), Status::Passed);
+    write(run, &format!("suites/s/cases/{key}/case.json"), &record);
+    let suite = suite(run);
+    assert_eq!(suite.cases[0].record.outcome, Status::Error);
+    let problem = &suite.problems[0].message;
+    assert!(
+        problem.contains("`schema` is `evalsuite.case/2`, and this version of evalsuite reads `evalsuite.case/1`"),
+        "{problem}"
+    );
+}
