@@ -9,8 +9,8 @@ thread_local! {
     static USER_CODE: UserCode = const { UserCode(Cell::new(None)) };
 }
 
-/// The process in which this thread runs code of users; a fork of it may end. `exit` drops the thread-local values of the thread that calls
-/// it on Linux with glibc, macOS and Windows. A handler for all threads would need unsafe code.
+/// The process in which this thread runs code of users; a fork of it may end. On Linux with glibc, `exit` drops the thread-local values of
+/// the thread that calls it; under Wine it does not. A handler for all threads would need unsafe code.
 struct UserCode(Cell<Option<u32>>);
 
 /// From now on, this thread runs code of users, or no longer.
