@@ -23,9 +23,8 @@ pub struct Reader<'de> {
     text: &'de str,
     bytes: &'de [u8],
     at: usize,
-    depth: u32,
-    /// Depth that is an error.
-    too_deep: u32,
+    /// Lists and objects that may still be opened in each other, and one more.
+    levels: u32,
     /// Whether the text is not JSON. Other errors are those of the type that is decoded.
     is_invalid: bool,
 }
@@ -33,13 +32,12 @@ pub struct Reader<'de> {
 impl<'de> Reader<'de> {
     /// A reader at the start of a text.
     pub fn new(text: &'de str) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0, depth: 0, too_deep: MAX_DEPTH, is_invalid: false }
+        Self { text, bytes: text.as_bytes(), at: 0, levels: MAX_DEPTH, is_invalid: false }
     }
 
     /// Reads a document of any depth: the text of data that this process holds anyway.
-    pub(super) fn of_any_depth(mut self) -> Self {
-        self.too_deep = u32::MAX;
-        self
+    pub(super) fn of_any_depth(self) -> Self {
+        Self { levels: u32::MAX, ..self }
     }
 
     /// Decodes the value that comes next, and leaves the rest of the text unread.
@@ -220,13 +218,13 @@ impl<'de> Reader<'de> {
     /// Begins a list or an object.
     fn open(&mut self) -> Result<()> {
         self.at += 1;
-        self.depth += 1;
-        if self.depth == self.too_deep { Err(self.invalid()) } else { Ok(()) }
+        self.levels -= 1;
+        if self.levels == 0 { Err(self.invalid()) } else { Ok(()) }
     }
 
     /// Ends a list or an object, whose visitor has seen everything or not.
     fn close(&mut self, bracket: u8) -> Result<()> {
-        self.depth -= 1;
+        self.levels += 1;
         if self.next_token() != bracket {
             return Err(self.invalid());
         }
