@@ -59,7 +59,7 @@ pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunS
 pub use trial::{HookRecord, Mode, Note, Started, Timings, TrialRecord, TurnRecord, Versions, WorkspaceRecord};
 
 macro_rules! schemas {
-    ($($record:ident => $schema:literal,)+) => {
+    ($($record:ident => $schema:literal $($read_schema:ident)?,)+) => {
         $(impl $record {
             /// Value of `schema` in records of this version.
             pub const SCHEMA: &'static str = $schema;
@@ -69,10 +69,9 @@ macro_rules! schemas {
                 Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
             }
 
-            #[allow(dead_code, reason = "not every record is read again")]
-            fn read_schema<'de, D: Deserializer<'de>>(reader: D) -> Result<String, D::Error> {
+            $(fn $read_schema<'de, D: Deserializer<'de>>(reader: D) -> Result<String, D::Error> {
                 read_schema(reader, Self::SCHEMA)
-            }
+            })?
         })+
     };
 }
@@ -85,15 +84,15 @@ fn read_schema<'de, D: Deserializer<'de>>(reader: D, known: &str) -> Result<Stri
 }
 
 schemas! {
-    CalibrationRecord => "evalsuite.calibration/1",
-    CaseRecord => "evalsuite.case/1",
+    CalibrationRecord => "evalsuite.calibration/1" read_schema,
+    CaseRecord => "evalsuite.case/1" read_schema,
     ProbeRecord => "evalsuite.probe/1",
-    RunRecord => "evalsuite.run/1",
-    SuiteRecord => "evalsuite.suite/1",
+    RunRecord => "evalsuite.run/1" read_schema,
+    SuiteRecord => "evalsuite.suite/1" read_schema,
     RunSummary => "evalsuite.summary/1",
     SuiteSummary => "evalsuite.suite_summary/1",
-    TrialRecord => "evalsuite.trial/1",
-    Started => "evalsuite.started/1",
+    TrialRecord => "evalsuite.trial/1" read_schema,
+    Started => "evalsuite.started/1" read_schema,
 }
 
 /// The outcome of a trial or a case: `outcome` in records. (`Outcome` is the return value of an agent.)
