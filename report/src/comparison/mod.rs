@@ -29,6 +29,7 @@ pub use self::case_change::{CaseChange, ChangeKind};
 use self::groups::Groups;
 pub use self::judged::JudgedAnswers;
 pub use self::measured::SliceComparison;
+pub(crate) use self::pairing::has_same_threshold;
 pub use self::suite::SuiteComparison;
 use self::suite::SuitePairs;
 

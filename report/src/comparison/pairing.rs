@@ -106,6 +106,7 @@ fn pair<'a>(base: &'a CaseData, run: &'a CaseData) -> Pair<'a> {
     }
 }
 
-fn has_same_threshold(base: &CaseRecord, run: &CaseRecord) -> bool {
+/// Whether the same scores pass.
+pub(crate) fn has_same_threshold(base: &CaseRecord, run: &CaseRecord) -> bool {
     (base.threshold - run.threshold).abs() < 1e-9
 }

@@ -7,7 +7,7 @@ use evalsuite_schema::json::{Value, json};
 use serde::Serialize;
 
 use super::index::{outcome_code, run_info};
-use crate::comparison::{CompareOptions, Comparison, SuiteComparison};
+use crate::comparison::{CompareOptions, Comparison, SuiteComparison, has_same_threshold};
 use crate::run_data::{CaseLookup, RunData, identity};
 use crate::statistics::mean;
 
@@ -75,7 +75,7 @@ fn compared(suite: &SuiteComparison) -> Value {
 }
 
 fn definition(ours: &CaseRecord, theirs: &CaseRecord) -> char {
-    if ours.case_digest == theirs.case_digest && (ours.threshold - theirs.threshold).abs() < 1e-9 {
+    if ours.case_digest == theirs.case_digest && has_same_threshold(ours, theirs) {
         '='
     } else if ours.input_digest != theirs.input_digest {
         'i'
