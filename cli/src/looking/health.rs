@@ -25,7 +25,8 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
     let output = stored_runs::output_path()?;
     let health = Report::of_output(&output, &command.suites, command.window, &options)?;
     for unknown in &command.suites {
-        if !Report::of_output(&output, std::slice::from_ref(unknown), 1, &options)?.window.is_empty() {
+        let is_listed = health.suites.iter().any(|suite| suite.suite == *unknown);
+        if is_listed || !Report::of_output(&output, std::slice::from_ref(unknown), 1, &options)?.window.is_empty() {
             continue;
         }
         let all = Report::of_output(&output, &[], command.window, &options)?;
