@@ -18,6 +18,20 @@ pub struct Conversion {
     pub copied_from_outside: Vec<PathBuf>,
 }
 
+impl Conversion {
+    /// A conversion to tasks; an error if no case can be one.
+    pub(crate) fn of_tasks(
+        output: Option<Output>,
+        report: Report,
+        copied_from_outside: Vec<PathBuf>,
+    ) -> Result<Self, ConvertError> {
+        match output {
+            Some(output) => Ok(Self { output, report, copied_from_outside }),
+            None => Err(ConvertError::no_cases(report)),
+        }
+    }
+}
+
 /// The files to write below a directory, and those to remove.
 #[derive(Debug, Clone, Default)]
 pub struct Output {

@@ -80,10 +80,8 @@ pub fn to_tasks(source: impl Into<Source>) -> Result<Conversion, ConvertError> {
     if !place.file.is_empty() {
         draft.output.remove(&place.file);
     }
-    match TaskWriter::write(draft, tests.as_ref(), &place, &default_name, &mut report) {
-        Some(output) => Ok(Conversion { output, report, copied_from_outside }),
-        None => Err(ConvertError::no_cases(report)),
-    }
+    let output = TaskWriter::write(draft, tests.as_ref(), &place, &default_name, &mut report);
+    Conversion::of_tasks(output, report, copied_from_outside)
 }
 
 /// A suite as it was read.

@@ -50,9 +50,6 @@ impl NewSuite {
         let mut written = Report::default();
         let output = TaskWriter::write(draft, None, &Place::new("suite.json", 0, ""), "suite", &mut written);
         report.add_losses(&written);
-        match output {
-            Some(output) => Ok(Conversion { output, report, copied_from_outside }),
-            None => Err(ConvertError::no_cases(report)),
-        }
+        Conversion::of_tasks(output, report, copied_from_outside)
     }
 }

@@ -97,9 +97,10 @@ impl Grader {
     }
 
     /// The weighted mean of graders.
-    fn composite(members: Json) -> Self {
-        let aggregator = json!({"type": "weighted_average"});
-        Self::new(json!({"type": "composite", "aggregator": aggregator, "assertions": members}))
+    fn composite(members: impl Into<Value>) -> Self {
+        let mut grader = Self::new(json!({"type": "composite", "aggregator": {"type": "weighted_average"}}));
+        grader.entries.push(("assertions".to_owned(), members.into()));
+        grader
     }
 
     /// The same with a score between 0 and 1 that passes from `mark` on.
@@ -352,8 +353,7 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Resu
     let mut names = Names { of_members: true, ..Names::default() };
     let members: Vec<Value> =
         members.into_iter().map(|member| names.write(member, members_decide && is_weighed, true)).collect();
-    let mut grader = Grader::composite(json!([]));
-    grader.entries[2].1 = Value::new(Data::List(members));
+    let mut grader = Grader::composite(Value::new(Data::List(members)));
     grader.is_set = true;
     for (key, _, at) in place.entries(value) {
         let is_known = ["type", "assert", "threshold", "weight", "metric"].contains(&key);

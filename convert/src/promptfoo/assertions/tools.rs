@@ -162,7 +162,7 @@ fn skills(check: &Check<'_>, value: &Value) -> Result<Grader, String> {
                 entry["name"] = json!(name);
                 entry
             });
-            Ok(Grader::composite(named.collect()).graded(1.0))
+            Ok(Grader::composite(named.collect::<Json>()).graded(1.0))
         }
     }
 }
