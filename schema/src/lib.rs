@@ -18,6 +18,8 @@
 
 mod calibration;
 mod case;
+#[doc(hidden)]
+pub mod decimal;
 mod defaults;
 #[doc(hidden)]
 pub mod digest;

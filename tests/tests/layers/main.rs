@@ -67,6 +67,7 @@ const DIAGNOSTICS: &[&str] = &[
 
 /// From values and their keys to cases and suites, then the other files.
 const SCHEMA: &[&str] = &[
+    "decimal",
     "defaults",
     "json",
     "embedded",
