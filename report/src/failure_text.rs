@@ -91,7 +91,11 @@ fn details(trial: &TrialRecord, graders: &[&GraderRecord]) -> String {
     for grader in graders {
         let state = if grader.state == GraderState::Undecided { "undecided" } else { "error" };
         let value = grader.value.map_or_else(|| state.to_owned(), |value| format!("{value:.2}"));
-        let required = if grader.required { "  required" } else { "" };
+        let required = match (grader.required, grader.guard) {
+            (true, _) => "  required",
+            (_, true) => "  guard",
+            _ => "",
+        };
         lines.push(format!("{}  {value}{required}  {}", grader.name, grader.location));
         let failed = grader.assertions.iter().filter(|assertion| !assertion.passed);
         for assertion in failed {

@@ -2,7 +2,7 @@
 
 use evalsuite::__private::{AgentWork, GradableEvidence};
 use evalsuite::record::{GraderRecord, GraderState, Usage};
-use evalsuite::{Content, Message, Role, ToolCall};
+use evalsuite::{Content, Message, Role, ToolCall, Verdict};
 use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Grader, Location};
 use proptest::collection::vec;
@@ -210,8 +210,11 @@ proptest! {
             let negated = evidence.grade(&grader);
             check(&negated)?;
             prop_assert_eq!(plain.state, negated.state);
-            if let (Some(plain), Some(negated)) = (plain.value, negated.value) {
-                prop_assert_eq!(1.0 - plain, negated);
+            if let (Some(value), Some(inverted)) = (plain.value, negated.value) {
+                // What cannot be read fails in both cases.
+                prop_assert!(negated.negated || plain.verdict == negated.verdict && plain.verdict == Some(Verdict::Fail));
+                let expected = if negated.negated { 1.0 - value } else { value };
+                prop_assert!((expected - inverted).abs() <= 1e-12, "{} {}", expected, inverted);
             }
         }
     }

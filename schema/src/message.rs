@@ -1,12 +1,13 @@
 //! Messages of inputs, references and transcripts, with their tool calls.
 
+use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use crate::keys::{Keys as _, Type};
-use crate::{PathRef, Usage, Value, duration, is_default, milliseconds, rfc3339};
+use crate::{Object, PathRef, Usage, Value, duration, is_default, milliseconds, rfc3339};
 
 /// Author of a [`Message`].
 ///
@@ -353,6 +354,25 @@ impl ToolCall {
             end_time: None,
             duration_ms: None,
             is_error: false,
+        }
+    }
+
+    /// The arguments by name: an object, or a text that is one as JSON, as some clients record them. Without arguments (`None` or null)
+    /// there are no names. `None` for anything else, such as a list.
+    ///
+    /// ```
+    /// use evalsuite_schema::ToolCall;
+    ///
+    /// let call = ToolCall::new("search").with_input(r#"{"query": "refund"}"#);
+    /// assert_eq!(call.arguments().unwrap()["query"], "refund");
+    /// assert!(ToolCall::new("list").arguments().unwrap().is_empty());
+    /// ```
+    pub fn arguments(&self) -> Option<Cow<'_, Object>> {
+        match &self.input {
+            None | Some(Value::Null) => Some(Cow::Owned(Object::new())),
+            Some(Value::Object(arguments)) => Some(Cow::Borrowed(arguments)),
+            Some(Value::String(text)) => crate::json::from_str(text).ok().map(Cow::Owned),
+            Some(_) => None,
         }
     }
 

@@ -130,6 +130,7 @@ fn fill_in(json: &mut Json, variables: &Object, chat: &mut Rendered) -> Result<(
 /// The assertions as they decide about a case, and its threshold if it is not the default.
 fn decide(graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Value>, Option<f64>) {
     let mut names = Names::default();
+    names.threshold = test.threshold;
     let is_weighed = graders.iter().any(|grader| grader.weight > 0.0);
     let has_partial = graders.iter().any(Grader::passes_below_one);
     // Without a threshold every assertion decides; with one the score does, whatever fails.

@@ -138,6 +138,10 @@ pub struct GraderRecord {
     pub weight: f64,
     /// Whether the trial fails if this grader does not pass.
     pub required: bool,
+    /// Whether the trial fails if this grader's verdict is `fail`, without `required`: it checks a limit or the calls of tools and has no
+    /// `min_score`, or it is a composite in which such a member, or a required one, did not pass.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guard: bool,
     /// Pass mark in the suite's files.
     pub min_score: Option<f64>,
     /// Whether the result was inverted.

@@ -17,6 +17,7 @@ function graderView(grader, texts, depth = 0) {
   const code = verdictCode(grader);
   const facts = [
     grader.required && el('span', { class: 'chip strong' }, 'required'),
+    grader.guard && !grader.required && el('span', { class: 'chip strong', title: 'the case fails if this grader fails' }, 'guard'),
     grader.weight !== 1 && el('span', { class: 'chip' }, `weight ${grader.weight}`),
     grader.crashed && el('span', { class: 'chip is-failed' }, 'crashed'),
     grader.negated && el('span', { class: 'chip' }, 'negated'),

@@ -1,6 +1,7 @@
 //! The `composite` grader: combines the results of several graders.
 
 use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
+use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::grader::{Aggregator, Composite, JudgeSettings, Prompt};
 use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::placeholder::Syntax;
@@ -9,8 +10,7 @@ use crate::grade::code_grader::command_output::VerdictRule;
 use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_command::COMMAND_LIMIT;
 use crate::grade::grader_record::GraderResult;
-use crate::grade::grading_context::GradingContext;
-use crate::grade::scoring::{decided, gate_is_closed, weighted_mean, with_verdict};
+use crate::grade::scoring::{CountedScore, decided, is_broken_guard, mean_passes, weighted_mean, with_verdict};
 use crate::grade::{code_grader, judge_panel};
 use crate::judge::prompt_texts::AGGREGATE;
 use crate::judge::reply_shape::ReplyShape;
@@ -32,7 +32,6 @@ pub(crate) fn grade(config: &Composite, call: &GraderCall<'_>) -> GraderRecord {
 
 /// The result of a composite whose members have these results.
 pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &GraderCall<'_>) -> GraderRecord {
-    let context = call.context;
     let complete = |mut result: GraderResult| {
         for member in members {
             result.score.assertions.extend(member.assertions.iter().map(|assertion| {
@@ -45,11 +44,14 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
         result
     };
     let record = |result| complete(result).into_record(call);
-    if let Some(result) = decided_before(members, context) {
+    if let Some(result) = decided_before(&config.aggregator, members) {
         return record(result);
     }
     match &config.aggregator {
-        Aggregator::WeightedAverage { weights } => record(weighted_average(weights, members)),
+        Aggregator::WeightedAverage { weights } => {
+            let counts = (call.context.threshold, call.grader.min_score.is_none());
+            record(weighted_average(weights, members, counts).into())
+        }
         Aggregator::Threshold { threshold } => record(share(*threshold, members)),
         Aggregator::CodeGrader(command) => {
             record(code_grader::run(call, command, &results(members), COMMAND_LIMIT, VerdictRule::Decides))
@@ -66,8 +68,8 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
     }
 }
 
-/// The result that no aggregator changes: a member is an error, no member is decided, or a required member failed.
-fn decided_before(members: &[GraderRecord], context: &GradingContext<'_>) -> Option<GraderResult> {
+/// The result that no aggregator changes: a member is an error, no member is decided, or a member failed that no other one makes up for.
+fn decided_before(aggregator: &Aggregator, members: &[GraderRecord]) -> Option<GraderResult> {
     if let Some(broken) = members.iter().find(|member| member.state == GraderState::Error) {
         let error = broken.error.as_deref().unwrap_or_default();
         return Some(Score::error(format!("member `{}`: {error}", broken.name)).into());
@@ -75,27 +77,48 @@ fn decided_before(members: &[GraderRecord], context: &GradingContext<'_>) -> Opt
     if decided(members).next().is_none() {
         return Some(Score::undecided("every member is undecided").into());
     }
-    let closed = members.iter().find(|member| gate_is_closed(member, context.threshold))?;
-    let score = Score::fail(format!("required member `{}` failed", closed.name));
-    Some(GraderResult { forced_fail: true, ..score.into() })
+    // Any other aggregator decides what a failed member counts for, unless that is required, or a composite of such members.
+    let is_averaged = |member: &GraderRecord| match aggregator {
+        Aggregator::WeightedAverage { weights } => weight_of(weights, member) > 0.0,
+        _ => false,
+    };
+    let counts = |member: &GraderRecord| member.required || !member.members.is_empty() || is_averaged(member);
+    let broken = members.iter().find(|member| is_broken_guard(member) && counts(member))?;
+    let required = if broken.required { "required " } else { "" };
+    let score = Score::fail(format!("{required}member `{}` failed", broken.name));
+    Some(GraderResult { forced_fail: true, broken_guard: true, ..score.into() })
 }
 
-fn weighted_average(weights: &[(String, f64)], members: &[GraderRecord]) -> GraderResult {
-    let weight_of = |member: &GraderRecord| {
-        let written = weights.iter().find(|(name, _)| *name == member.name);
-        written.map_or(member.weight, |(_, weight)| *weight)
-    };
-    let values = decided(members).filter_map(|member| Some((weight_of(member), member.value?)));
-    Score::new(weighted_mean(values).unwrap_or(0.0)).into()
+fn weighted_average(
+    weights: &[(String, f64)],
+    members: &[GraderRecord],
+    (threshold, is_counted): (f64, bool),
+) -> Score {
+    let scores: Vec<CountedScore> = decided(members)
+        .filter_map(|member| {
+            let passed = member.verdict == Some(Verdict::Pass);
+            Some(CountedScore { weight: weight_of(weights, member), score: member.value?, passed })
+        })
+        .collect();
+    let mean = weighted_mean(scores.iter().map(|score| (score.weight, score.score))).unwrap_or(0.0);
+    // Where the verdicts of members count, as in a case, they can contradict the mean.
+    let passes = mean_passes(&scores, threshold);
+    let stated = is_counted && passes != at_least(mean, threshold);
+    Score { verdict: stated.then(|| Verdict::from_passed(passes)), ..Score::new(mean) }
+}
+
+fn weight_of(weights: &[(String, f64)], member: &GraderRecord) -> f64 {
+    let written = weights.iter().find(|(name, _)| *name == member.name);
+    written.map_or(member.weight, |(_, weight)| *weight)
 }
 
 fn share(threshold: f64, members: &[GraderRecord]) -> GraderResult {
     let count = decided(members).count();
     let passing = with_verdict(members, Verdict::Pass).count();
     let value = ratio(passing, count);
-    let verdict = Verdict::from_passed(value >= threshold);
     let text = format!("{passing}/{count} evaluators passed (threshold: {threshold})");
-    Score::new(value).with_verdict(verdict).with_assertion(Assertion::new(text, verdict.is_pass())).into()
+    let assertion = Assertion::new(text, at_least(value, threshold));
+    GraderResult { pass_mark: Some(threshold), ..Score::new(value).with_assertion(assertion).into() }
 }
 
 /// The results of the members as an aggregator reads them.

@@ -55,6 +55,6 @@ impl<R: Graded, E: Display> Graded for Result<R, E> {
 
 impl<R: Into<GraderResult>> Graded for R {
     fn into_record(self, call: &GraderCall<'_>) -> GraderRecord {
-        grader_record(call.grader, self.into(), call.context.layout)
+        grader_record(call.grader, self.into(), call.context.threshold)
     }
 }

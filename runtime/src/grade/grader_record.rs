@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use evalsuite_records::record::{
-    CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, ReasonCode, Verdict,
+    Assertion, CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, ReasonCode, Verdict,
 };
-use evalsuite_schema::{Grader, Layout, Object};
+use evalsuite_schema::decimal::{at_least, without_noise};
+use evalsuite_schema::{Grader, Object};
 
 use crate::judge::repeated_calls::JudgeFailure;
 use crate::model::score::{Score, ScoreState};
@@ -21,6 +22,10 @@ pub(crate) struct GraderResult {
     pub(crate) score: Score,
     /// The verdict is `fail` whatever the value.
     pub(crate) forced_fail: bool,
+    /// The answer, or what the agent reported, is not what the grader reads: the verdict is `fail`, also if the result is inverted.
+    pub(crate) lacks_evidence: bool,
+    /// A member on which everything depends did not pass, so that the case fails, too.
+    pub(crate) broken_guard: bool,
     /// Who decided; `None`: the kind of the grader's type.
     pub(crate) kind: Option<GraderKind>,
     /// The grader's own pass mark.
@@ -38,6 +43,8 @@ impl From<Score> for GraderResult {
         Self {
             score,
             forced_fail: false,
+            lacks_evidence: false,
+            broken_guard: false,
             kind: None,
             pass_mark: None,
             command: None,
@@ -48,27 +55,40 @@ impl From<Score> for GraderResult {
     }
 }
 
+impl GraderResult {
+    /// The result of a grader that finds nothing that it can read, as the assertions say.
+    pub(crate) fn without_evidence(assertions: impl IntoIterator<Item = Assertion>) -> Self {
+        Self {
+            lacks_evidence: true,
+            ..Score { assertions: assertions.into_iter().collect(), ..Score::new(0.0) }.into()
+        }
+    }
+}
+
 impl From<JudgeFailure> for GraderResult {
     fn from(JudgeFailure { message, code }: JudgeFailure) -> Self {
         Self { code: Some(code), ..Score::error(message).into() }
     }
 }
 
-/// Lowest value of a passing verdict: `min_score`, else the grader's own, else the default of the layout.
-pub(crate) fn pass_mark(grader: &Grader, own: Option<f64>, layout: Layout) -> f64 {
-    grader.min_score.or(own).unwrap_or_else(|| layout.default_threshold())
+/// Lowest value of a passing verdict: `min_score`, else the grader's own, else everything for a guard, else the threshold of the trial.
+pub(crate) fn pass_mark(grader: &Grader, own: Option<f64>, threshold: f64) -> f64 {
+    let of_guard = grader.config.is_guard().then_some(1.0);
+    grader.min_score.or(own).or(of_guard).unwrap_or(threshold)
 }
 
 /// The record of a result.
-pub(crate) fn grader_record(grader: &Grader, result: GraderResult, layout: Layout) -> GraderRecord {
-    let GraderResult { score, forced_fail, kind, pass_mark, command, members, judge, code } = result;
+pub(crate) fn grader_record(grader: &Grader, result: GraderResult, threshold: f64) -> GraderRecord {
+    let GraderResult { score, lacks_evidence, broken_guard, pass_mark: own_mark, members, .. } = result;
+    let forced_fail = result.forced_fail || lacks_evidence;
     let mut record = GraderRecord::default();
     record.name = grader.name.clone();
     record.grader_type = grader.config.type_name().to_owned();
-    record.kind = kind.unwrap_or_else(|| grader.config.kind());
+    record.kind = result.kind.unwrap_or_else(|| grader.config.kind());
     record.state = GraderState::Error;
     record.weight = grader.weight;
     record.required = grader.required;
+    record.guard = grader.is_guard() || broken_guard;
     record.min_score = grader.min_score;
     record.assertions = score.assertions;
     record.metrics = score.metrics;
@@ -76,9 +96,9 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, layout: Layou
     record.details = (!score.details.is_empty()).then_some(score.details);
     record.location = grader.location.clone();
     record.members = members;
-    record.judge = judge;
-    record.code = code;
-    record.command = command;
+    record.judge = result.judge;
+    record.code = result.code;
+    record.command = result.command;
     let crash = if grader.negate { crash(&record) } else { None };
     let too_deep = replace_deep_details(&mut record.details);
     let unwritable = remove_not_finite(&mut record.metrics).or(too_deep);
@@ -94,19 +114,20 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, layout: Layou
             record.error = Some(format!("the value {value} is not a number from 0 to 1"));
         }
         ScoreState::Decided(value) => {
-            let mark = self::pass_mark(grader, pass_mark, layout);
-            let verdict = if forced_fail {
-                Verdict::Fail
-            } else {
-                score.verdict.unwrap_or_else(|| Verdict::from_passed(value >= mark))
-            };
+            let mark = pass_mark(grader, own_mark, threshold);
+            let reaches = |value| Verdict::from_passed(at_least(value, mark));
+            let stated = if forced_fail { Some(Verdict::Fail) } else { score.verdict };
+            let is_compared = stated.is_none() && own_mark.is_none() && !grader.config.is_guard();
+            let verdict = stated.unwrap_or_else(|| reaches(value));
             record.state = GraderState::Decided;
             record.pass_mark = Some(mark);
             record.value = Some(value);
             record.verdict = Some(verdict);
             record.forced_fail = forced_fail;
-            if grader.negate {
-                negate(&mut record, value, verdict);
+            if grader.negate && !lacks_evidence {
+                let value = without_noise(1.0 - value);
+                let has_mark = is_compared || grader.min_score.is_some();
+                invert(&mut record, value, if has_mark { reaches(value) } else { !verdict });
             }
             explain(&mut record);
         }
@@ -140,14 +161,12 @@ fn replace_deep_details(details: &mut Option<Object>) -> Option<String> {
     found.then(|| format!("a value in `details` has more than {MOST_LEVELS} levels of lists and objects"))
 }
 
-fn negate(record: &mut GraderRecord, value: f64, verdict: Verdict) {
-    let value = 1.0 - value;
+/// Inverts a result, whose value and verdict become these. A value that is compared with the threshold of the trial, or with a
+/// `min_score`, has to reach it; any other verdict is swapped.
+fn invert(record: &mut GraderRecord, value: f64, verdict: Verdict) {
     record.negated = true;
     record.value = Some(value);
-    record.verdict = Some(match record.min_score {
-        Some(mark) => Verdict::from_passed(value >= mark),
-        None => !verdict,
-    });
+    record.verdict = Some(verdict);
     record.forced_fail = false;
     for assertion in &mut record.assertions {
         assertion.passed = !assertion.passed;
@@ -171,7 +190,6 @@ fn explain(record: &mut GraderRecord) {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_records::record::Assertion;
     use evalsuite_schema::{GraderConfig, Location, Value};
 
     use super::*;
@@ -182,52 +200,52 @@ mod tests {
         grader
     }
 
-    fn verdict(grader: &Grader, result: impl Into<GraderResult>, layout: Layout) -> (Option<f64>, Option<Verdict>) {
-        let record = grader_record(grader, result.into(), layout);
+    fn verdict(grader: &Grader, result: impl Into<GraderResult>, threshold: f64) -> (Option<f64>, Option<Verdict>) {
+        let record = grader_record(grader, result.into(), threshold);
         (record.value, record.verdict)
     }
 
     #[test]
-    fn the_pass_mark_is_written_or_the_graders_or_the_layouts() {
+    fn the_pass_mark_is_written_or_the_graders_or_the_threshold() {
         let plain = grader(|_| ());
-        assert_eq!(verdict(&plain, Score::new(0.8), Layout::Cases).1, Some(Verdict::Pass));
-        assert_eq!(verdict(&plain, Score::new(0.8), Layout::Tasks).1, Some(Verdict::Fail));
+        assert_eq!(verdict(&plain, Score::new(0.8), 0.8).1, Some(Verdict::Pass));
+        assert_eq!(verdict(&plain, Score::new(0.8), 1.0).1, Some(Verdict::Fail));
         let own = GraderResult { pass_mark: Some(0.5), ..Score::new(0.6).into() };
-        assert_eq!(verdict(&plain, own, Layout::Tasks).1, Some(Verdict::Pass));
+        assert_eq!(verdict(&plain, own, 1.0).1, Some(Verdict::Pass));
         let written = grader(|grader| grader.min_score = Some(0.9));
         let own = GraderResult { pass_mark: Some(0.5), ..Score::new(0.6).into() };
-        assert_eq!(verdict(&written, own, Layout::Cases).1, Some(Verdict::Fail));
+        assert_eq!(verdict(&written, own, 0.8).1, Some(Verdict::Fail));
     }
 
     #[test]
     fn a_forced_fail_keeps_its_value() {
         let forced = GraderResult { forced_fail: true, ..Score::new(0.9).with_verdict(Verdict::Pass).into() };
-        assert_eq!(verdict(&grader(|_| ()), forced, Layout::Cases), (Some(0.9), Some(Verdict::Fail)));
+        assert_eq!(verdict(&grader(|_| ()), forced, 0.8), (Some(0.9), Some(Verdict::Fail)));
     }
 
     #[test]
     fn negation_inverts_value_verdict_and_assertions() {
         let negated = grader(|grader| grader.negate = true);
         let forced = GraderResult { forced_fail: true, ..Score::new(0.9).into() };
-        let record = grader_record(&negated, forced, Layout::Cases);
+        let record = grader_record(&negated, forced, 0.8);
         assert_eq!((record.verdict, record.forced_fail), (Some(Verdict::Pass), false));
 
         let score = Score::new(1.0).with_assertion(Assertion::new("has it", true).with_evidence("here"));
-        let record = grader_record(&negated, score.into(), Layout::Cases);
+        let record = grader_record(&negated, score.into(), 0.8);
         assert_eq!((record.value, record.verdict), (Some(0.0), Some(Verdict::Fail)));
         assert_eq!(record.assertions, [Assertion::new("has it", false).with_evidence("[Negated] here")]);
         assert_eq!(record.rationale.as_deref(), Some("- has it"));
 
         let marked = grader(|grader| (grader.negate, grader.min_score) = (true, Some(0.5)));
-        assert_eq!(verdict(&marked, Score::new(0.4), Layout::Cases), (Some(0.6), Some(Verdict::Pass)));
+        assert_eq!(verdict(&marked, Score::new(0.4), 0.8), (Some(0.6), Some(Verdict::Pass)));
     }
 
     #[test]
     fn errors_and_undecided_graders_are_not_negated() {
         let negated = grader(|grader| grader.negate = true);
-        let record = grader_record(&negated, Score::error("broken").into(), Layout::Cases);
+        let record = grader_record(&negated, Score::error("broken").into(), 0.8);
         assert_eq!((record.state, record.value, record.negated), (GraderState::Error, None, false));
-        let record = grader_record(&negated, Score::undecided("no idea").into(), Layout::Cases);
+        let record = grader_record(&negated, Score::undecided("no idea").into(), 0.8);
         assert_eq!((record.state, record.rationale.as_deref()), (GraderState::Undecided, Some("no idea")));
     }
 
@@ -235,7 +253,7 @@ mod tests {
     fn metrics_are_recorded_as_they_are_and_do_not_count() {
         let negated = grader(|grader| grader.negate = true);
         let score = Score::new(1.0).with_metric("recall", 0.25).with_metric("latency_ms", 1250.0);
-        let record = grader_record(&negated, score.into(), Layout::Cases);
+        let record = grader_record(&negated, score.into(), 0.8);
         assert_eq!((record.value, record.verdict), (Some(0.0), Some(Verdict::Fail)));
         let json = serde_json::to_string(&record).unwrap();
         assert!(json.contains(r#""metrics":{"latency_ms":1250.0,"recall":0.25}"#), "{json}");
@@ -246,7 +264,7 @@ mod tests {
     fn a_metric_that_is_not_finite_is_an_error() {
         for value in [f64::NAN, f64::NEG_INFINITY] {
             let score = Score::new(1.0).with_metric("recall", value).with_metric("precision", 1.0);
-            let record = grader_record(&grader(|_| ()), score.into(), Layout::Cases);
+            let record = grader_record(&grader(|_| ()), score.into(), 0.8);
             assert_eq!((record.state, record.value), (GraderState::Error, None));
             assert_eq!(record.error, Some(format!("the metric `recall` is {value}, not a finite number")));
             assert_eq!(record.metrics.keys().collect::<Vec<_>>(), ["precision"]);
@@ -258,7 +276,7 @@ mod tests {
         let nested = |levels| (0..levels).fold(Value::Null, |value, _| Value::from([value]));
         let record_with = |levels| {
             let score = Score::new(1.0).with_detail("tree", nested(levels));
-            grader_record(&grader(|_| ()), score.into(), Layout::Cases)
+            grader_record(&grader(|_| ()), score.into(), 0.8)
         };
         assert_eq!(record_with(MOST_LEVELS).state, GraderState::Decided);
         let record = record_with(MOST_LEVELS + 1);
@@ -267,26 +285,64 @@ mod tests {
         assert_eq!(record.details.unwrap()["tree"], "(more than 100 levels)");
     }
 
+    #[test]
+    fn a_negated_score_reaches_the_mark_it_is_compared_with_and_a_stated_verdict_is_swapped() {
+        let negated = |change: fn(&mut Grader)| {
+            grader(|grader| {
+                grader.negate = true;
+                change(grader);
+            })
+        };
+        let graded = |value| verdict(&negated(|_| ()), Score::new(value), 0.8);
+        assert_eq!([graded(0.3), graded(0.2)].map(|graded| graded.1), [Some(Verdict::Fail), Some(Verdict::Pass)]);
+        // A third of the expected calls: the expectation does not hold, so that its negation does.
+        let trajectory = negated(|grader| {
+            grader.config =
+                serde_json::from_value(serde_json::json!({"tool-trajectory": {"mode": "superset"}})).unwrap();
+        });
+        assert_eq!(verdict(&trajectory, Score::new(0.25), 0.8), (Some(0.75), Some(Verdict::Pass)));
+        let own = GraderResult { pass_mark: Some(0.5), ..Score::new(0.5).into() };
+        assert_eq!(verdict(&negated(|_| ()), own, 0.8), (Some(0.5), Some(Verdict::Fail)));
+    }
+
+    #[test]
+    fn what_cannot_be_read_fails_negated_or_not() {
+        for negate in [false, true] {
+            let grader = grader(|grader| grader.negate = negate);
+            let result = GraderResult::without_evidence([Assertion::new("no calls were reported", false)]);
+            let record = grader_record(&grader, result, 0.0);
+            assert_eq!((record.value, record.verdict, record.negated), (Some(0.0), Some(Verdict::Fail), false));
+        }
+    }
+
+    #[test]
+    fn limits_and_calls_are_guards_unless_their_score_is_asked_for() {
+        let limit = |change: fn(&mut Grader)| {
+            let mut grader = grader(change);
+            grader.config = serde_json::from_value(serde_json::json!({"latency": {"threshold": 5.0}})).unwrap();
+            let record = grader_record(&grader, Score::new(0.9).into(), 0.8);
+            (record.guard, record.pass_mark, record.verdict)
+        };
+        assert_eq!(limit(|_| ()), (true, Some(1.0), Some(Verdict::Fail)));
+        assert_eq!(limit(|grader| grader.min_score = Some(0.9)), (false, Some(0.9), Some(Verdict::Pass)));
+        assert!(!limit(|grader| grader.weight = 0.0).0, "with a weight of 0, a result is only shown");
+    }
+
     proptest::proptest! {
         #[test]
-        fn negated_twice_is_as_before(
-            value in 0.0..=1.0f64,
-            passed in proptest::prelude::any::<bool>(),
-            mark in proptest::option::of(0.001..=1.0f64),
-        ) {
-            let grader = grader(|grader| grader.min_score = mark);
-            let score = Score::new(value).with_assertion(Assertion::new("it", passed));
-            let before = grader_record(&grader, score.into(), Layout::Cases);
-            let mut after = before.clone();
-            for _ in 0..2 {
-                let (value, verdict) = (after.value.unwrap(), after.verdict.unwrap());
-                negate(&mut after, value, verdict);
-            }
-            assert!((after.value.unwrap() - value).abs() <= f64::EPSILON);
-            assert_eq!(after.assertions, before.assertions);
-            // Rounding can move a value across the mark it sits on.
-            if mark.is_none_or(|mark| (mark - value).abs() > f64::EPSILON) {
-                assert_eq!(after.verdict, before.verdict);
+        fn negated_twice_is_as_before(thousandths in 0..=1000_u32, marks in proptest::option::of(1..=100_u32), stated: Option<bool>) {
+            let value = f64::from(thousandths) / 1000.0;
+            let (min_score, verdict) = (marks.map(|mark| f64::from(mark) / 100.0), stated.map(Verdict::from_passed));
+            let with = |negate, score: Score| {
+                grader_record(&grader(|grader| (grader.negate, grader.min_score) = (negate, min_score)), score.into(), 0.8)
+            };
+            let before = with(false, Score { verdict, ..Score::new(value) });
+            let once = with(true, Score { verdict, ..Score::new(value) });
+            let again = with(true, Score { verdict: verdict.map(|verdict| !verdict), ..Score::new(once.value.unwrap()) });
+            assert_eq!(again.value, before.value);
+            // A verdict that was stated is not compared with a mark until it is negated.
+            if min_score.is_none() || verdict.is_none() {
+                assert_eq!(again.verdict, before.verdict);
             }
         }
     }
@@ -294,7 +350,7 @@ mod tests {
     #[test]
     fn a_value_outside_0_to_1_is_an_error() {
         for value in [f64::NAN, f64::INFINITY, -0.01, 1.01] {
-            let record = grader_record(&grader(|_| ()), Score::new(value).into(), Layout::Cases);
+            let record = grader_record(&grader(|_| ()), Score::new(value).into(), 0.8);
             assert_eq!(record.state, GraderState::Error, "{value}");
         }
     }

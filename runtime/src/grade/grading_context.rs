@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::Note;
-use evalsuite_schema::Layout;
 use evalsuite_schema::grader::Preprocessor;
 
 use crate::judge::grader_inquiry::GraderInquiry;
@@ -25,8 +24,7 @@ use crate::record::grader_files::GraderFiles;
 pub(crate) struct GradingContext<'a> {
     pub(crate) evidence: &'a Evidence<'a>,
     pub(crate) suite: &'a str,
-    pub(crate) layout: Layout,
-    /// Effective threshold of the trial.
+    /// Effective threshold of the trial: the pass mark of graders without one of their own.
     pub(crate) threshold: f64,
     pub(crate) registry: &'a Registry,
     pub(crate) places: &'a SuiteLocation,

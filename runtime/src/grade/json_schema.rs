@@ -5,12 +5,13 @@ use evalsuite_schema::Value;
 use evalsuite_schema::grader::JsonSchema;
 
 use crate::grade::assertion_text::{in_text, shorten};
+use crate::grade::grader_record::GraderResult;
 use crate::model::score::Score;
 
 /// Largest number of violations that are listed.
 const LISTED: usize = 100;
 
-pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
+pub(crate) fn grade(config: &JsonSchema, answer: &str) -> GraderResult {
     let file = config.name();
     let answer_value: Value = match evalsuite_schema::json::from_str(&without_fences(answer)) {
         Ok(value) => value,
@@ -19,10 +20,10 @@ pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
                 .with_expected(format!("JSON as {} describes it", shorten(file)))
                 .with_actual(shorten(answer))
                 .with_evidence(error.to_string());
-            return Score::from_assertions([assertion]);
+            return GraderResult::without_evidence([assertion]);
         }
     };
-    first_that_conforms(config, [answer_value])
+    first_that_conforms(config, [answer_value]).into()
 }
 
 /// Passes if a value conforms to the schema; otherwise the violations of all values are listed.
@@ -86,7 +87,7 @@ mod tests {
 
     fn run(schema: Value, answer: &str) -> Score {
         let file = Some(PathRef::found("card.json", "suites/x/card.json"));
-        grade(&JsonSchema { file, schema }, answer)
+        grade(&JsonSchema { file, schema }, answer).score
     }
 
     fn card() -> Value {

@@ -1,6 +1,7 @@
 //! Converts a judgement to the result of its grader.
 
 use evalsuite_records::record::Assertion;
+use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::grader::Criterion;
 use evalsuite_schema::json::{Object, Value};
 
@@ -31,7 +32,8 @@ fn by_criteria(criteria: &[Criterion], checks: &[Check], reasoning: Option<Strin
     for criterion in criteria {
         let (score, evidence) = worst(checks, &criterion.id);
         let value = f64::from(score) / f64::from(SATISFIED);
-        let is_met = criterion.min_score.or(criterion.required.then_some(1.0)).is_none_or(|least| value >= least);
+        let is_met =
+            criterion.min_score.or(criterion.required.then_some(1.0)).is_none_or(|least| at_least(value, least));
         let mut text = format!("[{}] {}", criterion.id, criterion.outcome.as_deref().unwrap_or(&criterion.id));
         if has_ranges {
             let range = criterion.score_ranges.iter().find(|range| (range.low..=range.high).contains(&score));

@@ -1,10 +1,12 @@
 //! The graders `latency`, `cost`, `token-usage` and `execution-metrics`.
 
 use evalsuite_records::record::Assertion;
+use evalsuite_schema::decimal::{at_most, shown_against};
 use evalsuite_schema::grader::{Cost, ExecutionMetrics, Latency, TokenUsage};
 
 use crate::grade::assertion_text::NO_TRANSCRIPT;
-use crate::grade::number_format::{fixed, show};
+use crate::grade::grader_record::GraderResult;
+use crate::grade::number_format::{both_fixed, fixed, show};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
 use crate::record::statistics::ratio;
@@ -25,14 +27,14 @@ pub(crate) fn latency(config: &Latency, evidence: &Evidence<'_>) -> Score {
     Score::from_assertions([duration(evidence, config.threshold, "threshold")])
 }
 
-pub(crate) fn cost(config: &Cost, evidence: &Evidence<'_>) -> Score {
+pub(crate) fn cost(config: &Cost, evidence: &Evidence<'_>) -> GraderResult {
     match evidence.cost_usd() {
-        Some(cost) => Score::from_assertions([spending(cost, config.budget, "budget")]),
+        Some(cost) => Score::from_assertions([spending(cost, config.budget, "budget")]).into(),
         None => missing("No cost data available in trace", NO_COST),
     }
 }
 
-pub(crate) fn token_usage(config: &TokenUsage, evidence: &Evidence<'_>) -> Score {
+pub(crate) fn token_usage(config: &TokenUsage, evidence: &Evidence<'_>) -> GraderResult {
     let Some(usage) = evidence.usage() else {
         return missing("No token usage data available in trace", NO_USAGE);
     };
@@ -48,10 +50,10 @@ pub(crate) fn token_usage(config: &TokenUsage, evidence: &Evidence<'_>) -> Score
         .filter_map(|(what, actual, limit)| limit.map(|limit| limited(what, actual, limit, ("at most", ""))))
         .collect();
     let held = assertions.iter().all(|assertion| assertion.passed);
-    Score { assertions, ..Score::from(held) }
+    Score { assertions, ..Score::from(held) }.into()
 }
 
-pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'_>) -> Score {
+pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'_>) -> GraderResult {
     let calls = evidence.tool_calls();
     let usage = evidence.usage();
     let mut assertions = Vec::new();
@@ -82,12 +84,14 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
         let names = calls.map(|calls| calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>());
         assertions.push(exploration(names.as_deref(), target, tolerance));
     }
-    Score::from_assertions(assertions)
+    // What the agent did not report is in the evidence of the assertion about it.
+    let lacks_evidence = assertions.iter().any(|assertion| assertion.evidence.is_some());
+    GraderResult { lacks_evidence, ..Score::from_assertions(assertions).into() }
 }
 
 /// Checks how long the agent worked; `kind` is the word for the limit.
 fn duration(evidence: &Evidence<'_>, limit: f64, kind: &str) -> Assertion {
-    let held = evidence.facts().duration_ms <= limit;
+    let held = at_most(evidence.facts().duration_ms, limit);
     let (duration, limit) = (show(evidence.facts().duration_ms), show(limit));
     Assertion::new(format!("Duration {duration}ms {} {limit}ms {kind}", sign(held)), held)
         .with_expected(format!("at most {limit} ms"))
@@ -96,8 +100,9 @@ fn duration(evidence: &Evidence<'_>, limit: f64, kind: &str) -> Assertion {
 
 /// Checks what the agent cost; `kind` is the word for the limit.
 fn spending(cost: f64, limit: f64, kind: &str) -> Assertion {
-    let held = cost <= limit;
-    Assertion::new(format!("Cost ${} {} ${} {kind}", fixed(cost, 4), sign(held), fixed(limit, 4)), held)
+    let held = at_most(cost, limit);
+    let (shown, mark) = both_fixed(cost, limit, 4);
+    Assertion::new(format!("Cost ${shown} {} ${mark} {kind}", sign(held)), held)
         .with_expected(format!("at most ${limit}"))
         .with_actual(format!("${cost}"))
 }
@@ -111,12 +116,12 @@ fn exploration(calls: Option<&[&str]>, target: f64, tolerance: f64) -> Assertion
     let exploring = calls.iter().filter(|name| EXPLORING.contains(name)).count();
     let share = ratio(exploring, calls.len());
     let distance = (share - target).abs();
-    let held = distance <= tolerance;
-    let (shown, target, tolerance) = (fixed(share, 2), show(target), show(tolerance));
+    let held = at_most(distance, tolerance);
+    let shown = fixed(share, 2);
     let text = if held {
-        format!("Exploration ratio {shown} within tolerance of target {target}")
+        format!("Exploration ratio {shown} within tolerance of target {}", show(target))
     } else {
-        let distance = fixed(distance, 2);
+        let (distance, tolerance, target) = (shown_against(distance, tolerance), show(tolerance), show(target));
         format!(
             "Exploration ratio {shown} outside tolerance of target {target} (diff: {distance}, tolerance: {tolerance})"
         )
@@ -149,8 +154,8 @@ fn unavailable(what: &str, why: &str, expected: &str) -> Assertion {
     Assertion::new(format!("{what} not available"), false).with_expected(expected).with_evidence(why)
 }
 
-fn missing(text: &str, why: &str) -> Score {
-    Score::from_assertions([Assertion::new(text, false).with_evidence(why)])
+fn missing(text: &str, why: &str) -> GraderResult {
+    GraderResult::without_evidence([Assertion::new(text, false).with_evidence(why)])
 }
 
 #[cfg(test)]
@@ -182,24 +187,24 @@ mod tests {
     fn limits_are_inclusive() {
         assert_eq!(latency(&Latency { threshold: 12.5 }, &evidence(&[])).state, ScoreState::Decided(1.0));
         assert_eq!(latency(&Latency { threshold: 12.4 }, &evidence(&[])).state, ScoreState::Decided(0.0));
-        assert_eq!(cost(&Cost { budget: 0.05 }, &evidence(&[])).state, ScoreState::Decided(1.0));
+        assert_eq!(cost(&Cost { budget: 0.05 }, &evidence(&[])).score.state, ScoreState::Decided(1.0));
     }
 
     #[test]
     fn cached_tokens_count_for_the_total_only() {
         let total = TokenUsage { max_total: Some(174.0), ..TokenUsage::default() };
-        assert_eq!(token_usage(&total, &evidence(&[])).state, ScoreState::Decided(0.0));
+        assert_eq!(token_usage(&total, &evidence(&[])).score.state, ScoreState::Decided(0.0));
         let both = TokenUsage { max_input: Some(100.0), max_output: Some(50.0), ..TokenUsage::default() };
-        assert_eq!(token_usage(&both, &evidence(&[])).state, ScoreState::Decided(1.0));
+        assert_eq!(token_usage(&both, &evidence(&[])).score.state, ScoreState::Decided(1.0));
         let spent = ExecutionMetrics { max_tokens: Some(150.0), ..ExecutionMetrics::default() };
-        assert_eq!(execution_metrics(&spent, &evidence(&[])).state, ScoreState::Decided(1.0));
+        assert_eq!(execution_metrics(&spent, &evidence(&[])).score.state, ScoreState::Decided(1.0));
     }
 
     #[test]
     fn what_was_not_reported_scores_0() {
-        assert_eq!(cost(&Cost { budget: 9.0 }, &unreported()).state, ScoreState::Decided(0.0));
+        assert_eq!(cost(&Cost { budget: 9.0 }, &unreported()).score.state, ScoreState::Decided(0.0));
         let config = ExecutionMetrics { max_tool_calls: Some(9.0), max_duration_ms: Some(1.0), ..Default::default() };
-        let score = execution_metrics(&config, &unreported());
+        let score = execution_metrics(&config, &unreported()).score;
         assert_eq!(score.state, ScoreState::Decided(0.5));
         let [calls, _] = score.assertions.as_slice() else { panic!("expected two assertions: {score:?}") };
         assert_eq!(calls.text, "Tool call data not available");
@@ -210,22 +215,22 @@ mod tests {
     #[test]
     fn calls_have_a_smallest_and_a_largest_number() {
         let config = ExecutionMetrics { min_tool_calls: Some(2.0), max_tool_calls: Some(3.0), ..Default::default() };
-        let value = |calls: &[&str]| execution_metrics(&config, &evidence(calls)).state;
+        let value = |calls: &[&str]| execution_metrics(&config, &evidence(calls)).score.state;
         assert_eq!(value(&["a", "b"]), ScoreState::Decided(1.0));
         assert_eq!(value(&["a"]), ScoreState::Decided(0.5));
         assert_eq!(value(&["a"; 4]), ScoreState::Decided(0.5));
         let config = ExecutionMetrics { min_llm_calls: Some(2.0), ..Default::default() };
-        let score = execution_metrics(&config, &evidence(&[]));
+        let score = execution_metrics(&config, &evidence(&[])).score;
         assert_eq!(score.assertions[0].text, "LLM calls 1 < 2 min");
-        let missing = execution_metrics(&config, &unreported());
+        let missing = execution_metrics(&config, &unreported()).score;
         assert_eq!(missing.assertions[0].expected.as_deref(), Some("at least 2"));
     }
 
     #[test]
     fn the_share_of_exploring_calls_is_compared_with_its_target() {
         let config = ExecutionMetrics { target_exploration_ratio: Some(0.5), ..Default::default() };
-        assert_eq!(execution_metrics(&config, &evidence(&["Read", "Edit"])).state, ScoreState::Decided(1.0));
-        assert_eq!(execution_metrics(&config, &evidence(&["Edit"])).state, ScoreState::Decided(0.0));
-        assert_eq!(execution_metrics(&config, &evidence(&[])).state, ScoreState::Decided(0.0));
+        assert_eq!(execution_metrics(&config, &evidence(&["Read", "Edit"])).score.state, ScoreState::Decided(1.0));
+        assert_eq!(execution_metrics(&config, &evidence(&["Edit"])).score.state, ScoreState::Decided(0.0));
+        assert_eq!(execution_metrics(&config, &evidence(&[])).score.state, ScoreState::Decided(0.0));
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer_steps;
 pub(crate) mod assertion_text;
+pub(crate) mod call_matching;
 pub(crate) mod code_grader;
 pub(crate) mod compare;
 pub(crate) mod composite;
@@ -38,7 +39,7 @@ use evalsuite_schema::{Grader, GraderConfig};
 use crate::grade::answer_steps::NoText;
 use crate::grade::assertion_text::shorten;
 use crate::grade::grader_call::{Graded, GraderCall};
-use crate::grade::grader_record::{GraderResult, grader_record};
+use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::model::evidence::UnknownWork;
 use crate::model::score::Score;
@@ -73,12 +74,9 @@ fn grade_transformed(call: &GraderCall<'_>) -> GraderRecord {
         }
         Err(NoText::BrokenStep(problem)) => Score::error(format!("`transform`: {problem}")).into_record(call),
         Err(NoText::Unfit(problem)) => {
-            let mut grader = call.grader.clone();
-            grader.negate = false;
             let answer = shorten(call.context.evidence.answer());
             let assertion = Assertion::new(format!("`transform`: {problem}"), false).with_actual(answer);
-            let result = GraderResult { forced_fail: true, ..Score::from(false).with_assertion(assertion).into() };
-            grader_record(&grader, result, call.context.layout)
+            GraderResult::without_evidence([assertion]).into_record(call)
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Hand-written: ryu-js formats the shortest form only, and `fixed` has to round ties up as `toFixed` does.
 
+use evalsuite_schema::decimal::at_most;
+
 /// The shortest decimal form of the number, with an exponent if it is very large or very small.
 pub(crate) fn show(value: f64) -> String {
     let size = value.abs();
@@ -28,6 +30,12 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
         .is_some_and(|rest| rest.trim_end_matches('0') == "5");
     let value = if is_tie && value > 0.0 { value.next_up() } else { value };
     format!("{value:.decimals$}")
+}
+
+/// A number and its limit with this many decimals, or with all that they have if the number would not look larger although it is.
+pub(crate) fn both_fixed(value: f64, limit: f64, decimals: usize) -> (String, String) {
+    let both = (fixed(value, decimals), fixed(limit, decimals));
+    if both.0 == both.1 && !at_most(value, limit) { (show(value), show(limit)) } else { both }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The `similar` grader: edit similarity of the answer and a text (an extension, docs/grading-differences.md).
 
 use evalsuite_records::record::Assertion;
+use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::grader::Similar;
 
 use crate::grade::assertion_text::shorten;
@@ -18,7 +19,7 @@ use crate::record::statistics::ratio;
 const LIMIT: u64 = 10_000_000_000;
 
 pub(crate) fn grade(config: &Similar, call: &GraderCall<'_>) -> Result<Score, String> {
-    similarity(config, call.context.evidence, pass_mark(call.grader, None, call.context.layout))
+    similarity(config, call.context.evidence, pass_mark(call.grader, None, call.context.threshold))
 }
 
 /// `mark`: lowest value of a passing verdict.
@@ -45,10 +46,15 @@ fn similarity(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Result<Sc
         return Ok(Score::from_assertions([assertion(format!("Edit distance {distance} {sign} {limit}"), held)]));
     }
     let value = if longest == 0 { 1.0 } else { 1.0 - ratio(distance, longest) };
-    let held = value >= mark;
+    let held = at_least(value, mark);
     let sign = if held { ">=" } else { "<" };
-    let text =
-        format!("Similarity {} {sign} {} ({distance} edits in {longest} characters)", fixed(value, 4), show(mark));
+    let shown = if held == (fixed(value, 4).parse::<f64>().is_ok_and(|shown| at_least(shown, mark))) {
+        fixed(value, 4)
+    } else {
+        show(value)
+    };
+    let mark = show(mark);
+    let text = format!("Similarity {shown} {sign} {mark} ({distance} edits in {longest} characters)");
     Ok(Score::new(value).with_assertion(assertion(text, held)))
 }
 

@@ -5,14 +5,15 @@ use evalsuite_schema::grader::SkillTrigger;
 use evalsuite_schema::{ToolCall, Value};
 
 use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text, shorten};
+use crate::grade::grader_record::GraderResult;
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
 
-pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
+pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> GraderResult {
     let skill = &config.skill;
     let Some(calls) = evidence.tool_calls() else {
         let assertion = Assertion::new("No tool calls recorded", false).with_evidence(NO_TRANSCRIPT);
-        return Score::from_assertions([assertion]);
+        return GraderResult::without_evidence([assertion]);
     };
     let trigger = calls.iter().find_map(|call| trigger(call, skill));
     let held = trigger.is_some() == config.should_trigger;
@@ -27,12 +28,13 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     let assertion = Assertion::new(text, held)
         .with_expected(format!("skill \"{skill}\" {wanted}"))
         .with_actual(format!("calls: {}", shorten(&names.join(", "))));
-    Score::from_assertions([assertion])
+    Score::from_assertions([assertion]).into()
 }
 
 /// How a call shows that the skill is used: by its input, or else by its output.
 fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
-    let text = |key: &str| match call.input.as_ref()?.get(key)? {
+    let arguments = call.arguments();
+    let text = |key: &str| match arguments.as_ref()?.get(key)? {
         Value::String(text) => Some(text.clone()),
         number @ Value::Number(_) => Some(number.to_string()),
         _ => None,
@@ -71,7 +73,7 @@ mod tests {
         let mut message = Message::text(Role::Assistant, "done");
         message.tool_calls = evalsuite_schema::json::from_value(calls).unwrap();
         let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
-        grade(&SkillTrigger { skill: "csv".into(), should_trigger }, &evidence).state
+        grade(&SkillTrigger { skill: "csv".into(), should_trigger }, &evidence).score.state
     }
 
     #[test]
@@ -98,7 +100,7 @@ mod tests {
     fn without_a_transcript_both_directions_score_0() {
         for should_trigger in [true, false] {
             let config = SkillTrigger { skill: "csv".into(), should_trigger };
-            assert_eq!(grade(&config, &Evidence::new(Facts::default())).state, ScoreState::Decided(0.0));
+            assert_eq!(grade(&config, &Evidence::new(Facts::default())).score.state, ScoreState::Decided(0.0));
         }
     }
 }

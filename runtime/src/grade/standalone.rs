@@ -51,7 +51,6 @@ impl GradableEvidence {
         let context = GradingContext {
             evidence: &self.0,
             suite: "standalone",
-            layout: Layout::Cases,
             threshold: Layout::Cases.default_threshold(),
             registry: &Registry::default(),
             places: &SuiteLocation { package_root: no_directory.clone(), suite_dir: no_directory.clone() },

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use evalsuite_diagnostics::counted;
 use evalsuite_records::record::Assertion;
+use evalsuite_schema::decimal::at_most;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::{Object, ToolCall, Value};
 
 use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text, shorten};
+use crate::grade::call_matching;
 use crate::grade::grader_record::GraderResult;
 use crate::grade::json_equality::equal;
 use crate::grade::number_format::show;
@@ -18,7 +20,7 @@ use crate::record::statistics::ratio;
 pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> GraderResult {
     let Some(calls) = evidence.tool_calls() else {
         let assertion = Assertion::new("No trace available for evaluation", false).with_evidence(NO_TRANSCRIPT);
-        return Score::from_assertions([assertion]).into();
+        return GraderResult::without_evidence([assertion]);
     };
     match config.mode {
         TrajectoryMode::AnyOrder => any_order(config, &calls).into(),
@@ -36,7 +38,6 @@ struct Points {
     points: usize,
     possible: usize,
     assertions: Vec<Assertion>,
-    unknown_durations: Vec<String>,
 }
 
 impl Points {
@@ -61,12 +62,13 @@ impl Points {
     fn hit(&mut self, text: String, item: &ExpectedCall, call: &ToolCall) {
         self.add(Assertion::new(text, true));
         let Some(limit) = item.max_duration_ms else { return };
-        let Some(duration) = call.duration_ms else {
-            self.unknown_durations.push(item.tool.clone());
-            return;
-        };
         self.possible += 1;
-        let held = duration <= limit;
+        let Some(duration) = call.duration_ms else {
+            let text = format!("{} took an unknown time (max: {}ms)", item.tool, show(limit));
+            let assertion = Assertion::new(text, false).with_expected(format!("at most {} ms", show(limit)));
+            return self.add(assertion.with_evidence("the agent did not report how long the call took"));
+        };
+        let held = at_most(duration, limit);
         let verb = if held { "completed in" } else { "took" };
         let (duration, limit) = (show(duration), show(limit));
         let text = format!("{} {verb} {duration}ms (max: {limit}ms)", item.tool);
@@ -79,11 +81,7 @@ impl Points {
 
     fn score(self) -> Score {
         let value = if self.possible == 0 { 1.0 } else { ratio(self.points, self.possible) };
-        let mut score = Score { assertions: self.assertions, ..Score::new(value) };
-        if !self.unknown_durations.is_empty() {
-            score = score.with_detail("unknown_durations", self.unknown_durations);
-        }
-        score
+        Score { assertions: self.assertions, ..Score::new(value) }
     }
 }
 
@@ -203,20 +201,23 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> GraderResult {
 
 fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
     let mut points = Points { possible: config.expected.len(), ..Points::default() };
-    let mut used = vec![false; calls.len()];
-    for item in &config.expected {
-        let found = (0..calls.len()).find(|index| !used[*index] && matches(config, item, calls[*index]));
-        match found {
-            Some(position) => {
-                used[position] = true;
-                points.hit(format!("Found {} at position {position}", item.tool), item, calls[position]);
-            }
-            None => {
-                let text = format!("Expected {} not found in actual trajectory", item.tool);
-                let same_name = calls.iter().find(|call| is_named(&call.tool, &item.tool)).copied();
-                points.miss(text, item, same_name);
-            }
+    let fits = |item| (0..calls.len()).filter(|index| matches(config, item, calls[*index])).collect();
+    let fits: Vec<Vec<usize>> = config.expected.iter().map(fits).collect();
+    let assigned = call_matching::assign(&fits, calls.len());
+    for ((item, assigned_to), fits) in config.expected.iter().zip(&assigned).zip(&fits) {
+        if let Some(position) = assigned_to {
+            points.hit(format!("Found {} at position {position}", item.tool), item, calls[*position]);
+            continue;
         }
+        let mut text = format!("Expected {} not found in actual trajectory", item.tool);
+        if !fits.is_empty() {
+            text.push_str(": each call that matches is another expected call");
+        }
+        // A call of that name which is no other expected one shows what is different.
+        let is_left =
+            |(index, call): &(usize, &&ToolCall)| !assigned.contains(&Some(*index)) && is_named(&call.tool, &item.tool);
+        let left = calls.iter().enumerate().find(is_left).map(|(_, call)| *call);
+        points.miss(text, item, left.or_else(|| fits.first().map(|index| calls[*index])));
     }
     points.score()
 }
@@ -245,8 +246,8 @@ fn arguments_match(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall
     if *how == ArgsMatch::Ignore {
         return true;
     }
-    let Some(Value::Object(actual)) = &call.input else { return false };
-    let (expected, actual) = (&compared(expected, item), &compared(actual, item));
+    let Some(actual) = call.arguments() else { return false };
+    let (expected, actual) = (&compared(expected, item), &compared(&actual, item));
     let agree = |key: &String, value: &Value, other: &Object| other.get(key).is_some_and(|other| equal(value, other));
     match how {
         ArgsMatch::Ignore => true,
@@ -320,6 +321,50 @@ mod tests {
         assert_eq!(run(twice, names(&["a"])), (ScoreState::Decided(0.5), false));
         let reused = json!({"mode": "subset", "expected": names(&["a"])});
         assert_eq!(run(reused, names(&["a", "a", "b"])), (ScoreState::Decided(2.0 / 3.0), false));
+    }
+
+    fn expected(items: &[(&str, Value)]) -> Value {
+        items.iter().map(|(tool, args)| json!({"tool": tool, "args": {"object": args}})).collect()
+    }
+
+    fn assertions(config: Value, calls: Value) -> Vec<(String, bool)> {
+        let mut message = Message::text(Role::Assistant, "done");
+        message.tool_calls = evalsuite_schema::json::from_value(calls).unwrap();
+        let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
+        let graded = grade(&evalsuite_schema::json::from_value(config).unwrap(), &evidence);
+        graded.score.assertions.into_iter().map(|assertion| (assertion.text, assertion.passed)).collect()
+    }
+
+    #[test]
+    fn expected_calls_are_assigned_so_that_most_of_them_are_found() {
+        let calls = json!([{"tool": "search", "input": {"q": "a"}}, {"tool": "search", "input": {"q": "b"}}]);
+        let any = json!({"tool": "search"});
+        let one = json!({"tool": "search", "args": {"object": {"q": "a"}}});
+        let pattern = json!({"tool": "s*"});
+        for items in [[&any, &one], [&one, &any], [&pattern, &one], [&one, &pattern]] {
+            let config = json!({"mode": "superset", "expected": items});
+            assert_eq!(run(config, calls.clone()).0, ScoreState::Decided(1.0), "{items:?}");
+        }
+        let config = json!({"mode": "superset", "expected": [any, one, pattern]});
+        let told = assertions(config, calls);
+        assert_eq!(told.iter().filter(|(_, passed)| *passed).count(), 2);
+        let missing = "Expected s* not found in actual trajectory: each call that matches is another expected call";
+        assert!(told.contains(&(missing.to_owned(), false)), "{told:?}");
+    }
+
+    #[test]
+    fn arguments_are_what_they_say() {
+        let config = |args: Value| json!({"mode": "superset", "expected": expected(&[("t", args)])});
+        let value = |args: Value, call: Value| run(config(args), json!([call])).0;
+        let passes = ScoreState::Decided(1.0);
+        for none in [json!({"tool": "t"}), json!({"tool": "t", "input": null}), json!({"tool": "t", "input": {}})] {
+            assert_eq!(value(json!({}), none.clone()), passes, "{none}");
+            assert_ne!(value(json!({"x": 1}), none.clone()), passes, "{none}");
+        }
+        assert_eq!(value(json!({"x": [1, null]}), json!({"tool": "t", "input": "{\"x\": [1.0, null]}"})), passes);
+        for other in [json!("{\"x\": 1"), json!("x"), json!([["x", 1]]), json!("[1]"), json!("\"{}\"")] {
+            assert_ne!(value(json!({"x": 1}), json!({"tool": "t", "input": other})), passes, "{other}");
+        }
     }
 
     #[test]
@@ -400,7 +445,9 @@ mod tests {
         let calls = json!([{"tool": "a", "duration_ms": 50.0}, {"tool": "b"}, {"tool": "c", "duration_ms": 50.0}]);
         assert_eq!(run(config.clone(), calls).0, ScoreState::Decided(0.8));
         let unknown = json!([{"tool": "a"}, {"tool": "b"}, {"tool": "c", "duration_ms": 5.0}]);
-        assert_eq!(run(config, unknown).0, ScoreState::Decided(1.0));
+        assert_eq!(run(config.clone(), unknown.clone()).0, ScoreState::Decided(0.8), "what is not known is not kept");
+        let told = assertions(config, unknown);
+        assert!(told.contains(&("a took an unknown time (max: 100ms)".to_owned(), false)), "{told:?}");
     }
 
     #[test]

@@ -76,8 +76,8 @@ fn a_judge_that_prefers_a_position_finds_a_tie() {
         record.rationale.as_deref(),
         Some("a tie: the judge replies differently when the answers change places")
     );
-    assert_eq!(trial.outcome, Status::Failed, "the score of the trial is below its threshold, 0.8");
-    let (trial, _kept) = judged(with_reference(), json!({"threshold": 0.5}), |evals| evals.with_judge(scripted([TIE])));
+    assert_eq!((trial.outcome, trial.score), (Status::Passed, Some(0.5)), "its verdict counts towards passing");
+    let (trial, _kept) = judged(with_reference(), json!({}), |evals| evals.with_judge(scripted([TIE])));
     let record = first(&trial);
     assert_eq!((record.value, record.detail("consistent")), (Some(0.5), Some(&json!(true))));
     assert_eq!(record.rationale.as_deref(), Some("as good as the reference"));

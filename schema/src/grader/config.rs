@@ -78,6 +78,11 @@ macro_rules! grader_config {
 
 pub(super) use grader_config;
 
+/// The types of graders that check a limit or which tools are called: [guards](GraderConfig::is_guard), except for a `skill-trigger`
+/// that wants the skill to be used.
+pub const GUARDS: &[&str] =
+    &["latency", "cost", "token-usage", "execution-metrics", "tool-trajectory", "skill-trigger"];
+
 /// Kind of a grader.
 ///
 /// ```
@@ -120,6 +125,13 @@ impl GraderConfig {
         }
     }
 
+    /// Whether the grader is a guard: it checks a limit or which tools are called, and without a `min_score` its verdict is not averaged
+    /// with those of other graders. A case fails if the verdict is `fail`.
+    pub fn is_guard(&self) -> bool {
+        let is_wanted = matches!(self, Self::SkillTrigger(config) if config.should_trigger);
+        GUARDS.contains(&self.type_name()) && !is_wanted
+    }
+
     /// The judge that the grader itself asks, without what the members of a composite ask. For a registered grader,
     /// this is not known here.
     pub fn asked_judge(&self) -> Option<AskedJudge<'_>> {
@@ -137,6 +149,11 @@ impl GraderConfig {
 }
 
 impl Grader {
+    /// Whether the grader is a guard by its type: a `min_score` asks for partial credit, and with a weight of 0 the result is only shown.
+    pub fn is_guard(&self) -> bool {
+        self.config.is_guard() && self.min_score.is_none() && self.weight > 0.0
+    }
+
     /// The grader and all graders in it, a composite before its members.
     pub fn with_members(&self) -> impl Iterator<Item = &Self> {
         let mut waiting = vec![self];

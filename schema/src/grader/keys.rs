@@ -55,8 +55,9 @@ struct CommonKeys {
     #[also(required: OneOf(&[Boolean, Number(&PASS_MARK)]), "true",
         "Whether the trial fails if this grader does not pass. A number is an old spelling of `true` with this `min_score`.",
         default = "`false`", codes(DeprecatedValue, ConflictingKeys))]
-    #[also(min_score: Number(&PASS_MARK), "0.9", "Pass mark: lowest score of a passing verdict.",
-        default = "0.8; in the tasks layout 1")]
+    #[also(min_score: Number(&PASS_MARK), "0.9",
+        "Pass mark: lowest score of a passing verdict. It asks for partial credit where the case would fail: of limits and of tool calls.",
+        default = "the threshold of the case; 1 for limits and checks of tool calls")]
     #[key(flatten)]
     _changes: Changes,
     #[key(flatten)]
@@ -69,7 +70,9 @@ pub static TASK_GRADER_KEYS: &[Key] = TaskKeys::TABLE.keys;
 #[derive(Keys)]
 #[keys(by_hand)]
 struct TaskKeys {
-    #[also(min_score: Number(&PASS_MARK), "0.9", "Pass mark: lowest score of a passing verdict.", default = "1")]
+    #[also(min_score: Number(&PASS_MARK), "0.9",
+        "Pass mark: lowest score of a passing verdict. It asks for partial credit where the case would fail: of limits and of tool calls.",
+        default = "the threshold of the suite, which is 1 by default")]
     #[key(flatten)]
     _changes: Changes,
 }

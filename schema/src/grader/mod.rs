@@ -22,7 +22,7 @@ use crate::{Examples, Location, Object, is_default};
 pub use answer_step::{AnswerStep, ObjectStep, StepWord};
 pub use code::{CodeGrader, PreparedCommand};
 pub use composite::{Aggregator, AggregatorKeys, Composite};
-pub use config::{AskedJudge, GraderKind};
+pub use config::{AskedJudge, GUARDS, GraderKind};
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 pub use json_schema::{ContainsJson, JsonSchema};
 pub(crate) use judge::CRITERIA;
@@ -84,10 +84,11 @@ macro_rules! built_in_graders {
             Cost(Cost) = "cost", Code, metric_graders::cost, r#"{ type: cost, budget: 0.05 }"#;
             /// Token counts are within their limits, of which there is at least one.
             TokenUsage(TokenUsage) = "token-usage", Code, metric_graders::token_usage, r#"{ type: token-usage, max_total: 20000 }"#;
-            /// Several limits at once, of which there is at least one; the score is the share that is kept.
+            /// Several limits at once, of which there is at least one, and each of which has to hold; the score is the share that holds.
             ExecutionMetrics(ExecutionMetrics) = "execution-metrics", Code, metric_graders::execution_metrics, r#"{ type: execution-metrics, max_tool_calls: 10, max_duration_ms: 30000 }"#;
-            /// The agent called the expected tools. In names of tools `*` matches any characters and `?` one. A transcript without tool calls
-            /// is judged only if the agent reports that it is complete.
+            /// The agent called the expected tools: everything that is expected holds. The score is the share that holds. In names of tools
+            /// `*` matches any characters and `?` one. A transcript without tool calls is judged only if the agent reports that it is
+            /// complete. A call without input has the arguments `{}`; an input that is an object as JSON text is that object.
             ToolTrajectory(ToolTrajectory) = "tool-trajectory", Code, tool_trajectory::grade, r#"{ type: tool-trajectory, mode: in_order, expected: [{ tool: find_order, args: { id: 1182 } }, { tool: refund }] }"#;
             /// The agent used a skill, or did not use it.
             SkillTrigger(SkillTrigger) = "skill-trigger", Code, skill_trigger::grade, r#"{ type: skill-trigger, skill: refunds, should_trigger: false }"#;

@@ -17,7 +17,7 @@ const ARGS_MATCH: crate::keys::Type = crate::keys::Type::OneOf(&[
 pub struct ToolTrajectory {
     /// `any_order`: each tool of `minimums` was called often enough, and none of `maximums` too often. `in_order`: the expected calls
     /// occur in this order, possibly with others in between. `exact`: these calls and no others, in this order. `superset`: every
-    /// expected call occurs. `subset`: every call is an expected one.
+    /// expected call occurs, each as a call of its own. `subset`: every call is an expected one.
     #[key(Choice(TrajectoryMode::WORDS), "in_order", required)]
     pub mode: TrajectoryMode,
     /// How often each tool has to be called, with `mode: any_order`, which needs `minimums` or `maximums`.
@@ -99,7 +99,7 @@ pub struct ExpectedCall {
     #[key(Some(&Text), "[request_id]", codes(SettingConflict, MissingGraderSetting),
         empty(MissingGraderSetting, "is an empty list", "name arguments that are not compared, or delete the key"))]
     pub ignore_args: Vec<String>,
-    /// Longest duration of the call, with `in_order` or `exact`.
+    /// Longest duration of the call, with `in_order` or `exact`. A call whose duration is not reported is too long.
     #[key(Number(&NOT_NEGATIVE), "500", old("maxDurationMs"), unit = "milliseconds", codes(SettingConflict))]
     pub max_duration_ms: Option<f64>,
 }

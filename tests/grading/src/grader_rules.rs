@@ -57,12 +57,20 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("results-in-snake-case", &[Prompt], |cx| aggregator(cx) == Some("llm-grader")),
         ("prompt-command-payload", &[Prompt], |cx| cx.grader["prompt"]["command"].is_array()),
         ("min-score-is-the-pass-mark", &[Verdict], decided_by_its_own_mark),
+        ("negated-score-reaches-the-mark", &[Verdict], negated_below_its_mark),
+        ("numbers-agree-with-their-sentence", &[Assertions], contradicts_itself),
+        ("most-expected-calls-are-found", VALUE, finds_more_calls),
+        ("no-input-is-no-arguments", VALUE, |cx| {
+            cx.kind() == "tool-trajectory" && cx.calls().any(|call| call["input"].is_null())
+        }),
+        ("unknown-durations-are-not-kept", VALUE, duration_unknown),
         ("measured-duration", VALUE, measured_duration),
         ("whole-token-counts", VALUE, fractional_tokens),
         ("transcript-not-reported", &[Score, Verdict, Assertions, Evidence, Error], transcript_missing),
         ("exact-counts-surplus-calls", VALUE, surplus_calls),
         ("empty-list-means-no-calls", VALUE, no_calls),
         ("in-order-keeps-scanning", VALUE, skipped_call),
+        ("guards-hold-entirely", &[Verdict], holds_in_part),
         ("exact-integers", VALUE, integers_beyond_double),
         ("nothing-to-compare-is-undecided", &[Error], all_fields_left_out),
         ("out-of-range-numbers", VALUE, number_out_of_range),
@@ -262,6 +270,50 @@ fn decided_by_its_own_mark(cx: &Graded<'_>) -> bool {
     let is_same = matches!((ours.value, cx.expected["score"].as_f64()), (Some(a), Some(b)) if (a - b).abs() < 1e-12);
     let passed = ours.value.is_some_and(|value| value >= mark) && !ours.forced_fail;
     is_same && ours.verdict == Some(evalsuite::Verdict::from_passed(passed))
+}
+
+/// The same value, which is negated and does not reach the mark that it is compared with.
+fn negated_below_its_mark(cx: &Graded<'_>) -> bool {
+    let Some(ours) = cx.ours.as_ref().filter(|ours| ours.negated && !ours.guard) else { return false };
+    let is_same = cx.value().zip(cx.expected_value()).is_some_and(|(ours, theirs)| (ours - theirs).abs() < 1e-12);
+    let is_below = is_same && ours.value.zip(ours.pass_mark).is_some_and(|(value, mark)| value < mark);
+    is_below && cx.expected["verdict"] == "pass" && ours.verdict == Some(evalsuite::Verdict::Fail)
+}
+
+/// A limit is broken, or a call is missing or not allowed; in the reference, 0.8 of them are enough.
+fn holds_in_part(cx: &Graded<'_>) -> bool {
+    let is_guard = evalsuite_schema::grader::GUARDS.contains(&cx.kind().as_str());
+    let (plain, verdict) = (cx.value(), cx.ours.as_ref().and_then(|ours| ours.verdict));
+    let wanted = evalsuite::Verdict::from_passed(cx.grader["negate"] == true);
+    is_guard && cx.grader["min_score"].is_null() && plain.is_some_and(|value| value < 1.0) && verdict == Some(wanted)
+}
+
+/// The recorded text says that a number is outside of a bound, and shows a number inside of it.
+fn contradicts_itself(cx: &Graded<'_>) -> bool {
+    let number = Regex::new(r"[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?( of [0-9.e+-]+)?").expect("the pattern is valid");
+    let without = |text: &str| number.replace_all(text, "#").into_owned();
+    let ours = cx.ours.iter().flat_map(|ours| &ours.assertions);
+    let differing: Vec<_> =
+        cx.expected_texts().into_iter().zip(ours.map(|own| own.text.clone())).filter(|(a, b)| a != b).collect();
+    let is_contradiction = |text: &str| {
+        let numbers: Vec<f64> = number.find_iter(text).filter_map(|found| found.ok()?.as_str().parse().ok()).collect();
+        let last = numbers.len().checked_sub(2).map(|start| (numbers[start], numbers[start + 1]));
+        (text.contains("outside") || text.contains(" > ")) && last.is_some_and(|(shown, bound)| shown <= bound)
+    };
+    !differing.is_empty()
+        && differing.iter().all(|(theirs, ours)| without(theirs) == without(ours) && is_contradiction(theirs))
+}
+
+/// The reference gives each expected call the first one that matches, which another one may need.
+fn finds_more_calls(cx: &Graded<'_>) -> bool {
+    let more = cx.value().zip(cx.expected_value()).is_some_and(|(ours, theirs)| ours > theirs);
+    cx.kind() == "tool-trajectory" && cx.grader["mode"] == "superset" && more
+}
+
+/// The agent did not report how long a call took whose duration is limited; in the reference, that limit does not count.
+fn duration_unknown(cx: &Graded<'_>) -> bool {
+    let own = cx.ours.iter().flat_map(|ours| &ours.assertions);
+    cx.kind() == "tool-trajectory" && own.into_iter().any(|assertion| assertion.text.contains(" took an unknown time "))
 }
 
 fn measured_duration(cx: &Graded<'_>) -> bool {

@@ -61,7 +61,11 @@ fn of_member(cx: &Graded<'_>, entry: &Value, theirs: &Value, member: &GraderReco
     if member.negated {
         plain.negated = false;
         plain.value = member.value.map(|value| 1.0 - value);
-        plain.verdict = member.verdict.map(|verdict| !verdict);
+        let is_stated = member.guard || !entry["aggregator"]["threshold"].is_null();
+        plain.verdict = match (plain.value, plain.pass_mark) {
+            (Some(value), Some(mark)) if !is_stated => Some(Verdict::from_passed(value >= mark)),
+            _ => member.verdict.map(|verdict| !verdict),
+        };
         for assertion in &mut plain.assertions {
             assertion.passed = !assertion.passed;
             assertion.evidence = assertion.evidence.take().map(|text| text.replacen("[Negated] ", "", 1));
@@ -90,6 +94,9 @@ fn follows(cx: &Graded<'_>, ours: &GraderRecord) -> bool {
     let mark = cx.grader["min_score"].as_f64().or(cx.grader["required"].as_f64());
     let verdict = match mark.filter(|_| ours.negated) {
         Some(mark) => Verdict::from_passed(1.0 - value >= mark),
+        None if ours.negated && cx.grader["aggregator"]["threshold"].is_null() => {
+            Verdict::from_passed(1.0 - value >= MARK)
+        }
         None if ours.negated => !verdict,
         None => verdict,
     };
@@ -101,8 +108,8 @@ fn combine(grader: &Value, members: &[GraderRecord]) -> Option<(f64, Verdict)> {
     let aggregator = &grader["aggregator"];
     let decided = || members.iter().filter(|member| member.state == GraderState::Decided);
     let is_closed = |member: &GraderRecord| {
-        let reached = member.value.is_some_and(|value| value >= member.min_score.unwrap_or(MARK));
-        member.required && (member.forced_fail || !reached)
+        let is_guard = member.guard && aggregator["type"] == "weighted_average";
+        (member.required || is_guard) && member.verdict != Some(Verdict::Pass)
     };
     if members.iter().any(is_closed) {
         return Some((0.0, Verdict::Fail));

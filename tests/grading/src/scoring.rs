@@ -20,6 +20,7 @@ use crate::stub_judge::StubJudge;
 /// Names of the rules about scores.
 pub const RULES: &[&str] = &[
     "effective-threshold",
+    "verdict-counts-towards-passing",
     "gate-at-threshold-0",
     "decided-at-load-time",
     "judge-failure-is-an-error",
@@ -186,12 +187,18 @@ fn explain(ran: &CaseRun, record: &Record, test: &Value) -> Option<&'static str>
         return Some("judge-failure-is-an-error");
     }
     let threshold = threshold(record, test);
-    let (outcome, score) = decide(test["graders"].as_array()?, threshold);
+    let (outcome, score) = decide(test, threshold)?;
     if ran.case.outcome != outcome || !close(ran.case.score, Some(score)) {
         return None;
     }
     if record.json["suite_threshold"].is_number() || record.json["cli_threshold"].is_number() {
         return Some("effective-threshold");
+    }
+    // The score decides alone in the reference.
+    let is_passing =
+        close(Some(score), test["expected"]["score"].as_f64()) && (score >= threshold) == (outcome == Status::Passed);
+    if !is_passing && outcome == Status::Passed {
+        return Some("verdict-counts-towards-passing");
     }
     (threshold == 0.0).then_some("gate-at-threshold-0")
 }
@@ -256,17 +263,30 @@ fn threshold(record: &Record, test: &Value) -> f64 {
 }
 
 /// Outcome and score of a case from its grades, none of which is an error.
-fn decide(graders: &[Value], threshold: f64) -> (Status, f64) {
+fn decide(test: &Value, threshold: f64) -> Option<(Status, f64)> {
+    let graders = test["graders"].as_array()?;
     let number = |grader: &Value, key: &str, absent: f64| grader[key].as_f64().unwrap_or(absent);
     let is_gate = |grader: &Value| grader["required"] == true || grader["required"].is_number();
-    let closed = |grader: &Value| number(grader, "score", 0.0) < number(grader, "min_score", threshold);
+    let own_mark = |grader: &Value| {
+        let mut entries = test["assertions"].as_array().into_iter().flatten();
+        let entry = entries.find(|entry| entry["name"] == grader["name"]);
+        let own = entry.and_then(|entry| entry["aggregator"]["threshold"].as_f64());
+        grader["min_score"].as_f64().or(own).unwrap_or(threshold)
+    };
+    let passes = |grader: &Value| number(grader, "score", 0.0) >= own_mark(grader);
+    let closed = |grader: &Value| !passes(grader);
     let weights: f64 = graders.iter().map(|grader| number(grader, "weight", 1.0)).sum();
     if weights == 0.0 || graders.iter().any(|grader| is_gate(grader) && closed(grader)) {
-        return (Status::Failed, 0.0);
+        return Some((Status::Failed, 0.0));
     }
     let sum: f64 = graders.iter().map(|grader| number(grader, "weight", 1.0) * number(grader, "score", 0.0)).sum();
-    let score = sum / weights;
-    (if score >= threshold { Status::Passed } else { Status::Failed }, score)
+    // What passes counts at least the threshold, and what fails less.
+    let above = |grader: &Value| {
+        let distance = number(grader, "score", 0.0) - threshold;
+        number(grader, "weight", 1.0) * if passes(grader) { distance.max(0.0) } else { distance.min(-1e-9) }
+    };
+    let is_passing = graders.iter().map(above).sum::<f64>() >= -1e-12;
+    Some((if is_passing { Status::Passed } else { Status::Failed }, sum / weights))
 }
 
 /// Whether the problem that a suite was rejected for really exists.
@@ -311,7 +331,8 @@ mod tests {
     #[test]
     fn a_closed_gate_is_a_failure_at_any_threshold() {
         let grade = |score: f64, required: bool| json!({"score": score, "weight": 1, "required": required});
-        assert_eq!(decide(&[grade(1.0, false), grade(0.5, false)], 0.75), (Status::Passed, 0.75));
-        assert_eq!(decide(&[grade(1.0, false), grade(0.5, true)], 0.75), (Status::Failed, 0.0));
+        let decide = |graders: [Value; 2]| super::decide(&json!({"graders": graders}), 0.75);
+        assert_eq!(decide([grade(1.0, false), grade(0.5, false)]), Some((Status::Passed, 0.75)));
+        assert_eq!(decide([grade(1.0, false), grade(0.5, true)]), Some((Status::Failed, 0.0)));
     }
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use evalsuite_loader::document::{Data, Value};
-use evalsuite_schema::grader::AnswerStep;
+use evalsuite_schema::grader::{AnswerStep, GUARDS};
 use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::source_files::{FILE_SCHEME, FileValue, load};
@@ -72,6 +72,8 @@ pub(super) struct Grader {
     pub(super) can_fail: bool,
     /// Whether it can fail a case although it weighs nothing, as a set can.
     pub(super) is_set: bool,
+    /// Whether it is a composite whose type states what passes.
+    pub(super) has_own_threshold: bool,
     pub(super) weight: f64,
     pub(super) name: Option<String>,
     /// Comments of the assertion.
@@ -89,6 +91,7 @@ impl Grader {
             is_graded: false,
             can_fail: true,
             is_set: false,
+            has_own_threshold: false,
             weight: 1.0,
             name: None,
             above: Vec::new(),
@@ -367,6 +370,7 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Resu
     }
     if kind == "or" {
         grader.entries[1].1 = Value::from(json!({"type": "threshold", "threshold": LOWEST_MARK}));
+        grader.has_own_threshold = true;
         return Ok(Some(grader.graded(LOWEST_MARK)));
     }
     Ok(Some(match threshold {
@@ -393,6 +397,8 @@ pub(super) struct Names {
     taken: BTreeSet<String>,
     /// Members of a composite cannot have the same name; other graders get a number.
     of_members: bool,
+    /// The threshold of the mean of all graders, if that decides.
+    pub(super) threshold: Option<f64>,
 }
 
 impl Names {
@@ -416,8 +422,14 @@ impl Names {
         if is_required {
             entries.push(("required".to_owned(), Value::from(json!(true))));
         }
+        // Without a mark of its own, a guard or a member of a set would decide alone.
+        let kind = entries[0].1.as_text().unwrap_or_default();
+        let would_decide = !required && (grader.is_set && !grader.has_own_threshold || GUARDS.contains(&kind));
         if is_required && (with_mark || grader.is_graded) || !required && self.of_members && grader.is_graded {
             entries.push(("min_score".to_owned(), Value::from(number(grader.mark))));
+        } else if would_decide {
+            let mark = self.threshold.map_or(grader.mark, |threshold| threshold.clamp(LOWEST_MARK, 1.0));
+            entries.push(("min_score".to_owned(), Value::from(number(mark))));
         }
         Value { above: grader.above, beside: grader.beside, ..Value::new(Data::Mapping(entries)) }
     }

@@ -118,9 +118,11 @@ fn first_line_of(out: &mut String, grader: &GraderRecord, statement: Option<&str
     if grader.weight != 1.0 {
         write!(out, "  weight {}", grader.weight)?;
     }
-    if grader.required {
-        out.push_str("  required");
-    }
+    out.push_str(match (grader.required, grader.guard) {
+        (true, _) => "  required",
+        (_, true) => "  guard",
+        _ => "",
+    });
     writeln!(out, "  {}", grader.location)
 }
 

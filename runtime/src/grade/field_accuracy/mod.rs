@@ -1,13 +1,17 @@
 //! The `field-accuracy` grader: compares fields of the answer with those of the reference.
 
 pub(crate) mod calendar_date;
+mod decimal_number;
 
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::Value;
+use evalsuite_schema::decimal::shown_against;
 use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 
 use crate::grade::assertion_text::shorten;
 use crate::grade::field_accuracy::calendar_date::Date;
+use crate::grade::field_accuracy::decimal_number::Decimal;
+use crate::grade::grader_record::GraderResult;
 use crate::grade::json_equality::equal;
 use crate::grade::number_format::{fixed, show};
 use crate::grade::scoring::weighted_mean;
@@ -16,7 +20,7 @@ use crate::model::messages::outer_object;
 use crate::model::score::Score;
 use crate::platform::excerpt::trim;
 
-pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Result<Score, &'static str> {
+pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Result<GraderResult, &'static str> {
     let expected =
         expected_document(evidence.expected_output()).ok_or("no message of `expected_output` is an object")?;
     let candidate = match document(evidence.answer()) {
@@ -25,7 +29,7 @@ pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Result<S
             let assertion = Assertion::new("Failed to parse candidate answer as JSON", false)
                 .with_actual(shorten(evidence.answer()))
                 .with_evidence(error.to_string());
-            return Ok(Score::from_assertions([assertion]));
+            return Ok(GraderResult::without_evidence([assertion]));
         }
     };
     let mut hits = Vec::new();
@@ -41,7 +45,7 @@ pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Result<S
         FieldAggregation::WeightedAverage => weighted_mean(hits.into_iter())
             .map_or_else(|| Score::undecided("the weights of all compared fields are 0"), Score::new),
     };
-    Ok(Score { assertions, ..score })
+    Ok(Score { assertions, ..score }.into())
 }
 
 /// The JSON object in a text, or the whole text if it has no braces. Code fences are removed only if the text cannot be read with
@@ -104,28 +108,54 @@ fn numeric(actual: &Value, expected: &Value, tolerance: f64, relative: bool) -> 
     let (Some(actual), Some(expected)) = (number(actual), number(expected)) else {
         return (false, "non-numeric value".to_owned());
     };
-    let difference = (actual - expected).abs();
-    let compared = if relative && expected != 0.0 { difference / expected.abs() } else { difference };
+    let relative = relative && expected.value != 0.0;
+    let (held, difference) = exactly_within(&actual, &expected, tolerance, relative)
+        .unwrap_or_else(|| roughly_within(actual.value, expected.value, tolerance, relative));
     let shown = fixed(difference, 2);
-    if compared <= tolerance {
+    if held {
         return (true, format!("within tolerance: diff={shown}"));
     }
-    (false, format!("outside tolerance: diff={shown}, tolerance={}", show(tolerance)))
+    let looks_within = shown.parse().is_ok_and(|shown: f64| shown <= tolerance);
+    let (shown, of) = match (looks_within, relative) {
+        (false, _) => (shown, String::new()),
+        (true, false) => (shown_against(difference, tolerance), String::new()),
+        (true, true) => (show(difference), format!(" of {}", show(expected.value.abs()))),
+    };
+    (false, format!("outside tolerance: diff={shown}, tolerance={}{of}", show(tolerance)))
+}
+
+/// Whether two numbers differ by at most a tolerance, and their difference; `None` if they have too many digits to say so exactly.
+fn exactly_within(actual: &FieldNumber, expected: &FieldNumber, tolerance: f64, relative: bool) -> Option<(bool, f64)> {
+    let (actual, expected) = (actual.decimal?, expected.decimal?);
+    let difference = actual.distance(expected)?;
+    let tolerance = Decimal::shortest(tolerance)?;
+    let allowed = if relative { tolerance.size_of_product(expected)? } else { tolerance };
+    Some((difference.order(allowed)?.is_le(), difference.nearest()))
+}
+
+fn roughly_within(actual: f64, expected: f64, tolerance: f64, relative: bool) -> (bool, f64) {
+    let difference = (actual - expected).abs();
+    let compared = if relative { difference / expected.abs() } else { difference };
+    (compared <= tolerance, difference)
+}
+
+/// A number in a document: as it is computed with, and as it is written, if that can be compared exactly.
+struct FieldNumber {
+    value: f64,
+    decimal: Option<Decimal>,
 }
 
 /// A number, or a text that is a decimal number.
-fn number(value: &Value) -> Option<f64> {
-    let number = match value {
-        Value::Number(number) => number.as_f64()?,
-        Value::String(text) => {
-            let text = trim(text);
-            // The parser of floats also accepts names such as `inf`.
-            let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-            text.parse().ok().filter(|_| is_decimal)?
-        }
+fn number(value: &Value) -> Option<FieldNumber> {
+    let written = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => trim(text).to_owned(),
         _ => return None,
     };
-    number.is_finite().then_some(number)
+    // The parser of floats also accepts names such as `inf`.
+    let is_decimal = written.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    let value: f64 = written.parse().ok().filter(|_| is_decimal)?;
+    value.is_finite().then(|| FieldNumber { value, decimal: Decimal::parse(&written) })
 }
 
 fn dates(actual: &Value, expected: &Value, formats: &[DateFormat]) -> (bool, String) {
@@ -156,7 +186,7 @@ mod tests {
             ..Facts::default()
         });
         let score = grade(&config, &evidence).unwrap();
-        (score.state, score.assertions.into_iter().map(|assertion| assertion.text).collect())
+        (score.score.state, score.score.assertions.into_iter().map(|assertion| assertion.text).collect())
     }
 
     fn field(path: &str, matching: Value) -> Value {
@@ -188,7 +218,27 @@ mod tests {
         assert!(hit(1.0, false, json!(10), "11") && !hit(1.0, false, json!(10), "11.01"));
         assert!(hit(0.1, true, json!(200), "\" 219.5 \"") && !hit(0.1, true, json!(200), "221"));
         assert!(hit(0.1, true, json!(0), "0.1"));
+        // As decimals, not as binary numbers.
+        assert!(hit(0.01, false, json!(19.90), "19.91") && hit(0.1, false, json!(1.1), "1.0"));
+        assert!(hit(0.01, false, json!("19.90"), "\"19.91\"") && !hit(0.01, false, json!("19.90"), "\"19.911\""));
+        assert!(hit(0.1, true, json!(0.3), "0.33") && !hit(0.1, true, json!(0.3), "0.3301"));
+        assert!(!hit(0.0, false, json!(9_007_199_254_740_993_u64), "9007199254740992"));
+        assert!(hit(0.1, false, json!(1_000_000.1), "1000000.2") && hit(1e300, false, json!(1e300), "1"));
         assert!(!hit(9.0, false, json!("$10"), "10") && !hit(9.0, false, json!(1), "\"Infinity\""));
+    }
+
+    #[test]
+    fn a_printed_difference_agrees_with_its_sentence() {
+        let text = |tolerance: f64, relative: bool, expected: f64, actual: f64| {
+            let matching = json!({"numeric_tolerance": {"tolerance": tolerance, "relative": relative}});
+            run(json!({"fields": [field("v", matching)]}), json!({"v": expected}), &json!({"v": actual}).to_string())
+                .1
+                .concat()
+        };
+        assert_eq!(text(0.01, false, 19.90, 19.911), "v (outside tolerance: diff=0.011, tolerance=0.01)");
+        assert_eq!(text(0.01, false, 19.90, 19.91), "v (within tolerance: diff=0.01)");
+        assert_eq!(text(0.5, false, 1.0, 3.0), "v (outside tolerance: diff=2.00, tolerance=0.5)");
+        assert_eq!(text(0.05, true, 0.1, 0.11), "v (outside tolerance: diff=0.01, tolerance=0.05 of 0.1)");
     }
 
     #[test]

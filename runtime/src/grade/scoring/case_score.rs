@@ -1,8 +1,10 @@
 //! The outcome and score of a case from its trials.
 
 use evalsuite_records::record::{Rule, Status};
+use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::{Strategy, SuiteKind};
 
+use crate::grade::scoring::counted_score::CountedScore;
 use crate::record::statistics::Summary;
 
 /// What counts of a trial when its case is decided.
@@ -10,6 +12,12 @@ use crate::record::statistics::Summary;
 pub(crate) struct TrialPoint {
     pub(crate) outcome: Status,
     pub(crate) score: Option<f64>,
+}
+
+impl TrialPoint {
+    fn counted(&self) -> Option<CountedScore> {
+        Some(CountedScore { weight: 1.0, score: self.score?, passed: self.outcome == Status::Passed })
+    }
 }
 
 /// What the trials of a case are measured by.
@@ -54,7 +62,8 @@ pub(crate) fn decide_case(standard: CaseStandard, trials: &[TrialPoint]) -> (Sta
     if passed + failed + errors == 0 {
         return (Status::Skipped, None);
     }
-    let scores: Vec<f64> = trials.iter().filter(|trial| is_completed(trial.outcome)).filter_map(|t| t.score).collect();
+    let completed = || trials.iter().filter(|trial| is_completed(trial.outcome));
+    let scores: Vec<f64> = completed().filter_map(|trial| trial.score).collect();
     let summary = Summary::of(&scores);
     let score = summary.map(|summary| match rule {
         Rule::Any => summary.max,
@@ -68,8 +77,15 @@ pub(crate) fn decide_case(standard: CaseStandard, trials: &[TrialPoint]) -> (Sta
         Rule::Any if passed > 0 => Status::Passed,
         Rule::Any => Status::Failed,
         Rule::Every => Status::Passed,
-        Rule::Mean | Rule::ConfidenceInterval if score.is_some_and(|score| score >= threshold) => Status::Passed,
-        Rule::Mean | Rule::ConfidenceInterval => Status::Failed,
+        Rule::Mean | Rule::ConfidenceInterval => {
+            let counted: Vec<f64> = completed().filter_map(|trial| Some(trial.counted()?.counted(threshold))).collect();
+            let passes = match (rule, Summary::of(&counted)) {
+                (Rule::Mean, Some(summary)) => at_least(summary.mean, threshold),
+                (_, Some(summary)) => at_least(summary.lower, threshold),
+                (_, None) => false,
+            };
+            if passes { Status::Passed } else { Status::Failed }
+        }
     };
     (outcome, score)
 }
@@ -142,6 +158,19 @@ mod tests {
             Status::Error
         );
         assert!(!is_settled(by(Rule::Mean), &trials));
+    }
+
+    #[test]
+    fn a_mean_of_trials_is_compared_as_a_decimal_and_counts_their_verdicts() {
+        let mean =
+            |threshold, trials: &[TrialPoint]| decide_case(CaseStandard { threshold, ..by(Rule::Mean) }, trials).0;
+        assert_eq!(mean(0.95, &[passed(0.95), passed(0.95), passed(0.95)]), Status::Passed);
+        for scores in [[0.7, 0.6, 0.8], [0.8, 0.7, 0.6]] {
+            let trials = scores.map(|score| if score < 0.7 { failed(score) } else { passed(score) });
+            assert_eq!(mean(0.7, &trials), Status::Passed, "{scores:?}");
+        }
+        assert_eq!(mean(0.8, &[passed(0.7), passed(0.7)]), Status::Passed);
+        assert_eq!(mean(0.8, &[failed(0.9)]), Status::Failed);
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::Aggregation;
+use evalsuite_schema::decimal::{at_least, shown_against};
 
+use crate::grade::scoring::counted_score::{CountedScore, mean};
 use crate::grade::scoring::trial_score::TrialScore;
-use crate::record::statistics::Summary;
 
 /// Scores a conversation from its turns and the graders of the whole. A turn without graders (`None`) scores 1; a turn that is not
 /// decided is left out.
@@ -20,32 +21,48 @@ pub(crate) fn score_conversation(
     if let Some(broken) = all().find(|score| score.outcome == Status::Error) {
         return ended(Status::Error, None, broken.reason.clone());
     }
-    let ended_with = |score: &TrialScore, code| score.reason.as_ref().is_some_and(|reason| reason.code == code);
-    let decided = |score: &TrialScore| {
-        if ended_with(score, ReasonCode::NothingDecided) { None } else { score.score }
+    let because = |score: &TrialScore, code| score.reason.as_ref().is_some_and(|reason| reason.code == code);
+    let counted = |score: &TrialScore| {
+        let value = score.score.filter(|_| !because(score, ReasonCode::NothingDecided))?;
+        Some(CountedScore { weight: 1.0, score: value, passed: score.outcome == Status::Passed })
     };
-    let of_turn = |turn: &Option<TrialScore>| turn.as_ref().map_or(Some(1.0), decided);
-    let scores: Vec<f64> = turns.iter().filter_map(of_turn).chain(whole.as_ref().and_then(decided)).collect();
-    let Some(summary) = Summary::of(&scores) else {
-        if let Some(advised) = all().find(|score| ended_with(score, ReasonCode::JudgeBelowBar)) {
+    let ungraded = CountedScore { weight: 1.0, score: 1.0, passed: true };
+    let of_turn = |turn: &Option<TrialScore>| turn.as_ref().map_or(Some(ungraded), counted);
+    let scores: Vec<CountedScore> = turns.iter().filter_map(of_turn).chain(whole.as_ref().and_then(counted)).collect();
+    if scores.is_empty() {
+        if let Some(advised) = all().find(|score| because(score, ReasonCode::JudgeBelowBar)) {
             return ended(Status::Skipped, None, advised.reason.clone());
         }
         let reason = Reason::new(Stage::Grading, ReasonCode::NothingDecided, "every grader of every turn is undecided");
         return ended(Status::Failed, Some(0.0), Some(reason));
-    };
-    let (how, score) = match aggregation {
-        Aggregation::Mean => ("mean", summary.mean),
-        Aggregation::Min => ("lowest", summary.min),
-        Aggregation::Max => ("highest", summary.max),
-    };
-    let gate = whole.as_ref().and_then(|whole| whole.reason.as_ref());
-    if let Some(gate) = gate.filter(|reason| reason.code == ReasonCode::RequiredGraderFailed) {
-        return ended(Status::Failed, Some(score), Some(gate.clone()));
     }
-    if score >= threshold {
+    let how = match aggregation {
+        Aggregation::Mean => "mean",
+        Aggregation::Min => "lowest",
+        Aggregation::Max => "highest",
+    };
+    let aggregate = |value: fn(CountedScore, f64) -> f64| {
+        let values = scores.iter().map(|score| value(*score, threshold));
+        match aggregation {
+            Aggregation::Mean => mean(values).unwrap_or(0.0),
+            Aggregation::Min => values.fold(f64::INFINITY, f64::min),
+            Aggregation::Max => values.fold(f64::NEG_INFINITY, f64::max),
+        }
+    };
+    let score = aggregate(|score, _| score.score);
+    if let Some(guard) = all().find(|score| because(score, ReasonCode::RequiredGraderFailed)) {
+        return ended(Status::Failed, Some(score), guard.reason.clone());
+    }
+    if at_least(aggregate(CountedScore::counted), threshold) {
         return ended(Status::Passed, Some(score), None);
     }
-    let message = format!("the {how} of the scores of the turns and of the whole, {score}, is below {threshold}");
+    let message = match at_least(score, threshold) {
+        true => "the graders of a turn failed".to_owned(),
+        false => {
+            let score = shown_against(score, threshold);
+            format!("the {how} of the scores of the turns and of the whole, {score}, is below {threshold}")
+        }
+    };
     ended(Status::Failed, Some(score), Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message)))
 }
 
@@ -106,10 +123,21 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_of_the_whole_fails_the_trial_and_one_of_a_turn_only_its_turn() {
+    fn a_broken_guard_of_a_turn_or_of_the_whole_fails_the_trial() {
         let gate = || because(ReasonCode::RequiredGraderFailed, Failed);
         assert_eq!(decide(Max, &[turn(1.0)], gate()), (Failed, Some(1.0)));
-        assert_eq!(decide(Max, &[turn(1.0), gate()], None), (Passed, Some(1.0)));
+        assert_eq!(decide(Max, &[turn(1.0), gate()], None), (Failed, Some(1.0)));
+        let turns: Vec<_> = (0..6).map(|_| turn(1.0)).chain([gate()]).collect();
+        assert_eq!(decide(Mean, &turns, None).0, Failed);
+    }
+
+    #[test]
+    fn a_turn_counts_by_its_verdict() {
+        let with = |outcome, score| Some(TrialScore { outcome, score: Some(score), reason: None, notes: Vec::new() });
+        assert_eq!(decide(Mean, &[with(Passed, 0.7), with(Passed, 0.7)], None), (Passed, Some(0.7)));
+        assert_eq!(decide(Mean, &[with(Failed, 0.9)], None), (Failed, Some(0.9)));
+        assert_eq!(decide(Min, &[with(Failed, 0.9), turn(1.0)], None), (Failed, Some(0.9)));
+        assert_eq!(decide(Mean, &[turn(0.95), turn(0.7), turn(0.75)], None), (Passed, Some(0.8)));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The outcome and score of a trial from its graders.
 
 use evalsuite_records::record::{GraderRecord, GraderState, Note, Reason, ReasonCode, Stage, Status, Verdict};
+use evalsuite_schema::decimal::{at_least, shown_against};
 use evalsuite_schema::{Layout, Scoring};
+
+use crate::grade::scoring::counted_score::{CountedScore, mean_passes, weighted_mean};
 
 /// The outcome and score of a trial.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,29 +34,52 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
         return TrialScore { outcome: Status::Error, score: None, reason: Some(reason), notes: Vec::new() };
     }
     let is_mean = layout.rules().scoring == Scoring::WeightedMean;
-    if let Some(closed) = graders.iter().find(|grader| is_mean && gate_is_closed(grader, threshold)) {
-        let message = format!("required grader `{}` failed", closed.name);
-        let reason = Reason::new(Stage::Grading, ReasonCode::RequiredGraderFailed, message)
-            .with_location(closed.location.clone());
-        return failed(Some(0.0), reason);
+    // With the default threshold of tasks, every verdict counts.
+    let every_verdict_counts = !is_mean && threshold >= 1.0;
+    if let Some(broken) = graders.iter().find(|grader| !every_verdict_counts && is_broken_guard(grader)) {
+        let reason = Reason::new(Stage::Grading, ReasonCode::RequiredGraderFailed, broken_guard(broken, threshold));
+        return failed(Some(0.0), reason.with_location(broken.location.clone()));
     }
-    let weight = |grader: &GraderRecord| if is_mean { grader.weight } else { 1.0 };
-    let Some(score) = weighted_mean(decided(graders).filter_map(|grader| Some((weight(grader), grader.value?)))) else {
+    let scores: Vec<CountedScore> = decided(graders)
+        .filter_map(|grader| {
+            let weight = if is_mean { grader.weight } else { 1.0 };
+            Some(CountedScore { weight, score: grader.value?, passed: grader.verdict.is_some_and(Verdict::is_pass) })
+        })
+        .collect();
+    let Some(score) = weighted_mean(scores.iter().map(|score| (score.weight, score.score))) else {
         let message = "every grader with a weight is undecided";
         return failed(is_mean.then_some(0.0), Reason::new(Stage::Grading, ReasonCode::NothingDecided, message));
     };
-    // With the default threshold of tasks, every verdict counts.
-    if !is_mean && threshold >= 1.0 {
-        let Some(first) = with_verdict(graders, Verdict::Fail).next() else { return passed(score, graders) };
-        let message = format!("grader `{}` failed", first.name);
-        let reason = Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message);
-        return failed(Some(score), reason.with_location(first.location.clone()));
-    }
-    if score >= threshold {
+    let first_failed = with_verdict(graders, Verdict::Fail).find(|grader| !is_mean || grader.weight > 0.0);
+    let passes = if every_verdict_counts { first_failed.is_none() } else { mean_passes(&scores, threshold) };
+    if passes {
         return passed(score, graders);
     }
-    let message = format!("score {score} is below {threshold}");
-    failed(Some(score), Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message))
+    let reason = |message| Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message);
+    let reason = match first_failed {
+        Some(first) if every_verdict_counts || at_least(score, threshold) => {
+            reason(format!("grader `{}` failed", first.name)).with_location(first.location.clone())
+        }
+        _ => reason(format!("score {} is below {threshold}", shown_against(score, threshold))),
+    };
+    failed(Some(score), reason)
+}
+
+/// Why a guard keeps its trial from passing, and how its score would be averaged as in other tools.
+fn broken_guard(grader: &GraderRecord, threshold: f64) -> String {
+    let GraderRecord { name, required, members, rationale, .. } = grader;
+    match rationale {
+        Some(why) if !members.is_empty() => format!("grader `{name}` failed: {why}"),
+        _ if *required => format!("required grader `{name}` failed"),
+        // With this mark the score counts as the plain mean has it.
+        _ => {
+            let mark = if threshold > 0.0 { threshold.min(1.0) } else { 1.0 };
+            format!(
+                "grader `{name}` failed, and no other grader makes up for it; to average its score instead, write \
+                 `min_score: {mark}`"
+            )
+        }
+    }
 }
 
 /// Scores a trial without its advisory graders; skips it if there are no others.
@@ -81,29 +107,10 @@ pub(crate) fn with_verdict(graders: &[GraderRecord], verdict: Verdict) -> impl I
     decided(graders).filter(move |grader| grader.verdict == Some(verdict))
 }
 
-/// Whether a required grader keeps its trial (or composite) from passing.
-pub(crate) fn gate_is_closed(grader: &GraderRecord, threshold: f64) -> bool {
-    grader.required
-        && (grader.forced_fail || grader.value.is_none_or(|value| value < grader.min_score.unwrap_or(threshold)))
-}
-
-/// `Σ weight·value / Σ weight`, summed in order; `None` where the weights are 0 or there are no values.
-pub(crate) fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let values: Vec<(f64, f64)> = values.collect();
-    let (mut sum, mut weights) = sums(&values, 1.0);
-    if weights.is_infinite() {
-        // Every weight is finite; together they are only so in a smaller unit.
-        (sum, weights) = sums(&values, f64::EPSILON);
-    }
-    (weights > 0.0).then(|| sum / weights)
-}
-
-/// `Σ weight·value` and `Σ weight`, with weights in another unit.
-fn sums(values: &[(f64, f64)], unit: f64) -> (f64, f64) {
-    values.iter().fold((0.0, 0.0), |(sum, weights), (weight, value)| {
-        let weight = weight * unit;
-        (sum + weight * value, weights + weight)
-    })
+/// Whether a grader keeps its trial (or composite) from passing, whatever the others say.
+pub(crate) fn is_broken_guard(grader: &GraderRecord) -> bool {
+    let passed = grader.verdict == Some(Verdict::Pass);
+    !passed && (grader.required || grader.guard && grader.state == GraderState::Decided)
 }
 
 fn passed(score: f64, graders: &[GraderRecord]) -> TrialScore {
@@ -192,20 +199,49 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_gate_fails_the_case_with_0() {
-        let gate = |value, min_score| {
-            with(required(grader(value)), |record| (record.weight, record.min_score) = (0.0, min_score))
-        };
-        let closed = [
-            gate(0.7, None),
-            gate(0.85, Some(0.9)),
-            with(gate(1.0, None), |record| record.forced_fail = true),
-            required(undecided()),
-        ];
+    fn a_broken_guard_fails_the_case_with_0() {
+        let gate = |value| with(required(grader(value)), |record| record.weight = 0.0);
+        let guard = |value| with(grader(value), |record| record.guard = true);
+        let failing = |record| with(record, |record| record.verdict = Some(Verdict::Fail));
+        let closed = [gate(0.7), failing(gate(0.85)), failing(guard(0.9)), required(undecided())];
         for gate in closed {
-            assert_eq!(result(Layout::Cases, &[grader(1.0), gate], 0.8), (Failed, Some(0.0)));
+            for (layout, threshold) in [(Layout::Cases, 0.8), (Layout::Cases, 0.0), (Layout::Tasks, 0.7)] {
+                let neighbours = [grader(1.0), grader(1.0), grader(1.0), grader(1.0), gate.clone()];
+                assert_eq!(result(layout, &neighbours, threshold), (Failed, Some(0.0)), "{gate:?}");
+            }
         }
-        assert_eq!(result(Layout::Cases, &[grader(1.0), gate(0.5, Some(0.5))], 0.8), (Passed, Some(1.0)));
+        let passing = with(gate(0.5), |record| record.verdict = Some(Verdict::Pass));
+        assert_eq!(result(Layout::Cases, &[grader(1.0), passing], 0.8), (Passed, Some(1.0)));
+        let undecided = with(undecided(), |record| record.guard = true);
+        assert_eq!(result(Layout::Cases, &[grader(1.0), undecided], 0.8), (Passed, Some(1.0)));
+    }
+
+    #[test]
+    fn a_verdict_counts_towards_passing_and_its_score_is_averaged() {
+        let verdict = |value, verdict| with(grader(value), |record| record.verdict = Some(verdict));
+        let (pass, fail) = (verdict(0.7, Verdict::Pass), verdict(0.9, Verdict::Fail));
+        assert_eq!(result(Layout::Cases, std::slice::from_ref(&pass), 0.8), (Passed, Some(0.7)));
+        assert_eq!(result(Layout::Cases, std::slice::from_ref(&fail), 0.8), (Failed, Some(0.9)));
+        let heavy = with(pass.clone(), |record| record.weight = 1000.0);
+        assert_eq!(result(Layout::Cases, &[fail.clone(), heavy], 0.8).0, Failed, "nobody has more than the threshold");
+        assert_eq!(result(Layout::Cases, &[fail.clone(), grader(1.0)], 0.8), (Passed, Some(0.95)));
+        let reason = score_trial(Layout::Cases, &[fail], 0.8).reason.unwrap();
+        assert_eq!(reason.message, "grader `g` failed");
+    }
+
+    #[test]
+    fn neither_order_nor_rounding_decides() {
+        let graders = |values: &[f64]| values.iter().map(|value| grader(*value)).collect::<Vec<_>>();
+        assert_eq!(result(Layout::Cases, &graders(&[0.95, 0.95, 0.95]), 0.95), (Passed, Some(0.95)));
+        for values in [[0.7, 0.6, 0.8], [0.8, 0.7, 0.6], [0.6, 0.8, 0.7]] {
+            let all = values
+                .map(|value| with(grader(value), |record| record.verdict = Some(Verdict::from_passed(value >= 0.7))));
+            let ours = score_trial(Layout::Cases, &all, 0.7);
+            assert_eq!(ours.score, Some(0.7), "{values:?}");
+        }
+        let almost = with(grader(0.949_999), |record| record.verdict = Some(Verdict::Fail));
+        let below = score_trial(Layout::Cases, &[almost], 0.95).reason.unwrap();
+        assert_eq!(below.message, "score 0.949999 is below 0.95");
     }
 
     #[test]
@@ -223,12 +259,5 @@ mod tests {
         let closed = required(grader(0.0));
         assert_eq!(result(Layout::Cases, &[closed, grader(1.0), broken.clone()], 0.8), (Error, None));
         assert_eq!(result(Layout::Tasks, &[grader(1.0), broken], 1.0), (Error, None));
-    }
-
-    #[test]
-    fn sums_run_in_the_order_of_the_list() {
-        let values = [0.8, 0.8, 0.8];
-        let mean = weighted_mean(values.iter().map(|value| (1.0, *value)));
-        assert_eq!(mean, Some((0.8 + 0.8 + 0.8) / 3.0));
     }
 }

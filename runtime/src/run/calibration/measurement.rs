@@ -215,7 +215,6 @@ impl JudgeMeasurement<'_> {
         let context = GradingContext {
             evidence: &evidence,
             suite: evals.suite().name,
-            layout: self.suite.layout,
             threshold: self.calibration.threshold,
             registry: evals.registry(),
             places: &places,

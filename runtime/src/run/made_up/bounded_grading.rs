@@ -123,7 +123,7 @@ impl BoundedGrading<'_> {
         }
         let high = aggregate(Bounded::high);
         low.members = members.into_iter().map(Bounded::shown).collect();
-        if rank(&low) == rank(&high) && low.state == high.state && low.forced_fail == high.forced_fail {
+        if rank(&low) == rank(&high) && low.state == high.state && low.guard == high.guard {
             return Bounded { low, open: None };
         }
         let shown = without_result(low.clone(), "depends on members that were not run");
@@ -141,7 +141,8 @@ impl BoundedGrading<'_> {
 
     fn leave_out(&mut self, path: &str, grader: &Grader, asks_judge: bool, reason: impl Into<String>) -> Bounded {
         let reason = reason.into();
-        let [low, high] = [0.0, 1.0].map(|value| grader_record(grader, Score::new(value).into(), self.context.layout));
+        let [low, high] =
+            [0.0, 1.0].map(|value| grader_record(grader, Score::new(value).into(), self.context.threshold));
         let shown = without_result(low.clone(), &reason);
         self.not_run.push(NotRun { path: path.to_owned(), asks_judge, reason });
         between(low, high, shown)

@@ -138,7 +138,6 @@ impl ResultGrading<'_> {
         let context = GradingContext {
             evidence: &evidence,
             suite: plan.suite.name,
-            layout: plan.data.layout,
             threshold: plan.standard.threshold,
             registry: plan.evals.registry(),
             places: &plan.places,

@@ -110,7 +110,11 @@ fn members_that_were_not_run_leave_a_composite_open_in_both_directions() {
         grader.negate = true;
         grade(vec![grader], &answer(text)).passes
     };
-    assert_eq!((negated("a refund"), negated("no")), (Some(false), None), "at most 0.5, and from 0.5 to 1");
+    assert_eq!(
+        (negated("a refund"), negated("no")),
+        (None, Some(true)),
+        "the negation of at least 0.5, and of at most 0.5"
+    );
 }
 
 #[test]
@@ -207,7 +211,7 @@ fn examples_belong_to_the_case_or_to_a_grader() {
         graded.iter().map(|example| (example.location.line, example.grader.as_deref(), example.is_right())).collect();
     let expected = [
         (23, None, Some(true)),
-        (24, None, None),
+        (24, None, Some(false)),
         (20, Some("has-refund"), Some(true)),
         (21, Some("has-refund"), Some(false)),
         (22, Some("all/judge"), None),

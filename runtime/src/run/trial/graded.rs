@@ -40,7 +40,6 @@ pub(crate) fn run_graders(
     let context = GradingContext {
         evidence,
         suite: plan.suite.name,
-        layout: plan.data.layout,
         threshold: plan.standard.threshold,
         registry: plan.evals.registry(),
         places: &plan.places,

@@ -1,0 +1,59 @@
+//! How a score counts towards passing, and means of scores.
+//!
+//! Hand-written: a compensated sum of a few lines, for which every user would compile a crate.
+
+use evalsuite_schema::decimal::{at_least, without_noise};
+
+/// How far below the threshold a score counts that reaches the threshold although its verdict is `fail`: less than scores differ by, and
+/// more than the rounding noise that comparisons forgive.
+const JUST_BELOW: f64 = 1e-9;
+
+/// A score with its verdict, and its weight in a mean.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CountedScore {
+    pub(crate) weight: f64,
+    pub(crate) score: f64,
+    pub(crate) passed: bool,
+}
+
+impl CountedScore {
+    /// The score as it counts towards passing: at least the threshold if its verdict is `pass`, less than the threshold if it is `fail`.
+    pub(crate) fn counted(self, threshold: f64) -> f64 {
+        if self.passed { self.score.max(threshold) } else { self.score.min(threshold - JUST_BELOW) }
+    }
+}
+
+/// Whether the weighted mean of scores, as they count towards passing, reaches the threshold. If all of them passed, it does; if none of
+/// them passed, it does not.
+pub(crate) fn mean_passes(scores: &[CountedScore], threshold: f64) -> bool {
+    let counted = scores.iter().map(|score| (score.weight, score.counted(threshold)));
+    weighted_mean(counted).is_some_and(|mean| at_least(mean, threshold))
+}
+
+/// `Σ weight·value / Σ weight`, the same for every order of the values; `None` where the weights are 0 or there are no values.
+pub(crate) fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let mut values: Vec<(f64, f64)> = values.collect();
+    // As their sum is the same for every order, so is its rounding.
+    values.sort_by(|left, right| left.1.total_cmp(&right.1).then(left.0.total_cmp(&right.0)));
+    // Weights that are finite one by one can have an infinite sum: they count as shares of the largest one.
+    let largest = values.iter().fold(0.0, |largest: f64, (weight, _)| largest.max(*weight));
+    let unit = if largest > 1e100 { largest } else { 1.0 };
+    let weights = sum(values.iter().map(|(weight, _)| weight / unit));
+    let total = sum(values.iter().map(|(weight, value)| weight / unit * value));
+    (weights > 0.0).then(|| without_noise(total / weights))
+}
+
+/// The mean of some values, the same for every order of them.
+pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    weighted_mean(values.map(|value| (1.0, value)))
+}
+
+/// The sum, with the error of each addition added up separately (Neumaier 1974).
+fn sum(values: impl Iterator<Item = f64>) -> f64 {
+    let (total, error) = values.fold((0.0_f64, 0.0), |(total, error), value| {
+        let next = total + value;
+        let lost = if total.abs() >= value.abs() { (total - next) + value } else { (value - next) + total };
+        (next, error + lost)
+    });
+    total + error
+}
