@@ -77,13 +77,12 @@ fn decided_before(aggregator: &Aggregator, members: &[GraderRecord]) -> Option<G
     if decided(members).next().is_none() {
         return Some(Score::undecided("every member is undecided").into());
     }
-    // Any other aggregator decides what a failed member counts for, unless that is required, or a composite of such members.
+    // Any other aggregator than the mean decides itself what a failed member counts for, unless that is required.
     let is_averaged = |member: &GraderRecord| match aggregator {
         Aggregator::WeightedAverage { weights } => weight_of(weights, member) > 0.0,
         _ => false,
     };
-    let counts = |member: &GraderRecord| member.required || !member.members.is_empty() || is_averaged(member);
-    let broken = members.iter().find(|member| is_broken_guard(member) && counts(member))?;
+    let broken = members.iter().find(|member| is_broken_guard(member) && (member.required || is_averaged(member)))?;
     let required = if broken.required { "required " } else { "" };
     let score = Score::fail(format!("{required}member `{}` failed", broken.name));
     Some(GraderResult { forced_fail: true, broken_guard: true, ..score.into() })

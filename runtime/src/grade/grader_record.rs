@@ -88,7 +88,7 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, threshold: f6
     record.state = GraderState::Error;
     record.weight = grader.weight;
     record.required = grader.required;
-    record.guard = grader.is_guard() || broken_guard;
+    record.guard = (grader.config.is_guard() || broken_guard) && grader.counts_entirely();
     record.min_score = grader.min_score;
     record.assertions = score.assertions;
     record.metrics = score.metrics;

@@ -149,9 +149,14 @@ impl GraderConfig {
 }
 
 impl Grader {
-    /// Whether the grader is a guard by its type: a `min_score` asks for partial credit, and with a weight of 0 the result is only shown.
+    /// Whether the grader is a guard by its type.
     pub fn is_guard(&self) -> bool {
-        self.config.is_guard() && self.min_score.is_none() && self.weight > 0.0
+        self.config.is_guard() && self.counts_entirely()
+    }
+
+    /// Whether it can be a guard: a `min_score` asks for partial credit, and with a weight of 0 the result is only shown.
+    pub fn counts_entirely(&self) -> bool {
+        self.min_score.is_none() && self.weight > 0.0
     }
 
     /// The grader and all graders in it, a composite before its members.

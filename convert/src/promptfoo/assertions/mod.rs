@@ -424,7 +424,8 @@ impl Names {
         }
         // Without a mark of its own, a guard or a member of a set would decide alone.
         let kind = entries[0].1.as_text().unwrap_or_default();
-        let would_decide = !required && (grader.is_set && !grader.has_own_threshold || GUARDS.contains(&kind));
+        let is_composite = kind == "composite" && !grader.has_own_threshold;
+        let would_decide = !required && (is_composite || GUARDS.contains(&kind));
         if is_required && (with_mark || grader.is_graded) || !required && self.of_members && grader.is_graded {
             entries.push(("min_score".to_owned(), Value::from(number(grader.mark))));
         } else if would_decide {
