@@ -91,6 +91,7 @@ pub mod tooling {
     #[cfg(feature = "probe")]
     pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest, probe_loaded_suite};
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
+    pub use crate::platform::process::git_variables::remove_git_variables;
     pub use crate::record::run_directory::run_id::run_id_or_new;
 }
 

@@ -5,13 +5,16 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
+use evalsuite::tooling::remove_git_variables;
 use evalsuite_schema::Value;
 
 use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
 
-/// The cargo that runs this program.
+/// The cargo that runs this program. In a git hook, programs that tests start must not work on the repository of the hook.
 pub(crate) fn cargo() -> Command {
-    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    remove_git_variables(&mut cargo);
+    cargo
 }
 
 /// Packages by their directories, as cargo describes them.

@@ -10,6 +10,7 @@ use std::{io, process};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
+use crate::platform::process::git_variables::{CEILING, ceiling_of};
 use crate::platform::process::{Detached, RunningGroup, TERMINATION_GRACE, end_groups, spawn};
 
 /// The environment variables of every command in a trial.
@@ -43,9 +44,8 @@ impl CommandEnvironment {
         directory: &Path,
         workspace: &Path,
     ) -> Self {
+        self.variables.extend(of_workspace(workspace));
         self.variables.extend([
-            ("EVALSUITE_WORKSPACE", workspace.into()),
-            ("AGENTV_WORKSPACE_PATH", workspace.into()),
             ("EVALSUITE_CASE_DIR", case_dir.into()),
             ("EVALSUITE_TRIAL_DIR", directory.into()),
             ("EVALSUITE_CASE_ID", case_id.into()),
@@ -58,6 +58,12 @@ impl CommandEnvironment {
         command.envs(environment::of_file());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
     }
+}
+
+/// The variables of commands that have a workspace.
+pub(crate) fn of_workspace(workspace: &Path) -> impl Iterator<Item = (&'static str, OsString)> {
+    let named = [("EVALSUITE_WORKSPACE", workspace.into()), ("AGENTV_WORKSPACE_PATH", workspace.into())];
+    named.into_iter().chain(ceiling_of(workspace).map(|ceiling| (CEILING, ceiling)))
 }
 
 /// A command that the system's shell interprets.

@@ -20,6 +20,8 @@ mod graders;
 mod graders_that_ask;
 #[cfg(unix)]
 mod hostile_agents;
+#[cfg(all(unix, feature = "cli-agents"))]
+mod inherited;
 mod judge_evidence;
 mod judges;
 mod life_of_a_trial;

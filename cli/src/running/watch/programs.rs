@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use std::{env, fs};
 
-use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
+use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription, remove_git_variables};
 use evalsuite_schema::Value;
 
 use super::suites::Touched;
@@ -210,6 +210,7 @@ impl Program {
         let mut command = Command::new(&self.executable);
         command.args(arguments).current_dir(&self.package_root).stdin(Stdio::null());
         command.env("CARGO_MANIFEST_DIR", &self.package_root).env(LIBRARY_PATH, &self.libraries);
+        remove_git_variables(&mut command);
         command
     }
 

@@ -5,6 +5,7 @@
 
 pub(crate) mod cargo_parent;
 pub(crate) mod echo;
+pub(crate) mod git_variables;
 mod group;
 #[cfg(windows)]
 mod job;
@@ -24,6 +25,7 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use self::echo::Echo;
+use self::git_variables::remove_git_variables;
 use crate::platform::redaction::all_secrets;
 
 pub(crate) use self::group::{RunningGroup, end_groups};
@@ -125,7 +127,7 @@ pub(crate) fn run_watched(
     Ok(Finished { status, timed_out, stdout: take(stdout, is_cut), stderr: take(stderr, is_cut) })
 }
 
-/// Starts a program as the leader of a new process group. Every program of a trial starts here.
+/// Starts a program as the leader of a new process group. Every program of a trial starts here, without the variables of a git hook.
 pub(crate) fn spawn(command: &mut Command, echo: Echo, detached: Detached) -> io::Result<(Child, RunningGroup)> {
     #[cfg(unix)]
     let watched = watchdog::Watched::new(command, detached);
@@ -139,6 +141,7 @@ pub(crate) fn spawn(command: &mut Command, echo: Echo, detached: Detached) -> io
 
 fn spawn_unwatched(command: &mut Command, echo: Echo) -> io::Result<(Child, RunningGroup)> {
     own_group(command);
+    remove_git_variables(command);
     echo.show(command);
     RunningGroup::of(command.spawn()?)
 }

@@ -8,7 +8,7 @@ use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Case, Content, Input, Message, Object, Part};
 use serde::{Deserialize, Serialize};
 
-use crate::model::command::CommandEnvironment;
+use crate::model::command::{CommandEnvironment, of_workspace};
 use crate::model::messages::{content_text, prompt};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::process::echo::Echo;
@@ -92,12 +92,9 @@ impl HookFacts {
 
     pub(crate) fn environment(&self, echo: Echo) -> CommandEnvironment {
         let path = |path: &Path| OsString::from(path);
-        let mut variables = vec![
-            ("EVALSUITE_WORKSPACE", path(&self.workspace)),
-            ("AGENTV_WORKSPACE_PATH", path(&self.workspace)),
-            ("EVALSUITE_SUITE_DIR", path(&self.suite_dir)),
-            ("EVALSUITE_RUN_ID", self.run_id.as_str().into()),
-        ];
+        let mut variables =
+            vec![("EVALSUITE_SUITE_DIR", path(&self.suite_dir)), ("EVALSUITE_RUN_ID", self.run_id.as_str().into())];
+        variables.extend(of_workspace(&self.workspace));
         if let Some(case) = &self.case {
             variables.push(("EVALSUITE_CASE_DIR", path(&case.dir)));
             variables.push(("EVALSUITE_CASE_ID", self.test_id.as_str().into()));
