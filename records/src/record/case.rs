@@ -77,6 +77,10 @@ pub struct CaseRecord {
     /// `planned`. They count only in `baseline`; their cost counts in budgets and in summaries of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confirming: Vec<TrialSummary>,
+    /// Attempts at trials that ended in an infrastructure error and were followed by another attempt. They count in nothing but cost and
+    /// tokens: in budgets, and in summaries of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retried: Vec<TrialSummary>,
     /// Whether trials end as soon as they decide the case. Then later trials depend on earlier ones, and only the first
     /// is an unbiased sample.
     #[serde(default)]
@@ -198,9 +202,9 @@ impl CaseRecord {
         (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / count)
     }
 
-    /// The trials that ran but count only with their cost.
+    /// The trials and attempts that ran but count only with their cost.
     pub fn uncounted_trials(&self) -> impl Iterator<Item = &TrialSummary> {
-        self.surplus.iter().chain(&self.confirming)
+        self.surplus.iter().chain(&self.confirming).chain(&self.retried)
     }
 
     /// Whether the test of the case fails: it ended in an error, or failed although the baseline of its suite does not

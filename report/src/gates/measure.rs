@@ -23,7 +23,12 @@ impl Measured {
 
     /// Measures cases that were not skipped.
     pub(super) fn of(measure: Measure, cases: &[&CaseData]) -> Self {
-        let trials = || cases.iter().flat_map(|case| case.record.trials.iter().chain(case.record.uncounted_trials()));
+        let trials = || {
+            cases
+                .iter()
+                .map(|case| &case.record)
+                .flat_map(|record| record.trials.iter().chain(&record.surplus).chain(&record.confirming))
+        };
         match measure {
             Measure::PassRate | Measure::LowerPassRate => {
                 let passed = cases.iter().filter(|case| case.record.outcome == Status::Passed).count();
@@ -42,7 +47,9 @@ impl Measured {
                 Self::new((!means.is_empty()).then(|| mean(&means)), unknown, cases.len())
             }
             Measure::Cost => {
-                let costs: Vec<f64> = trials().filter_map(cost).collect();
+                // An attempt that was repeated often ends before its cost is known, and its trial is known all the same.
+                let retried = cases.iter().flat_map(|case| &case.record.retried);
+                let costs: Vec<f64> = trials().chain(retried).filter_map(cost).collect();
                 let known = trials().filter(|trial| trial.cost_usd.is_some()).count();
                 Self::new((known > 0).then(|| costs.iter().sum()), trials().count() - known, trials().count())
             }

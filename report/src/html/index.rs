@@ -191,8 +191,8 @@ fn case_row(record: &CaseRecord, trials: &[&TrialRecord], names: &mut Names) -> 
         "metadata": first.map(|trial| trial.metadata.clone()).unwrap_or_default(),
         "runnerAttempt": record.runner_attempt,
         // Trials that do not count: those that ran at the same time as the one that ended the case; of those that repeated it, how many
-        // passed, and all; and what they cost in US dollars.
-        "uncounted": (surplus + confirming > 0).then(|| json!({
+        // passed, and all; and what they and repeated attempts cost in US dollars.
+        "uncounted": record.uncounted_trials().next().is_some().then(|| json!({
             "surplus": surplus,
             "confirming": [passed, confirming],
             "cost": cost(|trial| trial.cost_usd),

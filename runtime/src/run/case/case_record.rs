@@ -77,18 +77,20 @@ pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut record: Case
     let record = plan.redactor.redacted(record)?;
     dependencies::mark_unreported(plan)?;
     write_json(&plan.directory.join("case.json"), &record, &Redactor::default())?;
-    let all = trials.counted.iter().chain(&trials.surplus).chain(&trials.confirming);
+    let CaseTrials { counted, surplus, confirming, retried, .. } = &trials;
+    let all = counted.iter().chain(surplus).chain(confirming).chain(retried);
     plan.report_case_end(&record, counted_trials::cost(all));
     Ok(plan.report(record, trials.counted))
 }
 
 /// Adds the trials and how many of them ended how.
-fn add_trials(record: &mut CaseRecord, CaseTrials { counted, surplus, confirming, .. }: &CaseTrials) {
+fn add_trials(record: &mut CaseRecord, CaseTrials { counted, surplus, confirming, retried, .. }: &CaseTrials) {
     let path = |trial: &TrialRecord| format!("{}/{TRIAL_RECORD}", trial_directory_name(trial.trial, trial.attempt));
     let summaries = |trials: &[TrialRecord]| trials.iter().map(|trial| TrialSummary::new(trial, path(trial))).collect();
     record.trials = summaries(counted);
     record.surplus = summaries(surplus);
     record.confirming = summaries(confirming);
+    record.retried = summaries(retried);
     let count = |outcome| counted.iter().map(|trial| u32::from(trial.outcome == outcome)).sum();
     record.passed = count(Status::Passed);
     record.completed = record.passed + count(Status::Failed);

@@ -138,10 +138,11 @@ fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(P
         if !is_same || record.conditions.as_ref() != Some(conditions) {
             continue;
         }
-        let mut trials = record.trials.iter().chain(&record.surplus).map(|trial| case.directory.join(&trial.path));
-        match trials.find_map(|file| {
+        let missing = record.trials.iter().chain(record.uncounted_trials()).find_map(|trial| {
+            let file = case.directory.join(&trial.path);
             read_json::<TrialRecord>(&file).map(|found| found.is_none()).unwrap_or(true).then_some(file)
-        }) {
+        });
+        match missing {
             None => return Ok(Some((case.directory, record))),
             Some(file) => notice::say(&format!("{test} is not taken over: {} is missing or damaged", file.display())),
         }

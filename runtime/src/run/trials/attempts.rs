@@ -9,13 +9,13 @@ use evalsuite_records::record::{ReasonCode, Stage, Status, TrialRecord};
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// Makes attempts, numbered from 0, until one has a result other than an infrastructure error, `retries` are used up, or the next
-/// one does not start. Returns the record of the last one.
+/// one does not start. Returns the record of the last one, and those of the attempts before it.
 pub(crate) fn run_attempts(
     retries: u32,
     mut pause: impl FnMut(Duration),
     mut attempt: impl FnMut(u32) -> io::Result<Option<TrialRecord>>,
-) -> io::Result<TrialRecord> {
-    let mut last = None;
+) -> io::Result<(TrialRecord, Vec<TrialRecord>)> {
+    let mut records: Vec<TrialRecord> = Vec::new();
     for number in 0..=retries {
         if number > 0 {
             // 1, 2, 4 … 30 seconds, without jitter.
@@ -24,12 +24,13 @@ pub(crate) fn run_attempts(
         }
         let Some(record) = attempt(number)? else { break };
         let again = is_worth_repeating(&record);
-        last = Some(record);
+        records.push(record);
         if !again {
             break;
         }
     }
-    last.ok_or_else(|| io::Error::other("no attempt was made"))
+    let last = records.pop().ok_or_else(|| io::Error::other("no attempt was made"))?;
+    Ok((last, records))
 }
 
 /// Infrastructure errors may be temporary. Errors in the setup are the same in every attempt.
@@ -71,7 +72,9 @@ mod tests {
 
     fn pauses(retries: u32, mut attempt: impl FnMut(u32) -> Option<TrialRecord>) -> (Vec<u64>, TrialRecord) {
         let mut pauses = Vec::new();
-        let record = run_attempts(retries, |pause| pauses.push(pause.as_secs()), |number| Ok(attempt(number))).unwrap();
+        let (record, before) =
+            run_attempts(retries, |pause| pauses.push(pause.as_secs()), |number| Ok(attempt(number))).unwrap();
+        assert!(before.iter().all(|record| record.outcome == Status::Error), "only errors are repeated");
         (pauses, record)
     }
 

@@ -39,7 +39,9 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
     let stop = StopRule { standard, planned: allowed, run_all: false, ends_with_error: true, cost_limit_usd };
     let running = RunningTrials::new(plan, setup, stop, plan.planned);
     running.work()?;
-    trials.confirming = running.into_case_trials().counted;
+    let mut repeated = running.into_case_trials();
+    trials.confirming = repeated.counted;
+    trials.retried.append(&mut repeated.retried);
     let count = u32::try_from(trials.confirming.len()).unwrap_or(u32::MAX);
     let all_failed = trials.confirming.iter().all(|trial| trial.outcome == Status::Failed);
     add_repeated_case(&locks, &plan.suite.key(), count, count == most && all_failed)

@@ -16,6 +16,8 @@ pub(crate) struct CaseTrials {
     pub(crate) surplus: Vec<TrialRecord>,
     /// Trials that repeat the case because it differs from its baseline. They count in nothing but cost, and in what the baseline says.
     pub(crate) confirming: Vec<TrialRecord>,
+    /// Attempts that were followed by another one. They count in nothing but cost.
+    pub(crate) retried: Vec<TrialRecord>,
     pub(crate) end: TrialsEnd,
 }
 
@@ -66,8 +68,8 @@ pub(crate) struct StopRule {
 #[derive(Debug)]
 pub(crate) struct EndedTrial {
     pub(crate) record: TrialRecord,
-    /// Cost of the agent in all attempts.
-    pub(crate) cost_usd: f64,
+    /// The attempts before it.
+    pub(crate) retried: Vec<TrialRecord>,
 }
 
 /// The trials of a case that have ended. They count in the order of their indices.
@@ -75,7 +77,9 @@ pub(crate) struct EndedTrial {
 pub(crate) struct CountedTrials {
     stop: StopRule,
     counted: Vec<TrialRecord>,
+    /// Cost of the agent in all attempts at these.
     cost_usd: f64,
+    retried: Vec<TrialRecord>,
     /// Trials that have ended, or could not start, and do not count yet.
     waiting: BTreeMap<u32, Result<EndedTrial, Reason>>,
     end: Option<TrialsEnd>,
@@ -83,7 +87,7 @@ pub(crate) struct CountedTrials {
 
 impl CountedTrials {
     pub(crate) fn new(stop: StopRule) -> Self {
-        Self { stop, counted: Vec::new(), cost_usd: 0.0, waiting: BTreeMap::new(), end: None }
+        Self { stop, counted: Vec::new(), cost_usd: 0.0, retried: Vec::new(), waiting: BTreeMap::new(), end: None }
     }
 
     /// Index of the next trial that counts.
@@ -120,11 +124,12 @@ impl CountedTrials {
         self.end = Some(if is_settled { TrialsEnd::CostLimit } else { TrialsEnd::Prevented(reason) });
     }
 
-    fn count(&mut self, EndedTrial { record, cost_usd }: EndedTrial) {
+    fn count(&mut self, EndedTrial { record, mut retried }: EndedTrial) {
         let StopRule { standard, planned, run_all, ends_with_error, cost_limit_usd } = self.stop;
         let is_end = record.outcome == Status::Skipped || ends_with_error && record.outcome == Status::Error;
-        self.cost_usd += cost_usd;
+        self.cost_usd += retried.iter().chain([&record]).filter_map(|attempt| attempt.cost_usd).sum::<f64>();
         self.counted.push(record);
+        self.retried.append(&mut retried);
         let is_last = self.next() >= planned;
         if planned > 1 && cost_limit_usd.is_some_and(|limit| self.cost_usd >= limit) {
             self.end = Some(TrialsEnd::CostLimit);
@@ -139,14 +144,20 @@ impl CountedTrials {
         self.counted.iter().chain(waiting.map(|trial| &trial.record))
     }
 
+    /// The attempts at these that were followed by another one.
+    pub(crate) fn retried(&self) -> impl Iterator<Item = &TrialRecord> {
+        let waiting = self.waiting.values().filter_map(|trial| trial.as_ref().ok());
+        self.retried.iter().chain(waiting.flat_map(|trial| &trial.retried))
+    }
+
     pub(crate) fn into_case_trials(self) -> CaseTrials {
-        let surplus = self.waiting.into_values().filter_map(|trial| Some(trial.ok()?.record));
-        CaseTrials {
-            counted: self.counted,
-            surplus: surplus.collect(),
-            confirming: Vec::new(),
-            end: self.end.unwrap_or(TrialsEnd::Decided),
+        let Self { counted, mut retried, waiting, .. } = self;
+        let mut surplus = Vec::new();
+        for mut trial in waiting.into_values().flatten() {
+            surplus.push(trial.record);
+            retried.append(&mut trial.retried);
         }
+        CaseTrials { counted, surplus, confirming: Vec::new(), retried, end: self.end.unwrap_or(TrialsEnd::Decided) }
     }
 }
 
@@ -162,8 +173,8 @@ mod tests {
 
     fn trial(index: u32, outcome: Status) -> Result<EndedTrial, Reason> {
         let mut record = TrialRecord::new();
-        (record.trial, record.outcome) = (index, outcome);
-        Ok(EndedTrial { record, cost_usd: 0.25 })
+        (record.trial, record.outcome, record.cost_usd) = (index, outcome, Some(0.25));
+        Ok(EndedTrial { record, retried: Vec::new() })
     }
 
     fn spent() -> Reason {

@@ -124,8 +124,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
     fn run(&self, Start { index, base, slot }: Start) -> io::Result<()> {
         let plan = self.plan;
         let mut first_slot = Some(slot);
-        let mut cost_usd = 0.0;
-        let record = run_attempts(
+        let (record, retried) = run_attempts(
             plan.settings.retries,
             |pause| self.pause(with_jitter(pause)),
             |attempt| {
@@ -139,11 +138,10 @@ impl<'a, 's> RunningTrials<'a, 's> {
                 plan.report_progress(|| ProgressStep::TrialStarted { trial: self.first + index, attempt });
                 let record = run_trial(plan, &base, self.first + index, attempt)?;
                 self.add_to_ledger(index, &record)?;
-                cost_usd += record.cost_usd.unwrap_or(0.0);
                 Ok(Some(record))
             },
         )?;
-        self.end(index, EndedTrial { record, cost_usd })
+        self.end(index, EndedTrial { record, retried })
     }
 
     /// Whether a limit prevents another attempt at a trial. Trials after this one would not have run yet.
@@ -157,7 +155,8 @@ impl<'a, 's> RunningTrials<'a, 's> {
         let (outcome, score) = (trial.record.outcome, trial.record.score);
         let mut progress = self.progress();
         progress.trials.add(index, Ok(trial));
-        let (points, cost_usd) = (results(progress.trials.ended()), cost(progress.trials.ended()));
+        let points = results(progress.trials.ended());
+        let cost_usd = cost(progress.trials.ended().chain(progress.trials.retried()));
         self.count(&mut progress)?;
         drop(progress);
         self.plan.report_progress(|| ProgressStep::TrialFinished {
