@@ -73,7 +73,7 @@ pub use path_ref::PathRef;
 pub use probe::{EmptyProbe, ProbeSettings};
 pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
 pub use suite::{Suite, SuiteJson, SuiteKind};
-pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
+pub use targets_file::{CliTarget, HealthCheck, OutputForm, Probe, Provider, TargetEntry, TargetsFile};
 pub use usage::Usage;
 pub use workspace::{
     Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace, WorkspaceCopy,

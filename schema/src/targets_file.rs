@@ -1,6 +1,6 @@
 //! The targets file: agents and judges that are commands.
 
-use evalsuite_derive::{Keys, skip_empty};
+use evalsuite_derive::{Keys, Words, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use crate::{Location, PathRef};
@@ -81,6 +81,10 @@ pub struct CliTarget {
     /// Added to the environment of the command.
     #[key(Map(&AnyText), "{LOG: debug}", by_hand)]
     pub env: Vec<(String, String)>,
+    /// What the output file of the command is: the answer itself (`text`), or a JSON object with the answer, tokens and cost (`json`).
+    /// By default, a JSON object, or what is meant as one, has to be such a reply, and anything else is the answer.
+    #[key(Choice(OutputForm::WORDS), "text", default = "as the file shows")]
+    pub output: Option<OutputForm>,
     /// Whether prompt and output files are kept.
     #[key(Boolean, "true", old("keep_output_files"), default = "`false`")]
     pub keep_temp_files: bool,
@@ -91,6 +95,16 @@ pub struct CliTarget {
     #[key(Boolean, "false", default = "`false`", codes(NoEffect, TargetNotRunnable))]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub provider_batching: bool,
+}
+
+/// What the output file of a command is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputForm {
+    /// The answer itself, also if it is JSON.
+    Text,
+    /// A JSON object with the answer, and more.
+    Json,
 }
 
 /// How the health of a target is checked: by a URL that answers with a status from 200 to 299, or by a command that exits with 0.

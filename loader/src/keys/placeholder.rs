@@ -43,7 +43,10 @@ pub static OF_COMMANDS: &[Placeholder] = &[
     placeholder("EVAL_ID", "id of the case"),
     placeholder("ATTEMPT", "index of the trial, from 0"),
     placeholder("FILES", "the input files, each as `files_format` says"),
-    placeholder("OUTPUT_FILE", "path of the file for the answer; without it, the answer is what the command prints"),
+    placeholder(
+        "OUTPUT_FILE",
+        "path of the file to which the command has to write its answer; what it prints is only logged",
+    ),
 ];
 
 /// `{{ name }}` in a prompt of a judge.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::agents::command::command_call::{CommandCall, CommandFailure};
+use crate::agents::command::output_form::Writer;
 use crate::judge::judge_call::AskingGrader;
 use crate::model::command::CommandEnvironment;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
@@ -57,13 +58,14 @@ impl CommandJudge {
             cwd: &self.workspace,
             environment: &self.environment,
             limit: request.limit(),
+            writer: Writer::Judge,
             keep: true,
             redactor: &self.redactor,
         });
-        let outcome =
-            answered.result.map_err(|(CommandFailure::Failed(message) | CommandFailure::TimedOut(message))| {
-                JudgeError::new(self.redactor.apply(&message).into_owned())
-            })?;
+        answered.result.map_err(|(CommandFailure::Failed(message) | CommandFailure::TimedOut(message))| {
+            JudgeError::new(self.redactor.apply(&message).into_owned())
+        })?;
+        let outcome = answered.reported;
         let said = outcome.messages.as_deref().map(answer).or(outcome.text).unwrap_or_default();
         // The reply is recorded, so it must not hold the secrets that the command was given.
         Ok(JudgeReply {

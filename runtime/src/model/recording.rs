@@ -79,14 +79,13 @@ impl Recording {
         }
     }
 
-    /// Tokens, as far as they are known before the agent has ended.
-    pub(crate) fn known_usage(&self) -> Option<Usage> {
-        self.outcome.usage.or(self.captured.usage)
-    }
-
-    /// Cost in US dollars, as far as it is known before the agent has ended.
-    pub(crate) fn known_cost(&self) -> Option<f64> {
-        self.outcome.cost_usd.filter(|cost| is_amount(*cost)).or(self.captured.cost_usd)
+    /// Adds what an agent returned or wrote in a call that ends in an error.
+    pub(crate) fn keep(&mut self, returned: Outcome) {
+        let mut outcome = returned.or_reported(std::mem::take(&mut self.outcome));
+        if let Some(messages) = outcome.messages.take() {
+            self.messages = messages;
+        }
+        self.outcome = outcome;
     }
 }
 
@@ -99,10 +98,9 @@ mod tests {
         let mut recording = Recording::default();
         recording.cost_usd(0.5);
         recording.cost_usd(0.25);
-        assert_eq!(recording.known_cost(), Some(0.75));
+        assert_eq!(recording.outcome.cost_usd, Some(0.75));
         recording.cost_usd(-1.0);
         recording.cost_usd(2.0);
-        assert_eq!(recording.known_cost(), None);
         assert!(Outcome::new().or_reported(recording.outcome).defect().is_some());
     }
 

@@ -12,6 +12,7 @@ pub(crate) mod excerpt;
 pub(crate) mod files;
 pub(crate) mod isolated_call;
 pub(crate) mod jitter;
+pub(crate) mod json_place;
 pub(crate) mod map_on_threads;
 pub(crate) mod notice;
 pub(crate) mod permissions;

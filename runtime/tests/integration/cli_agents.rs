@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use evalsuite::record::{ReasonCode, Stage};
-use evalsuite::{CaseReport, CliAgents, Evals, Report, Status, Trial, Usage};
+use evalsuite::{CaseReport, CliAgents, Evals, Report, RunOptions, Status, Trial, Usage};
 use evalsuite_schema::json::{Value, json};
 
-use crate::common::{case_json, contains, grader, only, run, suite};
+use crate::common::{case_json, contains, grader, only, run, run_with, suite};
 
 /// A package with a targets file, and a suite of these cases.
 fn package(targets: &str, cases: &[Value]) -> (Evals, tempfile::TempDir) {
@@ -328,4 +328,139 @@ fn a_command_may_judge_but_not_itself() {
         assert_eq!(code, ReasonCode::GraderError);
         assert!(message.contains(part), "{message}");
     }
+}
+
+#[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
+fn a_reply_that_cannot_be_read_is_an_error_that_shows_the_place() {
+    let case = || case_json("a", json!([contains("x")]), json!({}));
+    let write = |text: &str| format!("printf '%s' '{text}' > {{OUTPUT_FILE}}");
+    let (report, _directory) = run_one(
+        &target(&write(r#"{"text": "x", "token_usage": {"input": 5, "output": 2}, "cost_usd": NaN}"#), ""),
+        case(),
+    );
+    let case_report = only(&report);
+    let (stage, code, message) = reason(case_report);
+    assert_eq!((stage, code), (Stage::Agent, ReasonCode::AgentError));
+    for part in [
+        "the output file cannot be used: line 1, column 69: expected value\n  | ",
+        "\"cost_usd\": NaN}\n",
+        "^\nexpected a JSON object with",
+    ] {
+        assert!(message.contains(part), "{message}");
+    }
+    let trial = &case_report.trials()[0];
+    assert_eq!((trial.answer.as_deref(), trial.usage), (Some("x"), Some(Usage::new(5, 2))), "what can be read is kept");
+    let agent = case_report.directory().join("trial-000/agent");
+    assert!(read(&agent.join("output")).starts_with("{\"text\": \"x\""), "the file is kept");
+
+    let answer = r#"{"x": 1}"#;
+    let (report, _directory) = run_one(&target(&write(answer), ""), case());
+    let (_, _, message) = reason(only(&report));
+    assert!(message.contains("no key of a reply, only `x`") && message.contains("write `output: text`"), "{message}");
+    let (report, _directory) = run_one(&target(&write(answer), "    output: text\n"), case());
+    assert_eq!(only(&report).status(), Status::Passed, "{}", only(&report));
+    assert_eq!(only(&report).trials()[0].answer.as_deref(), Some(answer));
+    let (report, _directory) = run_one(&target(&write("x"), "    output: json\n"), case());
+    assert!(reason(only(&report)).2.contains("this is not a JSON object"), "{}", only(&report));
+}
+
+/// What a command writes before it fails, and the end of the command.
+const REPORT: &str =
+    r#"{"text": "so far", "token_usage": {"input": 5, "output": 2}, "cost_usd": 0.25, "state": {"saved": true}}"#;
+
+#[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
+fn what_a_command_wrote_before_it_failed_is_kept() {
+    let case = || case_json("a", json!([contains("x")]), json!({}));
+    let limit = "    timeout_seconds: 0.5\n";
+    for (end, more, code) in [("exit 1", "", ReasonCode::AgentError), ("sleep 60", limit, ReasonCode::Timeout)] {
+        let (report, _directory) = run_one(&target(&format!("echo '{REPORT}' > {{OUTPUT_FILE}}; {end}"), more), case());
+        let case_report = only(&report);
+        assert_eq!(reason(case_report).1, code);
+        let trial = &case_report.trials()[0];
+        assert_eq!(
+            (trial.answer.as_deref(), trial.usage, trial.cost_usd),
+            (Some("so far"), Some(Usage::new(5, 2)), Some(0.25))
+        );
+        assert_eq!((trial.state.get("saved"), &*trial.notes), (Some(&json!(true)), &[][..]));
+
+        let cut = format!("printf '%s' '{}' > {{OUTPUT_FILE}}; {end}", r#"{"cost_usd": 0.25, "text": "do"#);
+        let (report, _directory) = run_one(&target(&cut, more), case());
+        let trial = &only(&report).trials()[0];
+        assert_eq!((trial.answer.as_deref(), trial.cost_usd), (Some(r#"{"cost_usd": 0.25, "text": "do"#), Some(0.25)));
+        let [note] = trial.notes.as_slice() else { panic!("{:?}", trial.notes) };
+        assert!(note.code == "output_unreadable" && note.message.contains("line 1, column"), "{note:?}");
+
+        let trajectory = json!({
+            "schema_version": "ATIF-v1.8", "session_id": "s", "agent": {"name": "a", "version": "1", "model_name": "m-1"},
+            "steps": [
+                {"step_id": 1, "source": "user", "message": "say hello"},
+                {"step_id": 2, "source": "agent", "message": "on it", "metrics": {"prompt_tokens": 5, "completion_tokens": 2, "cost_usd": 0.5},
+                 "tool_calls": [{"tool_call_id": "1", "function_name": "read", "arguments": {}}]},
+            ],
+        });
+        let command = |pipe: &str| format!("echo '{trajectory}' {pipe} > \"$EVALSUITE_TRAJECTORY_PATH\"; {end}");
+        let (report, _directory) = run_one(&target(&command(""), more), case());
+        let case_report = only(&report);
+        let trial = &case_report.trials()[0];
+        assert_eq!(
+            (trial.usage, trial.cost_usd, trial.model.as_deref()),
+            (Some(Usage::new(5, 2)), Some(0.5), Some("m-1"))
+        );
+        let written = read(&case_report.directory().join("trial-000/trajectory.json"));
+        assert!(
+            written.contains("\"function_name\": \"read\"") || written.contains("\"function_name\":\"read\""),
+            "{written}"
+        );
+        let (report, _directory) = run_one(&target(&command("| cut -c -40"), more), case());
+        let trial = &only(&report).trials()[0];
+        assert!(
+            trial.notes.iter().any(|note| note.message.starts_with("the trajectory cannot be used: ")),
+            "{:?}",
+            trial.notes
+        );
+    }
+}
+
+#[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
+fn attempts_that_failed_are_in_the_spending_of_the_run() {
+    let command = format!(
+        "echo '{REPORT}' > {{OUTPUT_FILE}}; test -e $EVALSUITE_SUITE_DIR/again || {{ touch $EVALSUITE_SUITE_DIR/again; exit 1; }}"
+    );
+    let (evals, directory) = package(&target(&command, ""), &[case_json("a", json!([contains("so far")]), json!({}))]);
+    let report = run_with(&evals, &directory.path().join("out"), RunOptions::new().with_retries(1));
+    let case = only(&report);
+    assert_eq!(case.status(), Status::Passed, "{case}");
+    assert_eq!((case.trials()[0].attempt, case.trials()[0].cost_usd), (1, Some(0.25)));
+    let [retried] = case.record().retried.as_slice() else { panic!("{:?}", case.record().retried) };
+    assert_eq!((retried.outcome, retried.cost_usd, retried.usage), (Status::Error, Some(0.25), Some(Usage::new(5, 2))));
+    assert!(case.directory().join(&retried.path).is_file());
+    let run = case.directory().ancestors().find(|directory| directory.join("spend.jsonl").is_file()).unwrap();
+    let spent: Vec<f64> = read(&run.join("spend.jsonl"))
+        .lines()
+        .map(|line| evalsuite_schema::json::from_str::<Value>(line).unwrap()["cost_usd"].as_f64().unwrap())
+        .collect();
+    assert_eq!(spent, [0.25, 0.25]);
+    let target = &report.summary().targets[0];
+    assert_eq!((target.cost_usd, target.usage), (Some(0.5), Some(Usage::new(10, 4))));
+}
+
+#[test]
+#[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
+fn a_conversation_has_what_its_last_turn_reported() {
+    let turn = json!({"input": {"role": "user", "content": {"text": "hi"}}, "expected_output": [], "graders": []});
+    let conversation = json!({"turns": [turn, turn], "aggregation": "mean", "on_turn_failure": "stop"});
+    let again = "test -e again && exit 1; touch again";
+    let (report, _directory) = run_one(
+        &target(&format!("echo '{REPORT}' > {{OUTPUT_FILE}}; {again}"), ""),
+        case_json("a", json!([contains("x")]), json!({"conversation": conversation})),
+    );
+    let case = only(&report);
+    assert_eq!(reason(case).1, ReasonCode::AgentError);
+    let trial = &case.trials()[0];
+    assert_eq!((trial.usage, trial.cost_usd), (Some(Usage::new(10, 4)), Some(0.5)), "of both turns");
+    let written = read(&case.directory().join("trial-000/trajectory.json"));
+    assert!(written.contains("so far"), "{written}");
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use evalsuite::record::{ReasonCode, Stage, TrialRecord};
-use evalsuite::{AgentError, Evals, Status, Trial, Usage};
+use evalsuite::{AgentError, Content, Evals, Message, Outcome, Part, PathRef, Role, Status, Trial, Usage};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, only, run, suite};
@@ -127,6 +127,26 @@ fn a_trial_whose_agent_runs_out_of_time_has_what_was_reported_until_then() {
     assert_eq!((record.usage, record.answer.as_deref(), record.score), (Some(Usage::new(5, 2)), None, None));
     let workspace = record.workspace.expect("it had a workspace");
     assert_eq!((workspace.created, workspace.patch.as_deref()), (vec!["note.txt".to_owned()], Some("diff.patch")));
+}
+
+#[test]
+fn a_trial_whose_agent_returns_what_cannot_be_used_has_the_rest() {
+    async fn costs_nothing_known(_: &mut Trial<'_>) -> anyhow::Result<Outcome> {
+        Ok(Outcome::from("hello").with_usage(Usage::new(5, 2)).with_state("saved", true).with_cost_usd(f64::NAN))
+    }
+    async fn names_a_file_outside(_: &mut Trial<'_>) -> anyhow::Result<Outcome> {
+        let mut message = Message::text(Role::Assistant, "hello");
+        message.content = Some(Content::Parts(vec![Part::File(PathRef::new("../../../../outside"))]));
+        (message.usage, message.cost_usd) = (Some(Usage::new(5, 2)), Some(0.25));
+        Ok(Outcome::new().with_messages(vec![message]).with_state("saved", true))
+    }
+    let nan = record(json!({}), |evals| evals.with_agent(costs_nothing_known));
+    let outside = record(json!({}), |evals| evals.with_agent(names_a_file_outside));
+    assert_eq!((nan.answer.as_deref(), nan.cost_usd, outside.cost_usd), (Some("hello"), None, Some(0.25)));
+    for record in [nan, outside] {
+        assert_eq!(reason(&record), (Status::Error, Stage::Agent, ReasonCode::AgentError));
+        assert_eq!((record.usage, record.state.get("saved")), (Some(Usage::new(5, 2)), Some(&json!(true))));
+    }
 }
 
 #[test]

@@ -107,6 +107,7 @@ mod tests {
             files_format: "{path}".into(),
             healthcheck: None,
             env: Vec::new(),
+            output: None,
             keep_temp_files: false,
             verbose: false,
             provider_batching: false,

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use evalsuite_records::record::Note;
 
-use crate::agents::command::output_file;
+use crate::agents::command::output_file::{self, Reading};
+use crate::agents::command::output_form::Writer;
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::command::{CommandEnvironment, shell};
 use crate::model::messages::answer;
@@ -31,8 +32,8 @@ pub(crate) const OUTPUT: &str = "output";
 const TRAJECTORY: &str = "trajectory.json";
 
 /// What helps where a command cannot have written its output.
-const UNUSED_OUTPUT: &str =
-    "\nhelp: the command has to write its answer to `{OUTPUT_FILE}`, but does not use this placeholder";
+const UNUSED_OUTPUT: &str = "\nhelp: the command has to write its answer to `{OUTPUT_FILE}`, but does not use this placeholder; what it \
+                             prints is only logged, so add `> {OUTPUT_FILE}` if it prints the answer";
 
 /// A call of a command: the prompt, and where it runs.
 pub(crate) struct CommandCall<'a> {
@@ -47,6 +48,8 @@ pub(crate) struct CommandCall<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) environment: &'a CommandEnvironment,
     pub(crate) limit: Duration,
+    /// Who answers.
+    pub(crate) writer: Writer,
     /// Keeps the prompt and the output file of a call that succeeds.
     pub(crate) keep: bool,
     pub(crate) redactor: &'a Redactor,
@@ -55,7 +58,9 @@ pub(crate) struct CommandCall<'a> {
 /// The result of a call.
 #[derive(Debug)]
 pub(crate) struct CommandAnswer {
-    pub(crate) result: Result<Outcome, CommandFailure>,
+    pub(crate) result: Result<(), CommandFailure>,
+    /// What it reported; of a call that failed, what can be read of that.
+    pub(crate) reported: Outcome,
     pub(crate) notes: Vec<Note>,
     /// The command line, if it is logged.
     pub(crate) log: Option<String>,
@@ -72,18 +77,18 @@ impl ResolvedCommand<'_> {
     /// Runs the command once.
     pub(crate) fn call(&self, ask: &CommandCall<'_>) -> CommandAnswer {
         let line = self.command.fill(ask, &self.target.files_format);
-        let mut notes = Vec::new();
-        let result = self.run(&line, ask, &mut notes);
-        let failed = result.is_err();
+        let mut answer = CommandAnswer { result: Ok(()), reported: Outcome::new(), notes: Vec::new(), log: None };
+        answer.result = self.run(&line, ask, &mut answer);
+        let failed = answer.result.is_err();
         let keep = failed || ask.keep || self.target.keep_temp_files;
         if let Err(error) = clean_up(ask.directory, keep, failed, ask.redactor) {
-            notes.push(Note::new("output_not_kept", format!("{}: {error}", ask.directory.path().display())));
+            answer.note("output_not_kept", format!("{}: {error}", ask.directory.path().display()));
         }
-        let log = self.target.verbose.then(|| format!("$ {line}"));
-        CommandAnswer { result, notes, log }
+        answer.log = self.target.verbose.then(|| format!("$ {line}"));
+        answer
     }
 
-    fn run(&self, line: &str, ask: &CommandCall<'_>, notes: &mut Vec<Note>) -> Result<Outcome, CommandFailure> {
+    fn run(&self, line: &str, ask: &CommandCall<'_>, answer: &mut CommandAnswer) -> Result<(), CommandFailure> {
         let failed = CommandFailure::Failed;
         let directory = ask.directory.path();
         ask.directory.write(PROMPT, ask.prompt.as_bytes()).map_err(|error| {
@@ -102,31 +107,47 @@ impl ResolvedCommand<'_> {
         let finished = process::run(command, Vec::new(), ask.limit, ask.environment.echo)
             .map_err(|error| failed(self.not_started(&error)))?;
         for (name, stream) in [("stdout.txt", &finished.stdout), ("stderr.txt", &finished.stderr)] {
-            write_stream(ask, name, stream, notes);
+            write_stream(ask, name, stream, &mut answer.notes);
         }
-        if finished.timed_out {
+        let failure = if finished.timed_out {
             let fact = format!("the command did not end within {} s", ask.limit.as_secs_f64());
-            return Err(CommandFailure::TimedOut(with_stderr(&fact, &finished)));
+            Some(CommandFailure::TimedOut(with_stderr(&fact, &finished)))
+        } else if !finished.status.success() {
+            Some(failed(with_stderr(&format!("the command failed: {}", finished.status), &finished)))
+        } else {
+            None
+        };
+        let problems = [self.read_output(ask, failure.is_some(), answer), read_trajectory(ask, answer)];
+        let mut problems = problems.into_iter().flatten();
+        match failure {
+            Some(failure) => {
+                problems.for_each(|problem| answer.note("output_unreadable", problem));
+                Err(failure)
+            }
+            None => problems.next().map_or(Ok(()), |problem| Err(failed(with_stderr(&problem, &finished)))),
         }
-        if !finished.status.success() {
-            return Err(failed(with_stderr(&format!("the command failed: {}", finished.status), &finished)));
+    }
+
+    /// Adds what the output file reports; returns why it cannot be used. A command that failed need not have written one.
+    fn read_output(&self, ask: &CommandCall<'_>, has_failed: bool, answer: &mut CommandAnswer) -> Option<String> {
+        let bytes = match ask.directory.read(OUTPUT, OUTPUT_LIMIT) {
+            Ok(bytes) => bytes,
+            Err(OpenError::Missing) if has_failed => return None,
+            Err(OpenError::Missing) => {
+                let help = if self.command.has("OUTPUT_FILE") { "" } else { UNUSED_OUTPUT };
+                return Some(format!("the command wrote no output file{help}"));
+            }
+            Err(error) => return Some(format!("the output file {error}")),
+        };
+        if has_failed && bytes.is_empty() {
+            // The shell has made the file that a command writes to.
+            return None;
         }
-        let bytes = ask.directory.read(OUTPUT, OUTPUT_LIMIT).map_err(|error| {
-            let help = if self.command.has("OUTPUT_FILE") { "" } else { UNUSED_OUTPUT };
-            let fact = match error {
-                OpenError::Missing => format!("the command wrote no output file{help}"),
-                error => format!("the output file {error}"),
-            };
-            failed(with_stderr(&fact, &finished))
-        })?;
-        let reply = output_file::read(&String::from_utf8_lossy(&bytes), ask.cwd)
-            .map_err(|problem| failed(with_stderr(&format!("the output file cannot be used: {problem}"), &finished)))?;
-        notes.extend(reply.notes);
-        match ask.directory.read(TRAJECTORY, TRAJECTORY_LIMIT) {
-            Ok(json) if reply.outcome.messages.is_none() => with_trajectory(reply.outcome, &json),
-            Ok(_) | Err(OpenError::Missing) => Ok(reply.outcome),
-            Err(error) => Err(failed(format!("the trajectory {} {error}", directory.join(TRAJECTORY).display()))),
-        }
+        let reading = Reading { directory: ask.cwd, form: self.target.output, writer: ask.writer, is_cut: has_failed };
+        let reply = output_file::read(&bytes, reading);
+        answer.reported = reply.outcome;
+        answer.notes.extend(reply.notes);
+        reply.problem.map(|problem| format!("the output file cannot be used: {problem}"))
     }
 
     /// Sets the variables of the trial and of the target.
@@ -142,12 +163,36 @@ impl ResolvedCommand<'_> {
     }
 }
 
+impl CommandAnswer {
+    fn note(&mut self, code: &str, message: String) {
+        self.notes.push(Note::new(code, message));
+    }
+}
+
+/// Adds the transcript that is written next to the answer, if there is none in it; returns why it cannot be used.
+fn read_trajectory(ask: &CommandCall<'_>, answer: &mut CommandAnswer) -> Option<String> {
+    if answer.reported.messages.is_some() {
+        return None;
+    }
+    let reported = match ask.directory.read(TRAJECTORY, TRAJECTORY_LIMIT) {
+        Ok(json) => match Outcome::from_trajectory(json) {
+            Ok(reported) => reported,
+            Err(error) => return Some(format!("the trajectory cannot be used: {error}")),
+        },
+        Err(OpenError::Missing) => return None,
+        Err(error) => {
+            return Some(format!("the trajectory {} {error}", ask.directory.path().join(TRAJECTORY).display()));
+        }
+    };
+    let reply = std::mem::take(&mut answer.reported);
+    answer.reported = with_trajectory(reply, reported);
+    None
+}
+
 /// The answer with the transcript that is written next to it. The answer takes precedence where both report a value.
-fn with_trajectory(reply: Outcome, json: &[u8]) -> Result<Outcome, CommandFailure> {
-    let unusable = |error| CommandFailure::Failed(format!("the trajectory cannot be used: {error}"));
-    let reported = Outcome::from_trajectory(json).map_err(unusable)?;
+fn with_trajectory(reply: Outcome, reported: Outcome) -> Outcome {
     let said = reported.messages.as_deref().map(answer).unwrap_or_default();
-    Ok(Outcome {
+    Outcome {
         // White space at the end does not make it another answer.
         text: reply.text.filter(|text| text.trim_end() != said.trim_end()),
         messages: reported.messages,
@@ -156,7 +201,7 @@ fn with_trajectory(reply: Outcome, json: &[u8]) -> Result<Outcome, CommandFailur
         duration_ms: reply.duration_ms.or(reported.duration_ms),
         model: reply.model.or(reported.model),
         ..reply
-    })
+    }
 }
 
 /// Removes the prompt and the output, or the secrets in them; of the trajectory, the secrets. A command that failed may have

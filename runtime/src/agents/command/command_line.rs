@@ -75,6 +75,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::agents::command::output_form::Writer;
     use crate::model::command::CommandEnvironment;
     use crate::platform::redaction::Redactor;
     use crate::platform::untrusted::UntrustedDirectory;
@@ -97,6 +98,7 @@ mod tests {
             cwd: Path::new("/"),
             environment: &CommandEnvironment::default(),
             limit: Duration::ZERO,
+            writer: Writer::Agent,
             keep: false,
             redactor: &Redactor::default(),
         };

@@ -118,6 +118,7 @@ mod tests {
             files_format: "{path}".into(),
             healthcheck: Some(HealthCheck { probe, timeout_seconds: Some(20.0) }),
             env: vec![("PLACE".into(), "${{ HERE }}".into())],
+            output: None,
             keep_temp_files: false,
             verbose: false,
             provider_batching: false,

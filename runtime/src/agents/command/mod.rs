@@ -7,7 +7,9 @@ pub(crate) mod health_check;
 pub(crate) mod http_status;
 pub(crate) mod invalid_output;
 pub(crate) mod output_file;
+pub(crate) mod output_form;
 pub(crate) mod output_message;
+pub(crate) mod output_reply;
 pub(crate) mod resolved_command;
 #[cfg(feature = "cli-agents")]
 pub(crate) mod targets_file;
@@ -35,9 +37,10 @@ use crate::model::agent::{Bound, BoundAgent, IntoAgent};
 /// The command runs in a shell, in the workspace of the case, else in the target's `cwd`, else in an empty workspace;
 /// with `in_suite_directory: true`, in the suite's directory. `{PROMPT}`, `{PROMPT_FILE}`, `{EVAL_ID}`, `{ATTEMPT}`,
 /// `{FILES}` and `{OUTPUT_FILE}` are replaced by values, quoted for the shell. The content of `{OUTPUT_FILE}` is the
-/// answer, or an object with `text`, `output` (messages), `token_usage`, `cost_usd`, `duration_ms` and `state`. A
-/// command that fails, exceeds its time limit (300 s by default) or writes nothing is an error with the end of its
-/// standard error; its complete output is written next to the record.
+/// answer, or an object with `text`, `output` (messages), `token_usage`, `cost_usd`, `duration_ms` and `state`. An
+/// object that is broken or has none of these keys is an error, unless the target has `output: text`. A command that
+/// fails, exceeds its time limit (300 s by default) or writes nothing is an error with the end of its standard error;
+/// its complete output is written next to the record, and what it reported until then is in the record.
 ///
 /// A health check runs once per run, with a time limit of 30 s by default. A URL has to answer with a status of 200 to
 /// 299; for `https://`, the program curl is used. Redirects are not followed.

@@ -8,6 +8,7 @@ use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::{Input, Role};
 
 use crate::agents::command::command_call::{CommandCall, CommandFailure};
+use crate::agents::command::output_form::Writer;
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::agents::spans::Trace;
 use crate::model::agent::RustAgent;
@@ -58,7 +59,7 @@ pub(crate) fn call_agent(
     let (result, recording, notes) = call(prepared, input, turn);
     let (took, span) = (clock.elapsed(), (started_at, timestamp()));
     let mut called = Called { result, recording, notes, took, span, after: snapshot_after(prepared, before) };
-    called.result = called.result.and_then(|outcome| with_own_files(prepared, outcome, &called.recording));
+    called.check_files(prepared);
     if let Ok(outcome) = &called.result {
         let changes = match (before, &called.after) {
             (Ok(before), Ok(after)) => {
@@ -69,7 +70,7 @@ pub(crate) fn call_agent(
         };
         let call = AgentCall::new(outcome, &called.recording, called.took, called.span.clone(), changes);
         if let Err(error) = cassette.keep_call(call) {
-            called.result = Err(EarlyEnd::error(Stage::Capture, ReasonCode::RecordingFailed, error.to_string()));
+            called.fail(EarlyEnd::error(Stage::Capture, ReasonCode::RecordingFailed, error.to_string()));
         }
     }
     Ok(called)
@@ -99,32 +100,42 @@ fn replay(prepared: &Prepared<'_>, before: Result<&Snapshot, &io::Error>) -> Res
         Ok(before) if call.workspace.are_none() => Ok(before.clone()),
         before => snapshot_after(prepared, before),
     };
-    let recording = call.recording();
-    Ok(Called {
-        result: with_own_files(prepared, call.outcome(), &recording),
-        recording,
+    let mut called = Called {
+        result: Ok(call.outcome()),
+        recording: call.recording(),
         notes: Vec::new(),
         took: Duration::from_millis(call.took_ms),
         span: (call.started_at, call.ended_at),
         after,
-    })
+    };
+    called.check_files(prepared);
+    Ok(called)
 }
 
-/// The outcome, if all files of its answers may be opened for graders and judges.
-fn with_own_files(prepared: &Prepared<'_>, outcome: Outcome, recording: &Recording) -> Result<Outcome, EarlyEnd> {
-    let files = prepared.answer_files();
-    let messages = outcome.messages.as_deref().or_else(|| recording.transcript()).unwrap_or_default();
-    let answers = messages.iter().filter(|message| message.role == Role::Assistant);
-    for file in named_files(answers) {
-        files.check(file).map_err(|error| {
-            let message = format!(
-                "the file `{}` of the answer {error}; the files of an answer are in the workspace or the trial's directory",
-                file.written
-            );
-            EarlyEnd::error(Stage::Agent, ReasonCode::AgentError, message)
-        })?;
+impl Called {
+    /// Turns a call that succeeded into an error. What the agent returned stays in the record.
+    pub(crate) fn fail(&mut self, end: EarlyEnd) {
+        if self.result.is_ok()
+            && let Ok(outcome) = std::mem::replace(&mut self.result, Err(end))
+        {
+            self.recording.keep(outcome);
+        }
     }
-    Ok(outcome)
+
+    /// Fails if a file of an answer may not be opened for graders and judges.
+    fn check_files(&mut self, prepared: &Prepared<'_>) {
+        let Ok(outcome) = &self.result else { return };
+        let files = prepared.answer_files();
+        let messages = outcome.messages.as_deref().or_else(|| self.recording.transcript()).unwrap_or_default();
+        let mut answers = named_files(messages.iter().filter(|message| message.role == Role::Assistant)).into_iter();
+        let refused = answers.find_map(|file| Some((file.written.clone(), files.check(file).err()?)));
+        if let Some((written, error)) = refused {
+            let message = format!(
+                "the file `{written}` of the answer {error}; the files of an answer are in the workspace or the trial's directory"
+            );
+            self.fail(failed(message));
+        }
+    }
 }
 
 fn changes_not_replayed(error: &str) -> EarlyEnd {
@@ -165,12 +176,16 @@ fn call(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>) -> CallResult
     let is_too_deep = recording.replace_too_deep();
     let result = result.and_then(|outcome| {
         let mut outcome = outcome.or_reported(recording.outcome.clone());
-        if outcome.replace_too_deep() || is_too_deep {
-            let message =
-                format!("the agent reported a value with more than {MOST_LEVELS} levels of lists and objects");
-            return Err(failed(message));
-        }
-        outcome.defect().map_or(Ok(outcome), |defect| Err(failed(defect)))
+        let is_too_deep = outcome.replace_too_deep() || is_too_deep;
+        let defect = match is_too_deep {
+            true => {
+                Some(format!("the agent reported a value with more than {MOST_LEVELS} levels of lists and objects"))
+            }
+            false => outcome.defect(),
+        };
+        let Some(defect) = defect else { return Ok(outcome) };
+        recording.keep(outcome);
+        Err(failed(defect))
     });
     (result, recording, notes)
 }
@@ -271,6 +286,7 @@ fn call_command(
         cwd: elsewhere.as_deref().unwrap_or(&trial.workspace),
         environment,
         limit: plan.limit,
+        writer: Writer::Agent,
         keep: plan.settings.keep_workspaces,
         redactor: &plan.redactor,
     });
@@ -278,10 +294,16 @@ fn call_command(
     if let Some(line) = &answer.log {
         recording.log(line);
     }
-    let result = answer.result.map_err(|failure| match failure {
-        CommandFailure::Failed(message) => failed(message),
-        CommandFailure::TimedOut(message) => EarlyEnd::error(Stage::Agent, ReasonCode::Timeout, message),
-    });
+    let result = match answer.result {
+        Ok(()) => Ok(answer.reported),
+        Err(failure) => {
+            recording.keep(answer.reported);
+            Err(match failure {
+                CommandFailure::Failed(message) => failed(message),
+                CommandFailure::TimedOut(message) => EarlyEnd::error(Stage::Agent, ReasonCode::Timeout, message),
+            })
+        }
+    };
     (result, recording, answer.notes)
 }
 

@@ -15,7 +15,7 @@ use crate::run::limits;
 use crate::run::selection::targets::ChosenAgent;
 use crate::run::trial::called::Called;
 use crate::run::trial::prepared::Prepared;
-use crate::run::trial::reported_transcript;
+use crate::run::trial::reported_transcript::{self, known_spending};
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt, whole_millis};
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::workspace_diff::WorkspaceDiff;
@@ -33,15 +33,18 @@ pub(crate) fn first_of_answer(answer: &str) -> (String, bool) {
 pub(crate) fn capture(
     prepared: &Prepared<'_>,
     before: &Snapshot,
-    called: Called,
+    mut called: Called,
 ) -> Result<Evidence<'static>, EarlyEnd> {
     let trial = prepared.trial;
-    let Called { result, recording, notes, took, span, after } = called;
+    write_agent_log(trial, &called.recording);
+    let changes = capture_workspace(trial, before, &called.after).unwrap_or_else(|end| {
+        called.fail(end);
+        WorkspaceDiff::default()
+    });
+    let Called { result, recording, notes, took, span, .. } = called;
     trial.add_notes(notes);
-    write_agent_log(trial, &recording);
-    let changes = capture_workspace(trial, before, &after);
-    let (mut outcome, changes) = match result.and_then(|outcome| Ok((outcome, changes?))) {
-        Ok(both) => both,
+    let mut outcome = match result {
+        Ok(outcome) => outcome,
         Err(end) => {
             report_interrupted(trial, recording, whole_millis(took) as f64);
             return Err(end);
@@ -70,7 +73,7 @@ pub(crate) fn report(trial: &TrialAttempt<'_>, facts: Facts) -> Evidence<'static
 /// Records what is known of the work of an agent that returned no outcome, or whose workspace cannot be read.
 pub(crate) fn report_interrupted(trial: &TrialAttempt<'_>, recording: Recording, duration_ms: f64) {
     let transcript = recording.transcript().map(<[_]>::to_vec);
-    let (usage, cost_usd) = (recording.known_usage(), recording.known_cost());
+    let (usage, cost_usd) = known_spending(&recording);
     let Outcome { text, state, model, metadata, .. } = recording.outcome;
     let has_answer = text.is_some();
     let facts = Facts {

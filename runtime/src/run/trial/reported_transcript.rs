@@ -7,7 +7,7 @@ use evalsuite_schema::{Content, Message, Role, Value};
 
 use crate::model::evidence::UnknownWork;
 use crate::model::messages::{answer, content_text};
-use crate::model::outcome::Outcome;
+use crate::model::outcome::{Outcome, is_amount};
 use crate::model::recording::Recording;
 
 /// Why the calls of an agent in Rust are not known.
@@ -67,6 +67,13 @@ pub(crate) fn usage(outcome: &Outcome, recording: &Recording, transcript: Option
 pub(crate) fn cost(outcome: &Outcome, recording: &Recording, transcript: Option<&[Message]>) -> Option<f64> {
     let summed = || transcript?.iter().filter_map(|message| message.cost_usd).reduce(|sum, cost| sum + cost);
     outcome.cost_usd.or_else(summed).or(recording.captured.cost_usd)
+}
+
+/// Tokens and cost of a call that ended in an error, as far as they are known. A cost that is not a valid number is not.
+pub(crate) fn known_spending(recording: &Recording) -> (Option<Usage>, Option<f64>) {
+    let (outcome, transcript) = (&recording.outcome, recording.transcript());
+    let cost = cost(outcome, recording, transcript).filter(|cost| is_amount(*cost));
+    (usage(outcome, recording, transcript), cost.or(recording.captured.cost_usd))
 }
 
 /// Whether the agent reported its messages itself, so that its spans do not matter.

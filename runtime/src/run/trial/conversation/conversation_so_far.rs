@@ -10,6 +10,7 @@ use crate::model::evidence::{Facts, UnknownWork};
 use crate::model::messages::{messages_of, role_blocks};
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
+use crate::run::trial::reported_transcript::known_spending;
 use crate::run::trial::trial_attempt::whole_millis;
 
 /// A conversation so far.
@@ -107,10 +108,12 @@ impl ConversationSoFar {
 
     /// Adds a turn in which the agent failed.
     pub(crate) fn add_unfinished(&mut self, recording: Recording, took: Duration) {
-        self.add_spending(recording.known_usage(), recording.known_cost(), whole_millis(took) as f64);
+        let (usage, cost_usd) = known_spending(&recording);
+        self.add_spending(usage, cost_usd, whole_millis(took) as f64);
         self.add_report(&recording.outcome, &recording.captured);
         let captured = recording.captured.messages.filter(|_| recording.messages.is_empty());
         self.recording.messages.extend(recording.messages.into_iter().chain(captured.unwrap_or_default()));
+        self.recording.messages.extend(recording.outcome.text.map(|text| Message::text(Role::Assistant, text)));
     }
 
     fn add_spending(&mut self, usage: Option<Usage>, cost_usd: Option<f64>, duration_ms: f64) {

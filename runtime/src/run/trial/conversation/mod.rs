@@ -116,9 +116,17 @@ impl RunningConversation<'_> {
     }
 
     /// What graders of the turn see.
-    fn capture_turn(&mut self, turn: &Turn, called: Called) -> Result<Facts, EarlyEnd> {
+    fn capture_turn(&mut self, turn: &Turn, mut called: Called) -> Result<Facts, EarlyEnd> {
         let prepared = self.prepared;
-        let Called { result, recording, notes, took, span, after } = called;
+        let changes = match turn_graders(turn, &prepared.case).is_empty() {
+            true => Ok(WorkspaceDiff::default()),
+            false => changes_between(self.before, &called.after),
+        };
+        let changes = changes.unwrap_or_else(|end| {
+            called.fail(end);
+            WorkspaceDiff::default()
+        });
+        let Called { result, recording, notes, took, span, .. } = called;
         prepared.trial.add_notes(notes);
         self.so_far.recording.log.push_str(&recording.log);
         let outcome = match result {
@@ -127,10 +135,6 @@ impl RunningConversation<'_> {
                 self.so_far.add_unfinished(recording, took);
                 return Err(end);
             }
-        };
-        let changes = match turn_graders(turn, &prepared.case).is_empty() {
-            true => WorkspaceDiff::default(),
-            false => changes_between(self.before, &after)?,
         };
         self.so_far.add_report(&outcome, &recording.captured);
         let mut facts = evidence_facts(prepared, outcome, &recording, took, span, changes);
