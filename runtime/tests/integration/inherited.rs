@@ -16,7 +16,13 @@ const PLACE: &str = "TEST_OF_EVALSUITE_PLACE";
 /// Writes what it inherits to a file with its name, and commits to a new repository in the workspace.
 const SCRIPT: &str = r#"
 env | grep '^GIT_' | sort > "$TEST_OF_EVALSUITE_PLACE/$1.env"
-{ pwd; umask; ls /proc/self/fd; wc -c; } > "$TEST_OF_EVALSUITE_PLACE/$1.more"
+{
+    umask
+    grep -E '^Sig(Blk|Ign):' /proc/self/status
+    ls /proc/self/fd | wc -l
+    cut -d ' ' -f 5 /proc/self/stat
+    timeout 10 wc -c
+} > "$TEST_OF_EVALSUITE_PLACE/$1.more" 2> /dev/null
 cd "${EVALSUITE_WORKSPACE:-$TEST_OF_EVALSUITE_PLACE/elsewhere}" || exit
 git rev-parse --show-toplevel > "$TEST_OF_EVALSUITE_PLACE/$1.around" 2> /dev/null
 mkdir "$1" && cd "$1" && git init -q && echo "$1" > file && git add file &&
@@ -105,7 +111,8 @@ fn package(place: &Path) {
 /// Runs the tests as a `pre-commit` hook of the repository does.
 fn run_in_hook(place: &Path) -> Output {
     let dev = place.join("dev");
-    let mut child = Command::new(std::env::current_exe().unwrap());
+    let mut child = Command::new("sh");
+    child.args(["-c", "umask 027; exec \"$@\"", "sh"]).arg(std::env::current_exe().unwrap());
     child.args(["--exact", "inherited::child", "--ignored"]).env_remove("NEXTEST_RUN_ID");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
         child.env_remove(name);
@@ -147,6 +154,26 @@ fn no_program_works_on_the_repository_whose_hook_runs_the_tests() {
             "",
             "{role}: the workspace is no part of the developer's repository"
         );
+    }
+    if cfg!(target_os = "linux") {
+        let listed = Command::new("sh").args(["-c", "ls /proc/self/fd | wc -l"]).output().unwrap();
+        let open_files = text(&listed.stdout).trim().to_owned();
+        let stat = fs::read_to_string("/proc/self/stat").unwrap();
+        let own_group = stat.rsplit(')').next().unwrap().split_whitespace().nth(2).unwrap().to_owned();
+        for role in ROLES {
+            let more = read(format!("{role}.more"));
+            let [umask, blocked, ignored, files, group, input] = more.lines().collect::<Vec<_>>()[..] else {
+                panic!("{more}")
+            };
+            assert_eq!(umask, "0027", "{role}: that of the test program");
+            let signals = |line: &str| u64::from_str_radix(line.split_whitespace().last().unwrap(), 16).unwrap();
+            assert_eq!(signals(blocked), 0, "{role}: no signal is blocked");
+            assert_eq!(signals(ignored) & (1 << 12), 0, "{role}: SIGPIPE ends it");
+            assert_eq!(files, open_files, "{role}: no file that the test program has opened");
+            assert_ne!(group, own_group, "{role}: it is in a process group of its own");
+            let has_input = ["before_each", "after_each", "code"].contains(&role);
+            assert_eq!(input.trim() != "0", has_input, "{role}: {input} bytes of input");
+        }
     }
     assert_eq!(before, state(), "the developer's repository is as it was");
     assert_eq!(git(&dev, &["status", "--short", "--", "staged"]), "A  staged\n");
