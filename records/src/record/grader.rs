@@ -134,6 +134,10 @@ pub struct GraderRecord {
     pub pass_mark: Option<f64>,
     /// Whether the verdict is `fail` regardless of the value.
     pub forced_fail: bool,
+    /// Whether what the grader, or a member of it, reads is missing or cannot be read. The verdict is `fail` then, also if the result is
+    /// inverted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_evidence: bool,
     /// Weight in the mean of the trial.
     pub weight: f64,
     /// Whether the trial fails if this grader does not pass.

@@ -80,6 +80,9 @@ pub(crate) fn pass_mark(grader: &Grader, own: Option<f64>, threshold: f64) -> f6
 /// The record of a result.
 pub(crate) fn grader_record(grader: &Grader, result: GraderResult, threshold: f64) -> GraderRecord {
     let GraderResult { score, lacks_evidence, broken_guard, pass_mark: own_mark, members, .. } = result;
+    // The negation of a composite with such a member is not known either.
+    let has_blind_member = members.iter().any(|member| member.lacks_evidence);
+    let lacks_evidence = lacks_evidence || has_blind_member && grader.negate;
     let forced_fail = result.forced_fail || lacks_evidence;
     let mut record = GraderRecord::default();
     record.name = grader.name.clone();
@@ -88,6 +91,7 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, threshold: f6
     record.state = GraderState::Error;
     record.weight = grader.weight;
     record.required = grader.required;
+    record.lacks_evidence = lacks_evidence || has_blind_member;
     record.guard = (grader.config.is_guard() || broken_guard) && grader.counts_entirely();
     record.min_score = grader.min_score;
     record.assertions = score.assertions;
@@ -307,12 +311,24 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_fails_negated_or_not() {
-        for negate in [false, true] {
+        let blind = |negate| {
             let grader = grader(|grader| grader.negate = negate);
             let result = GraderResult::without_evidence([Assertion::new("no calls were reported", false)]);
-            let record = grader_record(&grader, result, 0.0);
+            grader_record(&grader, result, 0.0)
+        };
+        for negate in [false, true] {
+            let record = blind(negate);
             assert_eq!((record.value, record.verdict, record.negated), (Some(0.0), Some(Verdict::Fail), false));
+            let composite = GraderResult { members: vec![record], ..Score::new(0.0).into() };
+            let negated = grader_record(&grader(|grader| grader.negate = true), composite, 0.8);
+            assert_eq!((negated.verdict, negated.lacks_evidence), (Some(Verdict::Fail), true));
         }
+        let either = GraderResult { members: vec![blind(false)], ..Score::new(1.0).into() };
+        assert_eq!(
+            grader_record(&grader(|_| ()), either, 0.8).verdict,
+            Some(Verdict::Pass),
+            "another member is enough"
+        );
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
     let first_failed = with_verdict(graders, Verdict::Fail).find(|grader| !is_mean || grader.weight > 0.0);
     let passes = if every_verdict_counts { first_failed.is_none() } else { mean_passes(&scores, threshold) };
     if passes {
-        return passed(score, graders);
+        return passed(score, threshold, graders);
     }
     let reason = |message| Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message);
     let reason = match first_failed {
@@ -113,12 +113,17 @@ pub(crate) fn is_broken_guard(grader: &GraderRecord) -> bool {
     !passed && (grader.required || grader.guard && grader.state == GraderState::Decided)
 }
 
-fn passed(score: f64, graders: &[GraderRecord]) -> TrialScore {
+fn passed(score: f64, threshold: f64, graders: &[GraderRecord]) -> TrialScore {
     let note = |grader: &GraderRecord| {
         let message = format!("grader `{}` failed, but the trial's score is high enough", grader.name);
         Note::new("grader_failed", message)
     };
-    let notes = with_verdict(graders, Verdict::Fail).map(note).collect();
+    let mut notes: Vec<Note> = with_verdict(graders, Verdict::Fail).map(note).collect();
+    if !at_least(score, threshold) {
+        let score = shown_against(score, threshold);
+        let message = format!("score {score} is below {threshold}, but graders pass with less by their own pass marks");
+        notes.push(Note::new("passed_by_own_marks", message));
+    }
     TrialScore { outcome: Status::Passed, score: Some(score), reason: None, notes }
 }
 
