@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use evalsuite_schema::grader::{Aggregator, AggregatorKeys, Grader};
+use evalsuite_schema::grader::{Aggregator, AggregatorKeys, Grader, ResultSource};
 use evalsuite_schema::keys::Keys;
 
 use super::assertions::ParsedGrader;
@@ -76,6 +76,7 @@ fn aggregator(
     let threshold_entry = fields.get("threshold");
     let command_entry = fields.get_renamed("command", d);
     let cwd_entry = fields.get("cwd");
+    let result_entry = fields.get("result");
     let prompt_entry = fields.get("prompt");
     let model_entry = fields.get("model");
     let places = [("command", fields.place_without("command")), ("threshold", fields.place_without("threshold"))];
@@ -92,6 +93,7 @@ fn aggregator(
         (threshold_entry, "threshold"),
         (command_entry, "code-grader"),
         (cwd_entry, "code-grader"),
+        (result_entry, "code-grader"),
         (prompt_entry, "llm-grader"),
         (model_entry, "llm-grader"),
     ] {
@@ -111,7 +113,14 @@ fn aggregator(
         },
         "code-grader" => {
             let command = command_entry.or_else(|| report_missing("command", d))?;
-            Aggregator::CodeGrader(code::prepared(command, cwd_entry, cx.scope, d)?)
+            let result = match result_entry {
+                Some(entry) => {
+                    fields::word(&entry.value, "`result`", ResultSource::WORDS, d).and_then(ResultSource::of_word)
+                }
+                None => Some(ResultSource::default()),
+            };
+            let run = code::prepared(command, cwd_entry, cx.scope, d);
+            Aggregator::CodeGrader { run: run?, result: result? }
         }
         _ => {
             let prompt = prompt_entry.map_or(Some(None), |entry| prompt::aggregator(&entry.value, cx, d).map(Some))?;

@@ -6,7 +6,7 @@ use evalsuite_schema::grader::{Aggregator, Composite, JudgeSettings, Prompt};
 use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::placeholder::Syntax;
 
-use crate::grade::code_grader::command_output::VerdictRule;
+use crate::grade::code_grader::result_object::VerdictRule;
 use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_command::COMMAND_LIMIT;
 use crate::grade::grader_record::GraderResult;
@@ -53,8 +53,8 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
             record(weighted_average(weights, members, counts).into())
         }
         Aggregator::Threshold { threshold } => record(share(*threshold, members)),
-        Aggregator::CodeGrader(command) => {
-            record(code_grader::run(call, command, &results(members), COMMAND_LIMIT, VerdictRule::Decides))
+        Aggregator::CodeGrader { run, result } => {
+            record(code_grader::run(call, run, &results(members), COMMAND_LIMIT, (*result, VerdictRule::Decides)))
         }
         Aggregator::LlmGrader { prompt, model } => match aggregation_prompt(prompt.as_ref(), &results(members)) {
             Ok(user) => {

@@ -110,10 +110,28 @@ mod commands {
     #[test]
     fn an_exit_code_is_enough() {
         let graders =
-            json!([command("good", "echo fine", json!({})), command("bad", "echo broken >&2; exit 1", json!({}))]);
+            json!([command("good", "echo fine >&2", json!({})), command("bad", "echo broken >&2; exit 1", json!({}))]);
         let (outcome, score, records) = graded(graders);
         assert_eq!((outcome, score), (Status::Failed, Some(0.5)));
         assert_eq!(records[1].assertions[0].text, "broken");
+    }
+
+    #[test]
+    fn prose_is_an_error_unless_only_the_exit_code_counts() {
+        let prose = command("prose", "echo FAIL: amount missing", json!({}));
+        let (outcome, _, records) = graded(json!([prose]));
+        assert_eq!(outcome, Status::Error);
+        let error = records[0].error.as_deref().unwrap();
+        assert!(error.contains("`FAIL: amount missing`") && error.contains("set `result: status`"), "{error}");
+
+        let status = json!({"result": "status"});
+        let graders = json!([
+            command("good", "echo '{\"score\": 0}'", status.clone()),
+            command("bad", "echo pass; exit 1", status)
+        ]);
+        let (outcome, score, records) = graded(graders);
+        assert_eq!((outcome, score), (Status::Failed, Some(0.5)));
+        assert_eq!(records[0].assertions[0].text, r#"{"score": 0}"#);
     }
 
     #[test]
@@ -166,10 +184,17 @@ mod commands {
     #[test]
     fn a_command_can_combine_the_members_of_a_composite() {
         let script = r#"grep -q '"contains-hello"' && echo '{"score": 0.1, "verdict": "pass"}'"#;
-        let aggregator = json!({"code-grader": {"command": {"shell": script}}});
-        let composite = json!({"composite": {"members": [contains("hello")], "aggregator": aggregator}});
-        let (_, score, records) = graded(json!([grader("all", 7, composite)]));
+        let graded_with = |script: &str, result: &str| {
+            let aggregator = json!({"code-grader": {"run": {"command": {"shell": script}}, "result": result}});
+            let composite = json!({"composite": {"members": [contains("hello")], "aggregator": aggregator}});
+            graded(json!([grader("all", 7, composite)]))
+        };
+        let (_, score, records) = graded_with(script, "output");
         assert_eq!((score, records[0].verdict), (Some(0.1), Some(Verdict::Pass)), "{records:?}");
+        let (outcome, _, records) = graded_with("echo combined", "output");
+        assert_eq!(outcome, Status::Error, "{records:?}");
+        let (outcome, score, records) = graded_with("echo combined", "status");
+        assert_eq!((outcome, score), (Status::Passed, Some(1.0)), "{records:?}");
     }
 }
 

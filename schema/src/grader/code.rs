@@ -1,6 +1,6 @@
 //! Settings of `code-grader`.
 
-use evalsuite_derive::{Keys, skip_empty};
+use evalsuite_derive::{Keys, Words, skip_empty};
 use serde::{Deserialize, Serialize};
 
 use super::Preprocessor;
@@ -15,6 +15,11 @@ pub struct CodeGrader {
     #[key(Command, "[python3, ./graders/totals.py]", name = "command", old("script"), required, by_hand)]
     #[key(codes(InvalidCommand, MissingPath, ArgumentNotFound))]
     pub run: PreparedCommand,
+    /// `output`: standard output is the result, or with nothing on it the exit status (see the protocols); other output is an error.
+    /// `status`: only the exit status counts: 0 passes, any other fails.
+    #[key(Choice(ResultSource::WORDS), "status", default = "`output`", init = ResultSource::Output)]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub result: ResultSource,
     /// Time limit.
     #[also(cwd: Directory, "./graders", "Working directory.", default = "the directory of the eval file", by_hand)]
     #[key(Number(&POSITIVE), "10", default = "60", unit = "seconds")]
@@ -38,6 +43,17 @@ pub struct PreparedCommand {
     pub command: Command,
     /// Working directory; `None`: the directory of the eval file.
     pub cwd: Option<PathRef>,
+}
+
+/// Where the result of a command is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
+#[serde(rename_all = "snake_case")]
+pub enum ResultSource {
+    /// On standard output; without output, the exit status decides.
+    #[default]
+    Output,
+    /// The exit status alone.
+    Status,
 }
 
 crate::keys::made!(PreparedCommand);

@@ -4,7 +4,7 @@ use evalsuite_derive::Keys;
 use serde::{Deserialize, Serialize};
 
 use super::keys::ASSERTIONS;
-use super::{Grader, PreparedCommand, Prompt};
+use super::{Grader, PreparedCommand, Prompt, ResultSource};
 
 /// Settings of `composite`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
@@ -32,6 +32,8 @@ pub struct Composite {
     codes(MissingGraderSetting, InvalidCommand, SettingConflict))]
 #[also(cwd: Directory, "./graders", "Working directory of the command.", default = "the directory of the eval file",
     codes(SettingConflict))]
+#[also(result: Choice(ResultSource::WORDS), "status", "Where the result of the command is read, as in `code-grader`.",
+    default = "`output`", codes(SettingConflict))]
 #[also(prompt: Text, "file://combine.md", "Prompt with `{{EVALUATOR_RESULTS_JSON}}`, or `file://` with its path, with `llm-grader`.",
     default = "a built-in one", codes(SettingConflict, UnknownTemplateVariable, PathLikePrompt, MissingPath))]
 #[also(model: Text, "gpt-5-mini", "Model that the judge is asked for, with `llm-grader`.", codes(SettingConflict))]
@@ -54,7 +56,13 @@ pub enum Aggregator {
         threshold: f64,
     },
     /// A command decides.
-    CodeGrader(PreparedCommand),
+    CodeGrader {
+        /// What runs.
+        run: PreparedCommand,
+        /// Where its result is read.
+        #[serde(default, skip_serializing_if = "crate::is_default")]
+        result: ResultSource,
+    },
     /// A model decides.
     LlmGrader {
         /// Prompt with `{{EVALUATOR_RESULTS_JSON}}`; `None`: the built-in one.

@@ -20,7 +20,7 @@ use self::config::grader_config;
 use crate::{Examples, Location, Object, is_default};
 
 pub use answer_step::{AnswerStep, ObjectStep, StepWord};
-pub use code::{CodeGrader, PreparedCommand};
+pub use code::{CodeGrader, PreparedCommand, ResultSource};
 pub use composite::{Aggregator, AggregatorKeys, Composite};
 pub use config::{AskedJudge, GUARDS, GraderKind};
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
@@ -94,8 +94,8 @@ macro_rules! built_in_graders {
             SkillTrigger(SkillTrigger) = "skill-trigger", Code, skill_trigger::grade, r#"{ type: skill-trigger, skill: refunds, should_trigger: false }"#;
             /// Fields of a JSON answer match the reference answer.
             FieldAccuracy(FieldAccuracy) = "field-accuracy", Code, field_accuracy::grade, r#"{ type: field-accuracy, fields: [{ path: total, match: numeric_tolerance, tolerance: 0.01 }] }"#;
-            /// A command decides, by its exit status, or with a score, `pass`, `fail` or a JSON object on standard output (see the protocols).
-            /// Keys that are not in this table are added to `config`.
+            /// A command decides, with a score, `pass`, `fail` or a JSON object on standard output (see the protocols), or without output by
+            /// its exit status. Keys that are not in this table are added to `config`.
             CodeGrader(CodeGrader) = "code-grader", Command, code_grader::grade, r#"{ type: code-grader, command: [python3, ./graders/totals.py] }"#;
             /// Several graders in one, at most 4 levels deep.
             Composite(Composite) = "composite", Code, composite::grade, r#"{ type: composite, aggregator: { type: threshold, threshold: 0.5 }, assertions: [{ type: is-json }, { type: contains, value: paid }] }"#;

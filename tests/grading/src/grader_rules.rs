@@ -81,9 +81,11 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("member-error-is-an-error", &[Error], has_broken_member),
         ("aggregator-payload", VALUE, aggregator_reads),
         ("plain-text-results", VALUE, plain_text_result),
-        ("plain-text-results", &[Error], |cx| {
-            let is_number = cx.error().starts_with("the command printed the score ");
-            is_number && exited(cx) == Some(0) && cx.expected_value() == Some(0.0)
+        ("unreadable-output-is-an-error", &[Error], |cx| {
+            let kinds = ["text that is not a result", "a score that is not from 0 to 1", "more than one result"];
+            let is_unreadable =
+                kinds.iter().any(|kind| cx.error().starts_with(&format!("the command printed {kind}: ")));
+            is_unreadable && exited(cx) == Some(0) && matches!(cx.expected_value(), Some(0.0 | 1.0))
         }),
         ("exit-code-decides", VALUE, exit_code_decides),
         ("workspace-per-trial", &[Assertions], |cx| {
@@ -102,7 +104,7 @@ const RULES: &[(&str, &[Field], Check)] = {
             cx.error().starts_with("the command printed a result but failed with exit code") && exited(cx) > Some(0)
         }),
         ("log-lines-before-the-result", &[Error], |cx| {
-            cx.error().starts_with("the command printed other lines before its result") && exited(cx) == Some(0)
+            cx.error().starts_with("the command printed a result with other text around it") && exited(cx) == Some(0)
         }),
         ("crash-is-not-negated", &[Error], |cx| cx.error().contains("the command crashed (exit code ")),
         ("ended-by-a-signal", &[Error], |cx| {
@@ -492,7 +494,7 @@ fn plain_text_result(cx: &Graded<'_>) -> bool {
     exited(cx) == Some(0) && cx.expected_value() == Some(0.0) && is_printed
 }
 
-/// Output that is not a result: the reference scores 0 whatever the exit code; here the exit code decides.
+/// No output, or a failed command: the reference scores 0 whatever the exit code; here the exit code decides.
 fn exit_code_decides(cx: &Graded<'_>) -> bool {
     let own = |record: &&GraderRecord| record.assertions.len() == of_members(record) + 1;
     let value = cx.value();
@@ -521,7 +523,8 @@ fn share_of_assertions(cx: &Graded<'_>) -> bool {
 fn malformed_result(cx: &Graded<'_>) -> bool {
     let error = cx.error();
     // This output is not a result whatever the exit code.
-    let never = ["the command printed other lines before", "the command printed a JSON object without `score`"];
+    let never =
+        ["the command printed a result with other text around it", "the command printed a JSON object without `score`"];
     if exited(cx) > Some(0) && never.iter().any(|start| error.starts_with(start)) {
         return true;
     }

@@ -1,6 +1,6 @@
 //! `code-grader`.
 
-use evalsuite_schema::grader::GraderConfig;
+use evalsuite_schema::grader::{GraderConfig, ResultSource};
 use evalsuite_schema::json::json;
 use evalsuite_schema::{Argument, Command, PathRef};
 
@@ -30,6 +30,20 @@ fn other_keys_go_into_the_config() {
         ),
         ("{type: code-grader}", &["1:3 E052 missing key `command` in `code-grader`"]),
     ]);
+}
+
+#[test]
+fn the_result_is_read_from_the_output_unless_the_entry_says_otherwise() {
+    let result = |entry| match config(entry) {
+        GraderConfig::CodeGrader(grader) => grader.result,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(result("{type: code-grader, command: make}"), ResultSource::Output);
+    assert_eq!(result("{type: code-grader, command: make, result: status}"), ResultSource::Status);
+    check(&[(
+        "{type: code-grader, command: make, result: exit-code}",
+        &["1:46 E023 `result` is `exit-code`, which is not one of `output` and `status`"],
+    )]);
 }
 
 #[test]

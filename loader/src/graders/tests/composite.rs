@@ -1,6 +1,6 @@
 //! `composite`.
 
-use evalsuite_schema::grader::{Aggregator, GraderConfig};
+use evalsuite_schema::grader::{Aggregator, GraderConfig, ResultSource};
 
 use super::{check, config};
 
@@ -24,7 +24,12 @@ fn aggregators_have_their_own_keys() {
         other => panic!("{other:?}"),
     };
     assert_eq!(aggregator(with("{type: threshold, threshold: 0.5}")), Aggregator::Threshold { threshold: 0.5 });
-    assert!(matches!(aggregator(with("{type: code_grader, path: 'exit 4'}")), Aggregator::CodeGrader(_)));
+    let command = |text| match aggregator(with(text)) {
+        Aggregator::CodeGrader { result, .. } => result,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(command("{type: code_grader, path: 'exit 4'}"), ResultSource::Output);
+    assert_eq!(command("{type: code-grader, command: make, result: status}"), ResultSource::Status);
     let judge = aggregator(with("{type: llm-grader, prompt: '{{EVALUATOR_RESULTS_JSON}}', model: m}"));
     assert!(matches!(judge, Aggregator::LlmGrader { prompt: Some(_), model: Some(_) }));
     check(&[
@@ -48,6 +53,14 @@ fn aggregators_have_their_own_keys() {
         (
             "{type: composite, assertions: [{type: is-json}], aggregator: {type: weighted_average, threshold: 1}}",
             &["1:89 E028 `threshold` has no meaning with `type: weighted_average`"],
+        ),
+        (
+            "{type: composite, assertions: [{type: is-json}], aggregator: {type: weighted_average, result: status}}",
+            &["1:89 E028 `result` has no meaning with `type: weighted_average`"],
+        ),
+        (
+            "{type: composite, assertions: [{type: is-json}], aggregator: {type: code-grader, command: make, result: exit}}",
+            &["1:107 E023 `result` is `exit`, which is not one of `output` and `status`"],
         ),
         (
             "{type: composite, assertions: [{type: is-json}], aggregator: {type: weighted_average, weights: {fmt: 1, is-json: -1}}}",

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use evalsuite_diagnostics::Code;
-use evalsuite_schema::grader::TABLES;
+use evalsuite_schema::grader::{ResultSource, TABLES};
 
 use super::Generator;
 use crate::tree::{
@@ -359,7 +359,10 @@ impl Generator {
                 let mut node = node.need(NEEDED, "type", kind("code-grader")).need(NEEDED, "command", command);
                 let last = node.entries().len() - 1;
                 node.entries_at(&[])[last].other = Some(("path", "path"));
-                if self.has() { node.put("cwd", self.shared_directory("scripts")) } else { node }
+                if self.has() {
+                    node = node.put("cwd", self.shared_directory("scripts"));
+                }
+                if self.has() { node.put("result", choice("status", ResultSource::WORDS)) } else { node }
             }
             _ => {
                 let node = node.need(NEEDED, "type", kind("llm-grader"));

@@ -1,27 +1,23 @@
 //! The result of a code grader's command: its output and exit code.
 
-use std::collections::BTreeMap;
+use evalsuite_records::record::Assertion;
+use evalsuite_schema::Value;
+use evalsuite_schema::grader::ResultSource;
 
-use evalsuite_records::record::{Assertion, Verdict};
-use evalsuite_schema::{Object, Value};
-
+use crate::grade::code_grader::result_object::{self, VerdictRule};
 use crate::model::score::Score;
-use crate::platform::excerpt::{last_chars, trim};
+use crate::platform::excerpt::{escaped, last_chars, middle_out, trim};
 use crate::platform::process::Finished;
 
-/// Characters of output that are shown.
+/// Characters of output that an assertion or a rationale shows.
 const SHOWN: usize = 2000;
+/// Characters of output that is not a result, in an error.
+const UNREADABLE_SHOWN: usize = 300;
+const HELP: &str = "help: print `{\"score\": 0.5}`, or a first line that is `pass`, `fail` or a number from 0 to 1, to stdout, and logs to \
+     stderr; if only the exit status counts, set `result: status`";
 
-/// The effect of `verdict` in a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum VerdictRule {
-    /// It is a detail; the score decides.
-    IsDetail,
-    /// It decides.
-    Decides,
-}
-
-pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
+/// The score of a command that has ended. What cannot be read is an error.
+pub(crate) fn read(finished: &Finished, source: ResultSource, rule: VerdictRule) -> Score {
     let stdout = finished.stdout.text();
     let stdout = trim(&stdout);
     let stderr = finished.stderr.text();
@@ -31,33 +27,16 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
     if matches!(code, 126 | 127) {
         return Score::error(format!("the command cannot be run (exit code {code}){}", tail_of(&stderr)));
     }
-    let parsed = evalsuite_schema::json::from_str_with_unique_keys::<Value>(stdout);
-    if let Ok(Value::Object(result)) = parsed {
-        if !is_result(&result) {
-            return Score::error("the command printed a JSON object without `score`, `assertions` or `verdict`");
+    if source == ResultSource::Output && (!stdout.is_empty() || finished.stdout.truncated) {
+        match printed(stdout, finished.stdout.truncated, code, rule) {
+            Err(Unreadable::Contradicts) => {
+                let stderr = tail_of(&stderr);
+                return Score::error(format!("the command printed a result but failed with exit code {code}{stderr}"));
+            }
+            Err(Unreadable::Output(error)) => return Score::error(error),
+            Ok(Some(score)) => return score,
+            Ok(None) => {}
         }
-        if code != 0 {
-            return Score::error(format!(
-                "the command printed a result but failed with exit code {code}{}",
-                tail_of(&stderr)
-            ));
-        }
-        return from_result(result, rule).unwrap_or_else(Score::error);
-    }
-    // Braces mean a result, and a result that cannot be read must not pass.
-    if let (Err(error), 0, true) = (&parsed, code, stdout.starts_with('{') && stdout.ends_with('}')) {
-        return Score::error(format!("the command printed a result that is not valid JSON: {error}"));
-    }
-    let last_line = stdout.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    if let Ok(Value::Object(result)) = evalsuite_schema::json::from_str::<Value>(last_line.trim())
-        && is_result(&result)
-    {
-        return Score::error(
-            "the command printed other lines before its result; help: print only the result to stdout, logs to stderr",
-        );
-    }
-    if let (0, Some(score)) = (code, from_first_line(stdout)) {
-        return score;
     }
     let text = match (stdout, trim(&stderr)) {
         ("", "") => format!("exit code {code}"),
@@ -69,24 +48,66 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
     Score::from_assertions([assertion])
 }
 
-/// The result whose first line is a score, `pass` or `fail`; the other lines explain it.
-fn from_first_line(stdout: &str) -> Option<Score> {
-    let (first, rest) = stdout.split_once('\n').unwrap_or((stdout, ""));
-    let first = trim(first);
-    let mut score = match (first.to_ascii_lowercase().as_str(), first.parse::<f64>()) {
-        ("pass", _) => Score::pass(),
-        ("fail", _) => Score::from(false),
-        (_, Ok(value)) if (0.0..=1.0).contains(&value) => Score::new(value),
-        // Words such as `inf` are text.
-        (_, Ok(_)) if !first.contains(|letter: char| letter.is_ascii_alphabetic() && letter != 'e') => {
-            Score::error(format!(
-                "the command printed the score {first}, not a number from 0 to 1; help: where only the exit code counts, print text before it"
-            ))
-        }
-        _ => return None,
+/// Why an output is not a result.
+enum Unreadable {
+    /// It is one, but the command failed.
+    Contradicts,
+    /// The error.
+    Output(String),
+}
+
+/// The result in an output; `None` if the exit code decides, because the command failed and its output is plain text.
+fn printed(stdout: &str, is_truncated: bool, code: i32, rule: VerdictRule) -> Result<Option<Score>, Unreadable> {
+    let unreadable = |what: &str| {
+        let shown = escaped(&middle_out(stdout, UNREADABLE_SHOWN), &[]);
+        Err(Unreadable::Output(format!("the command printed {what}: `{shown}`; {HELP}")))
     };
+    let parsed = evalsuite_schema::json::from_str_with_unique_keys::<Value>(stdout);
+    let parsed = match parsed {
+        Ok(Value::Object(object)) if !is_truncated => {
+            return match (object.get("error").and_then(Value::as_str), result_object::is_result(&object)) {
+                (_, true) if code != 0 => Err(Unreadable::Contradicts),
+                (_, true) => result_object::read(object, rule).map(Some).map_err(Unreadable::Output),
+                (Some(error), false) => {
+                    let error = last_chars(error, SHOWN);
+                    Err(Unreadable::Output(format!("the command reported an error: {error}")))
+                }
+                (None, false) => unreadable("a JSON object without `score`, `assertions` or `verdict`"),
+            };
+        }
+        parsed => parsed,
+    };
+    let has_object = result_object::is_in(stdout);
+    match parsed {
+        _ if code != 0 && !has_object => return Ok(None),
+        _ if is_truncated => return unreadable("more than can be read, so that its result is incomplete"),
+        Err(error) if stdout.starts_with('{') && (stdout.ends_with('}') || !has_object) => {
+            return unreadable(&format!("a result that is not valid JSON ({error})"));
+        }
+        _ if has_object => return unreadable("a result with other text around it"),
+        _ => {}
+    }
+    let (first, rest) = stdout.split_once('\n').unwrap_or((stdout, ""));
+    let Some(value) = plain_value(first) else {
+        let is_number = trim(first).parse::<f64>().is_ok();
+        return unreadable(if is_number { "a score that is not from 0 to 1" } else { "text that is not a result" });
+    };
+    if rest.lines().any(|line| plain_value(line).is_some()) {
+        return unreadable("more than one result");
+    }
+    let mut score = Score::new(value);
     score.rationale = Some(trim(rest)).filter(|rest| !rest.is_empty()).map(|rest| last_chars(rest, SHOWN));
-    Some(score)
+    Ok(Some(score))
+}
+
+/// The value of a line that is a result by itself.
+fn plain_value(line: &str) -> Option<f64> {
+    let line = trim(line);
+    match line.to_ascii_lowercase().as_str() {
+        "pass" => Some(1.0),
+        "fail" => Some(0.0),
+        number => number.parse().ok().filter(|value| (0.0..=1.0).contains(value)).map(f64::abs),
+    }
 }
 
 /// Whether a command failed and wrote to standard error only, as one that fell over does: its exit code is a verdict, but not one
@@ -95,94 +116,6 @@ pub(crate) fn is_crash(finished: &Finished) -> bool {
     finished.status.code().is_some_and(|code| code != 0)
         && trim(&finished.stdout.text()).is_empty()
         && !trim(&finished.stderr.text()).is_empty()
-}
-
-fn is_result(object: &Object) -> bool {
-    ["score", "assertions", "verdict"].iter().any(|key| object.contains_key(key))
-}
-
-/// The score of a result; the error is what is wrong with the result.
-fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, String> {
-    let assertions = result.remove("assertions").map(assertions).transpose()?.unwrap_or_default();
-    let verdict = match result.remove("verdict") {
-        None => None,
-        Some(Value::String(text)) if matches!(text.as_str(), "pass" | "fail" | "undecided") => Some(text),
-        Some(other) => {
-            return Err(format!("`verdict` is {other}, not \"pass\", \"fail\" or \"undecided\""));
-        }
-    };
-    let rationale = text(&mut result, "rationale")?;
-    let details = match result.remove("details") {
-        None | Some(Value::Null) => Object::new(),
-        Some(Value::Object(details)) => details,
-        Some(other) => return Err(format!("`details` is {other}, not an object")),
-    };
-    let metrics = result.get("metrics").and_then(metrics);
-    if metrics.is_some() {
-        result.remove("metrics");
-    }
-    let mut score = match (result.remove("score"), verdict.as_deref()) {
-        (_, Some("undecided")) => {
-            Score::undecided(rationale.clone().unwrap_or_else(|| "the command did not decide".to_owned()))
-        }
-        (Some(value), _) => match value.as_f64() {
-            Some(number) if (0.0..=1.0).contains(&number) => Score::new(number),
-            _ => return Err(format!("`score` is {value}, not a number from 0 to 1")),
-        },
-        (None, _) if assertions.is_empty() => {
-            return Err("the result has neither `score` nor assertions".into());
-        }
-        (None, _) => Score::from_assertions(assertions.iter().cloned()),
-    };
-    score.assertions = assertions;
-    score.metrics = metrics.unwrap_or_default();
-    score.rationale = rationale;
-    score.details = details;
-    match (verdict, rule) {
-        (Some(verdict), VerdictRule::Decides) if verdict != "undecided" => {
-            score.verdict = Some(Verdict::from_passed(verdict == "pass"));
-        }
-        (Some(verdict), _) => score = score.with_detail("verdict", verdict),
-        (None, _) => {}
-    }
-    if !result.is_empty() {
-        score = score.with_detail("extra", Value::Object(result));
-    }
-    Ok(score)
-}
-
-/// Named measurements; `None` for anything but an object of numbers, which is kept as another key is.
-fn metrics(value: &Value) -> Option<BTreeMap<String, f64>> {
-    value.as_object()?.iter().map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect()
-}
-
-fn text(result: &mut Object, key: &str) -> Result<Option<String>, String> {
-    match result.remove(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(format!("`{key}` is {other}, not a text")),
-    }
-}
-
-fn assertions(value: Value) -> Result<Vec<Assertion>, String> {
-    let Value::Array(entries) = value else {
-        return Err(format!("`assertions` is {value}, not a list"));
-    };
-    entries.into_iter().enumerate().map(|(index, entry)| assertion(index, &entry)).collect()
-}
-
-fn assertion(index: usize, entry: &Value) -> Result<Assertion, String> {
-    let text = entry.get("text").and_then(Value::as_str);
-    let passed = entry.get("passed").and_then(Value::as_bool);
-    let (Some(text), Some(passed)) = (text, passed) else {
-        return Err(format!("`assertions[{index}]` has no text `text` or no boolean `passed`"));
-    };
-    let mut assertion = Assertion::new(text, passed);
-    let optional = |key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);
-    assertion.expected = optional("expected");
-    assertion.actual = optional("actual");
-    assertion.evidence = optional("evidence");
-    Ok(assertion)
 }
 
 fn tail_of(stderr: &str) -> String {
@@ -194,23 +127,29 @@ fn tail_of(stderr: &str) -> String {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::collections::BTreeMap;
     use std::os::unix::process::ExitStatusExt;
     use std::process::ExitStatus;
+
+    use evalsuite_records::record::Verdict;
 
     use super::*;
     use crate::model::score::ScoreState;
     use crate::platform::process::Captured;
     use crate::platform::protocol_schema;
 
-    fn reply(stdout: &str, stderr: &str, status: i32) -> Score {
+    fn finished(stdout: &str, stderr: &str, status: i32) -> Finished {
         let captured = |text: &str| Captured { bytes: text.into(), truncated: false };
-        let finished = Finished {
+        Finished {
             status: ExitStatus::from_raw(status),
             timed_out: false,
             stdout: captured(stdout),
             stderr: captured(stderr),
-        };
-        read(&finished, VerdictRule::IsDetail)
+        }
+    }
+
+    fn reply(stdout: &str, stderr: &str, status: i32) -> Score {
+        read(&finished(stdout, stderr, status), ResultSource::Output, VerdictRule::OnlyFailDecides)
     }
 
     fn exit(code: i32) -> i32 {
@@ -279,7 +218,6 @@ mod tests {
             r#"{"score": NaN}"#,
             r#"{"score": 1e999}"#,
             "{'score': 1}",
-            "starting\n{\"score\": 1}",
         ] {
             error(&reply(stdout, "", 0));
             if let Ok(value) = evalsuite_schema::json::from_str(stdout) {
@@ -310,12 +248,102 @@ mod tests {
             let score = reply(stdout, "log", exit(0));
             assert_eq!((score.state, score.rationale.as_deref()), (ScoreState::Decided(value), rationale), "{stdout}");
         }
-        for text in ["passed all", "failing", "0.5 of the items", "85%", "inf", "nan", "1/2"] {
-            assert_eq!(reply(text, "", exit(0)).state, ScoreState::Decided(1.0), "{text}");
+        for (stdout, value) in [("PASS\r\n", 1.0), ("1e0", 1.0), ("+1", 1.0), (".5", 0.5), ("1.", 1.0), ("-0", 0.0)] {
+            assert_eq!(reply(stdout, "", exit(0)).state, ScoreState::Decided(value), "{stdout}");
         }
-        for number in ["85", "-0.1", "1.01\nbecause", "1e3"] {
-            let score = reply(number, "", exit(0));
-            assert!(error(&score).contains("not a number from 0 to 1"), "{number}");
+    }
+
+    #[test]
+    fn an_output_that_is_not_a_result_is_an_error_that_shows_it_and_says_what_to_print() {
+        for text in [
+            "all good",
+            "log\n{\n \"score\": 0\n}",
+            "{\"score\": 0}\nlog",
+            "Result: {\"score\": 0}",
+            "```json\n{\"score\": 0}\n```",
+            "[{\"score\": 0}]",
+            "{\"score\": 0}\n{\"score\": 1}",
+            "{\"score\": 0",
+            "{\"result\": 1}",
+            "[]",
+            "False",
+            "true",
+            "null",
+            "\"pass\"",
+            "PASS.",
+            "pass fail",
+            "passed all",
+            "FAIL: amount missing",
+            "score: 0",
+            "0%",
+            "1.0 points",
+            "0,5",
+            "0.5 of the items",
+            "1/2",
+            "100",
+            "-0.1",
+            "1.01\nbecause",
+            "1e999",
+            "nan",
+            "inf",
+            "\u{1b}[32mpass\u{1b}[0m",
+            "pass\rfail",
+            "starting\npass",
+            "pass\nfail",
+            "0.5\nof these\n1",
+            "1\n{\"score\": 0}",
+            "pass\nlog\n{\n \"score\": 0\n}\nlog",
+        ] {
+            let score = reply(&format!("\u{feff}{text}\n"), "log", exit(0));
+            let shown = format!(": `{}`; help: print `{{\"score\": 0.5}}`", escaped(text, &[]));
+            assert!(error(&score).contains(shown.as_str()), "{text}: {}", error(&score));
+            assert!(error(&score).ends_with("set `result: status`"), "{}", error(&score));
+        }
+        let long = reply(&"noise ".repeat(1000), "", exit(0));
+        assert!(error(&long).len() < 700 && error(&long).contains('…'), "{}", error(&long));
+    }
+
+    #[test]
+    fn an_output_that_was_cut_is_an_error() {
+        for stdout in ["{\"score\": 1}", "pass", "1\nlog", ""] {
+            let mut finished = finished(stdout, "", 0);
+            finished.stdout.truncated = true;
+            let score = read(&finished, ResultSource::Output, VerdictRule::Decides);
+            assert!(error(&score).contains("more than can be read"), "{score:?}");
+        }
+    }
+
+    #[test]
+    fn a_command_can_report_its_own_error() {
+        for code in [0, 1] {
+            let score = reply(r#"{"error": "docker is down"}"#, "log", exit(code));
+            assert_eq!(error(&score), "the command reported an error: docker is down");
+        }
+        assert_eq!(reply(r#"{"score": 1, "error": null}"#, "", 0).state, ScoreState::Decided(1.0));
+    }
+
+    #[test]
+    fn a_verdict_of_fail_decides() {
+        let verdict = |text: &str| reply(text, "", 0).verdict;
+        assert_eq!(verdict(r#"{"score": 1, "verdict": "fail"}"#), Some(Verdict::Fail));
+        assert_eq!(verdict(r#"{"score": 0.1, "verdict": "pass"}"#), None);
+        let aggregated =
+            read(&finished(r#"{"score": 0.1, "verdict": "pass"}"#, "", 0), ResultSource::Output, VerdictRule::Decides);
+        assert_eq!(aggregated.verdict, Some(Verdict::Pass));
+    }
+
+    #[test]
+    fn with_result_status_only_the_exit_code_counts() {
+        for text in ["", "all good", "fail", "0", "{\"score\": 0}", "log\n{\n \"score\": 0\n}"] {
+            for (code, value) in [(0, 1.0), (1, 0.0), (3, 0.0)] {
+                let score = read(&finished(text, "", exit(code)), ResultSource::Status, VerdictRule::OnlyFailDecides);
+                assert_eq!(score.state, ScoreState::Decided(value), "{text}");
+                let shown = if text.is_empty() { format!("exit code {code}") } else { text.to_owned() };
+                assert_eq!(score.assertions[0].text, shown);
+            }
+        }
+        for status in [exit(126), exit(127), 9] {
+            error(&read(&finished("", "", status), ResultSource::Status, VerdictRule::OnlyFailDecides));
         }
     }
 
@@ -327,11 +355,18 @@ mod tests {
     }
 
     #[test]
-    fn without_a_result_the_exit_code_decides() {
-        let passed = reply("all good", "", exit(0));
-        assert_eq!((passed.state, passed.assertions[0].text.as_str()), (ScoreState::Decided(1.0), "all good"));
-        let failed = reply("", "2 tests failed", exit(1));
-        assert_eq!((failed.state, failed.assertions[0].text.as_str()), (ScoreState::Decided(0.0), "2 tests failed"));
-        assert_eq!(reply("[]", "", 0).state, ScoreState::Decided(1.0));
+    fn without_output_or_with_plain_text_and_another_exit_code_the_exit_code_decides() {
+        for (stdout, stderr, code, value, shown) in [
+            ("", "", 0, 1.0, "exit code 0"),
+            (" \r\n\u{feff}", "log", 0, 1.0, "log"),
+            ("", "2 tests failed", 1, 0.0, "2 tests failed"),
+            ("FAIL: amount missing", "", 1, 0.0, "FAIL: amount missing"),
+            ("[]", "", 2, 0.0, "[]"),
+        ] {
+            let score = reply(stdout, stderr, exit(code));
+            assert_eq!((score.state, score.assertions[0].text.as_str()), (ScoreState::Decided(value), shown));
+        }
+        let result = "log\n{\n \"score\": 1\n}\n";
+        assert!(error(&reply(result, "", exit(1))).contains("with other text around it"));
     }
 }

@@ -2,14 +2,15 @@
 
 pub(crate) mod command_input;
 pub(crate) mod command_output;
+pub(crate) mod result_object;
 
 use std::time::Duration;
 
 use evalsuite_records::record::{CommandRecord, GraderKind};
 use evalsuite_schema::Value;
-use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
+use evalsuite_schema::grader::{CodeGrader, PreparedCommand, ResultSource};
 
-use crate::grade::code_grader::command_output::VerdictRule;
+use crate::grade::code_grader::result_object::VerdictRule;
 use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_command::{COMMAND_LIMIT, GraderCommand, timed_out};
 use crate::grade::grader_record::GraderResult;
@@ -18,7 +19,7 @@ use crate::model::score::Score;
 pub(crate) fn grade(config: &CodeGrader, call: &GraderCall<'_>) -> Result<GraderResult, String> {
     let limit = config.timeout_seconds.map_or(Ok(COMMAND_LIMIT), Duration::try_from_secs_f64);
     let limit = limit.map_err(|error| format!("`timeout_seconds` is out of range: {error}"))?;
-    let run = |input: &Value| run(call, &config.run, input, limit, VerdictRule::IsDetail);
+    let run = |input: &Value| run(call, &config.run, input, limit, (config.result, VerdictRule::OnlyFailDecides));
     command_input::with_input(&config.config, call.path, call.context, run)
         .map_err(|error| format!("the transcript cannot be written to a file: {error}"))
 }
@@ -29,7 +30,7 @@ pub(crate) fn run(
     prepared: &PreparedCommand,
     input: &Value,
     limit: Duration,
-    verdict: VerdictRule,
+    (source, rule): (ResultSource, VerdictRule),
 ) -> GraderResult {
     let directory = context.grader_directory(path);
     let command = GraderCommand::new(prepared, context);
@@ -43,7 +44,11 @@ pub(crate) fn run(
             record.crashed = command_output::is_crash(&finished);
             record.stdout = context.write_output(&directory, "stdout.txt", &finished.stdout);
             record.stderr = context.write_output(&directory, "stderr.txt", &finished.stderr);
-            if finished.timed_out { Score::error(timed_out(limit)) } else { command_output::read(&finished, verdict) }
+            if finished.timed_out {
+                Score::error(timed_out(limit))
+            } else {
+                command_output::read(&finished, source, rule)
+            }
         }
         Err(error) => Score::error(error),
     };

@@ -99,11 +99,11 @@ impl BoundedGrading<'_> {
             config.members.iter().map(|member| self.grade(&format!("{path}/{}", member.name), member)).collect();
         let are_known = members.iter().all(|member| member.open.is_none());
         let (asks_judge, may_run) = match &config.aggregator {
-            Aggregator::CodeGrader(_) => (false, self.allowed.commands),
+            Aggregator::CodeGrader { .. } => (false, self.allowed.commands),
             Aggregator::LlmGrader { .. } => (true, self.has_default_judge()),
             Aggregator::WeightedAverage { .. } | Aggregator::Threshold { .. } => (false, true),
         };
-        let is_program = matches!(config.aggregator, Aggregator::CodeGrader(_) | Aggregator::LlmGrader { .. });
+        let is_program = matches!(config.aggregator, Aggregator::CodeGrader { .. } | Aggregator::LlmGrader { .. });
         if !may_run || is_program && !are_known {
             let reason = match (may_run, asks_judge) {
                 (true, _) => "combines members that were not run",

@@ -24,7 +24,7 @@ const SPOILED_FILE: &str = "spoiled.txt";
 pub(super) fn needs_workspace(grader: &Grader, case: &Case, commands: bool) -> bool {
     grader.with_members().any(|grader| match &grader.config {
         GraderConfig::CodeGrader(_) => commands,
-        GraderConfig::Composite(composite) => commands && matches!(composite.aggregator, Aggregator::CodeGrader(_)),
+        GraderConfig::Composite(composite) => commands && matches!(composite.aggregator, Aggregator::CodeGrader { .. }),
         GraderConfig::User { .. } => case.workspace.is_some(),
         _ => false,
     })

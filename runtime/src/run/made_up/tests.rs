@@ -142,7 +142,7 @@ fn graders_in_rust_run_if_the_program_has_them() {
 #[cfg(unix)]
 #[test]
 fn commands_see_the_template_with_the_made_up_files() {
-    use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
+    use evalsuite_schema::grader::{CodeGrader, PreparedCommand, ResultSource};
     use evalsuite_schema::{Command, PathRef, Workspace};
 
     let package = tempfile::tempdir().unwrap();
@@ -152,6 +152,7 @@ fn commands_see_the_template_with_the_made_up_files() {
     let script = "cd \"$EVALSUITE_WORKSPACE\" && cat given.txt new.txt 2>/dev/null | grep -q given-new";
     let config = CodeGrader {
         run: PreparedCommand { command: Command::Shell(script.into()), cwd: None },
+        result: ResultSource::Output,
         timeout_seconds: None,
         config: Object::new(),
         preprocessors: None,

@@ -61,7 +61,7 @@ pub(super) fn class(grader: &Grader) -> GraderClass {
         }
         GraderConfig::Composite(config) => {
             let classes: Vec<GraderClass> = config.members.iter().map(class).collect();
-            let is_code = matches!(config.aggregator, Aggregator::CodeGrader(_));
+            let is_code = matches!(config.aggregator, Aggregator::CodeGrader { .. });
             if classes.iter().all(|class| *class == GraderClass::Limit) {
                 GraderClass::Limit
             } else if is_code || classes.contains(&GraderClass::Opaque) {

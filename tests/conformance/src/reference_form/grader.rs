@@ -251,7 +251,7 @@ fn composite(composite: &Composite, paths: RecordPaths<'_>) -> Value {
             json!({ "type": "weighted_average", "weights": weights })
         }
         Aggregator::Threshold { threshold } => json!({ "type": "threshold", "threshold": threshold }),
-        Aggregator::CodeGrader(command) => {
+        Aggregator::CodeGrader { run: command, .. } => {
             let path = match &command.command {
                 Command::Shell(line) => json!(line),
                 Command::Argv(_) => words(&command.command),

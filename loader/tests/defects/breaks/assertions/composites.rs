@@ -58,6 +58,7 @@ fn aggregators(breaks: &mut Breaks<'_>) {
             ("weighted_average", "weights", open([])),
             ("threshold", "threshold", num("0.5")),
             ("code-grader", "command", any_text("true")),
+            ("code-grader", "result", any_text("status")),
             ("llm-grader", "model", any_text("gpt-5")),
             ("llm-grader", "prompt", any_text("Sum up")),
         ];
