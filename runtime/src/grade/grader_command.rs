@@ -89,5 +89,8 @@ pub(crate) fn output(
         let stderr = last_chars(trim(&finished.stderr.text()), STDERR_SHOWN);
         return Err(format!("{}: {stderr}", finished.status));
     }
+    if finished.stdout.truncated {
+        return Err(format!("the command printed more than {} bytes", finished.stdout.bytes.len()));
+    }
     Ok(trim(&finished.stdout.text()).to_owned())
 }
