@@ -48,8 +48,8 @@ async function result() {
 
 function verdict(value) {
   if (typeof value === 'boolean') return { pass: value !== negated, score: value !== negated ? 1 : 0 };
-  if (typeof value === 'number') return { pass: (threshold === undefined ? value > 0 : value >= threshold) !== negated, score: value };
-  if (typeof value?.pass === 'boolean' && typeof value.score === 'number' && typeof value.reason === 'string') {
+  if (Number.isFinite(value)) return { pass: (threshold === undefined ? value > 0 : value >= threshold) !== negated, score: value };
+  if (typeof value?.pass === 'boolean' && Number.isFinite(value.score) && typeof value.reason === 'string') {
     return { ...value, pass: value.pass !== negated };
   }
   throw new Error(`it returned ${JSON.stringify(value)}: a boolean, a number, or an object with pass, score and reason is needed`);
