@@ -2,7 +2,7 @@
 
 The image is built from `environment/` of the task, or named by `config.image`. The workspace of the trial is mounted where the task has its
 working directory, `tests` at /tests, and the reward is read from /logs/verifier. `config.command` is run instead of /tests/test.sh, if it is
-there. Needs `docker`.
+there. Needs `docker`. Without a reward that is a number, the verifier has not graded: the grader is an error, which is no fail.
 """
 
 import json
@@ -12,40 +12,68 @@ import subprocess
 import sys
 import tempfile
 
-given = json.load(sys.stdin)
-config = given["config"]
-suite = pathlib.Path(__file__).resolve().parent.parent
-task = suite / config["task"]
 
 
-def run(*command):
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+def output_of(*command):
+    made = subprocess.run(command, capture_output=True, text=True)
+    if made.returncode:
+        raise ValueError(f"`{' '.join(command)}` failed (exit status {made.returncode}): {made.stderr.strip()[-1000:]}")
+    return made.stdout.strip()
 
 
-image = config.get("image") or run("docker", "build", "-q", str(task / "environment"))
-with tempfile.TemporaryDirectory() as logs, tempfile.TemporaryDirectory() as tests:
-    # Tests of the task and of the step are one directory.
-    for folder in config["tests"]:
-        run("cp", "-R", f"{suite / folder}/.", tests)
-    verifier = pathlib.Path(logs) / "verifier"
-    verifier.mkdir()
-    mounts = [(given["workspace_path"], config["workdir"]), (tests, "/tests"), (logs, "/logs")]
-    volumes = [word for source, target in mounts for word in ("-v", f"{source}:{target}")]
-    variables = [word for name, value in config.get("env", {}).items() for word in ("-e", f"{name}={value}")]
-    verifier_command = config.get("command", ["bash", "/tests/test.sh"])
-    command = ["docker", "run", "--rm", "-w", config["workdir"], *volumes, *variables, image, *verifier_command]
-    verified = subprocess.run(command, stdout=sys.stderr)
-    named, single = verifier / "reward.json", verifier / "reward.txt"
-    if named.exists():
-        rewards = json.loads(named.read_text())
-    elif single.exists():
-        rewards = float(single.read_text())
-    else:
-        sys.exit(f"the verifier wrote no reward (exit status {verified.returncode})")
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
-rewards = rewards if isinstance(rewards, dict) else {"reward": rewards}
-if not rewards or not all(isinstance(value, (int, float)) and math.isfinite(value) for value in rewards.values()):
-    sys.exit(f"rewards have to be numbers: {rewards}")
-assertions = [{"text": f"{name}: {value}", "passed": value >= 1} for name, value in rewards.items()]
-reward = rewards.get("reward", sum(rewards.values()) / len(rewards))
-print(json.dumps({"score": min(1.0, max(0.0, reward)), "assertions": assertions, "details": {"rewards": rewards}}))
+
+def read_rewards(verifier, status):
+    for name, read in ("reward.json", json.loads), ("reward.txt", float):
+        file = verifier / name
+        if not file.exists():
+            continue
+        text = file.read_text()
+        try:
+            rewards = read(text)
+        except ValueError:
+            raise ValueError(f"{name} holds {text.strip()[:200]!r}, not a reward (exit status of the verifier: {status})")
+        rewards = rewards if isinstance(rewards, dict) else {"reward": rewards}
+        if not rewards or not all(is_number(value) for value in rewards.values()):
+            raise ValueError(f"{name} holds {text.strip()[:200]!r}: rewards have to be numbers")
+        return rewards
+    raise ValueError(f"the verifier wrote no reward (exit status {status})")
+
+
+def verify(given):
+    config = given["config"]
+    suite = pathlib.Path(__file__).resolve().parent.parent
+    task = suite / config["task"]
+    image = config.get("image") or output_of("docker", "build", "-q", str(task / "environment"))
+    with tempfile.TemporaryDirectory() as logs, tempfile.TemporaryDirectory() as tests:
+        # Tests of the task and of the step are one directory.
+        for folder in config["tests"]:
+            output_of("cp", "-R", f"{suite / folder}/.", tests)
+        verifier = pathlib.Path(logs) / "verifier"
+        verifier.mkdir()
+        mounts = [(given["workspace_path"], config["workdir"]), (tests, "/tests"), (logs, "/logs")]
+        volumes = [word for source, target in mounts for word in ("-v", f"{source}:{target}")]
+        variables = [word for name, value in config.get("env", {}).items() for word in ("-e", f"{name}={value}")]
+        verifier_command = config.get("command", ["bash", "/tests/test.sh"])
+        command = ["docker", "run", "--rm", "-w", config["workdir"], *volumes, *variables, image, *verifier_command]
+        # The verifier may fail and write a reward, which then counts.
+        verified = subprocess.run(command, stdout=sys.stderr)
+        return read_rewards(verifier, verified.returncode)
+
+
+def result():
+    rewards = verify(json.load(sys.stdin))
+    reward = rewards.get("reward", sum(rewards.values()) / len(rewards))
+    if not 0 <= reward <= 1:
+        raise ValueError(f"the reward is {reward}, not a number from 0 to 1: {rewards}")
+    assertions = [{"text": f"{name}: {value}", "passed": value >= 1} for name, value in rewards.items()]
+    return {"score": reward, "assertions": assertions, "details": {"rewards": rewards}}
+
+
+try:
+    graded = result()
+except Exception as error:
+    graded = {"error": f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else str(error)}
+print(json.dumps(graded))

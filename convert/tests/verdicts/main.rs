@@ -3,6 +3,8 @@
 //! The verdicts were recorded with promptfoo 0.121.20 by `promptfoo eval -c FILE --no-cache --no-write -o verdicts.json`: one per result, in
 //! the order of `testIdx` and `promptIdx`, `+` for `success`. The provider `echo` answers with its prompt, and so does the agent here.
 
+#[cfg(unix)]
+mod harbor_grader;
 mod run_suite;
 
 use std::collections::BTreeMap;
