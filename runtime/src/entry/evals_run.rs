@@ -47,9 +47,13 @@ impl Evals {
     /// If an option or variable is invalid. Errors of a case are in the report.
     pub async fn run(&self, options: &RunOptions) -> Result<Report, RunError> {
         let run = RunCases::new(self, options)?;
-        let evals = reload::whole_suite(self.clone(), &run.settings)?;
+        let selects = |evals: &Evals, case: &EvalCase| options.selects(evals, case);
+        let (evals, gone) = reload::whole_suite_of_run(self.clone(), &run.settings, &run.directory, selects)?;
         let cases: Vec<_> = evals.suite().cases.iter().filter(|case| options.selects(&evals, case)).collect();
-        on_thread("runs the cases", move |report| run.finish(&evals, &cases, &|| report.is_closed())).await
+        let mut report =
+            on_thread("runs the cases", move |report| run.finish(&evals, &cases, &|| report.is_closed())).await?;
+        report.problems.extend(gone);
+        Ok(report)
     }
 }
 

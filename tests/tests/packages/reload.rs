@@ -205,6 +205,78 @@ fn new_cases_and_cases_that_are_gone_are_named_once_and_need_a_build() {
     all.says_times("NOT BUILT YET: new cases of `suites/by_case`: third", 1);
 }
 
+const EVALS_RUN: &str = "
+use std::task::{Context, Poll, Waker};
+
+fn agent(trial: &mut evalsuite::Trial<'_>) -> Result<String, std::convert::Infallible> {
+    Ok(trial.prompt().to_owned())
+}
+
+evalsuite::include_eval_suite!(\"suites/many\");
+
+#[test]
+fn run() {
+    let options = match std::env::var(\"TEST_FILTER\") {
+        Ok(filter) => evalsuite::RunOptions::new().with_filter(filter),
+        Err(_) => evalsuite::RunOptions::new(),
+    };
+    let evals = many::evals();
+    let mut run = std::pin::pin!(evals.run(&options));
+    let mut context = Context::from_waker(Waker::noop());
+    let report = loop {
+        if let Poll::Ready(report) = run.as_mut().poll(&mut context) {
+            break report.unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    for case in report.cases() {
+        println!(\"RAN {} as {}\", case.case().test_name(), case.case().id());
+    }
+    assert!(report.is_success(), \"{report}\");
+}
+";
+
+/// More cases than a process loads one by one.
+#[test]
+fn cases_that_are_gone_do_not_run_in_a_process_that_runs_many() {
+    let package = Package::new("reloading-many");
+    package
+        .add_generator()
+        .write("build.rs", "fn main() { evalsuite_build::track(\"suites\"); }\n")
+        .write("src/lib.rs", "")
+        .write("tests/evals.rs", EVALS_RUN)
+        .write("suites/many/EVAL.yaml", suites::EVAL_YAML);
+    for case in 'a'..='n' {
+        package.write(&format!("suites/many/cases/case-{case}/case.yaml"), &suites::case("hello", "hello"));
+    }
+    let built = program(&package);
+    reloaded(&built, &package, "run").succeeds("nothing has changed").is_silent_about("any more");
+    let renamed = format!("id: renamed\n{}", suites::case("hello", "hello"));
+    package
+        .remove("suites/many/cases/case-m")
+        .write("suites/many/cases/case-z/case.yaml", &suites::case("hello", "hello"))
+        .write("suites/many/cases/case-b/case.yaml", &renamed);
+
+    let ran = reloaded(&built, &package, "run").fails("a case is gone");
+    ran.says("`suites/many` has no case for the test `many::case_m` any more\nhelp: build again");
+    ran.says_times("NOT BUILT YET: new cases of `suites/many`: case_z", 1);
+    ran.says_times("STILL BUILT: cases that are gone of `suites/many`: case_m", 1);
+    ran.says("RAN case_a as case-a").says("RAN case_b as renamed").is_silent_about("RAN case_m");
+    package.records().clear();
+    let filtered = Call::program(&built, &package)
+        .args(["--exact", "run"])
+        .env("EVALSUITE_RELOAD", "1")
+        .env("TEST_FILTER", "case_a")
+        .run()
+        .succeeds("the case that is gone is not wanted");
+    filtered.is_silent_about("any more");
+
+    package.records().clear();
+    let all = ["--test-threads=1", "--skip", "run", "many::"];
+    let tests = Call::program(&built, &package).args(all).env("EVALSUITE_RELOAD", "1").run();
+    tests.fails("a case is gone").says("test many::case_m ... FAILED").says("test many::case_n ... ok");
+}
+
 #[test]
 fn another_id_is_checked_against_the_other_cases() {
     let package = package("reloading-ids");

@@ -48,6 +48,16 @@ pub(super) fn merge(
     })))
 }
 
+/// The suite without these cases.
+pub(super) fn without(suite: &'static EvalSuite, gone: &[&EvalCase]) -> &'static EvalSuite {
+    if gone.is_empty() {
+        return suite;
+    }
+    let is_gone = |case: &EvalCase| gone.iter().any(|gone| gone.test_name == case.test_name);
+    let cases = suite.cases.iter().filter(|case| !is_gone(case)).map(|case| EvalCase { ..*case });
+    Box::leak(Box::new(EvalSuite { cases: cases.collect::<Vec<_>>().leak(), ..*suite }))
+}
+
 /// The suite with the loaded cases that it does not have behind its own: generated tests know those by their place.
 pub(super) fn with_new_cases(
     merged: &'static EvalSuite,

@@ -12,7 +12,7 @@ mod reloaded;
 pub(crate) use self::reloaded::with_new_cases;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
-use crate::model::suite::EvalCase;
+use crate::model::suite::{EvalCase, EvalSuite};
 use crate::platform::text_error::text_error;
 use crate::record::run_directory::RunDirectory;
 use crate::run::settings::Settings;
@@ -39,9 +39,30 @@ pub(crate) fn for_case(
     if settings.reload { reloaded::for_case(evals, case, run) } else { Ok(evals) }
 }
 
-/// The suite with all its cases as their files are now, if `EVALSUITE_RELOAD` asks for that.
+/// The suite with all its cases as their files are now, if `EVALSUITE_RELOAD` asks for that. Cases that are gone are left out.
 pub(crate) fn whole_suite(evals: Evals, settings: &Settings) -> Result<Evals, ReloadError> {
-    if settings.reload { reloaded::whole_suite(evals) } else { Ok(evals) }
+    if settings.reload { Ok(reloaded::whole_suite(evals, None)?.0) } else { Ok(evals) }
+}
+
+/// The same for a run, which lists the cases that are new or gone, and the errors of those of the `wanted` cases that are gone.
+pub(crate) fn whole_suite_of_run(
+    evals: Evals,
+    settings: &Settings,
+    run: &RunDirectory,
+    wanted: impl Fn(&Evals, &EvalCase) -> bool,
+) -> Result<(Evals, Vec<String>), ReloadError> {
+    if !settings.reload {
+        return Ok((evals, Vec::new()));
+    }
+    let built = evals.clone();
+    let (evals, gone) = reloaded::whole_suite(evals, Some(run))?;
+    let wanted = gone.into_iter().filter(|case| wanted(&built, case));
+    Ok((evals, wanted.map(|case| is_gone(built.suite(), case)).collect()))
+}
+
+/// The error of a test whose case is gone.
+fn is_gone(built: &EvalSuite, case: &EvalCase) -> String {
+    format!("`{}` has no case for the test `{}` any more\nhelp: build again", built.root, built.test_path(case))
 }
 
 #[cfg(not(feature = "reload"))]
@@ -51,18 +72,25 @@ mod reloaded {
     use super::{EvalCase, Evals, ReloadError, RunDirectory};
     use crate::entry::new_cases::NewCase;
 
-    pub(super) fn for_case(evals: Evals, _: &EvalCase, _: &RunDirectory) -> Result<Evals, ReloadError> {
-        whole_suite(evals)
+    pub(super) fn for_case(_: Evals, _: &EvalCase, _: &RunDirectory) -> Result<Evals, ReloadError> {
+        without_feature()
     }
 
-    pub(super) fn whole_suite(_: Evals) -> Result<Evals, ReloadError> {
+    pub(super) fn whole_suite(
+        _: Evals,
+        _: Option<&RunDirectory>,
+    ) -> Result<(Evals, Vec<&'static EvalCase>), ReloadError> {
+        without_feature()
+    }
+
+    fn without_feature<T>() -> Result<T, ReloadError> {
         Err(ReloadError::from(
             "EVALSUITE_RELOAD is set, but `evalsuite` was built without its feature `reload`\n\
              help: add `features = [\"reload\"]` to the dependency in Cargo.toml",
         ))
     }
 
-    pub(crate) fn with_new_cases(evals: Evals, _: &[NewCase]) -> Result<Evals, ReloadError> {
-        whole_suite(evals)
+    pub(crate) fn with_new_cases(_: Evals, _: &[NewCase]) -> Result<Evals, ReloadError> {
+        without_feature()
     }
 }

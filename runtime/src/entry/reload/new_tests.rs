@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_loader::{LoadedSuite, OtherCase, names};
 
-use crate::model::suite::EvalSuite;
+use crate::model::suite::{EvalCase, EvalSuite};
 use crate::platform::digest::file_key;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
@@ -39,6 +39,12 @@ fn lines(built: &EvalSuite, loaded: &LoadedSuite, others: &[OtherCase]) -> Vec<S
     let new = line("NOT BUILT YET: new cases", now.difference(&compiled).collect());
     let gone = line("STILL BUILT: cases that are gone", compiled.difference(&now).collect());
     new.into_iter().chain(gone).collect()
+}
+
+/// The compiled cases without a test in a suite that was loaded as a whole.
+pub(super) fn gone(built: &EvalSuite, loaded: &LoadedSuite) -> Vec<&'static EvalCase> {
+    let tests: BTreeSet<String> = loaded.tests.iter().map(|test| test.path.join("::")).collect();
+    built.cases.iter().filter(|case| !tests.contains(case.test_name)).collect()
 }
 
 /// Path of a case below the module of its target.

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use evalsuite_diagnostics::render;
 use evalsuite_loader::{Part, SuiteFiles, suite_digest};
 use evalsuite_schema::digest::parse_hexadecimal;
 
-use super::ReloadError;
 use super::checked_suite::{CheckedPart, CheckedSuite};
-use super::{checked_suite, merged_suite, new_tests};
+use super::{ReloadError, checked_suite, is_gone, merged_suite, new_tests};
 use crate::entry::new_cases::NewCase;
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalCase, EvalSuite, Origin};
@@ -29,7 +28,15 @@ const LONGEST_BUILD: Duration = Duration::from_secs(60);
 struct Progress {
     built: &'static EvalSuite,
     parts: usize,
-    whole: Option<&'static EvalSuite>,
+    whole: Option<Whole>,
+}
+
+/// A suite that was loaded as a whole.
+#[derive(Clone)]
+struct Whole {
+    suite: &'static EvalSuite,
+    /// The compiled cases that it does not have any more.
+    gone: Arc<[&'static EvalCase]>,
 }
 
 static PROGRESS: Mutex<Vec<Progress>> = Mutex::new(Vec::new());
@@ -43,7 +50,10 @@ pub(super) fn for_case(evals: Evals, case: &'static EvalCase, run: &RunDirectory
     let built = evals.suite();
     let origin = origin(built)?;
     let now = match known_whole(&evals, origin, run)? {
-        Some(whole) => whole,
+        Some(whole) if whole.gone.iter().any(|gone| gone.test_name == case.test_name) => {
+            return Err(ReloadError(is_gone(built, case)));
+        }
+        Some(whole) => whole.suite,
         None => part(&evals, origin, case, run)?,
     };
     let changed = now.cases.iter().find(|now| now.test_name == case.test_name);
@@ -53,10 +63,20 @@ pub(super) fn for_case(evals: Evals, case: &'static EvalCase, run: &RunDirectory
     Ok(bound(evals, now))
 }
 
-/// The suite with all cases as their files are now.
-pub(super) fn whole_suite(evals: Evals) -> Result<Evals, ReloadError> {
-    let now = merged(&evals, &checked_suite::whole(&evals, origin(evals.suite())?)?)?;
-    Ok(bound(evals, now))
+/// The suite with the compiled cases that it still has, as their files are now, and those that are gone. With a run, cases that are new
+/// or gone are listed in it.
+pub(super) fn whole_suite(
+    evals: Evals,
+    run: Option<&RunDirectory>,
+) -> Result<(Evals, Vec<&'static EvalCase>), ReloadError> {
+    let built = evals.suite();
+    let checked = checked_suite::whole(&evals, origin(built)?)?;
+    if let Some(run) = run {
+        new_tests::announce(built, &checked.suite, &[], run);
+    }
+    let gone = new_tests::gone(built, &checked.suite);
+    let now = merged_suite::without(merged(&evals, &checked)?, &gone);
+    Ok((bound(evals, now), gone))
 }
 
 /// The suite with cases that the build does not have behind the others. Only their files are read, unless they depend on other cases.
@@ -96,7 +116,7 @@ fn bound(mut evals: Evals, suite: &'static EvalSuite) -> Evals {
 
 /// The whole suite, if this process has asked for many of its cases. With an error in it each case is loaded by itself: other cases
 /// are not wrong.
-fn known_whole(evals: &Evals, origin: &Origin, run: &RunDirectory) -> Result<Option<&'static EvalSuite>, ReloadError> {
+fn known_whole(evals: &Evals, origin: &Origin, run: &RunDirectory) -> Result<Option<Whole>, ReloadError> {
     let built = evals.suite();
     let mut all = lock();
     let index = all.iter().position(|known| std::ptr::eq(known.built, built)).unwrap_or_else(|| {
@@ -109,9 +129,10 @@ fn known_whole(evals: &Evals, origin: &Origin, run: &RunDirectory) -> Result<Opt
         && let Ok(checked) = checked_suite::whole(evals, origin)
     {
         new_tests::announce(built, &checked.suite, &[], run);
-        progress.whole = Some(merged(evals, &checked)?);
+        let gone = new_tests::gone(built, &checked.suite).into();
+        progress.whole = Some(Whole { suite: merged(evals, &checked)?, gone });
     }
-    Ok(progress.whole)
+    Ok(progress.whole.clone())
 }
 
 fn merged(evals: &Evals, checked: &CheckedSuite) -> Result<&'static EvalSuite, ReloadError> {
@@ -145,10 +166,8 @@ fn part(
     if needs_all {
         let checked = checked_suite::whole(evals, origin)?;
         new_tests::announce(built, &checked.suite, &[], run);
-        if checked.suite.tests.iter().all(|test| test.path.join("::") != case.test_name) {
-            let test = built.test_path(case);
-            let message = format!("`{}` has no case for the test `{test}` any more\nhelp: build again", built.root);
-            return Err(message.into());
+        if new_tests::gone(built, &checked.suite).iter().any(|gone| gone.test_name == case.test_name) {
+            return Err(ReloadError(is_gone(built, case)));
         }
         return merged(evals, &checked);
     }
