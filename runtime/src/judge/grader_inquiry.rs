@@ -7,9 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use evalsuite_records::record::{JudgeRecord, Note, ReasonCode};
 use evalsuite_schema::grader::JudgeSettings;
 
+use crate::judge::contradiction::ReplyDefect;
 use crate::judge::judge_call::AskingGrader;
 use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, NoJudge, recorded_judges};
-use crate::judge::prompt_texts::{REPAIR, REPAIR_DATA, repair_prompt};
+use crate::judge::prompt_texts::{CONTRADICTION, REPAIR, REPAIR_DATA, repair_prompt};
 use crate::judge::repeated_calls::{CallPurpose, JudgeFailure, until_readable};
 use crate::model::judge::request::LIMIT;
 use crate::model::judge::suite_judge::Inquiry;
@@ -128,14 +129,30 @@ impl GraderInquiry {
         (Some(record).filter(|_| !prompts.is_empty()), failure, notes)
     }
 
-    /// Asks a judge a question of a built-in grader until a reply can be read, and in the end to repair one that cannot.
-    pub(crate) fn answer<T>(
+    /// Asks a judge a question of a built-in grader until a reply can be read, and in the end to repair one that cannot. If the reply
+    /// contradicts itself, the question is asked once more, with the contradiction.
+    pub(crate) fn answer<T, E: Into<ReplyDefect>>(
         &self,
         judge: &ChosenJudge,
         question: &JudgeRequest,
-        read: impl Fn(&str) -> Result<T, InvalidReply>,
+        read: impl Fn(&str) -> Result<T, E>,
     ) -> Result<T, JudgeFailure> {
-        self.until_answered(judge, question, ("", REPAIR), |reply| read(&reply.text))
+        let ask = |question: &JudgeRequest| {
+            self.until_answered(judge, question, ("", REPAIR), |reply| match read(&reply.text).map_err(E::into) {
+                Ok(answer) => Ok(Ok(answer)),
+                Err(ReplyDefect::Unreadable(problem)) => Err(problem),
+                Err(ReplyDefect::Contradiction(what)) => Ok(Err((reply.text.clone(), what))),
+            })
+        };
+        let (reply, what) = match ask(question)? {
+            Ok(answer) => return Ok(answer),
+            Err(contradiction) => contradiction,
+        };
+        let user = repair_prompt(CONTRADICTION, &question.user, &reply, &what);
+        ask(&JudgeRequest { user, ..question.clone() })?.map_err(|(_, what)| JudgeFailure {
+            message: format!("judge `{}` contradicts itself, also when asked again: {what}", judge.name),
+            code: ReasonCode::JudgeError,
+        })
     }
 
     /// Asks a judge until a reply can be read, which is written to `folder`; in the end with the prompt `repair`.

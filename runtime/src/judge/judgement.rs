@@ -3,9 +3,11 @@
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::{Object, Value};
 
+use crate::judge::contradiction::{self, ReplyDefect};
 use crate::judge::lenient_json::with_plain_passed;
 use crate::judge::reply_shape::{MOST_ASSERTIONS, ReplyShape};
 use crate::model::judge::InvalidReply;
+use crate::model::judge::reply_answer::answer_of;
 use crate::model::messages::outer_object;
 use crate::model::score::Score;
 
@@ -33,13 +35,12 @@ pub(crate) struct Check {
 pub(crate) const SATISFIED: u8 = 10;
 
 /// Reads a reply.
-pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidReply> {
-    let document = outer_object(reply);
-    let text = match shape {
-        ReplyShape::FreeForm => with_plain_passed(document),
-        ReplyShape::Checklist | ReplyShape::Ranges => document.to_owned(),
+pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, ReplyDefect> {
+    let object = match shape {
+        ReplyShape::FreeForm => decided(reply, "score", with_plain_passed)?,
+        ReplyShape::Checklist | ReplyShape::Ranges => decided(reply, "checks", str::to_owned)?,
     };
-    let mut object = match decided(&text)? {
+    let mut object = match object {
         Ok(object) => object,
         Err(reason) => return Ok(Judgement::Score(Score::undecided(reason))),
     };
@@ -49,6 +50,7 @@ pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidR
     let is_checklist = shape == ReplyShape::Checklist;
     let list = object.remove("checks").ok_or("the reply has no `checks`")?;
     let checks = entries("checks", list, |mut entry| {
+        let contradiction = contradiction::of_check(&entry);
         let id = text_of(&mut entry, "id")?.ok_or("has no `id`")?;
         let score = match is_checklist {
             true => u8::from(bool_of(&mut entry, "satisfied")?) * SATISFIED,
@@ -58,7 +60,10 @@ pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidR
         if is_checklist && reasoning.is_none() {
             return Err("has no `reasoning`".into());
         }
-        Ok(Check { id, score, reasoning })
+        match contradiction {
+            None => Ok(Check { id, score, reasoning }),
+            Some(what) => Err(ReplyDefect::Contradiction(what)),
+        }
     })?;
     let reasoning = text_of(&mut object, "overall_reasoning")?;
     if is_checklist && reasoning.is_none() {
@@ -67,60 +72,83 @@ pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidR
     Ok(Judgement::Criteria { checks, reasoning })
 }
 
-/// The object that a reply is, or the reason why the judge is undecided.
-pub(crate) fn decided(document: &str) -> Result<Result<Object, String>, InvalidReply> {
-    if document.is_empty() {
-        return Err("the reply is empty".into());
+/// The last object of a reply that has the key `asked`, or the reason why the judge is undecided. `plain` makes JSON of what is almost
+/// JSON. An object without the key is something else; after one that cannot be read, none of the objects before it counts.
+pub(crate) fn decided(
+    reply: &str,
+    asked: &str,
+    plain: impl Fn(&str) -> String,
+) -> Result<Result<Object, String>, InvalidReply> {
+    let answer = answer_of(reply)?;
+    let mut last = None;
+    for text in answer.objects.iter().rev() {
+        let mut object = object_in(&plain(text))?;
+        if object.get("undecided") == Some(&Value::Bool(true)) {
+            return Ok(Err(match object.remove("reason") {
+                Some(Value::String(reason)) if !reason.trim().is_empty() => reason,
+                _ => "the judge could not decide".to_owned(),
+            }));
+        }
+        if object.contains_key(asked) {
+            return Ok(Ok(object));
+        }
+        last.get_or_insert(object);
     }
-    let value: Value =
-        evalsuite_schema::json::from_str(document).map_err(|error| format!("the reply is not JSON: {error}"))?;
-    let Value::Object(mut object) = value else {
-        return Err(format!("the reply is {}, not a JSON object", kind(&value)).into());
-    };
-    if object.get("undecided") != Some(&Value::Bool(true)) {
-        return Ok(Ok(object));
-    }
-    Ok(Err(match object.remove("reason") {
-        Some(Value::String(reason)) if !reason.trim().is_empty() => reason,
-        _ => "the judge could not decide".to_owned(),
-    }))
+    last.map_or_else(|| object_in(outer_object(answer.text)), Ok).map(Ok)
 }
 
-fn free_form(mut object: Object) -> Result<Score, InvalidReply> {
+/// The object that a text is. A list of one object is this object.
+fn object_in(text: &str) -> Result<Object, InvalidReply> {
+    let value: Value =
+        evalsuite_schema::json::from_str(text).map_err(|error| format!("the reply is not JSON: {error}"))?;
+    match value {
+        Value::Object(object) => Ok(object),
+        Value::Array(list) => match <[Value; 1]>::try_from(list) {
+            Ok([Value::Object(object)]) => Ok(object),
+            _ => Err("the reply is a list, not a JSON object".into()),
+        },
+        other => Err(format!("the reply is {}, not a JSON object", kind(&other)).into()),
+    }
+}
+
+fn free_form(mut object: Object) -> Result<Score, ReplyDefect> {
     let value = object.remove("score").ok_or("the reply has no `score`")?;
     let score = value.as_f64().filter(|score| (0.0..=1.0).contains(score));
     let score = score.ok_or_else(|| format!("`score` is {value}, not a number from 0 to 1"))?;
     let assertions = object.remove("assertions").map(|list| entries("assertions", list, assertion)).transpose()?;
     let mut assertions = assertions.unwrap_or_default();
-    assertions.truncate(MOST_ASSERTIONS);
     let details = match object.remove("details") {
         None => Object::new(),
         Some(Value::Object(details)) => details,
         Some(other) => return Err(format!("`details` is {}, not an object", kind(&other)).into()),
     };
+    if let Some(what) = contradiction::of_score(score, &assertions, &object) {
+        return Err(ReplyDefect::Contradiction(what));
+    }
+    assertions.truncate(MOST_ASSERTIONS);
     Ok(Score { assertions, details, ..Score::new(score) })
 }
 
-fn assertion(mut entry: Object) -> Result<Assertion, InvalidReply> {
+fn assertion(mut entry: Object) -> Result<Assertion, ReplyDefect> {
     let text = text_of(&mut entry, "text")?.ok_or("has no `text`")?;
     let mut assertion = Assertion::new(text, bool_of(&mut entry, "passed")?);
     assertion.evidence = text_of(&mut entry, "evidence")?;
     Ok(assertion)
 }
 
-/// Reads the objects of a list; an error begins with the index of its object.
-fn entries<T>(
-    key: &str,
-    list: Value,
-    read: impl Fn(Object) -> Result<T, InvalidReply>,
-) -> Result<Vec<T>, InvalidReply> {
+/// Reads the objects of a list; what is wrong begins with the index of its object.
+fn entries<T>(key: &str, list: Value, read: impl Fn(Object) -> Result<T, ReplyDefect>) -> Result<Vec<T>, ReplyDefect> {
     let Value::Array(entries) = list else { return Err(format!("`{key}` is {}, not a list", kind(&list)).into()) };
     let read = |entry| match entry {
         Value::Object(entry) => read(entry),
         other => Err(format!("is {}, not an object", kind(&other)).into()),
     };
     let numbered = entries.into_iter().enumerate();
-    numbered.map(|(index, entry)| read(entry).map_err(|problem| format!("`{key}[{index}]` {problem}").into())).collect()
+    let read = numbered.map(|(index, entry)| read(entry).map_err(|defect| (index, defect)));
+    read.collect::<Result<_, _>>().map_err(|(index, defect)| match defect {
+        ReplyDefect::Unreadable(problem) => format!("`{key}[{index}]` {problem}").into(),
+        ReplyDefect::Contradiction(what) => ReplyDefect::Contradiction(format!("`{key}[{index}]` {what}")),
+    })
 }
 
 fn score_of(check: &mut Object) -> Result<u8, InvalidReply> {
@@ -188,8 +216,8 @@ mod tests {
 
     fn problem(shape: ReplyShape, reply: &str) -> String {
         match read(shape, reply) {
-            Err(problem) => problem.to_string(),
-            Ok(read) => panic!("{reply} was read as {read:?}"),
+            Err(ReplyDefect::Unreadable(problem)) => problem.to_string(),
+            read => panic!("{reply} was read as {read:?}"),
         }
     }
 
@@ -238,6 +266,107 @@ mod tests {
         ] {
             let problem = problem(shape, reply);
             assert!(problem.contains(part), "{reply}: {problem}");
+        }
+    }
+
+    #[test]
+    fn the_last_object_of_the_shape_after_the_thinking_is_the_judgement() {
+        for reply in [
+            "<think>{\"score\": 0} or {\"score\": 1}?</think>{\"score\": 0.5}",
+            "<Thinking>\nan example: {\"score\": 1\n</Thinking>\n```json\n{\"score\": 0.5}\n```",
+            "◁think▷{\"score\": 1}◁/think▷{\"score\": 0.5}",
+            "it would be {\"score\": 1} then</think> {\"score\": 0.5}",
+            "Let me think {a} of {\"score\": 1} … {\"score\": 0.5}",
+            "As asked, {\"score\": a number, …}:\n{\"score\": 0.5}\nDone.",
+            "{\"score\": 0.5} {\"tokens\": 12}",
+            "{\"undecided\": true} no, {\"score\": 0.5}",
+            "[{\"score\": 0.5}]",
+            "{\"score\": 0.5, \"assertions\": [{\"text\": \"ends with </think>\", \"passed\": \"True\"}]}",
+        ] {
+            match read(ReplyShape::FreeForm, reply) {
+                Ok(Judgement::Score(score)) => assert_eq!(score.value(), Some(0.5), "{reply}"),
+                other => panic!("{reply}: {other:?}"),
+            }
+        }
+        let reply = r#"<think>{"checks": []}</think>{"checks": [{"id": "a", "score": 3}]}"#;
+        let check = Check { id: "a".into(), score: 3, reasoning: None };
+        let expected = Judgement::Criteria { checks: vec![check], reasoning: None };
+        assert_eq!(read(ReplyShape::Ranges, reply), Ok(expected));
+    }
+
+    #[test]
+    fn nothing_is_read_from_thinking_or_from_within_an_object() {
+        for (reply, part) in [
+            ("<think>{\"score\": 1}", "ends within its thinking"),
+            ("<think>{\"score\": 1}</think>", "ends with its thinking"),
+            ("<think>{\"score\": 1}</think> fine", "not JSON"),
+            ("{\"score\": 0, \"details\": {\"score\": 1}", "not JSON: EOF"),
+            ("{\"score\": 0, \"details\": {\"score\": 1},}", "not JSON: trailing comma"),
+            ("{score: 0, details: {\"score\": 1}}", "goes on after its last JSON object"),
+            ("{\"score\": 1} {\"score\": 0", "not JSON: EOF"),
+            ("{\"score\": 1} {\"score\": 2}", "`score` is 2"),
+            ("{\"score\": 1} {\"a\": b}", "not JSON"),
+            ("[{\"score\": 0}, {\"score\": 1}]", "a list"),
+            ("{\"a\": {\"score\": 1}}", "no `score`"),
+        ] {
+            let problem = problem(ReplyShape::FreeForm, reply);
+            assert!(problem.contains(part), "{reply}: {problem}");
+        }
+    }
+
+    #[test]
+    fn a_judgement_that_its_own_reply_denies_is_a_contradiction() {
+        let assertion = |passed: &str| format!(r#"{{"text": "t", "passed": {passed}}}"#);
+        let free_form = |score: &str, passed: &[&str]| {
+            let assertions: Vec<String> = passed.iter().map(|passed| assertion(passed)).collect();
+            format!(r#"{{"score": {score}, "assertions": [{}]}}"#, assertions.join(", "))
+        };
+        use ReplyShape::{Checklist, FreeForm, Ranges};
+        let check = |members: &str| {
+            format!(r#"{{"checks": [{{"id": "a", "reasoning": "", {members}}}], "overall_reasoning": ""}}"#)
+        };
+        let ninth = [["true"; 8].as_slice(), &["false"]].concat();
+        for (shape, reply, expected) in [
+            (
+                FreeForm,
+                free_form("1", &["true", "false"]),
+                "`score` is 1, but these assertions have not passed: `assertions[1]` (\"t\")",
+            ),
+            (
+                FreeForm,
+                free_form("1.0", &ninth),
+                "`score` is 1, but these assertions have not passed: `assertions[8]` (\"t\")",
+            ),
+            (FreeForm, free_form("1", &["\"no\""; 5]), "`assertions[2]` (\"t\") and 2 more"),
+            (
+                FreeForm,
+                free_form("0", &["true", "\"True\""]),
+                "`score` is 0, but all assertions have passed: `assertions[0]`",
+            ),
+            (FreeForm, r#"{"score": 1, "verdict": "FAIL"}"#.into(), "`score` is 1, but `verdict` is \"FAIL\""),
+            (FreeForm, r#"{"score": 0, "passed": true}"#.into(), "`score` is 0, but `passed` is true"),
+            (Checklist, check(r#""satisfied": true, "score": 0"#), "`checks[0]` has `satisfied` true, but `score` 0"),
+            (Ranges, check(r#""satisfied": false, "score": 10"#), "`checks[0]` has `satisfied` false, but `score` 10"),
+        ] {
+            match read(shape, &reply) {
+                Err(ReplyDefect::Contradiction(what)) => assert!(what.contains(expected), "{reply}: {what}"),
+                other => panic!("{reply}: {other:?}"),
+            }
+        }
+        for (shape, reply) in [
+            (FreeForm, free_form("0.9", &["true", "false"])),
+            (FreeForm, free_form("0.999", &["false"])),
+            (FreeForm, free_form("0.1", &["true"])),
+            (FreeForm, free_form("0", &["true", "false"])),
+            (FreeForm, free_form("0", &[])),
+            (FreeForm, free_form("1", &["true"])),
+            (FreeForm, r#"{"score": 0.5, "verdict": "pass"}"#.into()),
+            (FreeForm, r#"{"score": 1, "verdict": "good", "passed": true}"#.into()),
+            (Checklist, check(r#""satisfied": true, "score": 7"#)),
+            (Checklist, check(r#""satisfied": false, "score": 1"#)),
+            (Ranges, check(r#""satisfied": true, "score": 6"#)),
+        ] {
+            assert!(read(shape, &reply).is_ok(), "{reply}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod calibration;
 pub(crate) mod command_judge;
+pub(crate) mod contradiction;
 #[cfg_attr(not(feature = "judge"), path = "no_endpoint.rs")]
 pub(crate) mod endpoint;
 pub(crate) mod grader_inquiry;

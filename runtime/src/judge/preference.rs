@@ -12,7 +12,6 @@ use crate::judge::reply_shape::{object, or_undecided, text};
 use crate::judge::shown_answer::ShownAnswer;
 use crate::judge::user_prompt::add_section;
 use crate::model::judge::{InvalidReply, JudgeRequest, fenced};
-use crate::model::messages::outer_object;
 
 /// What two answers are answers to.
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +83,7 @@ pub(crate) fn ask(
 
 /// Reads a reply to the question that shows the answer at index `first` first, or the reason why the judge is undecided.
 fn read(first: usize, reply: &str) -> Result<Result<OrderedReply, String>, InvalidReply> {
-    let mut object = match decided(outer_object(reply))? {
+    let mut object = match decided(reply, "better", str::to_owned)? {
         Ok(object) => object,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -122,6 +121,8 @@ mod tests {
             (0, r#"{"better": "first", "reasoning": "x"}"#, Some(0)),
             (1, r#"{"better": "first"}"#, Some(1)),
             (1, r#"Well: {"better": " Second "}"#, Some(0)),
+            (0, r#"<think>{"better": "first"}</think>{"better": "second"}"#, Some(1)),
+            (0, r#"not {"better": "first"} but {"better": "second"}"#, Some(1)),
             (0, r#"{"better": "tie", "undecided": false, "reason": null}"#, None),
         ] {
             assert_eq!(read(first, text).unwrap().unwrap().better, expected, "{text}");

@@ -47,10 +47,13 @@ pub(crate) const AGGREGATE: &str = include_str!("prompts/aggregate.user.txt");
 /// Asks to repair a reply that could not be read.
 pub(crate) const REPAIR: &str = include_str!("prompts/repair.user.txt");
 
+/// Asks again, because a reply contradicts itself.
+pub(crate) const CONTRADICTION: &str = include_str!("prompts/contradiction.user.txt");
+
 /// Asks to repair JSON that could not be read.
 pub(crate) const REPAIR_DATA: &str = include_str!("prompts/repair_data.user.txt");
 
-/// The text of a prompt that asks to repair a reply to a question.
+/// The text of a prompt that asks to repair a reply to a question, or the question again because of the reply.
 pub(crate) fn repair_prompt(prompt: &str, question: &str, reply: &str, problem: &str) -> String {
     Syntax::Template.fill(prompt, |name| match name {
         "problem" => Some(problem.into()),

@@ -215,6 +215,63 @@ fn a_judge_that_never_makes_sense_is_an_error_and_never_a_pass() {
 }
 
 #[test]
+fn a_judge_that_thinks_aloud_is_asked_once() {
+    for reply in [
+        "<think>Is it {\"score\": 0}? {No}.</think>\n{\"score\": 0.9}",
+        "◁think▷{\"score\": 0}◁/think▷```json\n{\"score\": 0.9}\n```",
+        "Let me think {a}, for example {\"score\": 0}.\n{\"score\": 0.9}",
+    ] {
+        let judge = scripted([reply]);
+        let (trial, _kept) =
+            judged(json!([asks(json!({}))]), json!({"criteria": "c"}), |evals| evals.with_judge(judge));
+        let record = first(&trial);
+        assert_eq!((record.value, record.judge.as_ref().unwrap().attempts), (Some(0.9), 1), "{reply}");
+    }
+    let judge = scripted(["<think>surely {\"score\": 1}"]);
+    let (trial, _kept) = judged(json!([asks(json!({}))]), json!({"criteria": "c"}), |evals| evals.with_judge(judge));
+    let reason = trial.reason.as_ref().unwrap();
+    assert_eq!((trial.outcome, reason.code), (Status::Error, ReasonCode::JudgeError));
+    assert!(reason.message.contains("ends within its thinking: `<think>` has no `</think>`"), "{}", reason.message);
+}
+
+#[test]
+fn a_judge_that_contradicts_itself_is_asked_once_more() {
+    let contradiction = r#"{"score": 1, "assertions": [{"text": "thanks", "passed": false}]}"#;
+    let judge = scripted([contradiction, r#"{"score": 0.8}"#]);
+    let (trial, kept) =
+        judged(json!([asks(json!({}))]), json!({"criteria": "c"}), |evals| evals.with_judge(judge.clone()));
+    let record = first(&trial);
+    let made = record.judge.as_ref().unwrap();
+    assert_eq!((trial.outcome, record.value, made.attempts), (Status::Passed, Some(0.8), 2));
+    assert_eq!(read(&kept, &made.replies[0]), contradiction);
+    let [question, again] = judge.asked().try_into().unwrap();
+    assert_eq!(again.system(), question.system());
+    let what = "`score` is 1, but these assertions have not passed: `assertions[0]` (\"thanks\")";
+    for part in [question.user().trim_end(), what, contradiction] {
+        assert!(again.user().contains(part), "{part} is not in: {}", again.user());
+    }
+
+    for (replies, calls, part) in [
+        ([contradiction; 5], 2, what),
+        (
+            [r#"{"score": 0, "assertions": [{"text": "thanks", "passed": true}]}"#; 5],
+            2,
+            "`score` is 0, but all assertions have passed",
+        ),
+        ([contradiction, "x", "y", "z", contradiction], 5, what),
+        ([contradiction, "x", "y", "z", "x"], 5, "no usable reply in 3 attempts and a repair: the reply is not JSON"),
+    ] {
+        let judge = scripted(replies);
+        let (trial, _kept) =
+            judged(json!([asks(json!({}))]), json!({"criteria": "c"}), |evals| evals.with_judge(judge));
+        let reason = trial.reason.as_ref().unwrap();
+        assert_eq!((trial.outcome, reason.code), (Status::Error, ReasonCode::JudgeError));
+        assert!(reason.message.contains(part), "{}", reason.message);
+        assert_eq!(first(&trial).judge.as_ref().unwrap().attempts, calls, "{part}");
+    }
+}
+
+#[test]
 fn a_judge_that_panics_or_hangs_is_an_error_of_one_case() {
     fn panics(_: JudgeRequest) -> Result<String, std::fmt::Error> {
         panic!("judge down")

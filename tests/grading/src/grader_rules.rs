@@ -35,6 +35,11 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("agents-judge-like-models", ANY, |cx| cx.record.json["judge_kind"] == "agent"),
         ("judge-failure-is-an-error", &[Error, Score], judge_failure),
         ("judges-may-be-undecided", &[Error, Calls], is_undecided_by_judge),
+        ("contradicting-judgement-is-an-error", &[Error, Calls], |cx| {
+            cx.error().contains(" contradicts itself, also when asked")
+        }),
+        ("contradicting-judgement-is-an-error", ANY, asked_about_a_contradiction),
+        ("last-object-of-a-reply", ANY, answers_after_other_objects),
         ("unknown-target-is-an-error", &[Error], |cx| cx.error().starts_with("there is no judge `")),
         ("unreadable-file-is-an-error", &[Error, Calls], |cx| {
             let starts = ["the file `", "the preprocessor of `"];
@@ -436,6 +441,36 @@ fn fence_in_reply(cx: &Graded<'_>) -> bool {
     let strip = |text: &str| text.replace("```json\n", "").replace("```json", "").replace("```", "");
     let ours = cx.ours.iter().flat_map(|ours| &ours.assertions).map(|assertion| strip(&assertion.text));
     cx.asked > 0 && cx.record.json["judge_reply"].to_string().contains("```") && ours.eq(cx.expected_texts())
+}
+
+/// Texts of the judge's replies.
+fn replies<'a>(cx: &'a Graded<'_>) -> impl Iterator<Item = &'a str> {
+    let reply = &cx.record.json["judge_reply"];
+    reply.as_array().map_or(std::slice::from_ref(reply), Vec::as_slice).iter().filter_map(Value::as_str)
+}
+
+/// The first reply has a score of 1 or 0 that its assertions deny, so the judge was asked again.
+fn asked_about_a_contradiction(cx: &Graded<'_>) -> bool {
+    let Some(reply) = replies(cx).next().and_then(|reply| evalsuite_schema::json::from_str::<Value>(reply).ok()) else {
+        return false;
+    };
+    let passed: Vec<bool> = list(&reply, "assertions").iter().map(|assertion| assertion["passed"] == true).collect();
+    let denies = match reply["score"].as_f64() {
+        Some(1.0) => passed.contains(&false),
+        Some(0.0) => !passed.is_empty() && !passed.contains(&false),
+        _ => false,
+    };
+    denies && cx.asked > 1
+}
+
+/// The reference reads from the first brace to the last one, which is not JSON if there are braces before the judgement. We read it.
+fn answers_after_other_objects(cx: &Graded<'_>) -> bool {
+    let has_others = |reply: &str| {
+        let outer = reply.find('{').zip(reply.rfind('}')).and_then(|(first, last)| reply.get(first..=last));
+        outer.is_some_and(|outer| evalsuite_schema::json::from_str::<Value>(outer).is_err())
+    };
+    let refused = cx.expected["verdict"] == "skip" || reference_says(cx, "Grader parse failure");
+    cx.asked > 0 && refused && is_decided(cx) && replies(cx).any(has_others)
 }
 
 /// The judge's reply is undecided.

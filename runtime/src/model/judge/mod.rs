@@ -2,6 +2,7 @@
 
 pub(crate) mod error;
 pub(crate) mod reply;
+pub(crate) mod reply_answer;
 pub(crate) mod request;
 pub(crate) mod suite_judge;
 

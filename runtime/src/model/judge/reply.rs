@@ -4,7 +4,7 @@ use evalsuite_records::record::Usage;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::model::messages::outer_object;
+use crate::model::judge::reply_answer::answer_of;
 use crate::model::outcome::is_amount;
 use crate::platform::accessors::{getters, setters};
 use crate::platform::excerpt::trim;
@@ -45,15 +45,15 @@ impl JudgeReply {
         (!self.cost_usd.is_none_or(is_amount)).then_some("the judge reported a cost that is not a number of at least 0")
     }
 
-    /// The reply as JSON: all of it, else the object from its first brace to its last.
+    /// The reply as JSON: all of it, else what follows the thinking of the model, else the last object there.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, InvalidReply> {
-        let text = trim(&self.text);
-        evalsuite_schema::json::from_str(text)
-            .or_else(|_| evalsuite_schema::json::from_str(outer_object(text)))
-            .map_err(|error| match text {
-                "" => "the reply is empty".into(),
-                _ => format!("the reply is not the JSON that was asked for: {error}").into(),
-            })
+        if let Ok(value) = evalsuite_schema::json::from_str(trim(&self.text)) {
+            return Ok(value);
+        }
+        let answer = answer_of(&self.text)?;
+        let last = answer.objects.last().unwrap_or(&answer.text);
+        let read = evalsuite_schema::json::from_str(answer.text).or_else(|_| evalsuite_schema::json::from_str(last));
+        read.map_err(|error| format!("the reply is not the JSON that was asked for: {error}").into())
     }
 }
 

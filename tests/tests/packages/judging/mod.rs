@@ -173,6 +173,19 @@ fn a_failing_judge_service_is_an_error_and_never_a_pass() {
     let garbage = Service::start(|_, _| completion("I like it."));
     let wrong = with_judge(&package, &garbage).run().fails("the replies are not JSON");
     wrong.says_times("evaluation error (grading/judge_error)", 2).says("in 3 attempts and a repair");
+    let thinking = Service::start(|_, (_, body)| match body["messages"].to_string().contains("polite") {
+        true => completion("<think>maybe {\"polite\": false}</think>{\"polite\": true}"),
+        false => completion("<think>{\"score\": 0}</think>\n{\"score\": 1}"),
+    });
+    with_judge(&package, &thinking).run().succeeds("objects in the thinking do not count");
+    assert_eq!(thinking.asked().len(), 2);
+    let torn = Service::start(|_, (_, body)| match body["messages"].to_string().contains("polite") {
+        true => completion("{\"polite\": true}"),
+        false => completion("{\"score\": 1, \"assertions\": [{\"text\": \"greets\", \"passed\": false}]}"),
+    });
+    let torn_run = with_judge(&package, &torn).run().fails("the judge contradicts itself");
+    torn_run.says("contradicts itself, also when asked again: `score` is 1").says("`assertions[0]` (\"greets\")");
+    assert_eq!(torn.asked().len(), 3, "the contradiction is asked about once");
     let gone = with_judge(&package, &busy).env("EVALSUITE_JUDGE_URL", "http://127.0.0.1:9/v1").run();
     gone.fails("the service does not run")
         .says_times("evaluation error (grading/judge_error)", 2)
