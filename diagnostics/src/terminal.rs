@@ -6,7 +6,7 @@ const LONGEST: usize = 1000;
 /// Replaces characters that move the cursor, change colors, reverse the direction of text or cannot be seen. Each becomes one
 /// character, so that columns stay right. Line breaks become spaces; tabs stay, and the caller expands them.
 pub fn line(text: &str) -> String {
-    text.chars().map(|character| if matches!(character, '\n' | '\r') { ' ' } else { one(character) }).collect()
+    text.chars().map(|character| if matches!(character, '\n' | '\r') { ' ' } else { printable(character) }).collect()
 }
 
 /// The same for text without marked positions: the middle of a long text is left out.
@@ -29,10 +29,11 @@ pub fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
 /// The same for several lines, of which each may be long.
 pub fn lines(text: &str) -> String {
     let short: Vec<_> = text.split('\n').map(shortened).collect();
-    short.join("\n").chars().filter(|&character| character != '\r').map(one).collect()
+    short.join("\n").chars().filter(|&character| character != '\r').map(printable).collect()
 }
 
-fn one(character: char) -> char {
+/// The character, or in place of one that is unprintable, its picture or `U+FFFD`. Tabs and line feeds stay.
+pub fn printable(character: char) -> char {
     match character {
         '\t' | '\n' => character,
         // The pictures of control characters.
@@ -57,6 +58,7 @@ pub fn is_unprintable(character: char) -> bool {
         | '\u{2060}'..='\u{206F}'
         | '\u{FEFF}'
         | '\u{FFF9}'..='\u{FFFB}'
+        | '\u{FFFE}'..='\u{FFFF}'
         | '\u{E0000}'..='\u{E0FFF}'
     )
 }

@@ -1,5 +1,6 @@
 //! Workflow commands of GitHub Actions, which show problems at lines of files.
 
+use crate::terminal::printable;
 use crate::{Location, Severity};
 
 /// Most commands of one kind that are printed by themselves: GitHub shows ten of a step, and drops the others without a word.
@@ -45,8 +46,18 @@ pub fn commands<T>(
     text
 }
 
+/// A command is one line of the log, which must not control a terminal.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let mut data = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '%' => data.push_str("%25"),
+            '\r' => data.push_str("%0D"),
+            '\n' => data.push_str("%0A"),
+            _ => data.push(printable(character)),
+        }
+    }
+    data
 }
 
 fn property(text: &str) -> String {

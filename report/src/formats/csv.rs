@@ -50,7 +50,7 @@ pub(super) fn csv(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(COLUMNS.map(|(name, _)| name))?;
     for case in run.suites.iter().flat_map(|suite| &suite.cases) {
-        let mut write = |row: Row<'_>| writer.write_record(COLUMNS.map(|(_, cell)| cell(&row)));
+        let mut write = |row: Row<'_>| writer.write_record(COLUMNS.map(|(_, cell)| field(&cell(&row))));
         if case.trials.is_empty() {
             let mut record = TrialRecord::of_case(case.record.clone());
             (record.outcome, record.score) = (case.record.outcome, case.record.score);
@@ -68,6 +68,19 @@ pub(super) fn csv(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>
     }
     writer.flush()?;
     Ok(Vec::new())
+}
+
+/// A text without control characters, which CSV does not have and some readers refuse. They are shown as in Rust, such as `\u{0}`.
+fn field(text: &str) -> String {
+    let mut field = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\t' | '\n' | '\r' => field.push(character),
+            _ if character.is_control() => field.extend(character.escape_unicode()),
+            _ => field.push(character),
+        }
+    }
+    field
 }
 
 fn text(value: Option<impl ToString>) -> String {

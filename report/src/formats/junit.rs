@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use evalsuite_records::record::{CaseRecord, Status};
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestRerun, TestSuite};
 
+use super::xml::XmlWriter;
 use crate::failure_text::FailureText;
-use crate::run_data::{CaseData, Problem, RunData, TrialData};
+use crate::run_data::{CaseData, Problem, RunData, TrialData, count_outcomes};
 
 /// The run as JUnit XML: a `testsuite` per suite and target, a `testcase` per case with `suite@target` as its class name.
 ///
@@ -16,95 +16,111 @@ use crate::run_data::{CaseData, Problem, RunData, TrialData};
 /// `rerunFailure`s and `rerunError`s. Scores, cost and tags are properties. `time` is that of agent, changes of the workspace, and graders,
 /// without setup and hooks.
 pub(super) fn junit(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
-    let mut report = Report::new("evalsuite");
-    let mut all = Duration::ZERO;
+    let mut xml = XmlWriter::new(out)?;
+    let all: Vec<&CaseData> = run.suites.iter().flat_map(|suite| &suite.cases).collect();
+    xml.start("testsuites", &totals("evalsuite", &all))?;
     for suite in &run.suites {
         for (target, cases) in suite.by_target() {
             let class = format!("{}@{target}", suite.name);
-            let mut tests = TestSuite::new(class.as_str());
-            let mut time = Duration::ZERO;
+            xml.start("testsuite", &totals(&class, &cases))?;
+            add_properties(&mut xml, vec![("run_id", run.run_id.clone())])?;
             for case in cases {
-                let test = test_case(case, &class);
-                time += test.time.unwrap_or_default();
-                tests.add_test_case(test);
+                add_case(&mut xml, case, &class)?;
             }
-            all += time;
-            tests.set_time(time).add_property(("run_id", run.run_id.as_str()));
-            report.add_test_suite(tests);
+            xml.end()?;
         }
     }
-    report.set_time(all);
-    report.serialize(out).map_err(io::Error::other)?;
+    xml.finish()?;
     Ok(Vec::new())
 }
 
-fn test_case(case: &CaseData, class: &str) -> TestCase {
+/// Attributes of an element that contains cases.
+fn totals(name: &str, cases: &[&CaseData]) -> [(&'static str, String); 6] {
+    let counts = count_outcomes(cases.iter().map(|case| case.record.outcome));
+    [
+        ("name", name.to_owned()),
+        ("tests", cases.len().to_string()),
+        ("skipped", counts.skipped.to_string()),
+        ("errors", counts.error.to_string()),
+        ("failures", counts.failed.to_string()),
+        ("time", seconds(cases.iter().flat_map(|case| &case.trials))),
+    ]
+}
+
+fn add_properties(xml: &mut XmlWriter<'_>, properties: Vec<(&'static str, String)>) -> io::Result<()> {
+    xml.start("properties", &[])?;
+    for (name, value) in properties {
+        xml.element("property", &[("name", name.to_owned()), ("value", value)], "")?;
+    }
+    xml.end()
+}
+
+fn add_case(xml: &mut XmlWriter<'_>, case: &CaseData, class: &str) -> io::Result<()> {
     let record = &case.record;
     let failure = FailureText::of_case(case);
-    let mut test = TestCase::new(record.case_id.as_str(), status(case, &failure));
-    test.set_classname(class);
-    test.set_time(case.trials.iter().map(duration).sum());
+    let mut attributes =
+        vec![("name", record.case_id.clone()), ("classname", class.to_owned()), ("time", seconds(&case.trials))];
     let place = if is_failure(record.outcome) { &failure.location } else { &record.location };
     if !place.file.is_empty() {
-        test.extra.insert("file".into(), place.file.as_str().into());
+        attributes.push(("file", place.file.clone()));
     }
     if place.line > 0 {
-        test.extra.insert("line".into(), place.line.to_string().into());
+        attributes.push(("line", place.line.to_string()));
     }
-    for (name, value) in properties(record, &case.trials) {
-        test.add_property((name, value.as_str()));
-    }
-    test
-}
-
-fn is_failure(outcome: Status) -> bool {
-    matches!(outcome, Status::Failed | Status::Error)
-}
-
-fn status(case: &CaseData, failure: &FailureText) -> TestCaseStatus {
-    let record = &case.record;
-    let mut status = match record.outcome {
-        Status::Passed => TestCaseStatus::success(),
-        Status::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
-        Status::Error => TestCaseStatus::non_success(NonSuccessKind::Error),
-        Status::Skipped => TestCaseStatus::skipped(),
+    xml.start("testcase", &attributes)?;
+    add_properties(xml, properties(record, &case.trials))?;
+    let element = match record.outcome {
+        Status::Passed => None,
+        Status::Failed => Some("failure"),
+        Status::Error => Some("error"),
+        Status::Skipped => Some("skipped"),
     };
-    if record.outcome != Status::Passed {
-        status.set_message(failure.message.as_str());
-        if let Some(reason) = &record.reason {
-            status.set_type(reason.code.as_str());
-        }
-        if !failure.details.is_empty() {
-            status.set_description(failure.details.as_str());
-        }
+    if let Some(element) = element {
+        let mut attributes = vec![("message", failure.message)];
+        attributes.extend(record.reason.as_ref().map(|reason| ("type", reason.code.as_str().to_owned())));
+        xml.element(element, &attributes, &failure.details)?;
     }
     if record.outcome != Status::Skipped {
         // The status of a case that did not pass is that of its first trial with the same outcome.
         let shown = case.trials.iter().position(|trial| trial.record.outcome == record.outcome);
         let shown = shown.filter(|_| is_failure(record.outcome));
         let failed = case.trials.iter().enumerate().filter(|(_, trial)| is_failure(trial.record.outcome));
-        status.add_reruns(failed.filter(|(index, _)| Some(*index) != shown).map(|(_, trial)| rerun(trial)));
+        for (_, trial) in failed.filter(|(index, _)| Some(*index) != shown) {
+            add_rerun(xml, trial, record.outcome == Status::Passed)?;
+        }
     }
-    status
+    xml.end()
 }
 
-fn rerun(trial: &TrialData) -> TestRerun {
+fn is_failure(outcome: Status) -> bool {
+    matches!(outcome, Status::Failed | Status::Error)
+}
+
+fn add_rerun(xml: &mut XmlWriter<'_>, trial: &TrialData, is_flaky: bool) -> io::Result<()> {
     let failure = FailureText::of_trial(&trial.record);
-    let kind = match trial.record.outcome {
-        Status::Error => NonSuccessKind::Error,
-        _ => NonSuccessKind::Failure,
+    let element = match (is_flaky, trial.record.outcome == Status::Error) {
+        (true, true) => "flakyError",
+        (true, false) => "flakyFailure",
+        (false, true) => "rerunError",
+        (false, false) => "rerunFailure",
     };
-    let mut rerun = TestRerun::new(kind);
-    rerun.set_time(duration(trial)).set_message(failure.message).set_description(failure.details);
-    rerun.set_type(format!("trial {}", trial.record.trial + 1));
-    rerun
+    let attributes = [
+        ("time", seconds([trial])),
+        ("message", failure.message),
+        ("type", format!("trial {}", trial.record.trial + 1)),
+    ];
+    xml.element(element, &attributes, &failure.details)
 }
 
-/// Without what comes before the agent is called and after it is graded: workspaces, repositories and hooks.
-fn duration(trial: &TrialData) -> Duration {
-    let timings = trial.record.timings;
-    let around = timings.setup_ms.saturating_add(timings.teardown_ms);
-    Duration::from_millis(timings.total_ms.saturating_sub(around))
+/// The time of trials in seconds, without what comes before the agent is called and after it is graded: workspaces, repositories and hooks.
+fn seconds<'t>(trials: impl IntoIterator<Item = &'t TrialData>) -> String {
+    let duration = |trial: &TrialData| {
+        let timings = trial.record.timings;
+        let around = timings.setup_ms.saturating_add(timings.teardown_ms);
+        Duration::from_millis(timings.total_ms.saturating_sub(around))
+    };
+    let total = trials.into_iter().map(duration).fold(Duration::ZERO, Duration::saturating_add);
+    format!("{:.3}", total.as_secs_f64())
 }
 
 fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, String)> {

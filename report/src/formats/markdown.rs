@@ -3,6 +3,7 @@
 use std::io;
 
 use evalsuite_diagnostics::counted;
+use evalsuite_diagnostics::terminal::{self, printable};
 use evalsuite_records::record::Status;
 
 use crate::failure_text::FailureText;
@@ -137,7 +138,10 @@ fn failure(case: &CaseData) -> String {
     );
     if !failure.details.is_empty() {
         let fence = fence(&failure.details);
-        let details = failure.details.replace('\n', "\n  ");
+        // A carriage return ends a line, too.
+        let details: String =
+            failure.details.replace("\r\n", "\n").replace('\r', "\n").chars().map(printable).collect();
+        let details = details.replace('\n', "\n  ");
         text.push_str(&format!(
             "  <details><summary>details</summary>\n\n  {fence}text\n  {details}\n  {fence}\n\n  </details>\n"
         ));
@@ -173,7 +177,7 @@ pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '@' => {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '@' | '$' => {
                 escaped.push('\\');
                 escaped.push(character);
             }
@@ -181,7 +185,7 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
             '\n' | '\r' => escaped.push(' '),
-            other => escaped.push(other),
+            other => escaped.push(printable(other)),
         }
     }
     escaped
@@ -190,7 +194,9 @@ pub(crate) fn escape(text: &str) -> String {
 /// Text as code, whatever backticks it contains.
 fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
-    format!("{fence}{}{fence}", text.replace(['\n', '\r'], " "))
+    // A backtick next to the fence would be a part of it. A space on both sides is not shown.
+    let space = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) { " " } else { "" };
+    format!("{fence}{space}{}{space}{fence}", terminal::line(text))
 }
 
 /// A fence that the text does not close.

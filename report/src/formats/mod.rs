@@ -12,6 +12,7 @@ mod steps;
 mod summary_json;
 mod timeline;
 mod trace;
+mod xml;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

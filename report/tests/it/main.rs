@@ -5,6 +5,7 @@ mod comparison;
 mod formats;
 mod gates;
 mod health;
+mod hostile_texts;
 mod inspect_log;
 mod judged_answers;
 mod judged_rates;

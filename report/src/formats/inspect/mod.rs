@@ -18,13 +18,14 @@ use evalsuite_schema::Value;
 
 use self::header::Header;
 use self::sample::sample;
+use self::scores::cut;
 use super::ids::{id, suites_and_targets, unique};
 use super::{Exported, file};
 use crate::run_data::{CaseData, Problem, RunData, TrialData, TrialFiles};
 
 /// Trials up to which a log is written as JSON unless a format is chosen. Viewers read JSON as a whole, and archives by the sample.
 const MOST_IN_JSON: usize = 1_000;
-/// Most characters of a suite's name in a file name.
+/// Most bytes of a suite's name in a file name: file systems allow 255 bytes in all.
 const LONGEST_NAME: usize = 100;
 
 /// The run of a suite with one target, as a log of Inspect. Every trial is a sample, and its index an epoch.
@@ -93,7 +94,9 @@ pub fn inspect_logs(run: &RunData) -> Vec<InspectLog<'_>> {
     let logs = suites_and_targets(run).into_iter().map(|(suite, target, cases)| {
         // Two suites may have the same name; their directories differ.
         let directory = cases[0].directory.parent().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-        let ids = unique(cases.iter().map(|case| case.record.case_id.as_str()));
+        // An archive names its files by them, and its names are at most 64 KiB long.
+        let ids: Vec<String> = cases.iter().map(|case| cut(&case.record.case_id)).collect();
+        let ids = unique(ids.iter().map(String::as_str));
         let id = id(22, &["inspect", &run.run_id, &directory, target]);
         InspectLog { run, suite, target, cases: ids.into_iter().zip(cases).collect(), id }
     });
@@ -122,8 +125,13 @@ impl InspectLog<'_> {
         let time = self.started_at().get(..19).unwrap_or("1970-01-01T00:00:00").replace(':', "-");
         // Inspect cuts the name into its parts at `_`.
         let is_kept = |character: char| character.is_alphanumeric() || character == '.';
-        let suite: String =
-            self.suite.chars().map(|it| if is_kept(it) { it } else { '-' }).take(LONGEST_NAME).collect();
+        let mut suite = String::new();
+        for character in self.suite.chars().map(|it| if is_kept(it) { it } else { '-' }) {
+            if suite.len() + character.len_utf8() > LONGEST_NAME {
+                break;
+            }
+            suite.push(character);
+        }
         format!("{time}_{suite}_{}.{}", self.id, format.extension())
     }
 
