@@ -48,6 +48,9 @@ pub mod run_directory;
 pub mod statistics;
 
 #[doc(hidden)]
+pub mod sums;
+
+#[doc(hidden)]
 pub mod repeated_cases;
 
 pub mod baseline;

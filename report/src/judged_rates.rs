@@ -5,6 +5,7 @@ use std::fmt;
 
 use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{CalibrationRecord, GraderRecord, SampleRecord};
+use evalsuite_schema::decimal::at_least;
 use serde::Serialize;
 
 use crate::run_data::{CaseData, RunData};
@@ -87,8 +88,8 @@ fn share_passed(case: &CaseData, grader: &str, judge: &str) -> Option<f64> {
 fn rated(calibration: &CalibrationRecord, grader: &str) -> Vec<(f64, f64)> {
     let pair = |sample: &SampleRecord| {
         let record = sample.grader.as_ref().filter(|record| record.name == grader && !record.negated)?;
-        let mark = record.pass_mark.unwrap_or(calibration.threshold) - 1e-9;
-        let passes = |score: f64| f64::from(u8::from(score >= mark));
+        let mark = record.pass_mark.unwrap_or(calibration.threshold);
+        let passes = |score: f64| f64::from(u8::from(at_least(score, mark)));
         Some((passes(sample.human_score), passes(sample.judge_score?)))
     };
     calibration.samples.iter().filter_map(pair).collect()

@@ -46,6 +46,11 @@ pub fn at_most(value: f64, bound: f64) -> bool {
     value <= bound || same(value, bound)
 }
 
+/// Whether two computed numbers are the same decimal, so that they differ by rounding noise at most.
+pub fn is_same(a: f64, b: f64) -> bool {
+    at_least(a, b) && at_most(a, b)
+}
+
 /// Whether the difference of two finite numbers is at most rounding noise.
 fn same(a: f64, b: f64) -> bool {
     a.is_finite() && b.is_finite() && (a - b).abs() <= NOISE.max(4.0 * f64::EPSILON * a.abs().max(b.abs()))
@@ -80,8 +85,13 @@ pub fn without_noise(value: f64) -> f64 {
 /// assert_eq!(shown_against((0.95 + 0.95 + 0.95) / 3.0, 0.95), "0.95");
 /// ```
 pub fn shown_against(value: f64, bound: f64) -> String {
+    shown_from(2, value, bound)
+}
+
+/// The same with at least this number of decimals.
+pub fn shown_from(places: usize, value: f64, bound: f64) -> String {
     let side = |number: f64| (at_least(number, bound), at_most(number, bound));
-    let shown = (2..=17)
+    let shown = (places..=17)
         .map(|places| format!("{value:.places$}"))
         .find(|text| text.parse::<f64>().is_ok_and(|number| side(number) == side(value)))
         // The shortest form of a number is read as the same number.
@@ -174,6 +184,19 @@ mod tests {
         ] {
             assert_eq!(shown_against(value, bound), text, "{value} against {bound}");
         }
+    }
+
+    #[test]
+    fn a_number_has_as_many_decimals_as_asked_for() {
+        assert_eq!(shown_from(0, 30.04, 30.0), "30.04");
+        assert_eq!(shown_from(1, 31.04, 30.0), "31.0");
+        assert_eq!(shown_from(4, 0.5, 0.75), "0.5000");
+    }
+
+    #[test]
+    fn numbers_that_differ_by_noise_are_the_same() {
+        assert!(is_same(0.1 + 0.2, 0.3) && is_same(f64::INFINITY, f64::INFINITY));
+        assert!(!is_same(0.3, 0.300_001) && !is_same(f64::NAN, f64::NAN));
     }
 
     proptest! {

@@ -6,6 +6,7 @@ use evalsuite_schema::{Layout, Location, Strategy, SuiteKind, is_default};
 use serde::{Deserialize, Serialize};
 
 use super::{Reason, Status, TrialRecord, Usage};
+use crate::sums::mean;
 
 /// `case.json`: the result of a case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -198,8 +199,7 @@ impl CaseRecord {
         let sampled = &self.trials[..self.sampled_trials()];
         let completed = sampled.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
         let scores: Vec<f64> = completed.filter_map(|trial| trial.score).collect();
-        let count = scores.len() as f64;
-        (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / count)
+        mean(&scores)
     }
 
     /// The trials and attempts that ran but count only with their cost.

@@ -9,6 +9,7 @@ pub mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::record::Stability;
+use crate::sums::mean;
 
 pub use self::bounded_interval::{bounded_interval, t_quantile};
 
@@ -39,7 +40,7 @@ impl Summary {
     pub fn of(scores: &[f64]) -> Option<Self> {
         let n = scores.len() as f64;
         let (first, rest) = scores.split_first()?;
-        let mean = scores.iter().sum::<f64>() / n;
+        let mean = mean(scores)?;
         let min = rest.iter().copied().fold(*first, f64::min);
         let max = rest.iter().copied().fold(*first, f64::max);
         if rest.is_empty() {

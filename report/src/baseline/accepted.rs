@@ -6,6 +6,7 @@ use evalsuite_records::record::{
     AcceptedAnswer, AcceptedAnswers, Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, PassState,
     Status, TrialSummary,
 };
+use evalsuite_schema::decimal::is_same;
 
 use crate::run_data::{CaseData, RunData, SuiteData, answer_of, count_outcomes};
 
@@ -209,7 +210,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     line.outcomes = completed_outcomes(record);
     line.stops_early = record.ends_early();
     let scores: Vec<f64> = scores.into_iter().map(rounded).collect();
-    if scores.windows(2).any(|pair| (pair[0] - pair[1]).abs() > 1e-9) {
+    if scores.windows(2).any(|pair| !is_same(pair[0], pair[1])) {
         line.scores = scores;
     }
     line.input.clone_from(&record.input_digest);

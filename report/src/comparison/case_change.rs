@@ -1,6 +1,7 @@
 //! What happened to one case.
 
 use evalsuite_records::record::{CaseRecord, PassState};
+use evalsuite_schema::decimal::is_same;
 use serde::Serialize;
 
 use super::pairing::Pair;
@@ -119,7 +120,7 @@ fn differs(base: &CaseRecord, standard: Standard, run: &CaseRecord, scores: Opti
     if standard == Standard::Baseline && state(base) == PassState::Flaky {
         return (state(run) != PassState::Passes).then_some(ChangeKind::Quarantined);
     }
-    let score_differs = scores.is_some_and(|[base, run]| (run - base).abs() > 1e-9);
+    let score_differs = scores.is_some_and(|[base, run]| !is_same(run, base));
     let outcome_differs = match standard {
         Standard::Run => base.outcome != run.outcome,
         Standard::Baseline => state(base) != state(run),

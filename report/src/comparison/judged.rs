@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use evalsuite_records::record::{PairRecord, Side, Usage};
+use evalsuite_records::sums::sum;
+use evalsuite_schema::decimal::{at_least, at_most};
 use serde::Serialize;
 
 use super::{ComparisonVerdict, FEWEST_PAIRS, MOST_MISSING, SIGNIFICANT};
@@ -88,7 +90,7 @@ impl JudgedAnswers {
             first_interval: share_interval(&firsts, &of_firsts),
             calls: records().map(|record| record.attempts).sum(),
             usage,
-            cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
+            cost_usd: (!costs.is_empty()).then(|| sum(costs)),
             verdict: ComparisonVerdict::Undecided,
             cases,
         }
@@ -109,11 +111,11 @@ impl JudgedAnswers {
         let missing = self.missing as f64 / self.cases.len().max(1) as f64;
         let is_significant = self.adjusted_p < SIGNIFICANT;
         self.verdict = match self.win_interval {
-            _ if missing > MOST_MISSING || self.count() < FEWEST_PAIRS || self.is_position_bound() => {
+            _ if !at_most(missing, MOST_MISSING) || self.count() < FEWEST_PAIRS || self.is_position_bound() => {
                 ComparisonVerdict::Undecided
             }
-            Some((_, upper)) if upper < 0.5 && is_significant => ComparisonVerdict::Regressed,
-            Some((lower, _)) if lower > 0.5 && is_significant => ComparisonVerdict::Improved,
+            Some((_, upper)) if !at_least(upper, 0.5) && is_significant => ComparisonVerdict::Regressed,
+            Some((lower, _)) if !at_most(lower, 0.5) && is_significant => ComparisonVerdict::Improved,
             _ => ComparisonVerdict::Unchanged,
         };
     }

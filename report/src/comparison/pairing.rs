@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::record::{CaseRecord, Status};
+use evalsuite_schema::decimal::is_same;
 
 use crate::run_data::CaseData;
 
@@ -108,5 +109,5 @@ fn pair<'a>(base: &'a CaseData, run: &'a CaseData) -> Pair<'a> {
 
 /// Whether the same scores pass.
 pub(crate) fn has_same_threshold(base: &CaseRecord, run: &CaseRecord) -> bool {
-    (base.threshold - run.threshold).abs() < 1e-9
+    is_same(base.threshold, run.threshold)
 }

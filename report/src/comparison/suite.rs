@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_schema::decimal::{at_least, at_most, is_same};
 use serde::Serialize;
 
 use super::case_change::Standard;
@@ -145,7 +146,7 @@ impl<'a> SuitePairs<'a> {
             target: self.name.1.clone(),
             changes,
             pairs: all.values.len(),
-            differing: all.values.iter().filter(|difference| difference.abs() > 1e-9).count(),
+            differing: all.values.iter().filter(|difference| !is_same(**difference, 0.0)).count(),
             missing: self.pairs.iter().filter(|pair| pair.is_missing()).count(),
             errors: self.pairs.iter().filter(|pair| pair.is_error_now()).count(),
             first_trials: self.compared.iter().filter(|case| !case.trials.have_planned_ends()).count(),
@@ -247,7 +248,7 @@ impl Compared {
     fn agrees(&self) -> bool {
         let mut scores = self.base.iter().chain(&self.run);
         let first = scores.next().copied().unwrap_or_default();
-        scores.all(|score| (score - first).abs() < 1e-9) && self.trials.agrees()
+        scores.all(|score| is_same(*score, first)) && self.trials.agrees()
     }
 }
 
@@ -258,7 +259,7 @@ impl SuiteComparison {
         let slice_is = |verdict| self.slices.iter().any(|slice| slice.verdict == verdict);
         let is_change = self.p_value <= self.level;
         let is_worse_than_margin =
-            options.margin.is_some_and(|margin| self.interval.is_some_and(|(_, upper)| upper < -margin));
+            options.margin.is_some_and(|margin| self.interval.is_some_and(|(_, upper)| !at_least(upper, -margin)));
         if has(ChangeKind::Regressed)
             || slice_is(ComparisonVerdict::Regressed)
             || self.difference < 0.0 && is_change
@@ -267,8 +268,12 @@ impl SuiteComparison {
             return ComparisonVerdict::Regressed;
         }
         let is_within_margin =
-            options.margin.is_none_or(|margin| self.interval.is_some_and(|(lower, _)| lower > -margin));
-        if missing > MOST_MISSING || self.errors > options.allowed_errors || self.pairs == 0 || !is_within_margin {
+            options.margin.is_none_or(|margin| self.interval.is_some_and(|(lower, _)| !at_most(lower, -margin)));
+        if !at_most(missing, MOST_MISSING)
+            || self.errors > options.allowed_errors
+            || self.pairs == 0
+            || !is_within_margin
+        {
             return ComparisonVerdict::Undecided;
         }
         if has(ChangeKind::Improved) || self.difference > 0.0 && is_change {

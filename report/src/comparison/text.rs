@@ -4,6 +4,7 @@ use std::fmt;
 
 use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{PairRecord, Side};
+use evalsuite_schema::decimal::at_least;
 
 use super::ChangeKind::{Added, Changed, Error, Improved, Missing, Quarantined, Redefined, Regressed, Removed};
 use super::{CaseChange, ChangeKind, Comparison, ComparisonVerdict, JudgedAnswers, SliceComparison, SuiteComparison};
@@ -202,7 +203,7 @@ fn is_small(change: &CaseChange) -> bool {
     let scores = change.base_score.zip(change.run_score);
     change.kind == Changed
         && u64::from(change.base.0) * u64::from(change.run.1) == u64::from(change.run.0) * u64::from(change.base.1)
-        && scores.is_some_and(|(base, run)| (base - run).abs() < SMALL_DIFFERENCE)
+        && scores.is_some_and(|(base, run)| !at_least((base - run).abs(), SMALL_DIFFERENCE))
 }
 
 /// `  1/1 -> 0/1, repeated 0/10  1.00 -> 0.25  p 0.032`, as far as it is known. Equal rates are written once.

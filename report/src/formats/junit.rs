@@ -4,6 +4,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use evalsuite_records::record::{CaseRecord, Status};
+use evalsuite_records::sums::sum;
+use evalsuite_schema::decimal::shown_from;
 
 use super::xml::XmlWriter;
 use crate::failure_text::FailureText;
@@ -125,8 +127,9 @@ fn seconds<'t>(trials: impl IntoIterator<Item = &'t TrialData>) -> String {
 
 fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, String)> {
     let mut properties = vec![("outcome", record.outcome.as_str().to_owned())];
-    properties.extend(record.score.map(|score| ("score", format!("{score:.4}"))));
-    properties.push(("threshold", format!("{:.4}", record.threshold)));
+    let shown = |score| shown_from(4, score, record.threshold);
+    properties.extend(record.score.map(|score| ("score", shown(score))));
+    properties.push(("threshold", shown(record.threshold)));
     properties.push(("trials", format!("{} of {} passed", record.passed, record.trials.len())));
     if record.errors > 0 {
         properties.push(("trial_errors", record.errors.to_string()));
@@ -136,7 +139,7 @@ fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, S
     }
     let cost: Vec<f64> = trials.iter().filter_map(|trial| trial.record.cost_usd).collect();
     if !cost.is_empty() {
-        properties.push(("cost_usd", format!("{:.6}", cost.iter().sum::<f64>())));
+        properties.push(("cost_usd", format!("{:.6}", sum(cost))));
     }
     properties.push(("test", record.test_name.clone()));
     if let Some(trial) = trials.first() {

@@ -5,6 +5,8 @@ use std::io;
 use evalsuite_diagnostics::counted;
 use evalsuite_diagnostics::terminal::{self, printable};
 use evalsuite_records::record::Status;
+use evalsuite_records::sums::sum;
+use evalsuite_schema::decimal::shown_against;
 
 use crate::failure_text::FailureText;
 use crate::judged_rates::judged_rates;
@@ -111,7 +113,7 @@ fn rows(suite: &SuiteData) -> Vec<String> {
             costs.extend(case.trials.iter().filter_map(|trial| trial.record.cost_usd).chain(uncounted));
         }
         let mean = if scores.is_empty() { "–".to_owned() } else { format!("{:.3}", mean(&scores)) };
-        let cost = if costs.is_empty() { "–".to_owned() } else { format!("${:.4}", costs.iter().sum::<f64>()) };
+        let cost = if costs.is_empty() { "–".to_owned() } else { format!("${:.4}", sum(costs)) };
         format!(
             "| {} | {} | {} | {} | {} | {} | {mean} | {cost} |\n",
             escape(&suite.name),
@@ -149,11 +151,9 @@ fn failure(case: &CaseData) -> String {
     text
 }
 
-/// `0.75 of 0.80`; with all decimals of a score that is below its threshold and rounds to it.
+/// `0.75 of 0.80`.
 fn beside_threshold(score: f64, threshold: f64) -> String {
-    let (shown, mark) = (format!("{score:.2}"), format!("{threshold:.2}"));
-    let hides = score < threshold && shown == mark;
-    format!("{} of {mark}", if hides { score.to_string() } else { shown })
+    format!("{} of {}", shown_against(score, threshold), shown_against(threshold, threshold))
 }
 
 /// `2 of 3 trials passed, 1 ended in an error`.

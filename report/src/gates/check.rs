@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{ReasonCode, Status, SuiteTest};
+use evalsuite_schema::decimal::at_most;
 use evalsuite_schema::gate::{Gate, Measure, SliceKey};
 
 use super::measure::Measured;
@@ -166,7 +167,7 @@ impl<'a> Checked<'a> {
         }
         let missing = skipped + unknown + if gate.measure() == Measure::Score { measured.unknown } else { 0 };
         let all = run + skipped + unknown;
-        if share(missing, all) > MOST_MISSING {
+        if !at_most(share(missing, all), MOST_MISSING) {
             let others = if unknown > 0 { format!("; {unknown} of them may be others") } else { String::new() };
             return Some(format!("{missing} of {all} cases have no result{others}"));
         }
@@ -180,7 +181,7 @@ impl<'a> Checked<'a> {
         // What is not known can only make a sum larger, and is anywhere among the times.
         let is_unknown = match gate.measure() {
             Measure::Cost | Measure::Time => measured.unknown > 0,
-            Measure::MedianTime | Measure::P95Time => measured.missing > MOST_MISSING,
+            Measure::MedianTime | Measure::P95Time => !at_most(measured.missing, MOST_MISSING),
             _ => measured.value.is_none(),
         };
         let what = if gate.measure().is_time() { "time" } else { "cost" };

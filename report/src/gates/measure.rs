@@ -1,6 +1,7 @@
 //! What gates measure.
 
 use evalsuite_records::record::{Status, TrialSummary};
+use evalsuite_records::sums::sum;
 use evalsuite_schema::gate::Measure;
 
 use crate::run_data::CaseData;
@@ -51,7 +52,7 @@ impl Measured {
                 let retried = cases.iter().flat_map(|case| &case.record.retried);
                 let costs: Vec<f64> = trials().chain(retried).filter_map(cost).collect();
                 let known = trials().filter(|trial| trial.cost_usd.is_some()).count();
-                Self::new((known > 0).then(|| costs.iter().sum()), trials().count() - known, trials().count())
+                Self::new((known > 0).then(|| sum(costs)), trials().count() - known, trials().count())
             }
             Measure::Time | Measure::MedianTime | Measure::P95Time => {
                 let mut seconds: Vec<f64> =
@@ -60,7 +61,7 @@ impl Measured {
                 let value = match measure {
                     Measure::MedianTime => nearest_rank(&seconds, 50),
                     Measure::P95Time => nearest_rank(&seconds, 95),
-                    _ => (!seconds.is_empty()).then(|| seconds.iter().sum()),
+                    _ => (!seconds.is_empty()).then(|| sum(seconds.iter().copied())),
                 };
                 Self::new(value, trials().count() - seconds.len(), trials().count())
             }

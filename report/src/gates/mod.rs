@@ -7,6 +7,7 @@ mod suite_gates;
 use std::fmt;
 
 use evalsuite_diagnostics::counted;
+use evalsuite_schema::decimal::shown_from;
 use evalsuite_schema::gate::Measure;
 use serde::Serialize;
 
@@ -104,11 +105,13 @@ impl fmt::Display for GateResult {
         if let Some(slice) = &self.slice {
             write!(f, "  [{slice}]")?;
         }
-        match (self.value, self.measure) {
-            (None, _) => {}
-            (Some(value), Measure::Cost) => write!(f, "  ${value:.4}")?,
-            (Some(value), measure) if measure.is_time() => write!(f, "  {value:.1} s")?,
-            (Some(value), _) => write!(f, "  {value:.3}")?,
+        if let Some(value) = self.value {
+            let (before, places, after) = match self.measure {
+                Measure::Cost => ("$", 4, ""),
+                measure if measure.is_time() => ("", 1, " s"),
+                _ => ("", 3, ""),
+            };
+            write!(f, "  {before}{}{after}", shown_from(places, value, self.limit.unwrap_or(f64::NAN)))?;
         }
         write!(f, "  {}", counted(self.cases, "case"))?;
         if let Some(floor) = self.floor {

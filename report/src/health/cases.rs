@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::SuiteKind;
+use evalsuite_schema::decimal::{at_least, at_most};
 
 use super::{CaseHealth, HealthOptions, SuiteHealth};
 
@@ -50,7 +51,7 @@ impl CaseRuns {
         if self.0.is_empty() {
             return None;
         }
-        let is_mature = |seen: &Seen| rate(seen.passed, seen.trials) >= options.mature;
+        let is_mature = |seen: &Seen| at_least(rate(seen.passed, seen.trials), options.mature);
         let mature = self.0.values().filter(|runs| runs.first().is_some_and(is_mature)).count();
         let without_result = self.1.iter().filter(|case| !self.0.contains_key(*case)).count();
         let mut health = SuiteHealth {
@@ -59,7 +60,7 @@ impl CaseRuns {
             cases: self.0.len(),
             mature,
             without_result,
-            is_saturated: mature as f64 / (self.0.len() + without_result).max(1) as f64 >= options.saturated,
+            is_saturated: at_least(mature as f64 / (self.0.len() + without_result).max(1) as f64, options.saturated),
             histogram: [0; 6],
             graduates: Vec::new(),
             broken: Vec::new(),
@@ -72,7 +73,7 @@ impl CaseRuns {
             if series >= options.graduation_runs && kind != SuiteKind::Regression {
                 health.graduates.push(CaseHealth { runs: series, ..all.clone() });
             }
-            if all.trials >= options.broken_trials && rate(all.passed, all.trials) <= options.broken {
+            if all.trials >= options.broken_trials && at_most(rate(all.passed, all.trials), options.broken) {
                 health.broken.push(all);
             }
             health.flaky.extend(flaky(id, runs));

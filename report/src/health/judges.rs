@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use evalsuite_schema::decimal::at_least;
+
 use super::JudgeHealth;
 use crate::statistics::{mean, sign_flip_p_value};
 
@@ -49,7 +51,7 @@ impl Judge {
             let oldest = older.iter().rev().find(|(other, _)| other == samples)?;
             Some((oldest.1, *newest))
         });
-        let has_fallen = kappa.is_some_and(|(oldest, newest)| oldest - newest >= KAPPA_FALL - 1e-9);
+        let has_fallen = kappa.is_some_and(|(oldest, newest)| at_least(oldest - newest, KAPPA_FALL));
         JudgeHealth {
             suite: suite.to_owned(),
             judge,

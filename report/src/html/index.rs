@@ -7,6 +7,7 @@ use evalsuite_records::record::{
     Usage, Verdict,
 };
 use evalsuite_records::statistics::bounded_interval;
+use evalsuite_records::sums::sum;
 use evalsuite_schema::Object;
 use evalsuite_schema::json::{Value, json};
 
@@ -153,7 +154,7 @@ fn case_row(record: &CaseRecord, trials: &[&TrialRecord], names: &mut Names) -> 
     let rule = evalsuite_schema::json::to_value(record.rule).ok();
     let reason = record.reason.as_ref();
     let at = reason.and_then(|reason| reason.location.as_ref());
-    let cost = |of: fn(&TrialSummary) -> Option<f64>| record.uncounted_trials().filter_map(of).sum::<f64>();
+    let cost = |of: fn(&TrialSummary) -> Option<f64>| sum(record.uncounted_trials().filter_map(of));
     let (surplus, confirming) = (record.surplus.len(), record.confirming.len());
     let passed = record.confirming.iter().filter(|trial| trial.outcome == Status::Passed).count();
     let answers: BTreeSet<&Option<String>> = trials.iter().map(|trial| &trial.answer).collect();

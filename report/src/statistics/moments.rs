@@ -1,8 +1,10 @@
 //! Mean and standard deviation.
 
+use evalsuite_records::sums;
+
 /// The mean; 0 of nothing.
 pub(crate) fn mean(values: &[f64]) -> f64 {
-    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+    sums::mean(values).unwrap_or_default()
 }
 
 /// The standard deviation (n − 1); `None` of fewer than two.

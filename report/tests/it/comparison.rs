@@ -278,6 +278,10 @@ fn a_margin_has_to_be_shown() {
     assert!(lower < 0.0 && upper > 0.0, "neither better nor worse: {lower} {upper}");
     assert_eq!(of(-lower + 0.01).verdict, ComparisonVerdict::Unchanged);
     assert_eq!(of(-lower - 0.001).verdict, ComparisonVerdict::Undecided);
+    // Rounding noise does not decide.
+    for margin in [-lower, (-lower).next_up(), (-lower).next_down()] {
+        assert_eq!(of(margin).verdict, ComparisonVerdict::Undecided, "{margin} of {lower}");
+    }
     // Six equal pairs are no proof that one of a thousand is not lost.
     let [base, run] = runs(&[[(1, 1); 2]; 6]);
     let strict = Comparison::new(&base, &run, &CompareOptions::new().with_margin(0.001));

@@ -70,6 +70,51 @@ fn every_measure_is_held_against_its_limit() {
     }
 }
 
+/// A run in which every trial has these values.
+fn run_with(score: f64, cost_usd: f64, duration_ms: u64) -> RunData {
+    let mut run = run();
+    for trial in run.suites.iter_mut().flat_map(|suite| &mut suite.cases).flat_map(|case| &mut case.record.trials) {
+        (trial.score, trial.cost_usd, trial.judge_cost_usd) = (Some(score), Some(cost_usd), None);
+        trial.duration_ms = Some(duration_ms);
+    }
+    run
+}
+
+#[test]
+fn sums_and_means_of_decimals_meet_their_limit() {
+    // In binary, sums and means of these are off by a little.
+    for score in [0.95, 0.7, 0.1, 0.85, 1.0 / 3.0] {
+        let run = run_with(score, 0.1, 100);
+        let gate = format!("score >= {score}");
+        assert_eq!(verdict(&run, &gate), GateVerdict::Met, "{gate}");
+        assert_eq!(verdict(&run, &format!("score > {score}")), GateVerdict::Missed);
+        assert_eq!(verdict(&run, &format!("score >= {}", score + 1e-11)), GateVerdict::Missed);
+        assert_eq!(report(&run, &[&gate]).results[0].value, Some(score));
+        assert_eq!(report(&run, &["cost <= 4"]).results[0].value, Some(4.0));
+        assert_eq!((verdict(&run, "cost <= 4"), verdict(&run, "cost < 4")), (GateVerdict::Met, GateVerdict::Missed));
+        assert_eq!(
+            (verdict(&run, "time <= 4s"), verdict(&run, "p95(time) <= 100ms")),
+            (GateVerdict::Met, GateVerdict::Met)
+        );
+        assert_eq!(verdict(&run, "p95(time) < 100ms"), GateVerdict::Missed);
+    }
+}
+
+#[test]
+fn a_shown_value_is_on_its_side_of_the_limit() {
+    let run = run_with(0.89996, 0.1000001, 1_001);
+    let expected = [
+        ("score >= 0.9", "missed     …  0.89996  40 cases"),
+        ("score >= 0.89", "met        …  0.900  40 cases"),
+        ("cost <= $4", "missed     …  $4.000004  40 cases"),
+        ("time <= 40s", "missed     …  40.04 s  40 cases"),
+        ("p50(time) <= 1s", "missed     …  1.001 s  40 cases"),
+    ];
+    for (gate, result) in expected {
+        assert_eq!(shown(&run, gate), [result], "{gate}");
+    }
+}
+
 #[test]
 fn gates_are_about_suites_targets_buckets_tags_and_metadata() {
     let run = run();

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use evalsuite_records::record::{CaseRecord, Expectation, ReasonCode, Status};
+use evalsuite_schema::decimal::shown_against;
 
 use crate::entry::long_cases::LongCases;
 #[cfg(not(feature = "probe"))]
@@ -224,9 +225,10 @@ fn baseline_line(record: &CaseRecord) -> Option<String> {
     let name = &record.test_name;
     let baseline = record.baseline?;
     let (passed, trials) = (baseline.passed, baseline.trials);
-    let score = record.score.map_or_else(|| "no score".to_owned(), |score| format!("score {score:.2}"));
+    let shown = |value| shown_against(value, record.threshold);
+    let score = record.score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", shown(score)));
     let failed =
-        format!("{score}, threshold {:.2}; in the baseline, {passed} of {trials} trials passed", record.threshold);
+        format!("{score}, threshold {}; in the baseline, {passed} of {trials} trials passed", shown(record.threshold));
     match baseline.expectation {
         Expectation::ExpectedFailure => Some(format!("EXPECTED FAILURE {name}: {failed}")),
         Expectation::Quarantined => Some(format!("QUARANTINED {name}: {failed}")),

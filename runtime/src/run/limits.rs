@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Status};
+use evalsuite_schema::decimal::{at_least, shown_from};
 
 use crate::platform::files::{read_text, remove_if_exists, replace_file};
 use crate::record::coordination::Ledger;
@@ -32,8 +33,8 @@ pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32, not_counted: f6
     let counted = |spent: f64| ((spent - not_counted) * 1e9).round() / 1e9;
     let spent = [("run", counted(spent.run)), ("suite", counted(spent.suite(&plan.suite.key())))];
     let over = budgets.into_iter().zip(spent).find_map(|((budget, name), (whose, spent))| {
-        let budget = budget.filter(|budget| spent >= *budget)?;
-        Some(format!("the {whose} has cost {spent:.4} US dollars, and {name} is {budget}"))
+        let budget = budget.filter(|budget| at_least(spent, *budget))?;
+        Some(format!("the {whose} has cost {} US dollars, and {name} is {budget}", shown_from(4, spent, budget)))
     });
     Ok(over.map(|message| Reason::new(Stage::Budget, ReasonCode::BudgetExceeded, message)))
 }

@@ -8,6 +8,8 @@ pub use self::measure::Measure;
 pub use self::parse::GateError;
 pub use self::slice_key::SliceKey;
 
+use crate::decimal::{at_least, at_most};
+
 /// A threshold that a run meets or misses: `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`.
 ///
 /// | part | is |
@@ -93,13 +95,11 @@ impl Gate {
     /// [above the floor](Self::is_above_floor).
     pub fn holds(&self, value: f64, floor: f64) -> bool {
         let limit = self.limit + if self.is_above_floor { floor } else { 0.0 };
-        // Sums of the same numbers in another order differ by rounding.
-        let rounding = 1e-9 * limit.abs().max(1.0);
         match self.operator {
-            Operator::AtLeast => value >= limit - rounding,
-            Operator::MoreThan => value > limit + rounding,
-            Operator::AtMost => value <= limit + rounding,
-            Operator::LessThan => value < limit - rounding,
+            Operator::AtLeast => at_least(value, limit),
+            Operator::MoreThan => value > limit && !at_most(value, limit),
+            Operator::AtMost => at_most(value, limit),
+            Operator::LessThan => value < limit && !at_least(value, limit),
         }
     }
 }

@@ -141,6 +141,7 @@ const RECORDS: &[&str] = &[
     "untrusted",
     "file_lock",
     "package_file",
+    "sums",
     "record",
     "run_directory",
     "statistics",

@@ -7,6 +7,7 @@ use evalsuite_records::record::{GraderRecord, GraderState, Status, TrialRecord, 
 use evalsuite_records::run_data::TextFile;
 use evalsuite_records::run_directory::{EVIDENCE, read_run_record};
 use evalsuite_report::{CaseData, RunData, TrialData};
+use evalsuite_schema::decimal::shown_against;
 use evalsuite_schema::{Content, Input, Value};
 
 use super::{add_indented, steps};
@@ -52,7 +53,8 @@ pub(super) fn add(
 }
 
 fn add_head(text: &mut String, run: &RunData, case: &CaseData, record: &TrialRecord) {
-    let score = record.score.map(|score| format!("  score {score:.2}, threshold {:.2}", record.threshold));
+    let shown = |value| shown_against(value, record.threshold);
+    let score = record.score.map(|score| format!("  score {}, threshold {}", shown(score), shown(record.threshold)));
     let (outcome, score) = (record.outcome.as_str(), score.unwrap_or_default());
     text.push_str(&format!("{} ({}@{}): {outcome}{score}\n", record.case_id, record.suite, record.target));
     let (number, trials) = (record.trial, case.trials.len());

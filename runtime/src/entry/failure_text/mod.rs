@@ -9,6 +9,7 @@ use evalsuite_records::record::{
     BaselineResult, CaseRecord, Expectation, GraderRecord, ReasonCode, Rule, Status, TrialRecord, TurnRecord,
 };
 use evalsuite_schema::Location;
+use evalsuite_schema::decimal::{at_least, is_same, shown_against};
 
 use self::grader_text::Answer;
 use crate::platform::excerpt::{escaped, first_chars};
@@ -103,14 +104,15 @@ fn headline(out: &mut String, record: &CaseRecord) -> std::fmt::Result {
         }
         Status::Failed => {
             write!(out, "evaluation failed: {name}  score ")?;
-            match record.score.filter(|score| *score < record.threshold) {
+            match record.score.filter(|score| !at_least(*score, record.threshold)) {
                 Some(score) => write!(out, "{}", below(score, record.threshold))?,
                 None => write!(out, "{}", score(record.score))?,
             }
             // The headline has the score and its threshold already.
             match reason {
                 Some(reason)
-                    if reason.code != ReasonCode::ThresholdNotMet || record.score >= Some(record.threshold) =>
+                    if reason.code != ReasonCode::ThresholdNotMet
+                        || record.score.is_some_and(|score| at_least(score, record.threshold)) =>
                 {
                     writeln!(out, ", {}", reason.message)
                 }
@@ -253,7 +255,7 @@ fn score(score: Option<f64>) -> String {
 fn two_places(value: f64) -> String {
     let short = format!("{value:.2}");
     match short.parse::<f64>() {
-        Ok(rounded) if (rounded - value).abs() > 1e-9 && (value * 1000.0 - (value * 1000.0).round()).abs() < 1e-9 => {
+        Ok(rounded) if !is_same(rounded, value) && is_same(value * 1000.0, (value * 1000.0).round()) => {
             format!("{value:.3}")
         }
         _ => short,
@@ -262,8 +264,10 @@ fn two_places(value: f64) -> String {
 
 /// A score and the threshold that it is below, with as many decimals as it takes to see that.
 fn below(score: f64, threshold: f64) -> String {
-    let (shown, mark) = (two_places(score), two_places(threshold));
-    if shown == mark { format!("{score} < {mark}") } else { format!("{shown} < {mark}") }
+    let short = two_places(score);
+    let is_below = short.parse().is_ok_and(|shown| !at_least(shown, threshold));
+    let shown = if is_below { short } else { shown_against(score, threshold) };
+    format!("{shown} < {}", shown_against(threshold, threshold))
 }
 
 fn first_line(text: &str) -> &str {
@@ -274,4 +278,23 @@ fn first_line(text: &str) -> &str {
 fn indented(text: &str, columns: usize) -> String {
     let text = escaped(text.trim_end(), &['\n', '\t']);
     text.replace('\n', &format!("\n{}", " ".repeat(columns)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_below_its_threshold_looks_smaller() {
+        for (score, threshold, expected) in [
+            (0.5, 0.8, "0.50 < 0.80"),
+            (0.625, 0.8, "0.625 < 0.80"),
+            (0.7996, 0.8, "0.7996 < 0.80"),
+            (0.799_999_9, 0.8, "0.7999999 < 0.80"),
+            (0.121, 0.123_45, "0.121 < 0.12345"),
+            (0.1234, 0.123_45, "0.12 < 0.12345"),
+        ] {
+            assert_eq!(below(score, threshold), expected);
+        }
+    }
 }

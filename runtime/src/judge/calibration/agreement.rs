@@ -4,13 +4,12 @@
 
 use evalsuite_records::record::CalibrationStatistics;
 use evalsuite_records::statistics::ratio;
-
-/// Rounding error of binary fractions: 0.9 and 0.75 differ by 0.15.
-pub(super) const ROUNDING: f64 = 1e-9;
+use evalsuite_records::sums;
+use evalsuite_schema::decimal::{at_least, at_most};
 
 /// Whether a person's score and a judge's agree.
 pub(crate) fn agree(human: f64, judge: f64, tolerance: f64) -> bool {
-    (human - judge).abs() <= tolerance + ROUNDING
+    at_most((human - judge).abs(), tolerance)
 }
 
 /// The statistics of pairs of a person's and a judge's score; `None` of fewer than two.
@@ -34,7 +33,7 @@ pub(crate) fn of(pairs: &[(f64, f64)], tolerance: f64, threshold: f64) -> Option
 /// throughout, else 0.
 fn kappa(pairs: &[(f64, f64)], threshold: f64) -> f64 {
     let count = |fits: &dyn Fn(bool, bool) -> bool| {
-        let passes = |score: &f64| *score >= threshold - ROUNDING;
+        let passes = |score: &f64| at_least(*score, threshold);
         number(pairs.iter().filter(|(h, j)| fits(passes(h), passes(j))).count())
     };
     // Whole numbers, so that what is no more than chance is exactly 0.
@@ -74,9 +73,8 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = number(values.len());
-    values.sum::<f64>() / count
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    sums::mean(&values.collect::<Vec<_>>()).unwrap_or_default()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "there are at most a thousand samples")]

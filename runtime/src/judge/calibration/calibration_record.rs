@@ -6,6 +6,7 @@ use evalsuite_records::record::{
     CalibrationRecord, CalibrationStatistics, GraderState, JudgeRecord, ReasonCode, SampleCounts, SampleRecord,
     Shortfall,
 };
+use evalsuite_schema::decimal::{at_least, at_most};
 use evalsuite_schema::{Bar, Calibration};
 
 use crate::judge::calibration::agreement;
@@ -82,7 +83,7 @@ fn shortfalls(bar: &Bar, counts: &SampleCounts, statistics: Option<&CalibrationS
     let mut missed = Vec::new();
     let mut miss = |measure: &str, demanded, measured| missed.push(Shortfall::new(measure, demanded, measured));
     let valid = f64::from(counts.valid) / f64::from(counts.samples.max(1));
-    if valid < VALID {
+    if !at_least(valid, VALID) {
         miss("valid", VALID, Some(valid));
     }
     let of = |measure: fn(&CalibrationStatistics) -> f64| statistics.map(measure);
@@ -96,8 +97,8 @@ fn shortfalls(bar: &Bar, counts: &SampleCounts, statistics: Option<&CalibrationS
     for (measure, demanded, measured) in measures {
         let Some(demanded) = demanded else { continue };
         let is_missed = |found: f64| match measure {
-            "mae" => found > demanded + agreement::ROUNDING,
-            _ => found < demanded - agreement::ROUNDING,
+            "mae" => !at_most(found, demanded),
+            _ => !at_least(found, demanded),
         };
         if measured.is_none_or(is_missed) {
             miss(measure, demanded, measured);
@@ -119,7 +120,7 @@ fn disagreements(samples: &[SampleRecord]) -> Vec<String> {
 
 /// Whether enough samples were judged, and no recorded reply is missing or stale.
 pub(crate) fn is_measured(record: &CalibrationRecord) -> bool {
-    let enough = f64::from(record.counts.valid) >= VALID * f64::from(record.counts.samples);
+    let enough = at_least(f64::from(record.counts.valid), VALID * f64::from(record.counts.samples));
     record.statistics.is_some() && enough && !lacks_recordings(record)
 }
 
@@ -147,5 +148,6 @@ mod tests {
         let of = |judge: f64| agreement::of(&[(0.9, judge); 3], 0.2, 0.8).expect("enough pairs");
         assert_eq!(shortfalls(&bar, &counts, Some(&of(0.7))), []);
         assert_eq!(shortfalls(&bar, &counts, Some(&of(0.69))).len(), 2);
+        assert_eq!(shortfalls(&bar, &counts, Some(&of(0.7 - 1e-10))).len(), 2, "this is no rounding");
     }
 }

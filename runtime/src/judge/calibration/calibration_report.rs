@@ -3,6 +3,7 @@
 use std::fmt;
 
 use evalsuite_records::record::{CalibrationRecord, ReasonCode, SampleRecord};
+use evalsuite_schema::decimal::{at_least, shown_against};
 
 use crate::judge::calibration::{agreement, calibration_record};
 use crate::platform::excerpt::{escaped, first_chars};
@@ -60,10 +61,11 @@ impl CalibrationReport {
 
     /// The measures that miss the `minimum`, on one line.
     pub(crate) fn shortfalls(&self) -> String {
-        let shown = |measured: Option<f64>| measured.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
         let shortfalls = self.record.shortfalls.iter().map(|missed| {
             let sign = if missed.measure == "mae" { ">" } else { "<" };
-            format!("{} {} {sign} {:.2}", label(&missed.measure), shown(missed.measured), missed.demanded)
+            let shown = |value| shown_against(value, missed.demanded);
+            let measured = missed.measured.map_or_else(|| "–".to_owned(), shown);
+            format!("{} {measured} {sign} {}", label(&missed.measure), shown(missed.demanded))
         });
         shortfalls.collect::<Vec<_>>().join(", ")
     }
@@ -143,7 +145,8 @@ impl CalibrationReport {
                 "mae" => format!("  above {}", missed.demanded),
                 _ => format!("  below {}", missed.demanded),
             });
-            let line = format!("    {name:<9}  {value:>5.2}  {remark}{}", demand.unwrap_or_default());
+            let value = missed.map_or_else(|| format!("{value:.2}"), |missed| shown_against(value, missed.demanded));
+            let line = format!("    {name:<9}  {value:>5}  {remark}{}", demand.unwrap_or_default());
             writeln!(f, "{}", line.trim_end())?;
         }
         self.one_sided(f)
@@ -153,7 +156,7 @@ impl CalibrationReport {
     fn one_sided(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let record = &self.record;
         let judged = || record.samples.iter().filter(|sample| sample.judge_score.is_some());
-        let passing = judged().filter(|sample| sample.human_score >= record.threshold).count();
+        let passing = judged().filter(|sample| at_least(sample.human_score, record.threshold)).count();
         let all = judged().count();
         let side = match passing {
             0 => "fails",
@@ -209,4 +212,29 @@ impl CalibrationReport {
 /// A text of others on one line, with control characters escaped.
 fn one_line(text: &str) -> String {
     escaped(&first_chars(text.trim(), REASON), &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_records::record::{CalibrationStatistics, Shortfall};
+
+    use super::*;
+
+    #[test]
+    fn a_value_that_misses_its_limit_looks_like_it() {
+        let mut record = CalibrationRecord::default();
+        let mut found = CalibrationStatistics::default();
+        (found.kappa, found.mae) = (0.5996, 0.2004);
+        record.statistics = Some(found);
+        record.shortfalls = vec![
+            Shortfall::new("kappa", 0.6, Some(found.kappa)),
+            Shortfall::new("mae", 0.2, Some(found.mae)),
+            Shortfall::new("agreement", 0.875, None),
+        ];
+        let report = CalibrationReport::new(record, String::new());
+        let expected = "Cohen's κ 0.5996 < 0.60, mean absolute error 0.2004 > 0.20, agreement – < 0.875";
+        assert_eq!(report.shortfalls(), expected);
+        let text = report.to_string();
+        assert!(text.contains("Cohen's κ  0.5996  pass and fail at") && text.contains("  below 0.6\n"), "{text}");
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use evalsuite_records::record::{Reason, Status, TrialRecord};
+use evalsuite_schema::decimal::at_least;
 
 use crate::grade::scoring::{CaseStandard, TrialPoint, is_completed, is_settled};
 use crate::record::statistics::Summary;
@@ -131,7 +132,7 @@ impl CountedTrials {
         self.counted.push(record);
         self.retried.append(&mut retried);
         let is_last = self.next() >= planned;
-        if planned > 1 && cost_limit_usd.is_some_and(|limit| self.cost_usd >= limit) {
+        if planned > 1 && cost_limit_usd.is_some_and(|limit| at_least(self.cost_usd, limit)) {
             self.end = Some(TrialsEnd::CostLimit);
         } else if is_last || is_end || !run_all && is_settled(standard, &results(&self.counted)) {
             self.end = Some(TrialsEnd::Decided);
