@@ -6,7 +6,7 @@ use evalsuite_diagnostics::counted;
 use evalsuite_diagnostics::terminal::{self, printable};
 use evalsuite_records::record::Status;
 use evalsuite_records::sums::sum;
-use evalsuite_schema::decimal::shown_against;
+use evalsuite_schema::decimal::{shown_against, without_noise};
 
 use crate::failure_text::FailureText;
 use crate::judged_rates::judged_rates;
@@ -151,9 +151,11 @@ fn failure(case: &CaseData) -> String {
     text
 }
 
-/// `0.75 of 0.80`.
+/// `0.75 of 0.80`; with all decimals of a score if two do not show on which side of its threshold it is.
 fn beside_threshold(score: f64, threshold: f64) -> String {
-    format!("{} of {}", shown_against(score, threshold), shown_against(threshold, threshold))
+    let short = format!("{score:.2}");
+    let shown = if shown_against(score, threshold) == short { short } else { without_noise(score).to_string() };
+    format!("{shown} of {}", shown_against(threshold, threshold))
 }
 
 /// `2 of 3 trials passed, 1 ended in an error`.

@@ -142,7 +142,7 @@ fn a_score_below_its_threshold_does_not_look_equal_in_markdown() {
     let mut cases = run.suites.iter_mut().flat_map(|suite| &mut suite.cases);
     let failed = cases.find(|case| case.record.outcome == Status::Failed).expect("a failed case");
     (failed.record.score, failed.record.threshold) = (Some(0.7975), 0.8);
-    assert!(in_format("markdown", &run).contains(" · 0.797 of 0.80: "));
+    assert!(in_format("markdown", &run).contains(" · 0.7975 of 0.80: "));
     let mut cases = run.suites.iter_mut().flat_map(|suite| &mut suite.cases);
     let failed = cases.find(|case| case.record.outcome == Status::Failed).expect("a failed case");
     (failed.record.score, failed.record.threshold) = (Some(0.1234), 0.12345);

@@ -9,7 +9,7 @@ use evalsuite_records::record::{
     BaselineResult, CaseRecord, Expectation, GraderRecord, ReasonCode, Rule, Status, TrialRecord, TurnRecord,
 };
 use evalsuite_schema::Location;
-use evalsuite_schema::decimal::{at_least, is_same, shown_against};
+use evalsuite_schema::decimal::{at_least, is_same, shown_against, without_noise};
 
 use self::grader_text::Answer;
 use crate::platform::excerpt::{escaped, first_chars};
@@ -262,11 +262,11 @@ fn two_places(value: f64) -> String {
     }
 }
 
-/// A score and the threshold that it is below, with as many decimals as it takes to see that.
+/// A score and the threshold that it is below; with all decimals if two do not show that.
 fn below(score: f64, threshold: f64) -> String {
     let short = two_places(score);
     let is_below = short.parse().is_ok_and(|shown| !at_least(shown, threshold));
-    let shown = if is_below { short } else { shown_against(score, threshold) };
+    let shown = if is_below { short } else { without_noise(score).to_string() };
     format!("{shown} < {}", shown_against(threshold, threshold))
 }
 
@@ -289,6 +289,7 @@ mod tests {
         for (score, threshold, expected) in [
             (0.5, 0.8, "0.50 < 0.80"),
             (0.625, 0.8, "0.625 < 0.80"),
+            (0.7975, 0.8, "0.7975 < 0.80"),
             (0.7996, 0.8, "0.7996 < 0.80"),
             (0.799_999_9, 0.8, "0.7999999 < 0.80"),
             (0.121, 0.123_45, "0.121 < 0.12345"),
