@@ -1,7 +1,6 @@
 //! How a score counts towards passing, and means of scores.
-//!
-//! Hand-written: a compensated sum of a few lines, for which every user would compile a crate.
 
+use evalsuite_records::sums::sum;
 use evalsuite_schema::decimal::{at_least, without_noise};
 
 /// How far below the threshold a score counts that reaches the threshold although its verdict is `fail`: less than scores differ by, and
@@ -32,9 +31,7 @@ pub(crate) fn mean_passes(scores: &[CountedScore], threshold: f64) -> bool {
 
 /// `Σ weight·value / Σ weight`, the same for every order of the values; `None` where the weights are 0 or there are no values.
 pub(crate) fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let mut values: Vec<(f64, f64)> = values.collect();
-    // As their sum is the same for every order, so is its rounding.
-    values.sort_by(|left, right| left.1.total_cmp(&right.1).then(left.0.total_cmp(&right.0)));
+    let values: Vec<(f64, f64)> = values.collect();
     // Weights that are finite one by one can have an infinite sum: they count as shares of the largest one.
     let largest = values.iter().fold(0.0, |largest: f64, (weight, _)| largest.max(*weight));
     let unit = if largest > 1e100 { largest } else { 1.0 };
@@ -46,14 +43,4 @@ pub(crate) fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<
 /// The mean of some values, the same for every order of them.
 pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     weighted_mean(values.map(|value| (1.0, value)))
-}
-
-/// The sum, with the error of each addition added up separately (Neumaier 1974).
-fn sum(values: impl Iterator<Item = f64>) -> f64 {
-    let (total, error) = values.fold((0.0_f64, 0.0), |(total, error), value| {
-        let next = total + value;
-        let lost = if total.abs() >= value.abs() { (total - next) + value } else { (value - next) + total };
-        (next, error + lost)
-    });
-    total + error
 }
