@@ -238,6 +238,14 @@ codes! {
     InvalidGate = "E080", "invalid-gate";
     /// A link below the suite leads to a directory that cargo should not search for changes.
     LinkedDirectory = "E081", "linked-directory";
+    /// `{{ x }}` is not among the variables of a case that has `vars`.
+    UnknownVariable = "E090", "unknown-variable", one_cause = true;
+    /// A grader that passes whatever the answer is.
+    GraderCannotFail = "E095", "grader-cannot-fail";
+    /// A grader that fails whatever the answer is.
+    GraderCannotPass = "E096", "grader-cannot-pass";
+    /// A text to look for has a control character, which escapes such as `\b` make.
+    ControlCharacter = "E097", "control-character";
     /// Old spelling.
     DeprecatedKey = "W001", "deprecated-key", one_cause = true;
     /// Directory without case file.

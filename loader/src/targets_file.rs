@@ -81,7 +81,7 @@ pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
     let mut d = Diagnostics::new();
     let roots = Roots::of_file(path, &request.package_root);
     let dir = &roots.suite_root;
-    let entries = read(path, Scope { request, roots: &roots, files: &files, shared: &shared, dir }, &mut d);
+    let entries = read(path, Scope { request, roots: &roots, files: &files, shared: &shared, dir, vars: None }, &mut d);
     let (entries, file_problems) = (entries.unwrap_or_default(), resolve(d, &files));
     let valid = entries.iter().filter(|entry| !entry.problems.has_errors());
     let targets = TargetsFile { targets: valid.filter_map(|entry| entry.target.clone()).collect() };

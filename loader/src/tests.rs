@@ -67,6 +67,7 @@ impl Package {
             files: &self.files,
             shared: &self.shared,
             dir: &self.roots.suite_root,
+            vars: None,
         }
     }
 

@@ -43,8 +43,8 @@ use crate::{Examples, Grader, Location, Message, Object, ProbeSettings, Requires
 #[also(suite: AnyText, "shop", "Suite of the case.", no_effect = "delete it: a case belongs to the suite it is found in")]
 #[also(reference_answer: Any, "Refund approved.", "The reference answer.", no_effect = "write `expected_output`")]
 #[also(vars: Data, "{order: {id: 1182}}",
-    "Values of `{{ name }}` and `{{ a.b }}` in `input`, `input_files`, `criteria` and `expected_output`, also in those of turns. A text that is one reference and nothing else becomes the value itself, of any type; in other text, text is inserted as it is, and other values as JSON. An unknown name stays as written.",
-    codes(UnknownTemplateVariable, LimitExceeded))]
+    "Values of `{{ name }}` and `{{ a.b }}` in `input`, `input_files`, `criteria`, `expected_output`, `examples` and graders, also in those of turns and of included templates. A text that is one reference and nothing else becomes the value itself, of any type; in other text, text is inserted as it is, and other values as JSON. An unknown name is an error. `{{ '{{' }}` stands for the braces `{{` themselves. Prompts of judges and lines of the shell are not filled in.",
+    codes(UnknownVariable, UnknownTemplateVariable, LimitExceeded))]
 #[also(matrix: OneOf(&[Map(&Some(&Any)), File]), "{language: [en, de]}",
     "Makes one case of each combination of these values, or of each row of a `.csv` file with a header or of a `.jsonl` file of objects. The values are among the case's `vars`, and follow its id, as in `refund-en`.",
     codes(ConflictingKeys, BlankValue, InvalidExternalFile, LimitExceeded), by_hand)]

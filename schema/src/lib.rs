@@ -48,6 +48,8 @@ mod suite;
 mod targets_file;
 mod usage;
 pub mod variable;
+#[doc(hidden)]
+pub mod white_space;
 mod workspace;
 
 pub use calibration::{Bar, Calibration, Sample};

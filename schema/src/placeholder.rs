@@ -6,6 +6,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// The names, in quotes of either kind, of the reference that stands for the braces `{{`, as in Jinja: `{{ '{{' }}`.
+pub const OPEN_BRACES: [&str; 2] = ["'{{'", "\"{{\""];
+
 /// How a placeholder is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Syntax {
@@ -15,8 +18,8 @@ pub enum Syntax {
     Template,
     /// `{{ name }}` in a text in which `${{ NAME }}` is a variable of the environment.
     TemplateBesideVariables,
-    /// `{{ name }}` or `{{ a.b }}`: a variable of a case, in a text in which `${{ NAME }}` is a variable of the environment. Names may
-    /// have hyphens.
+    /// `{{ name }}` or `{{ a.b }}`: a variable of a case, in a text in which `${{ NAME }}` is a variable of the environment. Its name may be
+    /// any text without braces and line breaks, or [`OPEN_BRACES`].
     Reference,
     /// `{NAME}`: a placeholder of a command.
     Command,
@@ -67,12 +70,12 @@ impl Syntax {
 
     /// The name at the start of `text`, and the length up to the end of `close`.
     fn name<'t>(self, text: &'t str, close: &str) -> Option<(&'t str, usize)> {
+        if self == Self::Reference {
+            return reference_name(text, close);
+        }
         let trimmed = |text: &'t str| if self == Self::Command { text } else { text.trim_start() };
         let body = trimmed(text);
-        let is_part = |byte: &u8| match byte {
-            b'.' | b'-' => self == Self::Reference,
-            _ => byte.is_ascii_alphanumeric() || *byte == b'_',
-        };
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let length = body.bytes().take_while(is_part).count();
         let (name, rest) = body.split_at(length);
         let rest = trimmed(rest).strip_prefix(close)?;
@@ -128,6 +131,17 @@ impl Syntax {
     }
 }
 
+/// As [`Syntax::name`] for references. Braces end the search, so that a text with many of them is read once.
+fn reference_name<'t>(text: &'t str, close: &str) -> Option<(&'t str, usize)> {
+    let body = text.trim_start();
+    let braces = OPEN_BRACES.iter().find(|braces| body.starts_with(*braces));
+    let end = braces.map_or_else(|| body.find(['{', '}']), |braces| Some(braces.len()))?;
+    let (name, rest) = body.split_at(end);
+    let rest = rest.trim_start().strip_prefix(close)?;
+    let name = name.trim_end();
+    (!name.is_empty() && !name.contains(['\n', '\r'])).then(|| (name, text.len() - rest.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,7 +167,16 @@ mod tests {
     fn a_variable_is_a_template_variable_only_where_there_are_no_variables() {
         assert_eq!(names(Syntax::TemplateBesideVariables, "${{ HOME }} {{ a }}"), ["a"]);
         assert_eq!(names(Syntax::Template, "${{ output }}"), ["output"]);
-        assert_eq!(names(Syntax::Reference, "${{ HOME }} {{ a.b-c }} {{d}} {{ 1 }} {{ .a }}"), ["a.b-c", "d"]);
+    }
+
+    #[test]
+    fn a_reference_has_any_name_without_braces() {
+        assert_eq!(
+            names(Syntax::Reference, "${{ HOME }} {{ a.b-c }} {{\nd\n}} {{Order ID}}"),
+            ["a.b-c", "d", "Order ID"]
+        );
+        assert_eq!(names(Syntax::Reference, "{{ a } {{}} {{ }} {{ b\nc }} {{ d"), [""; 0]);
+        assert_eq!(names(Syntax::Reference, "{{ '{{' }} a }} {{\"{{\"}} {{{ b }}} {{ '{{ }}"), ["'{{'", "\"{{\"", "b"]);
     }
 
     #[test]

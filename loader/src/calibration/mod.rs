@@ -49,7 +49,7 @@ pub fn load_calibration(path: &Path, request: &Request) -> LoadedCalibration {
     let (files, shared) = (Files::new(&request.workspace_root).with_texts(&request.texts), SharedFiles::default());
     let mut d = Diagnostics::new();
     let roots = Roots::of_file(path, &request.package_root);
-    let scope = Scope { request, roots: &roots, files: &files, shared: &shared, dir: &roots.suite_root };
+    let scope = Scope { request, roots: &roots, files: &files, shared: &shared, dir: &roots.suite_root, vars: None };
     let calibration = read(path, Some(Cases::new()), scope, &mut d);
     let diagnostics = resolve(d, &files);
     LoadedCalibration { calibration: calibration.filter(|_| !diagnostics.has_errors()), diagnostics, files }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use evalsuite_schema::{Case, Input, Message, Object, PathRef, Requires, Strategy, SuiteKind, Trials};
 
 use super::workspace::SettingsOwner;
-use super::{conversation, execution, expected_output, input, matrix, metadata, requires, vars, workspace};
+use super::{conversation, execution, expected_output, input, matrix, metadata, requires, workspace};
 use crate::diagnostic::{Code, Diagnostics, are_many, report_both};
 use crate::fields::paths::Scope;
-use crate::fields::{self, Fields, id};
+use crate::fields::{self, Fields, id, vars};
 use crate::graders::assertions::{CaseFacts, ParsedGrader};
 use crate::graders::{assertions, examples};
 use crate::read::node::{Entry, Node};
@@ -61,7 +61,7 @@ pub(crate) struct CheckedCase {
 }
 
 pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mut Diagnostics) -> Option<CheckedCase> {
-    let scope = cx.scope;
+    let scope = Scope { vars: vars::of(node), ..cx.scope };
     let node = &*vars::fill(node, scope, d);
     let object = if cx.directory.is_some() { Case::IN_FILE } else { Case::IN_LIST };
     let mut fields = Fields::new(node, object, d)?;
@@ -109,6 +109,7 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
     }
     let examples = examples.map(|entry| examples::read(entry, scope, d)).unwrap_or_default();
     let suite_graders = shared.map_or(&[][..], |shared| &shared.graders);
+    vars::check_shared(suite_graders.iter().flat_map(|grader| &grader.notes.references), scope, d);
     let facts = CaseFacts {
         expected_output: &expected_output,
         reference_is_broken: expected_entry.is_some() && expected_output.is_empty(),

@@ -21,7 +21,7 @@ pub(crate) fn read(entry: &Entry, files: &[PathRef], scope: Scope<'_>, d: &mut D
             fields::reject(Code::MissingInput, node.span, "`input` is empty", "write what the agent gets", d)
         }
         Data::String(text) => {
-            check_text(text, node, d)?;
+            check_text(text, node, scope, d)?;
             let parts = || files.iter().cloned().map(Part::File).chain([Part::Text(text.clone())]).collect();
             let content = if files.is_empty() { Content::Text(text.clone()) } else { Content::Parts(parts()) };
             Some(vec![Message::new(Role::User, content)])
@@ -134,7 +134,7 @@ fn role(node: &Node, d: &mut Diagnostics) -> Option<Role> {
 pub(crate) fn content(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Content> {
     match &node.data {
         Data::String(text) => {
-            check_text(text, node, d)?;
+            check_text(text, node, scope, d)?;
             Some(Content::Text(text.clone()))
         }
         Data::Mapping(_) => Some(Content::Data(node.to_json())),
@@ -148,7 +148,7 @@ pub(crate) fn content(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
 
 fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
     if let Some(text) = node.as_str() {
-        check_text(text, node, d)?;
+        check_text(text, node, scope, d)?;
         return Some(Part::Text(text.to_owned()));
     }
     let invalid = |place: &Node, message: String, d: &mut Diagnostics| {
@@ -172,7 +172,7 @@ fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
     };
     match kind.as_str() {
         Some("text") => {
-            check_text(text, value, d)?;
+            check_text(text, value, scope, d)?;
             Some(Part::Text(text.to_owned()))
         }
         Some("file") => text_file(value, "a `file` part", scope, d).map(Part::File),
@@ -201,9 +201,10 @@ fn tool_calls(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<ToolC
 }
 
 /// Checks a text that the agent gets as it is. `None`: it is certainly not meant.
-fn check_text(text: &str, node: &Node, d: &mut Diagnostics) -> Option<()> {
+fn check_text(text: &str, node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<()> {
     warn_of_role_markers(text, node, d);
-    for name in Syntax::TemplateBesideVariables.names(text) {
+    // Of a case with variables, what is still there is meant.
+    for name in Syntax::TemplateBesideVariables.names(text).filter(|_| scope.vars.is_none()) {
         let message = format!("`{{{{ {name} }}}}` is not filled in: the agent gets the text as it is written");
         let help = "write the value where it is used, or in `vars` of the case; `${{ NAME }}` is filled in from the environment";
         d.report(Code::UnknownTemplateVariable, node.span, message, help);

@@ -97,8 +97,19 @@ fn rows(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<Combin
             return None;
         }
     } else {
-        let mut lines = csv_rows(&text).into_iter();
-        let header = lines.next().unwrap_or_default();
+        let Some(lines) = csv_rows(&text) else {
+            return invalid(
+                "a quoted value has no closing quote".to_owned(),
+                "add `\"` after it, and write `\"\"` for a quote",
+                d,
+            );
+        };
+        let mut lines = lines.into_iter();
+        // Blanks after commas are for the reader.
+        let header: Vec<String> = lines.next().unwrap_or_default().iter().map(|name| name.trim().to_owned()).collect();
+        if let Some((_, twice)) = header.iter().enumerate().find(|(index, name)| header[..*index].contains(name)) {
+            return invalid(format!("two columns are named `{twice}`"), "rename one", d);
+        }
         for (index, line) in lines.enumerate() {
             if line.len() != header.len() {
                 let message =
@@ -117,8 +128,9 @@ fn rows(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<Combin
     }
 }
 
-/// The rows of comma-separated values, quoted as in RFC 4180; blank lines are left out. Every user would compile the crate `csv`.
-fn csv_rows(text: &str) -> Vec<Vec<String>> {
+/// The rows of comma-separated values, quoted as in RFC 4180; blank lines are left out. `None`: a quote is not closed. Every user would
+/// compile the crate `csv`.
+fn csv_rows(text: &str) -> Option<Vec<Vec<String>>> {
     let (mut rows, mut row, mut field, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut letters = text.chars().chain(['\n']).peekable();
     while let Some(letter) = letters.next() {
@@ -135,7 +147,7 @@ fn csv_rows(text: &str) -> Vec<Vec<String>> {
         }
     }
     rows.retain(|row: &Vec<String>| row.iter().any(|field| !field.is_empty()));
-    rows
+    (!is_quoted).then_some(rows)
 }
 
 /// Whether the names of the values are not in `vars`, too.
@@ -236,6 +248,9 @@ mod tests {
             ("suite/b.jsonl", "{\"n\": 1}\n\n{\"n\": [2]}\n"),
             ("suite/c.csv", "a,b\n1\n"),
             ("suite/d.csv", "a\n"),
+            ("suite/f.csv", "a,b\n1,\"2\n3,4\n"),
+            ("suite/g.csv", "a, b,b\n1,2,3\n"),
+            ("suite/h.csv", "\u{feff}order, Order ID\n1,2\n"),
         ];
         let package = Package::new(&files);
         let expanded = |case: &str| expanded_in(&package, None, case);
@@ -253,6 +268,12 @@ mod tests {
         let problem = |file: &str| expanded(&format!("{{id: a, matrix: {file}}}")).1.remove(0);
         assert_eq!(problem("c.csv"), "1:17 E043 `c.csv`: row 1 has 1 values, and the header has 2");
         assert_eq!(problem("d.csv"), "1:17 E043 `d.csv`: no values");
+        assert_eq!(problem("f.csv"), "1:17 E043 `f.csv`: a quoted value has no closing quote");
+        assert_eq!(problem("g.csv"), "1:17 E043 `g.csv`: two columns are named `b`");
+        assert_eq!(
+            expanded("{id: a, matrix: h.csv}").0,
+            ["{\"id\":\"a-1-2\",\"vars\":{\"order\":\"1\",\"Order ID\":\"2\"}}"]
+        );
         assert!(problem("e.csv").contains("E018"), "{}", problem("e.csv"));
     }
 

@@ -11,7 +11,6 @@ pub(crate) mod metadata;
 mod repos;
 pub(crate) mod requires;
 pub(crate) mod sources;
-mod vars;
 pub(crate) mod workspace;
 
 use std::fmt::Debug;

@@ -1,6 +1,7 @@
 //! Reads mappings key by key, and single values: every problem is reported, and reading continues.
 
 pub(crate) mod command;
+pub(crate) mod constant_pattern;
 pub(crate) mod id;
 mod misplaced;
 pub(crate) mod paths;
@@ -8,6 +9,7 @@ pub(crate) mod pattern;
 pub(crate) mod settings;
 pub(crate) mod shared_files;
 mod values;
+pub(crate) mod vars;
 mod wrong_type;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
@@ -19,8 +21,8 @@ use evalsuite_diagnostics::suggest;
 pub(crate) use wrong_type::{around, wrong_type};
 
 pub(crate) use values::{
-    all, boolean, fraction, integer, list, literal, literal_text, object, pass_mark, short_text, string, text, texts,
-    word,
+    all, boolean, control_character, integer, list, literal, literal_text, object, pass_mark, short_text, string, text,
+    texts, word,
 };
 
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.

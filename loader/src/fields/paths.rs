@@ -182,6 +182,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) shared: &'a SharedFiles,
     /// Directory of the file.
     pub(crate) dir: &'a Path,
+    /// Variables of the case that is read.
+    pub(crate) vars: Option<&'a Node>,
 }
 
 impl<'a> Scope<'a> {

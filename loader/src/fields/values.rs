@@ -47,6 +47,32 @@ pub(crate) fn string(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Str
     }
 }
 
+/// Reports a control character in a text or pattern to look for, which is an escape that means something else; whether there is one.
+pub(crate) fn control_character(node: &Node, what: &str, d: &mut Diagnostics) -> bool {
+    let is_one =
+        |letter: &char| letter.is_control() && !"\t\n\r".contains(*letter) || "\u{2028}\u{2029}".contains(*letter);
+    let Some(letter) = node.as_str().and_then(|text| text.chars().find(is_one)) else { return false };
+    let number = u32::from(letter);
+    let escape = match letter {
+        '\0' => "\\0".to_owned(),
+        '\u{7}' => "\\a".to_owned(),
+        '\u{8}' => "\\b".to_owned(),
+        '\u{b}' => "\\v".to_owned(),
+        '\u{c}' => "\\f".to_owned(),
+        '\u{1b}' => "\\e".to_owned(),
+        '\u{85}' => "\\N".to_owned(),
+        '\u{2028}' => "\\L".to_owned(),
+        '\u{2029}' => "\\P".to_owned(),
+        _ => format!("\\x{number:02x}"),
+    };
+    let message = format!("{what} has the control character U+{number:04X}, which `{escape}` is between double quotes");
+    let help = format!(
+        "write `\\{escape}`, or the text between single quotes in YAML; the character itself is the pattern `\\x{{{number:x}}}` of `regex`"
+    );
+    d.report(Code::ControlCharacter, node.span, message, help);
+    true
+}
+
 /// Text that is not blank and contains no `${{ }}`.
 pub(crate) fn literal_text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
     let text = text(node, what, d)?;
@@ -95,11 +121,6 @@ pub(crate) fn number_in(node: &Node, what: &str, range: &Range, d: &mut Diagnost
         return None;
     }
     Some(value)
-}
-
-/// A number from 0 to 1, both included.
-pub(crate) fn fraction(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
-    number_in(node, what, &range::FRACTION, d)
 }
 
 /// A number greater than 0 and at most 1.

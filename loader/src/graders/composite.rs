@@ -176,5 +176,6 @@ fn threshold(entry: &Entry, has_min_score: bool, d: &mut Diagnostics) -> Option<
         let message = "a composite has either `min_score` or `aggregator.threshold`";
         return fields::reject(Code::SettingConflict, entry.key_span, message, "keep `threshold`", d);
     }
-    fields::fraction(&entry.value, "`threshold`", d)
+    // Every share reaches 0.
+    fields::pass_mark(&entry.value, "`threshold`", d)
 }

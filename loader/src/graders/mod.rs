@@ -3,6 +3,7 @@
 pub(crate) mod assertions;
 mod code;
 mod composite;
+mod constant;
 mod criteria;
 pub(crate) mod examples;
 mod field_accuracy;
@@ -33,6 +34,7 @@ use crate::keys::{RUBRIC, Table};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 
+pub(crate) use constant::check as check_decision;
 pub(crate) use criteria::{have_own_ids, list as criteria, plain as plain_criterion};
 pub(crate) use other_tools::Replacement;
 
@@ -80,6 +82,8 @@ pub(crate) struct GraderNotes {
     pub(crate) bare_comparisons: Vec<(&'static str, &'static str, Span)>,
     /// A pass mark that is a setting of the type.
     pub(crate) pass_mark: Option<f64>,
+    /// References to variables of cases, of a grader that was read without any.
+    pub(crate) references: Vec<(String, Span)>,
 }
 
 impl GraderNotes {
@@ -124,8 +128,9 @@ const RULES: &[(&str, Check)] = &[
     ("contains-json", json_schema::contains_json),
     ("json-schema", json_schema::json_schema),
     ("token-usage", |rules, d| needs_limit(rules, "`max_total`, `max_input` or `max_output`", d)),
-    ("execution-metrics", |rules, d| {
-        needs_limit(rules, "a limit such as `max_tool_calls`, or `target_exploration_ratio`", d)
+    ("execution-metrics", |mut rules, d| {
+        check_bounds(&mut rules, d);
+        needs_limit(rules, "a limit such as `max_tool_calls`, or `target_exploration_ratio`", d);
     }),
     ("tool-trajectory", trajectory::tools),
     ("field-accuracy", field_accuracy::field_accuracy),
@@ -145,6 +150,22 @@ fn needs_limit(rules: Rules<'_, '_, '_>, limits: &str, d: &mut Diagnostics) {
         let message = "the grader has nothing to check";
         d.report(Code::MissingGraderSetting, fields.node.span, message, format!("add {limits}"));
         parts.mark_broken();
+    }
+}
+
+/// A smallest number is at most the largest one.
+fn check_bounds(rules: &mut Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    for (low, high) in [("min_tool_calls", "max_tool_calls"), ("min_llm_calls", "max_llm_calls")] {
+        let [low, high] = [low, high].map(|key| rules.fields.written(rules.fields.key(key)));
+        let (Some(low), Some(high)) = (low, high) else { continue };
+        if let (Some(least), Some(most)) = (low.value.as_f64(), high.value.as_f64())
+            && least > most
+        {
+            let message = format!("{} is {least}, and {} is {most}", fields::label(low), fields::label(high));
+            let help = "write a maximum of at least the minimum";
+            report_both(Code::SettingConflict, (high.value.span, message), (low.value.span, "the minimum"), help, d);
+            rules.parts.mark_broken();
+        }
     }
 }
 

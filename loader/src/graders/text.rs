@@ -43,6 +43,9 @@ pub(super) fn regex(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
 
 /// Whether a text is a valid pattern, as far as it is known now.
 pub(super) fn is_pattern(text: &str, flags: &str, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> bool {
+    if fields::control_character(node, "the pattern", d) {
+        return false;
+    }
     if cx.interpolates() && Syntax::Variable.is_in(text) {
         let message = "the pattern is known only at run time, because it is interpolated";
         d.report(Code::CheckedAtRunTime, node.span, message, "write the pattern out to have it checked now");

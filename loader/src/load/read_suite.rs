@@ -146,5 +146,5 @@ fn loaded_case(placed: &PlacedCase) -> LoadedCase {
 }
 
 fn scope<'a>(request: &'a Request, entry: &'a SuiteEntry, files: &'a Files, shared: &'a SharedFiles) -> Scope<'a> {
-    Scope { request, roots: &entry.roots, files, shared, dir: &entry.roots.suite_root }
+    Scope { request, roots: &entry.roots, files, shared, dir: &entry.roots.suite_root, vars: None }
 }

@@ -164,6 +164,38 @@ fn problems_of_vars_are_shown_where_they_are() {
 }
 
 #[test]
+fn names_that_are_not_variables_are_shown_in_every_file() {
+    let eval = "assertions:\n\
+                - {name: says, type: contains, value: '{{ amount }}'}\n\
+                - {type: contains, value: '{{ braces }}'}\n\
+                tests:\n\
+                - id: rows\n  matrix: ./orders.csv\n  input: 'Pay {{ amount }} of {{ Order ID }}'\n  assertions:\n\
+                \x20 - {type: contains, value: '{{ ammount }}', negate: true}\n\
+                \x20 - include: polite\n\
+                - {id: plain, input: Hello, assertions: [{include: polite}, {type: contains, value: '{{ x }}'}]}\n";
+    let template = "assertions:\n- {type: contains, value: '{{ amount }} EUR'}\n- Names {{ order_id }}\n";
+    let package = Package::new(&[
+        ("suite/EVAL.yaml", eval),
+        ("suite/orders.csv", "Order ID, amount\n1182,19.90\n1183,5\n"),
+        ("suite/.evalsuite/templates/polite.yaml", template),
+    ]);
+    shows("variables-of-graders", &package.report());
+}
+
+#[test]
+fn templates_are_filled_in_for_the_case_that_includes_them() {
+    let eval = "tests:\n\
+                - {id: a, vars: {amount: 5}, input: Hello, assertions: [{include: polite}]}\n\
+                - {id: b, input: Hello, assertions: [{include: polite}]}\n";
+    let template = "assertions:\n- {type: contains, value: '{{ amount }} EUR'}\n";
+    let files = [("suite/EVAL.yaml", eval), ("suite/.evalsuite/templates/polite.yaml", template)];
+    let loaded = Package::new(&files).load();
+    assert!(loaded.diagnostics.is_empty(), "{}", render::report(&loaded.diagnostics, Style::Plain));
+    let names = loaded.suite.expect("a suite").cases.into_iter().map(|case| case.case.graders[0].name.clone());
+    assert_eq!(names.collect::<Vec<_>>(), ["contains-5 EUR", "contains-{{ amount }} EUR"]);
+}
+
+#[test]
 fn the_metadata_and_governance_of_a_suite_are_those_of_each_case() {
     let eval = "metadata: {team: shop, areas: [refunds]}\n\
                 governance: &controls\n  controls: [SHOP-1:A, SHOP-1:B]\n  owner: security\n  risk_tier: high\n\

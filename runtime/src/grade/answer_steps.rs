@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use evalsuite_schema::Value;
 use evalsuite_schema::grader::{AnswerStep, Regex};
+use evalsuite_schema::white_space::trim;
 
 use crate::grade::regex;
 
@@ -19,7 +20,7 @@ pub(crate) enum NoText {
 /// The text that the steps make of the answer.
 pub(crate) fn apply(steps: &[AnswerStep], answer: &str) -> Result<String, NoText> {
     steps.iter().try_fold(answer.to_owned(), |text, step| match step {
-        AnswerStep::Trim => Ok(text.trim_matches(is_javascript_space).to_owned()),
+        AnswerStep::Trim => Ok(trim(&text).to_owned()),
         AnswerStep::Lowercase => Ok(text.to_lowercase()),
         AnswerStep::Uppercase => Ok(text.to_uppercase()),
         AnswerStep::Json(path) => json(path, &text).map_err(NoText::Unfit),
@@ -50,11 +51,6 @@ fn replaced(pattern: &str, with: &str, text: &str) -> Result<String, String> {
         .map_err(|error| format!("the pattern of `replace` does not compile: {error}"))?;
     let replaced = pattern.try_replacen(text, 0, with).map(Cow::into_owned);
     replaced.map_err(|error| format!("the pattern of `replace` cannot be matched: {error}"))
-}
-
-/// White space that `trim` of JavaScript removes.
-fn is_javascript_space(character: char) -> bool {
-    character == '\u{feff}' || character != '\u{85}' && character.is_whitespace()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use evalsuite_diagnostics::terminal::is_unprintable;
 use evalsuite_schema::json::writer::is_plain;
+pub(crate) use evalsuite_schema::white_space::trim;
 
 use crate::platform::redaction::all_secrets;
 
@@ -65,18 +66,6 @@ pub(crate) fn escaped(text: &str, kept: &[char]) -> String {
         }
     }
     escaped
-}
-
-/// Removes blanks at both ends: tab, line ends, vertical tab, form feed, byte order mark and Unicode space separators.
-pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches(|character| {
-        matches!(
-            character,
-            '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{feff}' | '\u{2028}' | '\u{2029}'
-            // Unicode general category Zs.
-            | ' ' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
-        )
-    })
 }
 
 #[cfg(test)]

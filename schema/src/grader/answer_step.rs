@@ -59,7 +59,12 @@ pub struct ObjectStep {
     #[key(AnyText, "items.0.name", default = "no step", codes(MissingKey, ConflictingKeys))]
     pub json: Option<String>,
     /// Pattern in the syntax of the crate `fancy-regex`, all matches of which are replaced.
-    #[key(NotEmpty, "'\\A\\s*Answer: *'", default = "no step", codes(InvalidRegex, CheckedAtRunTime, LimitExceeded))]
+    #[key(
+        NotEmpty,
+        "'\\A\\s*Answer: *'",
+        default = "no step",
+        codes(InvalidRegex, CheckedAtRunTime, LimitExceeded, ControlCharacter)
+    )]
     pub replace: Option<String>,
     /// Text in place of each match, in which `${1}` is the first group, `${0}` the match, and `$$` a dollar sign.
     #[key(AnyText, "'${1}'", default = "nothing", codes(SettingConflict))]

@@ -26,7 +26,7 @@ pub struct Composite {
     required, codes(MissingGraderSetting, InvalidComposite))]
 #[also(weights: Map(&Number(&NOT_NEGATIVE)), "{is-json: 2}", "Weights of members by name, with `weighted_average`.",
     default = "the members' own", codes(InvalidComposite, InvalidWeight, SettingConflict))]
-#[also(threshold: Number(&FRACTION), "0.5", "Lowest share of passing members, with `threshold`, which needs it.",
+#[also(threshold: Number(&PASS_MARK), "0.5", "Lowest share of passing members, with `threshold`, which needs it.",
     codes(MissingGraderSetting, SettingConflict))]
 #[also(command: Command, "[./combine.py]", "What runs, with `code-grader`, which needs it.", or = "path",
     codes(MissingGraderSetting, InvalidCommand, SettingConflict))]
@@ -52,7 +52,7 @@ pub enum Aggregator {
     },
     /// Share of passing members, compared with a threshold.
     Threshold {
-        /// The threshold, 0 to 1.
+        /// The threshold, in (0, 1].
         threshold: f64,
     },
     /// A command decides.

@@ -41,23 +41,24 @@ pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory
 macro_rules! built_in_graders {
     ($generate:ident) => {
         $generate! {
-            /// The answer contains the text.
+            /// The answer contains the text. White space around the text counts, except in an answer that is nothing but the text.
             Contains(TextValue) = "contains", Code, text_graders::contains::<{ text_graders::MATCH_CASE }>, r#"{ type: contains, value: "19.90", required: true }"#;
             /// The answer contains at least one of the texts.
             ContainsAny(TextList) = "contains-any", Code, text_graders::contains_any::<{ text_graders::MATCH_CASE }>, r#"{ type: contains-any, value: [refund, reimburse], weight: 2 }"#;
             /// The answer contains all of the texts.
             ContainsAll(TextList) = "contains-all", Code, text_graders::contains_all::<{ text_graders::MATCH_CASE }>, r#"{ type: contains-all, value: ["1182", "19.90"] }"#;
-            /// Like `contains`, ignoring case.
+            /// Like `contains`, ignoring case. Letters are the same if they have the same upper or lower case letter, wherever they are: `Σ`,
+            /// `σ` and `ς`. `ß` is not `ss`.
             Icontains(TextValue) = "icontains", Code, text_graders::contains::<{ text_graders::IGNORE_CASE }>, r#"{ type: icontains, value: refund }"#;
             /// Like `contains-any`, ignoring case.
             IcontainsAny(TextList) = "icontains-any", Code, text_graders::contains_any::<{ text_graders::IGNORE_CASE }>, r#"{ type: icontains-any, value: [sorry, apologies] }"#;
             /// Like `contains-all`, ignoring case.
             IcontainsAll(TextList) = "icontains-all", Code, text_graders::contains_all::<{ text_graders::IGNORE_CASE }>, r#"{ type: icontains-all, value: [order, refund] }"#;
-            /// The trimmed answer starts with the text.
+            /// The trimmed answer starts with the trimmed text.
             StartsWith(TextValue) = "starts-with", Code, text_graders::starts_with, r#"{ type: starts-with, value: Dear }"#;
-            /// The trimmed answer ends with the text.
+            /// The trimmed answer ends with the trimmed text.
             EndsWith(TextValue) = "ends-with", Code, text_graders::ends_with, r#"{ type: ends-with, value: Your shop }"#;
-            /// The trimmed answer is the text.
+            /// The trimmed answer is the trimmed text.
             Equals(TextValue) = "equals", Code, text_graders::equals, r#"{ type: equals, value: approved }"#;
             /// The pattern matches anywhere in the answer.
             Regex(Regex) = "regex", Code, regex::grade, r#"{ type: regex, value: '\b19[.,]90\b', flags: i }"#;
@@ -67,11 +68,14 @@ macro_rules! built_in_graders {
             /// error rather than a guess. A runaway answer compared with a short `value` is well below that limit and scores close to 0. With
             /// `max_distance` the score is 1 if the edit distance is at most that, else 0.
             Similar(Similar) = "similar", Code, similar::grade, r#"{ type: similar, value: Refund approved., threshold: 0.9, ignore_case: true }"#;
-            /// The answer is one JSON value.
+            /// The answer is one JSON value. JSON is what RFC 8259 defines, at most 127 lists and objects deep. Repeated keys, numbers of any
+            /// size and unpaired surrogates (`"\ud800"`) are JSON; `NaN`, comments, trailing commas and a byte order mark are not. Python's
+            /// `json` decides alike, except that it accepts `NaN` and `Infinity`.
             IsJson = "is-json", Code, json_graders::is_json, r#"{ type: is-json }"#;
-            /// The answer contains a JSON object, between any other text. With `schema`, one of its objects conforms to it, as with
-            /// `json-schema`, which also describes how schemas are checked and which feature they need. An object inside an object is not
-            /// checked separately.
+            /// The answer contains a JSON object, between any other text. A brace that is followed by a key and a colon, or by a closing brace,
+            /// begins an object; other braces are text. If the object is not finished or not JSON, the objects in it do not count. With
+            /// `schema`, one of its objects conforms to it, as with `json-schema`, which also describes how schemas are checked and which
+            /// feature they need. An object inside an object is not checked separately.
             ContainsJson(ContainsJson) = "contains-json", Code, json_graders::contains_json, r#"{ type: contains-json, schema: ./refund.schema.json }"#;
             /// The answer, without code fences, is JSON that conforms to a JSON Schema. The schema is checked at compile time: misspelled
             /// keywords, invalid patterns, references out of the file and reference cycles are reported with their location. `format` is

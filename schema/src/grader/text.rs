@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
 pub struct TextValue {
     /// The text.
-    #[key(NotEmpty, "\"19.90\"", required)]
+    #[key(NotEmpty, "\"19.90\"", required, codes(ControlCharacter, GraderCannotFail, GraderCannotPass))]
     pub value: String,
 }
 
@@ -16,7 +16,7 @@ pub struct TextValue {
 pub struct TextList {
     /// The texts.
     #[key(Some(&NotEmpty), "[refund, reimburse]", required, empty(BlankValue, "is an empty list", "add a text to look for"),
-        codes(BlankValue))]
+        codes(BlankValue, ControlCharacter, GraderCannotPass))]
     pub value: Vec<String>,
 }
 
@@ -24,7 +24,8 @@ pub struct TextList {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
 pub struct Regex {
     /// The pattern, in the syntax of the crate `fancy-regex`.
-    #[key(NotEmpty, "'\\b19[.,]90\\b'", required, codes(InvalidRegex, CheckedAtRunTime, LimitExceeded))]
+    #[key(NotEmpty, "'\\b19[.,]90\\b'", required)]
+    #[key(codes(InvalidRegex, CheckedAtRunTime, LimitExceeded, ControlCharacter, GraderCannotFail, GraderCannotPass))]
     pub value: String,
     /// `i` ignores case, `m` lets `^` and `$` match at lines, `s` lets `.` match line ends, `x` allows blanks and comments, `u` has no
     /// effect on patterns, which are Unicode.
@@ -38,7 +39,12 @@ pub struct Regex {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
 pub struct Similar {
     /// The text to compare with. Required in the tasks layout.
-    #[key(NotEmpty, "Refund approved.", default = "the case's `expected_output`", codes(MissingGraderSetting))]
+    #[key(
+        NotEmpty,
+        "Refund approved.",
+        default = "the case's `expected_output`",
+        codes(MissingGraderSetting, ControlCharacter)
+    )]
     pub value: Option<String>,
     /// Whether case is ignored.
     #[also(threshold: Number(&PASS_MARK), "0.9", "The pass mark: another spelling of `min_score`.",

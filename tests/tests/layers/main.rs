@@ -72,6 +72,7 @@ const SCHEMA: &[&str] = &[
     "json",
     "embedded",
     "line_breaks",
+    "white_space",
     "media_type",
     "milliseconds",
     "rfc3339",

@@ -72,6 +72,7 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     grader.name = name_text.unwrap_or_else(|| graders::automatic_name(&config, &written));
     grader.min_score = grader.min_score.or(notes.pass_mark);
     grader.config = config;
+    graders::check_decision(&grader, node, d);
     Some(ParsedGrader { named: name.map(|entry| entry.value.span), notes, ..ParsedGrader::new(grader, node.span) })
 }
 

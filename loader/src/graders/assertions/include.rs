@@ -6,7 +6,7 @@ use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::paths::{PathKind, SearchFailure};
-use crate::fields::{Fields, paths};
+use crate::fields::{Fields, paths, vars};
 use crate::graders::{GraderContext, IncludedTemplate};
 use crate::read::node::{Entry, Node};
 use evalsuite_schema::grader::keys::Template;
@@ -56,7 +56,8 @@ pub(super) fn expand(
     }
     let template = IncludedTemplate { path: &path, parent: cx.templates };
     let directory = path.parent().unwrap_or(Path::new(""));
-    read(items, GraderContext { scope: cx.scope.at(directory), templates: Some(&template), ..cx }, d);
+    let items = vars::fill_graders(items, cx.scope, d);
+    read(&items, GraderContext { scope: cx.scope.at(directory), templates: Some(&template), ..cx }, d);
     Some(())
 }
 

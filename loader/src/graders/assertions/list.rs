@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostics};
 use crate::graders::{GraderContext, plain_criterion};
 use crate::read::node::{Data, Node};
 use crate::source::Span;
-use crate::{fields, graders};
+use crate::{fields, fields::vars, graders};
 
 /// What the plain strings of a list become.
 #[derive(Clone, Copy)]
@@ -40,7 +40,8 @@ fn read(node: &Node, group: StringGroup, cx: GraderContext<'_>, d: &mut Diagnost
     let Some(items) = fields::list(node, "`assertions`", d) else {
         return vec![ParsedGrader::broken(node, cx.scope)];
     };
-    let mut reading = Reading { parsed: Vec::with_capacity(items.len()), criteria: Vec::new(), position: None, group };
+    let parsed = Vec::with_capacity(items.len());
+    let mut reading = Reading { parsed, criteria: Vec::new(), position: None, references: Vec::new(), group };
     reading.read(items, cx, d);
     reading.finish(cx)
 }
@@ -50,12 +51,15 @@ struct Reading {
     criteria: Vec<Criterion>,
     /// Index among the graders and place of the first string.
     position: Option<(usize, Span)>,
+    /// References to variables in the strings.
+    references: Vec<(String, Span)>,
     group: StringGroup,
 }
 
 impl Reading {
     fn read(&mut self, items: &[Node], cx: GraderContext<'_>, d: &mut Diagnostics) {
         for item in items {
+            let first = self.parsed.len();
             match &item.data {
                 Data::String(text) => self.criterion(text, item, cx, d),
                 Data::Mapping(_) => match include::name(item) {
@@ -71,6 +75,10 @@ impl Reading {
                     fields::wrong_type(item, "an assertion", "text or a mapping", d)
                         .unwrap_or_else(|| ParsedGrader::broken(item, cx.scope)),
                 ),
+            }
+            if cx.scope.vars.is_none() {
+                let of_this_item = self.parsed[first..].first_mut().map(|parsed| &mut parsed.notes.references);
+                vars::references("", item, of_this_item.unwrap_or(&mut self.references));
             }
         }
     }
@@ -102,7 +110,9 @@ impl Reading {
             let config = GraderConfig::Rubrics(Rubrics { criteria: self.criteria, ..Rubrics::default() });
             let mut grader = Grader::new(self.group.name, cx.scope.files.location(span), config);
             grader.weight = weight;
-            self.parsed.insert(index, ParsedGrader::new(grader, span));
+            let mut parsed = ParsedGrader::new(grader, span);
+            parsed.notes.references = self.references;
+            self.parsed.insert(index, parsed);
         }
         self.parsed
     }

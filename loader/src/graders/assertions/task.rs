@@ -31,18 +31,20 @@ fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ParsedGr
     let name = fields::text(&name_entry.value, "`name`", d)?;
     let mut notes = GraderNotes::default();
     let mut grader = Grader::new("", scope.files.location(node.span), GraderConfig::IsJson);
-    grader.config = match graders::built_in(&name) {
+    match graders::built_in(&name) {
         Some(known) => {
             let absent = Node { span: node.span, data: Data::Mapping(Vec::new()) };
             let settings = config_entry.map_or(&absent, |entry| &entry.value);
-            built_in(known, settings, &mut grader, &mut notes, GraderContext::new(scope), d)?
+            grader.config = built_in(known, settings, &mut grader, &mut notes, GraderContext::new(scope), d)?;
+            graders::check_decision(&grader, settings, d);
         }
         None => {
             notes.users.push((name.clone(), name_entry.value.span));
             let config = config_entry.map(|entry| fields::object(&entry.value, "`config`", d));
-            GraderConfig::User { grader: name.clone(), config: config.unwrap_or_else(|| Some(Object::new()))? }
+            grader.config =
+                GraderConfig::User { grader: name.clone(), config: config.unwrap_or_else(|| Some(Object::new()))? };
         }
-    };
+    }
     (grader.name, grader.examples) = (name, examples);
     Some(ParsedGrader { named: Some(name_entry.value.span), notes, ..ParsedGrader::new(grader, node.span) })
 }

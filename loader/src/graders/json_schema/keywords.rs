@@ -225,6 +225,7 @@ fn format(check: &mut SchemaCheck<'_, '_>, node: &Node, what: &str) {
 
 fn pattern(check: &mut SchemaCheck<'_, '_>, node: &Node, what: &str) {
     match node.as_str() {
+        Some(_) if fields::control_character(node, "the pattern", check.d) => {}
         Some(text) => check.pattern(text, node.span, "write a regular expression"),
         None => check.kind(node, what, "text"),
     }

@@ -2,6 +2,7 @@
 
 mod code;
 mod composite;
+mod constant;
 mod field_accuracy;
 mod json_schema;
 mod judge;

@@ -14,8 +14,18 @@ pub(super) fn add(breaks: &mut Breaks<'_>) {
     nothing_to_grade(breaks);
     grader_like_texts(breaks);
     references(breaks);
+    variables(breaks);
     leftovers(breaks);
     tasks(breaks);
+}
+
+/// A name between braces in a case with variables, of which it is none.
+fn variables(breaks: &mut Breaks<'_>) {
+    for site in breaks.tagged("plain assertion") {
+        if breaks.within(&site, "case").is_some_and(|case| case.node.get("vars").is_some()) {
+            breaks.replace(Code::UnknownVariable, "an unknown variable", &site, text("Says {{ amout }}"));
+        }
+    }
 }
 
 fn ids(breaks: &mut Breaks<'_>) {

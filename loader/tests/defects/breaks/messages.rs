@@ -30,7 +30,9 @@ fn inputs(breaks: &mut Breaks<'_>) {
             breaks.replace(Code::RoleMarker, "a role marker in an input", &site, text(marked));
             breaks.replace(Code::InvalidInput, "an input that names a file", &site, text("file://brief.md"));
             let unfilled = text("Where is order {{ order }}?");
-            breaks.replace(Code::UnknownTemplateVariable, "an input that nothing fills in", &site, unfilled);
+            let has_variables = case.node.tag == "case" && case.node.get("vars").is_some();
+            let code = if has_variables { Code::UnknownVariable } else { Code::UnknownTemplateVariable };
+            breaks.replace(code, "an input that nothing fills in", &site, unfilled);
         } else if case.node.tag == "case" && case.node.get("input_files").is_none() {
             let files = node_list([crate::tree::file("_shared/brief.md")]);
             breaks.insert(Code::InputFilesWithMessages, "files beside messages", &case, "input_files", files);

@@ -397,7 +397,7 @@ pub(super) const TYPES: &[(&str, &[&str])] = &[
 
 /// Ranges by key, in the words of messages.
 pub(super) const RANGES: &[(&str, &[&str])] = &[
-    ("threshold", &["a number within 0..1", "a number of at least 0"]),
+    ("threshold", &["a number within 0..1", "a number greater than 0 and at most 1", "a number of at least 0"]),
     ("timeout_seconds", &["a number greater than 0"]),
     ("budget_usd", &["a number greater than 0"]),
     ("cost_limit_usd", &["a number greater than 0"]),

@@ -87,6 +87,16 @@ fn patterns(breaks: &mut Breaks<'_>) {
         for bad in ["(", "[a", "a)", r"\p{Foo}", "(?<n", r"(a)\2", "*", "(((a{1000}){1000}){1000})"] {
             breaks.replace(Code::InvalidRegex, format!("the pattern {bad}"), &site, text(bad));
         }
+        let is_negated = breaks
+            .around(&site)
+            .is_some_and(|grader| matches!(grader.node.get("negate"), Some(Node { body: Body::Bool(true), .. })));
+        let (always, never) = match is_negated {
+            true => (Code::GraderCannotPass, Code::GraderCannotFail),
+            false => (Code::GraderCannotFail, Code::GraderCannotPass),
+        };
+        breaks.replace(always, "a pattern that matches every text", &site, text("(refund)?"));
+        breaks.replace(never, "a pattern that matches no text", &site, text("(?!)"));
+        breaks.replace(Code::ControlCharacter, "a pattern with a backspace", &site, text("\u{8}refund"));
         if site.syntax != Syntax::Json {
             breaks.replace(Code::CheckedAtRunTime, "a pattern that is interpolated", &site, text("(${{ PATTERN }}"));
         }
