@@ -33,6 +33,9 @@ pub(crate) fn contains_json(config: &ContainsJson, answer: &str) -> Score {
 }
 
 /// The JSON objects of a text from left to right, without those that are inside another one.
+///
+/// A brace that is followed by a key and a colon starts an object. If it cannot be read to its end, because the text ends before it or
+/// because it is not JSON, what is inside of it is not an object of the text. Other braces are text.
 struct Objects<'a> {
     rest: &'a str,
 }
@@ -43,15 +46,58 @@ impl Iterator for Objects<'_> {
     fn next(&mut self) -> Option<Value> {
         while let Some(start) = self.rest.find('{') {
             let text = &self.rest[start..];
+            if !starts_object(text) {
+                self.rest = &text[1..];
+                continue;
+            }
             let mut values = serde_json::Deserializer::from_str(text).into_iter::<Object>();
             if let Some(Ok(object)) = values.next() {
                 self.rest = &text[values.byte_offset()..];
                 return Some(Value::Object(object));
             }
-            self.rest = &text[1..];
+            self.rest = after_object(text);
         }
         None
     }
+}
+
+/// Whether a text that begins with a brace is the start of a JSON object: an empty one, or a key and a colon.
+fn starts_object(text: &str) -> bool {
+    let inside = after_space(&text[1..]);
+    inside.starts_with('}')
+        || inside.strip_prefix('"').is_some_and(|key| after_space(after_string(key)).starts_with(':'))
+}
+
+fn after_space(text: &str) -> &str {
+    text.trim_start_matches([' ', '\t', '\n', '\r'])
+}
+
+/// What follows a string of JSON, of which the first quote was read.
+fn after_string(text: &str) -> &str {
+    let mut is_escaped = false;
+    let end = text.bytes().position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.map_or("", |end| &text[end + 1..])
+}
+
+/// What follows the brace that closes the one at the start of a text; braces in strings do not count.
+fn after_object(text: &str) -> &str {
+    let (mut rest, mut open) = (text, 0_usize);
+    while let Some(next) = rest.find(['{', '}', '"']) {
+        let after = &rest[next + 1..];
+        (rest, open) = match rest.as_bytes()[next] {
+            b'"' => (after_string(after), open),
+            b'{' => (after, open + 1),
+            _ => (after, open - 1),
+        };
+        if open == 0 {
+            return rest;
+        }
+    }
+    ""
 }
 
 #[cfg(test)]
@@ -68,6 +114,28 @@ mod tests {
         for json in ["{}", " [1, 2]\n", "\"x\"", "null", "-1e3"] {
             assert_eq!(is_json(json).state, ScoreState::Decided(1.0), "{json}");
         }
+        // The grammar of RFC 8259, which has neither names without repeats nor limits of numbers.
+        for json in ["{\"a\": 1, \"a\": 2}", "1e999", "-0", "1E+2", "\"\\ud800\"", "\"\u{7f}\u{2028}\""] {
+            assert_eq!(is_json(json).state, ScoreState::Decided(1.0), "{json}");
+        }
+        let not_json = [
+            "Infinity",
+            "-NaN",
+            "01",
+            "1.",
+            ".5",
+            "+1",
+            "0x1",
+            "\"\n\"",
+            "\"\\x41\"",
+            "\u{a0}{}",
+            "{}\0",
+            "tru",
+            "{,}",
+        ];
+        for other in not_json {
+            assert_eq!(is_json(other).state, ScoreState::Decided(0.0), "{other}");
+        }
         for other in ["", "{} {}", "\u{feff}{}", "```json\n{}\n```", "{'a': 1}", "[1,]", "NaN"] {
             assert_eq!(is_json(other).state, ScoreState::Decided(0.0), "{other}");
         }
@@ -75,12 +143,48 @@ mod tests {
 
     #[test]
     fn an_object_is_found_between_other_text() {
-        for answer in ["{}", "Here: {\"a\": {\"b\": 1}}.", "```json\n{\"a\": 1}\n```", "{ not this {\"a\": 1}"] {
+        for answer in [
+            "{}",
+            "{ \n}",
+            "Here: {\"a\": {\"b\": 1}}.",
+            "```json\n{\"a\": 1}\n```",
+            "{ not this {\"a\": 1}",
+            "{\"quoted\" text {\"a\": 1}",
+            "f() { return {\"a\": 1}",
+            "[{\"a\": 1}, {\"b\": ",
+            "{\"a\": <text>} and {\"a\": \"} {\"}",
+            "{\"a\": {\"b\": 1},} {\"c\": 2}",
+            "{{\"a\": 1}}",
+            "{\"a\\\"{\" : \"\\\\\"}",
+        ] {
             assert!(passes(answer), "{answer}");
         }
-        for answer in ["", "no braces", "{a: 1}", "[1, 2]", "{\"a\": 1", "}{"] {
+        for answer in ["", "no braces", "{a: 1}", "[1, 2]", "{\"a\": 1", "}{", "{", "{\"", "{\"a"] {
             assert!(!passes(answer), "{answer}");
         }
+    }
+
+    #[test]
+    fn a_part_of_an_object_that_cannot_be_read_is_not_an_object() {
+        for answer in [
+            "{\"a\": {\"b\": 1}, \"c\": ",
+            "{\"a\": {\"b\": 1}, \"c",
+            "{\"a\": {\"b\": 1}",
+            "{\"a\": [{\"b\": 1}, {\"c\": 2}",
+            "{\"a\": \"text {\\\"b\\\": 1} {\"b\": 1}",
+            "{\n  \"a\": {}, ",
+            "Sure: {\"a\": {\"b\": {\"c\": {}}",
+            "{\"a\": {\"b\": 1},}",
+            "{\"a\": oops, \"b\": {\"c\": 1}}",
+            "{\"a\": {\"b\": 1} \"c\": 2}",
+            "{\"a\": 1 {\"b\": 2}}",
+            "{\"a\": {\"b\": 1}, 'c': 2}",
+        ] {
+            assert!(!passes(answer), "{answer}");
+        }
+        let nested = |depth: usize| format!("{}1{}", r#"{"a":"#.repeat(depth), "}".repeat(depth));
+        assert!(passes(&nested(100)) && !passes(&nested(1000)));
+        assert!(passes(&format!("{} {}", nested(1000), nested(2))));
     }
 
     #[test]
@@ -93,7 +197,9 @@ mod tests {
     #[test]
     fn a_flood_of_braces_ends() {
         assert!(!passes(&"{".repeat(1 << 20)));
-        assert!(!passes(&"{\"a\":".repeat(1 << 14)));
+        for part in ["{\"a\":", "{\"", "{ \"a", "{\"a\":{},", "{\"a\": x}", "{   ", "{\"\\\"", "{\"a\":\"{"] {
+            assert!(!passes(&part.repeat(1 << 18)), "{part}");
+        }
     }
 
     #[cfg(feature = "json-schema")]

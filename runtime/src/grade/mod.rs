@@ -18,6 +18,7 @@ pub(crate) mod json_graders;
 pub(crate) mod json_schema;
 pub(crate) mod judge_panel;
 pub(crate) mod judgement_score;
+pub(crate) mod letter_case;
 pub(crate) mod llm_grader;
 pub(crate) mod metric_graders;
 pub(crate) mod number_format;

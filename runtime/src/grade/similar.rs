@@ -8,6 +8,7 @@ use crate::grade::assertion_text::shorten;
 use crate::grade::edit_distance::edit_distance;
 use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_record::pass_mark;
+use crate::grade::letter_case::folded_letter;
 use crate::grade::number_format::{fixed, show};
 use crate::model::evidence::Evidence;
 use crate::model::messages::reference_text;
@@ -60,7 +61,7 @@ fn similarity(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Result<Sc
 
 fn characters(text: &str, ignore_case: bool) -> Vec<char> {
     let text = trim(text);
-    if ignore_case { text.chars().flat_map(char::to_lowercase).collect() } else { text.chars().collect() }
+    if ignore_case { text.chars().flat_map(folded_letter).collect() } else { text.chars().collect() }
 }
 
 #[cfg(test)]
@@ -108,6 +109,7 @@ mod tests {
     fn case_matters_unless_it_is_ignored() {
         assert_eq!(run(Some("AB"), false, None, "ab").state, ScoreState::Decided(0.0));
         assert_eq!(run(Some("ÄB"), true, None, "äb").state, ScoreState::Decided(1.0));
+        assert_eq!(run(Some("ΟΔΟΣ STRAẞE"), true, None, "οδος Straße").state, ScoreState::Decided(1.0));
     }
 
     #[test]

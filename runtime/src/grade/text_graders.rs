@@ -6,6 +6,7 @@ use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::{TextList, TextValue};
 
 use crate::grade::assertion_text::{in_text, shorten};
+use crate::grade::letter_case::folded;
 use crate::model::score::Score;
 use crate::platform::excerpt::trim;
 
@@ -15,7 +16,13 @@ pub(crate) const IGNORE_CASE: bool = true;
 pub(crate) const MATCH_CASE: bool = false;
 
 fn fold<const IGNORES_CASE: bool>(text: &str) -> Cow<'_, str> {
-    if IGNORES_CASE { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) }
+    if IGNORES_CASE { Cow::Owned(folded(text)) } else { Cow::Borrowed(text) }
+}
+
+/// Whether a text contains a value, or is the value but for white space around both: what `equals` passes, `contains` passes, too. Both are
+/// folded.
+fn is_in(text: &str, value: &str) -> bool {
+    text.contains(value) || trim(text) == trim(value) && !trim(value).is_empty()
 }
 
 fn suffix<const IGNORES_CASE: bool>() -> &'static str {
@@ -23,7 +30,7 @@ fn suffix<const IGNORES_CASE: bool>() -> &'static str {
 }
 
 pub(crate) fn contains<const IGNORES_CASE: bool>(TextValue { value }: &TextValue, answer: &str) -> Score {
-    let found = fold::<IGNORES_CASE>(answer).contains(fold::<IGNORES_CASE>(value).as_ref());
+    let found = is_in(&fold::<IGNORES_CASE>(answer), &fold::<IGNORES_CASE>(value));
     let verb = if found { "contains" } else { "does not contain" };
     one(format!("Output {verb} \"{}\"{}", in_text(value), suffix::<IGNORES_CASE>()), found, value, answer)
 }
@@ -31,7 +38,7 @@ pub(crate) fn contains<const IGNORES_CASE: bool>(TextValue { value }: &TextValue
 pub(crate) fn contains_any<const IGNORES_CASE: bool>(config: &TextList, answer: &str) -> Score {
     let (folded, suffix) = (fold::<IGNORES_CASE>(answer), suffix::<IGNORES_CASE>());
     let list = quoted(&config.value);
-    match config.value.iter().find(|value| folded.contains(fold::<IGNORES_CASE>(value).as_ref())) {
+    match config.value.iter().find(|value| is_in(&folded, &fold::<IGNORES_CASE>(value))) {
         Some(value) => one(format!("Output contains \"{}\"{suffix}", in_text(value)), true, value, answer),
         None => one(format!("Output does not contain any of: {list}{suffix}"), false, &list, answer),
     }
@@ -39,7 +46,7 @@ pub(crate) fn contains_any<const IGNORES_CASE: bool>(config: &TextList, answer: 
 
 pub(crate) fn contains_all<const IGNORES_CASE: bool>(config: &TextList, answer: &str) -> Score {
     let (folded, suffix) = (fold::<IGNORES_CASE>(answer), suffix::<IGNORES_CASE>());
-    let is_missing = |value: &&String| !folded.contains(fold::<IGNORES_CASE>(value).as_ref());
+    let is_missing = |value: &&String| !is_in(&folded, &fold::<IGNORES_CASE>(value));
     let missing: Vec<String> = config.value.iter().filter(is_missing).cloned().collect();
     if missing.is_empty() {
         let text = format!("Output contains all {} expected strings{suffix}", config.value.len());
@@ -79,6 +86,8 @@ fn quoted(values: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::model::score::ScoreState;
 
@@ -114,6 +123,43 @@ mod tests {
             true,
             "Output contains all 2 expected strings (case-insensitive)",
         );
+    }
+
+    #[test]
+    fn an_answer_that_is_the_value_contains_it() {
+        check(contains::<MATCH_CASE>(&value(" paid\n"), "paid"), true, "Output contains \" paid\n\"");
+        check(contains::<IGNORE_CASE>(&value("PAID "), "\tpaid"), true, "Output contains \"PAID \" (case-insensitive)");
+        check(contains::<MATCH_CASE>(&value(" no "), "know"), false, "Output does not contain \" no \"");
+        check(contains::<MATCH_CASE>(&value(" "), ""), false, "Output does not contain \" \"");
+        check(contains_all::<MATCH_CASE>(&list(&["a ", "a"]), "a"), true, "Output contains all 2 expected strings");
+    }
+
+    /// Texts in which white space and letters with several lower case forms meet.
+    const TEXT: &str = "[Σσςßẞ\u{212a}KkİIıi \t\n\u{a0}\u{feff}a-]{0,8}";
+
+    fn passes(score: Score) -> bool {
+        score.state == ScoreState::Decided(1.0)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_passes_a_strict_grader_passes_those_that_ask_for_less(text in TEXT, before in TEXT, after in TEXT, other in TEXT) {
+            for (value, answer) in [(&text, format!("{before}{text}{after}")), (&text, other.clone()), (&other, text.clone())] {
+                let (one, all) = (TextValue { value: value.clone() }, TextList { value: vec![value.clone()] });
+                let exact = contains::<MATCH_CASE>(&one, &answer);
+                prop_assert_eq!(passes(contains_any::<MATCH_CASE>(&all, &answer)), passes(exact.clone()));
+                prop_assert_eq!(passes(contains_all::<MATCH_CASE>(&all, &answer)), passes(exact.clone()));
+                // A blank value of `equals` is an error of the suite.
+                let equal = passes(equals(&one, &answer)) && !trim(value).is_empty();
+                prop_assert!(!equal || passes(exact.clone()));
+                prop_assert!(!equal || passes(starts_with(&one, &answer)) && passes(ends_with(&one, &answer)));
+                prop_assert!(!passes(exact) || passes(contains::<IGNORE_CASE>(&one, &answer)));
+            }
+            let same = TextValue { value: text.to_lowercase() };
+            prop_assert!(text.is_empty() || passes(contains::<IGNORE_CASE>(&same, &text)));
+        }
     }
 
     #[test]

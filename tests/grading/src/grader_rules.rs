@@ -24,6 +24,10 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("regex-flags-without-effect", &[Assertions], regex_flags),
         ("regex-flags-without-effect", VALUE, matched_after_the_start),
         ("regex-dialect", VALUE, regex_dialect),
+        ("letter-case-without-context", VALUE, |cx| {
+            let texts = format!("{}{}", cx.grader["value"], cx.evidence()["output"]);
+            cx.kind().starts_with("icontains") && texts.contains(['Σ', 'σ', 'ς'])
+        }),
         ("javascript-values", VALUE, |cx| is_decided(cx) && has_javascript_value(cx)),
         ("javascript-values", &[Prompt], has_javascript_value),
         ("tool-names-are-patterns", VALUE, names_tools_by_pattern),

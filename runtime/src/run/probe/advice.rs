@@ -3,6 +3,7 @@
 use evalsuite_schema::grader::{Aggregator, Composite, FieldAccuracy, Similar, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::{EmptyProbe, Grader, GraderConfig};
 
+use crate::grade::letter_case::folded;
 use crate::platform::excerpt::middle_out;
 use crate::run::probe::empty_probes::REFUSAL;
 use crate::run::probe::expected_texts::of_grader;
@@ -79,9 +80,7 @@ pub(super) fn advice(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
 
 fn of_texts(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
     let fold = |text: &str| match grader.config {
-        GraderConfig::Icontains(_) | GraderConfig::IcontainsAny(_) | GraderConfig::IcontainsAll(_) => {
-            text.to_lowercase()
-        }
+        GraderConfig::Icontains(_) | GraderConfig::IcontainsAny(_) | GraderConfig::IcontainsAll(_) => folded(text),
         _ => text.to_owned(),
     };
     let texts = of_grader(grader);
