@@ -47,7 +47,7 @@ fn json(path: &str, text: &str) -> Result<String, String> {
 }
 
 fn replaced(pattern: &str, with: &str, text: &str) -> Result<String, String> {
-    let pattern = regex::compiled(&Regex { value: pattern.to_owned(), flags: String::new() }, false)
+    let pattern = regex::compiled(&Regex { value: pattern.to_owned(), flags: String::new() })
         .map_err(|error| format!("the pattern of `replace` does not compile: {error}"))?;
     let replaced = pattern.try_replacen(text, 0, with).map(Cow::into_owned);
     replaced.map_err(|error| format!("the pattern of `replace` cannot be matched: {error}"))

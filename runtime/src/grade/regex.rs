@@ -9,8 +9,7 @@ use crate::grade::assertion_text::{in_text, shorten};
 use crate::model::score::Score;
 
 pub(crate) fn grade(config: &Regex, answer: &str) -> Result<Score, String> {
-    let pattern =
-        compiled(config, answer.len() <= SHORT).map_err(|error| format!("pattern does not compile: {error}"))?;
+    let pattern = compiled(config).map_err(|error| format!("pattern does not compile: {error}"))?;
     let found = pattern.is_match(answer).map_err(|error| format!("pattern cannot be matched: {error}"))?;
     let verb = if found { "matches" } else { "does not match" };
     let flags = match config.flags.as_str() {
@@ -26,39 +25,28 @@ pub(crate) fn grade(config: &Regex, answer: &str) -> Result<Score, String> {
 /// Patterns that are kept: what trials share. A suite may have one of its own for every case, and each takes some kilobytes.
 const MAX_KEPT: usize = 64;
 
-/// Most bytes of a text that is matched without an automaton: making its states takes longer than matching so little.
-const SHORT: usize = 512;
-
-/// A pattern for short texts or for others, as it was asked for and compiled.
-type Kept = (Regex, bool, Arc<fancy_regex::Regex>);
-
 /// The pattern, compiled once for all trials of this process, as long as not too many others come between.
-pub(super) fn compiled(config: &Regex, is_short: bool) -> Result<Arc<fancy_regex::Regex>, Box<fancy_regex::Error>> {
-    static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+pub(super) fn compiled(config: &Regex) -> Result<Arc<fancy_regex::Regex>, Box<fancy_regex::Error>> {
+    static KEPT: Mutex<Vec<(Regex, Arc<fancy_regex::Regex>)>> = Mutex::new(Vec::new());
     let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_same = |known: &&Kept| known.0 == *config && known.1 == is_short;
-    let known = kept().iter().find(is_same).map(|(.., pattern)| Arc::clone(pattern));
+    let known = kept().iter().find(|(known, _)| known == config).map(|(_, pattern)| Arc::clone(pattern));
     if let Some(pattern) = known {
         return Ok(pattern);
     }
-    let pattern = Arc::new(compile(config, is_short)?);
+    let pattern = Arc::new(compile(config)?);
     let mut kept = kept();
     if kept.len() == MAX_KEPT {
         kept.remove(0);
     }
-    kept.push((config.clone(), is_short, Arc::clone(&pattern)));
+    kept.push((config.clone(), Arc::clone(&pattern)));
     Ok(pattern)
 }
 
 /// Compiles a pattern the way it was checked when the suite was loaded.
-fn compile(config: &Regex, is_short: bool) -> Result<fancy_regex::Regex, Box<fancy_regex::Error>> {
+fn compile(config: &Regex) -> Result<fancy_regex::Regex, Box<fancy_regex::Error>> {
     let has = |flag: char| config.flags.contains(flag);
-    let mut builder = fancy_regex::RegexBuilder::new(&config.value);
-    if is_short {
-        builder.delegate_dfa_size_limit(0);
-    }
     // Unicode is always on.
-    builder
+    fancy_regex::RegexBuilder::new(&config.value)
         .case_insensitive(has('i'))
         .multi_line(has('m'))
         .dot_matches_new_line(has('s'))
@@ -88,20 +76,8 @@ mod tests {
     }
 
     #[test]
-    fn short_and_long_texts_match_alike() {
-        for (pattern, flags) in [(r"\b19[.,]90\b", ""), ("^PAID$", "im"), (r"(?<=€)\d+(?!\d*,)", ""), (r"^\W*\w+ß", "")]
-        {
-            for start in ["19,90\n", "x\npaid\n", "€14 ", "größe ", "19,901 "] {
-                let of = |length: usize| state(pattern, flags, &format!("{start}{}", ".".repeat(length)));
-                assert_eq!(of(SHORT - 10), of(SHORT + 10), "{pattern} in {start}");
-            }
-        }
-    }
-
-    #[test]
     fn a_pattern_is_compiled_once_as_long_as_few_others_come_between() {
-        let pattern =
-            |value: &str, flags: &str| compiled(&Regex { value: value.into(), flags: flags.into() }, true).unwrap();
+        let pattern = |value: &str, flags: &str| compiled(&Regex { value: value.into(), flags: flags.into() }).unwrap();
         let first = pattern("kept", "");
         assert!(Arc::ptr_eq(&first, &pattern("kept", "")));
         assert!(!Arc::ptr_eq(&first, &pattern("kept", "i")));
