@@ -68,21 +68,22 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
     }
 }
 
-/// The result that no aggregator changes: a member is an error, no member is decided, or a member failed that no other one makes up for.
+/// The result that no aggregator changes: a member is an error, a member failed that no other one makes up for, or no member is decided.
 fn decided_before(aggregator: &Aggregator, members: &[GraderRecord]) -> Option<GraderResult> {
     if let Some(broken) = members.iter().find(|member| member.state == GraderState::Error) {
         let error = broken.error.as_deref().unwrap_or_default();
         return Some(Score::error(format!("member `{}`: {error}", broken.name)).into());
-    }
-    if decided(members).next().is_none() {
-        return Some(Score::undecided("every member is undecided").into());
     }
     // Any other aggregator than the mean decides itself what a failed member counts for, unless that is required.
     let is_averaged = |member: &GraderRecord| match aggregator {
         Aggregator::WeightedAverage { weights } => weight_of(weights, member) > 0.0,
         _ => false,
     };
-    let broken = members.iter().find(|member| is_broken_guard(member) && (member.required || is_averaged(member)))?;
+    let breaks = |member: &&GraderRecord| is_broken_guard(member) && (member.required || is_averaged(member));
+    let Some(broken) = members.iter().find(breaks) else {
+        let is_undecided = decided(members).next().is_none();
+        return is_undecided.then(|| Score::undecided("every member is undecided").into());
+    };
     let required = if broken.required { "required " } else { "" };
     let score = Score::fail(format!("{required}member `{}` failed", broken.name));
     Some(GraderResult { forced_fail: true, broken_guard: true, ..score.into() })
