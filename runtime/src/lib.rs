@@ -101,7 +101,9 @@ pub mod __private {
     pub use crate::entry::test_entry::{
         calibration as judge_calibration, case as run_case, check as suite_check, examples as grader_examples,
     };
-    pub use crate::grade::standalone::{AgentWork, GradableEvidence};
+    pub use crate::grade::standalone::{
+        AgentWork, EndedTrial, GradableEvidence, end_case, end_conversation, end_trial,
+    };
     pub use crate::model::compiled_json::{CompiledJson, SuiteTexts};
     pub use crate::model::outcome::with_duration_ms;
     pub use crate::model::suite::Origin;

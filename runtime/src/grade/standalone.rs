@@ -1,13 +1,16 @@
-//! Built-in graders without a run, for property tests and benchmarks.
+//! Built-in graders and the rules of scores without a run, for property tests and benchmarks.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::Path;
 
-use evalsuite_records::record::{GraderRecord, Usage};
-use evalsuite_schema::{Grader, Layout, Message};
+use evalsuite_records::record::{GraderRecord, ReasonCode, Status, Usage};
+use evalsuite_schema::{Aggregation, Grader, Layout, Message, Strategy, SuiteKind};
 
 use crate::grade::grade;
 use crate::grade::grading_context::GradingContext;
+use crate::grade::scoring::{
+    CaseStandard, TrialPoint, TrialScore, case_rule, decide_case, score_conversation, score_trial,
+};
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::command::CommandEnvironment;
 use crate::model::evals::Registry;
@@ -47,15 +50,19 @@ impl GradableEvidence {
 
     /// The record of a built-in grader of a suite in the cases layout.
     pub fn grade(&self, grader: &Grader) -> GraderRecord {
-        let no_directory = PathBuf::new();
+        self.grade_at(grader, Layout::Cases.default_threshold(), Path::new(""))
+    }
+
+    /// The record of a built-in grader of a case with this threshold. Commands run in the directory, and their files are in it.
+    pub fn grade_at(&self, grader: &Grader, threshold: f64, directory: &Path) -> GraderRecord {
         let context = GradingContext {
             evidence: &self.0,
             suite: "standalone",
-            threshold: Layout::Cases.default_threshold(),
+            threshold,
             registry: &Registry::default(),
-            places: &SuiteLocation { package_root: no_directory.clone(), suite_dir: no_directory.clone() },
+            places: &SuiteLocation { package_root: directory.to_owned(), suite_dir: directory.to_owned() },
             environment: &CommandEnvironment::default(),
-            trial_dir: &no_directory,
+            trial_dir: directory,
             cassette: &TrialCassette::none(),
             redactor: &Redactor::default(),
             notes: &RefCell::default(),
@@ -65,4 +72,50 @@ impl GradableEvidence {
         };
         grade(grader, None, &context)
     }
+}
+
+/// How a trial or a conversation ends.
+#[derive(Debug)]
+pub struct EndedTrial {
+    /// The outcome.
+    pub outcome: Status,
+    /// The score.
+    pub score: Option<f64>,
+    /// Whether it fails because of a guard.
+    pub has_broken_guard: bool,
+}
+
+impl From<TrialScore> for EndedTrial {
+    fn from(TrialScore { outcome, score, reason, .. }: TrialScore) -> Self {
+        let has_broken_guard = reason.is_some_and(|reason| reason.code == ReasonCode::RequiredGraderFailed);
+        Self { outcome, score, has_broken_guard }
+    }
+}
+
+/// How a trial with these graders ends.
+pub fn end_trial(layout: Layout, graders: &[GraderRecord], threshold: f64) -> EndedTrial {
+    score_trial(layout, graders, threshold).into()
+}
+
+/// How a conversation ends with these graders of its turns, and of the whole.
+pub fn end_conversation(
+    aggregation: Aggregation,
+    turns: &[Option<Vec<GraderRecord>>],
+    whole: Option<&[GraderRecord]>,
+    threshold: f64,
+) -> EndedTrial {
+    let score = |graders: &[GraderRecord]| score_trial(Layout::Cases, graders, threshold);
+    let turns: Vec<Option<TrialScore>> = turns.iter().map(|turn| turn.as_deref().map(score)).collect();
+    score_conversation(aggregation, &turns, whole.map(score), threshold).into()
+}
+
+/// Outcome and score of a case from those of its trials.
+pub fn end_case(
+    (kind, strategy): (SuiteKind, Option<Strategy>),
+    threshold: f64,
+    tolerated_errors: u32,
+    trials: &[(Status, Option<f64>)],
+) -> (Status, Option<f64>) {
+    let points: Vec<TrialPoint> = trials.iter().map(|&(outcome, score)| TrialPoint { outcome, score }).collect();
+    decide_case(CaseStandard { rule: case_rule(kind, strategy), threshold, tolerated_errors }, &points)
 }

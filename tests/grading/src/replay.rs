@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use evalsuite::__private::CompiledJson;
 use evalsuite::record::{CaseRecord, TrialRecord};
-use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Evidence, Outcome, RunOptions, Trial};
+use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Evidence, Judge, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::{Materialised, Record};
 use evalsuite_diagnostics::{Code, Severity};
 use evalsuite_loader::{Request, load};
@@ -51,7 +51,7 @@ pub fn run<F>(record: &Record, options: RunOptions, agent: F) -> Result<Replay, 
 where
     F: Fn(&mut Trial<'_>) -> Result<Outcome, AgentError> + Send + Sync + 'static,
 {
-    run_with_judge(record, options, agent, None)
+    run_with_judge(record, options, agent, None::<&StubJudge>)
 }
 
 /// Loads and runs the suite of a record with an agent and a judge.
@@ -59,13 +59,9 @@ where
 /// # Errors
 ///
 /// What keeps the record from being tested.
-pub fn run_with_judge<F>(
-    record: &Record,
-    options: RunOptions,
-    agent: F,
-    judge: Option<&StubJudge>,
-) -> Result<Replay, String>
+pub fn run_with_judge<F, J>(record: &Record, options: RunOptions, agent: F, judge: Option<&J>) -> Result<Replay, String>
 where
+    J: Judge + Clone,
     F: Fn(&mut Trial<'_>) -> Result<Outcome, AgentError> + Send + Sync + 'static,
 {
     let files = record.materialise()?;
