@@ -1,7 +1,7 @@
 //! How a score counts towards passing, and means of scores.
 
 use evalsuite_records::sums::sum;
-use evalsuite_schema::decimal::{at_least, without_noise};
+use evalsuite_schema::decimal::{at_least, at_most, without_noise};
 
 /// How far below the threshold a score counts that reaches the threshold although its verdict is `fail`: less than scores differ by, and
 /// more than the rounding noise that comparisons forgive.
@@ -23,10 +23,15 @@ impl CountedScore {
 }
 
 /// Whether the weighted mean of scores, as they count towards passing, reaches the threshold. If all of them passed, it does; if none of
-/// them passed, it does not.
+/// them passed, it does not. A mean that is the threshold does not reach it if one of the scores counts as less, however small its weight.
 pub(crate) fn mean_passes(scores: &[CountedScore], threshold: f64) -> bool {
-    let counted = scores.iter().map(|score| (score.weight, score.counted(threshold)));
-    weighted_mean(counted).is_some_and(|mean| at_least(mean, threshold))
+    let limited = |score: &CountedScore| {
+        if score.passed { score.score.max(threshold) } else { score.score.min(threshold) }
+    };
+    let counts_as_less = |score: &CountedScore| score.weight > 0.0 && !score.passed && at_least(score.score, threshold);
+    let is_less = scores.iter().any(counts_as_less);
+    let mean = weighted_mean(scores.iter().map(|score| (score.weight, limited(score))));
+    mean.is_some_and(|mean| if is_less { !at_most(mean, threshold) } else { at_least(mean, threshold) })
 }
 
 /// `Σ weight·value / Σ weight`, the same for every order of the values; `None` where the weights are 0 or there are no values.
