@@ -8,11 +8,46 @@ use proptest::sample::select;
 use crate::compared::{Expected, answered, compare, for_each, graded, grader};
 use crate::json_grammar::{Json, value, whole};
 
+/// Values without parts.
+const VALUES: [&str; 13] = [
+    "1",
+    "-0",
+    "0.5",
+    "1e5",
+    "2E-3",
+    "true",
+    "false",
+    "null",
+    "\"a\"",
+    "\"\"",
+    "\"\u{e9}\\n\"",
+    "\"\\u00e9\"",
+    "\"{}\"",
+];
+/// Texts that are almost values.
+const OTHERS: [&str; 15] = [
+    "01",
+    "1.",
+    ".5",
+    "+1",
+    "1e",
+    "-",
+    "NaN",
+    "Infinity",
+    "nul",
+    "'a'",
+    "\"a",
+    "\"\\x\"",
+    "\"\t\"",
+    "\"\\u12\"",
+    "True",
+];
+
 /// Texts of JSON, and almost of JSON.
 pub(crate) fn document() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
-        6 => select(vec!["1", "-0", "0.5", "1e5", "2E-3", "true", "false", "null", "\"a\"", "\"\"", "\"\u{e9}\\n\"", "\"\\u00e9\"", "\"{}\""]),
-        1 => select(vec!["01", "1.", ".5", "+1", "1e", "-", "NaN", "Infinity", "nul", "'a'", "\"a", "\"\\x\"", "\"\t\"", "\"\\u12\"", "True"]),
+        6 => select(VALUES.to_vec()),
+        1 => select(OTHERS.to_vec()),
     ];
     let blank = || select(vec!["", "", "", " ", "\n", "\t"]);
     leaf.prop_map(str::to_owned).prop_recursive(3, 12, 3, move |inner| {
@@ -60,8 +95,8 @@ pub(crate) fn answers() -> impl Strategy<Value = String> {
     })
 }
 
-/// The objects of a text, from left to right, without those that are inside another one. An empty pair of braces, or a brace that a key and a
-/// colon follow, starts an object; what is inside of one that cannot be read is none. Other braces are text.
+/// The objects of a text, from left to right, without those that are inside another one. An empty pair of braces, or a brace that a key
+/// and a colon follow, starts an object; what is inside of one that cannot be read is none. Other braces are text.
 fn objects(text: &str) -> Vec<Json> {
     let text: Vec<char> = text.chars().collect();
     let (mut found, mut at) = (Vec::new(), 0);
