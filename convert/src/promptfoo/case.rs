@@ -139,8 +139,9 @@ fn decide(graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Va
         graders.into_iter().map(|grader| names.write(grader, every_verdict, has_partial)).collect();
     // Without weights the score is 0. Without assertions every answer passes there; here the case is skipped.
     if !is_weighed && !written.is_empty() {
-        let pattern = if test.threshold.is_none_or(|threshold| threshold <= 0.0) { "^" } else { "(?!)" };
-        written.push(Value::from(json!({"type": "regex", "name": "nothing-is-weighed", "value": pattern})));
+        let status = i32::from(test.threshold.is_some_and(|threshold| threshold > 0.0));
+        let command = format!("exit {status}");
+        written.push(Value::from(json!({"type": "code-grader", "name": "nothing-is-weighed", "command": command})));
     }
     if test.threshold.is_some_and(|threshold| threshold > 1.0) {
         report.different(&test.place, "its threshold is above 1, and 1 here");

@@ -40,6 +40,8 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
                 assertion
             }));
         }
+        // A member that failed for all of them is enough, whatever another one could not read.
+        result.has_blind_member |= !result.broken_guard && members.iter().any(|member| member.lacks_evidence);
         result.members = members.to_vec();
         result
     };
@@ -80,13 +82,15 @@ fn decided_before(aggregator: &Aggregator, members: &[GraderRecord]) -> Option<G
         _ => false,
     };
     let breaks = |member: &&GraderRecord| is_broken_guard(member) && (member.required || is_averaged(member));
-    let Some(broken) = members.iter().find(breaks) else {
+    let sees = |member: &&GraderRecord| breaks(member) && !member.lacks_evidence;
+    let Some(broken) = members.iter().find(sees).or_else(|| members.iter().find(breaks)) else {
         let is_undecided = decided(members).next().is_none();
         return is_undecided.then(|| Score::undecided("every member is undecided").into());
     };
     let required = if broken.required { "required " } else { "" };
     let score = Score::fail(format!("{required}member `{}` failed", broken.name));
-    Some(GraderResult { forced_fail: true, broken_guard: true, ..score.into() })
+    let has_blind_member = broken.lacks_evidence;
+    Some(GraderResult { forced_fail: true, broken_guard: true, has_blind_member, ..score.into() })
 }
 
 fn weighted_average(

@@ -24,6 +24,8 @@ pub(crate) struct GraderResult {
     pub(crate) forced_fail: bool,
     /// The answer, or what the agent reported, is not what the grader reads: the verdict is `fail`, also if the result is inverted.
     pub(crate) lacks_evidence: bool,
+    /// A member lacks evidence, without which the result of the composite is not certain.
+    pub(crate) has_blind_member: bool,
     /// A member on which everything depends did not pass, so that the case fails, too.
     pub(crate) broken_guard: bool,
     /// Who decided; `None`: the kind of the grader's type.
@@ -44,6 +46,7 @@ impl From<Score> for GraderResult {
             score,
             forced_fail: false,
             lacks_evidence: false,
+            has_blind_member: false,
             broken_guard: false,
             kind: None,
             pass_mark: None,
@@ -79,9 +82,9 @@ pub(crate) fn pass_mark(grader: &Grader, own: Option<f64>, threshold: f64) -> f6
 
 /// The record of a result.
 pub(crate) fn grader_record(grader: &Grader, result: GraderResult, threshold: f64) -> GraderRecord {
-    let GraderResult { score, lacks_evidence, broken_guard, pass_mark: own_mark, members, .. } = result;
+    let GraderResult { score, lacks_evidence, has_blind_member, broken_guard, pass_mark: own_mark, members, .. } =
+        result;
     // The negation of a composite with such a member is not known either.
-    let has_blind_member = members.iter().any(|member| member.lacks_evidence);
     let lacks_evidence = lacks_evidence || has_blind_member && grader.negate;
     let forced_fail = result.forced_fail || lacks_evidence;
     let mut record = GraderRecord::default();
@@ -319,11 +322,11 @@ mod tests {
         for negate in [false, true] {
             let record = blind(negate);
             assert_eq!((record.value, record.verdict, record.negated), (Some(0.0), Some(Verdict::Fail), false));
-            let composite = GraderResult { members: vec![record], ..Score::new(0.0).into() };
+            let composite = GraderResult { has_blind_member: true, members: vec![record], ..Score::new(0.0).into() };
             let negated = grader_record(&grader(|grader| grader.negate = true), composite, 0.8);
             assert_eq!((negated.verdict, negated.lacks_evidence), (Some(Verdict::Fail), true));
         }
-        let either = GraderResult { members: vec![blind(false)], ..Score::new(1.0).into() };
+        let either = GraderResult { has_blind_member: true, members: vec![blind(false)], ..Score::new(1.0).into() };
         assert_eq!(
             grader_record(&grader(|_| ()), either, 0.8).verdict,
             Some(Verdict::Pass),

@@ -26,12 +26,12 @@ const EVAL_YAML: &str = r#"
 tests:
   - id: vars
     vars: { order: { id: 1182, items: [tea, cup] }, files: [./brief.md] }
-    input: Order {{ order.id }} has {{ order.items }}, {{other}} stays.
+    input: Order {{ order.id }} has {{ order.items }}, {{ '{{' }}other}} stays.
     input_files: "{{ files }}"
     criteria: Names order {{ order.id }}
     expected_output: { id: "{{ order.id }}" }
     assertions:
-      - { type: contains, value: 'Order 1182 has ["tea","cup"], {{other}} stays.' }
+      - { type: contains, value: "Order 1182 has [\"tea\",\"cup\"], {{ '{{' }}other}} stays." }
       - type: code-grader
         command: tr -d ' \n' | grep -q '"criteria":"Namesorder1182".*{"id":1182}' && echo pass
   - id: repo

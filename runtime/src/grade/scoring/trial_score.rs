@@ -36,17 +36,21 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
     let is_mean = layout.rules().scoring == Scoring::WeightedMean;
     // With the default threshold of tasks, every verdict counts.
     let every_verdict_counts = !is_mean && threshold >= 1.0;
-    if let Some(broken) = graders.iter().find(|grader| !every_verdict_counts && is_broken_guard(grader)) {
-        let reason = Reason::new(Stage::Grading, ReasonCode::RequiredGraderFailed, broken_guard(broken, threshold));
-        return failed(Some(0.0), reason.with_location(broken.location.clone()));
-    }
     let scores: Vec<CountedScore> = decided(graders)
         .filter_map(|grader| {
             let weight = if is_mean { grader.weight } else { 1.0 };
             Some(CountedScore { weight, score: grader.value?, passed: grader.verdict.is_some_and(Verdict::is_pass) })
         })
         .collect();
-    let Some(score) = weighted_mean(scores.iter().map(|score| (score.weight, score.score))) else {
+    let mean = weighted_mean(scores.iter().map(|score| (score.weight, score.score)));
+    let broken = || graders.iter().filter(|grader| !every_verdict_counts && is_broken_guard(grader));
+    if let Some(first) = broken().find(|grader| grader.required).or_else(|| broken().next()) {
+        let averaged = mean.is_some_and(|mean| at_least(mean, threshold)).then_some(threshold);
+        let reason = Reason::new(Stage::Grading, ReasonCode::RequiredGraderFailed, broken_guard(first, averaged));
+        let score = if first.required { 0.0 } else { mean.unwrap_or(0.0) };
+        return failed(Some(score), reason.with_location(first.location.clone()));
+    }
+    let Some(score) = mean else {
         let message = "every grader with a weight is undecided";
         return failed(is_mean.then_some(0.0), Reason::new(Stage::Grading, ReasonCode::NothingDecided, message));
     };
@@ -65,14 +69,16 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
     failed(Some(score), reason)
 }
 
-/// Why a guard keeps its trial from passing, and how its score would be averaged as in other tools.
-fn broken_guard(grader: &GraderRecord, threshold: f64) -> String {
+/// Why a guard keeps its trial from passing. If the plain mean, of which other tools ask for no more, reaches the `averaged` threshold, the
+/// text says how to have that back.
+fn broken_guard(grader: &GraderRecord, averaged: Option<f64>) -> String {
     let GraderRecord { name, required, members, rationale, .. } = grader;
-    match rationale {
-        Some(why) if !members.is_empty() => format!("grader `{name}` failed: {why}"),
+    match (rationale, averaged) {
+        (Some(why), _) if !members.is_empty() => format!("grader `{name}` failed: {why}"),
         _ if *required => format!("required grader `{name}` failed"),
-        // With this mark the score counts as the plain mean has it.
-        _ => {
+        (_, None) => format!("grader `{name}` failed, and the case with it"),
+        // With this mark, the score counts as in the plain mean.
+        (_, Some(threshold)) => {
             let mark = if threshold > 0.0 { threshold.min(1.0) } else { 1.0 };
             format!(
                 "grader `{name}` failed, and no other grader makes up for it; to average its score instead, write \
@@ -204,11 +210,19 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_guard_fails_the_case_with_0() {
+    fn a_broken_guard_fails_the_case_and_a_required_one_with_0() {
         let gate = |value| with(required(grader(value)), |record| record.weight = 0.0);
         let guard = |value| with(grader(value), |record| record.guard = true);
         let failing = |record| with(record, |record| record.verdict = Some(Verdict::Fail));
-        let closed = [gate(0.7), failing(gate(0.85)), failing(guard(0.9)), required(undecided())];
+        let closed = [gate(0.7), failing(gate(0.85)), required(undecided())];
+        for gate in [failing(guard(0.0)), failing(guard(1.0))] {
+            for (layout, threshold) in [(Layout::Cases, 0.8), (Layout::Tasks, 0.8), (Layout::Cases, 1.0)] {
+                let graders = [grader(1.0), grader(1.0), grader(1.0), grader(1.0), gate.clone()];
+                let mean = if gate.value == Some(1.0) { 1.0 } else { 0.8 };
+                assert_eq!(result(layout, &graders, threshold), (Failed, Some(mean)), "{gate:?}");
+                assert_eq!(result(layout, &[gate.clone(), closed[0].clone()], threshold), (Failed, Some(0.0)));
+            }
+        }
         for gate in closed {
             for (layout, threshold) in [(Layout::Cases, 0.8), (Layout::Cases, 0.0), (Layout::Tasks, 0.7)] {
                 let neighbours = [grader(1.0), grader(1.0), grader(1.0), grader(1.0), gate.clone()];

@@ -165,7 +165,9 @@ pub(crate) fn counted<'s>(scores: impl Iterator<Item = (&'s Exact, &'s Exact, bo
 pub(crate) enum Trial {
     Error,
     /// A guard is broken.
-    Broken,
+    Broken {
+        score: Exact,
+    },
     /// Nothing is decided.
     Nothing,
     Scored {
@@ -180,14 +182,14 @@ pub(crate) fn trial(ends: &[End], threshold: &Exact, is_tasks: bool) -> Trial {
     if ends.iter().any(|end| end.state == State::Error) {
         return Trial::Error;
     }
-    if !every_verdict && ends.iter().any(End::is_broken) {
-        return Trial::Broken;
-    }
     let weight = |end: &End| if is_tasks { whole(1) } else { end.weight.clone() };
     let scores: Vec<_> = ends.iter().filter_map(|end| Some((weight(end), end.decided()?))).collect();
-    let Some(score) = mean(scores.iter().map(|(weight, (score, _))| (weight.clone(), (*score).clone()))) else {
-        return Trial::Nothing;
-    };
+    let score = mean(scores.iter().map(|(weight, (score, _))| (weight.clone(), (*score).clone())));
+    if !every_verdict && ends.iter().any(End::is_broken) {
+        let is_required = ends.iter().any(|end| end.is_broken() && end.required);
+        return Trial::Broken { score: if is_required { whole(0) } else { score.unwrap_or_else(|| whole(0)) } };
+    }
+    let Some(score) = score else { return Trial::Nothing };
     let passes = if every_verdict {
         scores.iter().all(|(_, (_, passes))| *passes)
     } else {

@@ -56,7 +56,9 @@ fn graders_end_as_the_rules_say() {
 fn same_trial(ours: &EndedTrial, expected: &Trial, is_tasks: bool) -> Result<(), String> {
     let same = match expected {
         Trial::Error => ours.outcome == Status::Error && ours.score.is_none(),
-        Trial::Broken => ours.outcome == Status::Failed && ours.score == Some(0.0) && ours.has_broken_guard,
+        Trial::Broken { score } => {
+            ours.outcome == Status::Failed && is_close(ours.score, score) && ours.has_broken_guard
+        }
         Trial::Nothing => ours.outcome == Status::Failed && ours.score == if is_tasks { None } else { Some(0.0) },
         Trial::Scored { score, passes } => {
             let outcome = if *passes { Status::Passed } else { Status::Failed };
@@ -135,8 +137,8 @@ fn conversation(how: Aggregation, turns: &[Trial], threshold: &Exact) -> Trial {
     if turns.contains(&Trial::Error) {
         return Trial::Error;
     }
-    if turns.contains(&Trial::Broken) {
-        return Trial::Broken;
+    if let Some(broken) = turns.iter().find(|turn| matches!(turn, Trial::Broken { .. })) {
+        return broken.clone();
     }
     let scores: Vec<(Exact, bool)> = turns
         .iter()
@@ -182,7 +184,7 @@ fn conversations_end_as_the_rules_say() {
             .collect();
         match conversation(*how, &all, &exact) {
             // Its score is that of the turns.
-            Trial::Broken if ours.outcome == Status::Failed && ours.has_broken_guard => Ok(()),
+            Trial::Broken { .. } if ours.outcome == Status::Failed && ours.has_broken_guard => Ok(()),
             expected => same_trial(&ours, &expected, false),
         }
     });
