@@ -54,7 +54,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
         r#"mkfifo p; echo '{"output":[{"role":"assistant","content":[{"type":"file","value":"p"}]}]}' > $1"#,
     ),
     harmless("answer: less than 0 dollars", r#"echo '{"text":"done","cost_usd":-1}' > $1"#),
-    harmless("answer: no UTF-8", "printf 'done \\377\\376' > $1"),
+    refused("answer: no UTF-8", "printf 'done \\377\\376' > $1"),
     harmless("answer: 10 MB", "echo done > $1; head -c 10000000 /dev/zero | tr '\\0' x >> $1"),
     harmless("output: 300 MB on standard output", "head -c 300000000 /dev/zero; echo done > $1"),
     harmless("output: escapes for the terminal", "printf '\\033[2J\\033]0;x\\007' >&2; printf 'done \\033[31m' > $1"),
