@@ -1,10 +1,11 @@
 //! The outcome and score of a conversation, from its turns and from the graders of the whole conversation.
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
+use evalsuite_records::sums::mean;
 use evalsuite_schema::Aggregation;
 use evalsuite_schema::decimal::{at_least, shown_against};
 
-use crate::grade::scoring::counted_score::{CountedScore, mean};
+use crate::grade::scoring::counted_score::CountedScore;
 use crate::grade::scoring::trial_score::TrialScore;
 
 /// Scores a conversation from its turns and the graders of the whole. A turn without graders (`None`) scores 1; a turn that is not
@@ -42,11 +43,11 @@ pub(crate) fn score_conversation(
         Aggregation::Max => "highest",
     };
     let aggregate = |value: fn(CountedScore, f64) -> f64| {
-        let values = scores.iter().map(|score| value(*score, threshold));
+        let values: Vec<f64> = scores.iter().map(|score| value(*score, threshold)).collect();
         match aggregation {
-            Aggregation::Mean => mean(values).unwrap_or(0.0),
-            Aggregation::Min => values.fold(f64::INFINITY, f64::min),
-            Aggregation::Max => values.fold(f64::NEG_INFINITY, f64::max),
+            Aggregation::Mean => mean(&values).unwrap_or(0.0),
+            Aggregation::Min => values.into_iter().fold(f64::INFINITY, f64::min),
+            Aggregation::Max => values.into_iter().fold(f64::NEG_INFINITY, f64::max),
         }
     };
     let score = aggregate(|score, _| score.score);

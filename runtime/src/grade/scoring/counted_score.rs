@@ -44,8 +44,3 @@ pub(crate) fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<
     let total = sum(values.iter().map(|(weight, value)| weight / unit * value));
     (weights > 0.0).then(|| without_noise(total / weights))
 }
-
-/// The mean of some values, the same for every order of them.
-pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    weighted_mean(values.map(|value| (1.0, value)))
-}
