@@ -50,10 +50,10 @@ pub mod statistics;
 #[doc(hidden)]
 pub mod sums;
 
+pub mod baseline;
+
 #[doc(hidden)]
 pub mod repeated_cases;
-
-pub mod baseline;
 
 pub mod probe;
 

@@ -68,8 +68,8 @@ variables! {
     Run("EVALSUITE_THRESHOLD", "a number from 0 to 1", "the value in the files");
     /// time limit of one call of the agent
     Run("EVALSUITE_TIMEOUT_SECONDS", "a number of seconds above 0", "the value in the files, else 300");
-    /// maximum number of trials that repeat a failing case which passed in its baseline; 0 disables repeats
-    Run("EVALSUITE_CONFIRM", "an integer from 0 to 100", "10");
+    /// maximum number of trials that repeat a case which differs from its baseline; 0 disables repeats
+    Run("EVALSUITE_CONFIRM", "an integer from 0 to 100", "30");
     /// run all trials, including those that cannot change the result
     Run("EVALSUITE_RUN_ALL", FLAG, "0");
     /// turn skipped cases into errors

@@ -22,6 +22,19 @@ impl Said {
     }
 }
 
+/// What the command prints, and its exit status, in a package with an output directory.
+pub(crate) fn evalsuite(package: &Path, output: &Path, arguments: &[&str]) -> (String, i32) {
+    let done = Command::new(env!("CARGO_BIN_EXE_cargo-evalsuite"))
+        .arg("evalsuite")
+        .args(arguments)
+        .current_dir(package)
+        .env("EVALSUITE_OUTPUT", output)
+        .output()
+        .expect("the command can be started");
+    let said = format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    (said, done.status.code().unwrap_or(-1))
+}
+
 /// `cargo evalsuite diff base run` in an output directory.
 pub(crate) fn diff(output: &Path, arguments: &[&str]) -> Said {
     let done = Command::new(env!("CARGO_BIN_EXE_cargo-evalsuite"))

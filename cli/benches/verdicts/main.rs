@@ -6,6 +6,7 @@
 
 mod agent;
 mod command;
+mod histories;
 mod intervals;
 mod run_files;
 mod tables;

@@ -29,13 +29,28 @@ impl Case {
 
 /// Writes a run of a suite.
 pub(crate) fn write_run(output: &Path, id: &str, trials: Trials, cases: &[Case]) {
+    write_run_of_package("", output, id, trials, cases, |_| ());
+}
+
+/// Writes a run of a suite of a package, with records that are completed first; returns these.
+pub(crate) fn write_run_of_package(
+    package: &str,
+    output: &Path,
+    id: &str,
+    trials: Trials,
+    cases: &[Case],
+    complete: impl Fn(&mut CaseRecord),
+) -> Vec<CaseRecord> {
     let directory = output.join("runs").join(id);
     let suite = directory.join("suites").join("simulated");
     let mut suite_record = SuiteRecord::new();
     suite_record.name = "simulated".to_owned();
+    suite_record.package = package.to_owned();
+    let mut records = Vec::new();
     for (number, case) in cases.iter().enumerate() {
         let mut record = case_record(number, case, trials);
         record.run_id = id.to_owned();
+        complete(&mut record);
         suite_record.tests.push(SuiteTest::new("simulated", &record.test_name, &record.case_id));
         let directory = suite.join("cases").join(&record.case_key);
         write(&directory.join("case.json"), &record);
@@ -47,6 +62,7 @@ pub(crate) fn write_run(output: &Path, id: &str, trials: Trials, cases: &[Case])
                 write(&directory.join(&summary.path), &trial);
             }
         }
+        records.push(record);
     }
     write(&suite.join("suite.json"), &suite_record);
     let mut run = RunRecord::new();
@@ -54,6 +70,7 @@ pub(crate) fn write_run(output: &Path, id: &str, trials: Trials, cases: &[Case])
     run.started_at = "2026-11-22T14:25:50.464Z".to_owned();
     run.suites = vec![SuiteRun::new("simulated", "simulated", 1)];
     write(&directory.join("run.json"), &run);
+    records
 }
 
 fn case_record(number: usize, case: &Case, trials: Trials) -> CaseRecord {

@@ -2,11 +2,14 @@
 
 use std::thread;
 
-use evalsuite_records::repeated_cases::{DEFAULT_CONFIRMING, RepeatedCases};
+use evalsuite_records::baseline::UnchangedSuite;
+use evalsuite_records::record::{BaselineCase, Status};
+use evalsuite_records::repeated_cases::{DEFAULT_CONFIRMING, RepeatedCases, Repetition};
 use fastrand::Rng;
 
 use super::agent::{POPULATIONS, Rates, Trials};
 use super::command::{Said, diff};
+use super::histories;
 use super::intervals;
 use super::run_files::{Case, write_run};
 
@@ -28,6 +31,14 @@ pub(crate) const TABLES: &[Table] = &[
         print: clusters,
     },
     Table { name: "power", about: "an agent that has become worse", print: power },
+    Table { name: "histories", about: "an agent that has not changed, over thirty runs", print: histories::print },
+    Table {
+        name: "forecasts",
+        about: "what `accept` forecasts, and what comes of it",
+        print: histories::print_forecasts,
+    },
+    Table { name: "broken", about: "a case that has always passed breaks", print: histories::print_broken },
+    Table { name: "risen", about: "an agent that became better, and then as it was", print: histories::print_risen },
     Table { name: "margin", about: "an agent that has lost 8 %, compared with a margin of 5 %", print: margin },
     Table {
         name: "intervals",
@@ -71,18 +82,42 @@ fn cases(rates: &[f64], trials: Trials, random: &mut Rng) -> Vec<Case> {
     rates.iter().map(|rate| Case::new(trials.draw(*rate, random))).collect()
 }
 
-/// Repeats the cases that failed, and of which a trial passed in the base, until one passes, as test programs do.
+/// Repeats the cases that failed, and of which a trial passed in the base, as test programs do whose baseline is the base.
 fn repeat(base: &[Case], run: &mut [Case], rates: &[f64], random: &mut Rng) {
+    let passed = |case: &Case| case.trials.iter().filter(|passes| **passes).count() as u32;
+    let line = |case: &Case| {
+        let mut line = BaselineCase::default();
+        (line.passed, line.trials) = (passed(case), case.trials.len() as u32);
+        line
+    };
+    let lines: Vec<BaselineCase> = base.iter().map(line).collect();
+    repeat_as_accepted(&lines, run, rates, random);
+}
+
+/// Repeats the cases that differ from these lines of a baseline; returns the number of trials.
+pub(crate) fn repeat_as_accepted(lines: &[BaselineCase], run: &mut [Case], rates: &[f64], random: &mut Rng) -> usize {
     let planned: usize = run.iter().map(|case| case.trials.len()).sum();
+    let suite = UnchangedSuite::new(lines);
     let mut repeated = RepeatedCases::default();
-    for ((base, case), rate) in base.iter().zip(run).zip(rates) {
-        let is_worse = base.trials.contains(&true) && !case.trials.contains(&true);
-        let allowed = repeated.allowed(DEFAULT_CONFIRMING, planned as u32) as usize;
-        if is_worse && allowed > 0 {
-            case.confirming = Trials::UntilPass(allowed).draw(*rate, random);
+    let mut trials = 0;
+    for ((line, case), rate) in lines.iter().zip(run).zip(rates) {
+        let passed = case.trials.iter().filter(|passes| **passes).count() as u32;
+        let outcome = if passed > 0 { Status::Passed } else { Status::Failed };
+        let ran = (passed, case.trials.len() as u32);
+        let accepted = (line.passed, line.trials);
+        let suite = || Some(suite.clone());
+        let Some(found) = Repetition::of(outcome, ran, accepted, suite, DEFAULT_CONFIRMING) else { continue };
+        if found.takes_room() && repeated.allowed(DEFAULT_CONFIRMING, planned as u32) == 0 {
+            continue;
+        }
+        let until = if found.takes_room() { Trials::UntilPass } else { Trials::UntilFailure };
+        case.confirming = until(found.trials as usize).draw(*rate, random);
+        if found.takes_room() {
             repeated.add(case.confirming.len() as u32, !case.confirming.contains(&true));
         }
+        trials += case.confirming.len();
     }
+    trials
 }
 
 pub(crate) fn share<T>(of: &[T], is_meant: impl Fn(&T) -> bool) -> f64 {

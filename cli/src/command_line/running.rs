@@ -41,7 +41,7 @@ pub(crate) struct Run {
     /// Run only cases that passed and failed on the same commit in the last N runs with results of the suites
     #[arg(long, value_name = "N", value_parser = positive, conflicts_with_all = ["changed", "failed"])]
     pub(crate) flaky: Option<usize>,
-    /// Maximum number of trials that confirm the failure of a case that passed in its baseline; 0 disables confirmation
+    /// Maximum number of trials that repeat a case that differs from its baseline; 0 disables repeats
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) confirm: Option<u32>,
     /// Output format; with `json`, the output of the tests goes to standard error

@@ -5,15 +5,16 @@ use std::io::{self, Write};
 
 use evalsuite::RunOptions;
 use evalsuite_diagnostics::suggest::did_you_mean;
-use evalsuite_records::record::{ProbeRates, ProbeRecord};
+use evalsuite_records::record::{Baseline, ProbeRates, ProbeRecord};
 use evalsuite_report::{
-    RedBuilds, RunData, accept, accept_answers, read_accepted_answers, read_baseline, write_accepted_answers,
-    write_baseline,
+    CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, accept, accept_answers, read_accepted_answers,
+    read_baseline, write_accepted_answers, write_baseline,
 };
 
 use evalsuite_diagnostics::counted;
 
 use crate::command_line::Accept;
+use crate::locate::baselines::BaselineFile;
 use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{say, stdout};
@@ -37,12 +38,16 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
         let answers = (command.answers || answers_before.is_some())
             .then(|| accept_answers(file.suite, &accepted, answers_before.as_ref()))
             .filter(|answers| answers_before.as_ref() != Some(answers));
-        all.push((file, accepted, answers));
+        let loss = before.as_ref().and_then(|before| loss(before, &file, &run));
+        all.push((file, accepted, answers, loss));
     }
     let probes = baselines::read_probes(&run)?;
     let mut out = stdout();
-    for (file, accepted, answers) in &all {
+    for (file, accepted, answers, loss) in &all {
         write!(out, "{accepted}")?;
+        if let Some(loss) = loss {
+            writeln!(out, "  this run has regressed: its mean score is {loss:.3} below the one that it replaces")?;
+        }
         if let Some(builds) = RedBuilds::of(&accepted.baseline, file.suite, confirming) {
             writeln!(out, "  {builds}")?;
         }
@@ -59,6 +64,16 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
         }
     }
     Ok(Exit::Good)
+}
+
+/// How much the mean score of a suite is below its baseline, if it has regressed.
+fn loss(before: &Baseline, file: &BaselineFile<'_>, run: &RunData) -> Option<f64> {
+    let mut before = before.clone();
+    before.header.suite.clone_from(&file.suite.name);
+    let comparison = Comparison::with_baselines(&[before], run, &CompareOptions::new().with_only_cases_of_run());
+    let of_suite = comparison.suites.iter().filter(|compared| compared.suite == file.suite.name);
+    let regressed = of_suite.filter(|compared| compared.verdict == ComparisonVerdict::Regressed);
+    regressed.map(|compared| -compared.difference).filter(|loss| *loss > 0.0).reduce(f64::max)
 }
 
 /// What the accepted results of a suite are worth.

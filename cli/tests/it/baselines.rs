@@ -68,21 +68,28 @@ fn a_baseline_per_suite_survives_a_noisy_run() {
     write_run(&package, "noisy", 1, false);
     let output = package.run_in_output(&["accept"]);
     assert_eq!(output.code, 0, "{}", output.err);
-    assert!(output.out.contains("refunds: 10 kept\n"), "{}", output.out);
+    assert!(output.out.contains("refunds: 10 updated\n"), "{}", output.out);
+    assert!(output.out.contains("refund-after-window @ default  3/3, now 0/1, together 3/4\n"), "{}", output.out);
     assert!(
-        output.out.contains("3/3, now 0/1  (one failed trial does not lower it; 2 do, or --force)"),
+        output.out.contains("  this run has regressed: its mean score is 1.000 below the one that it replaces\n"),
         "{}",
         output.out
     );
-    assert_eq!(baselines(&package), written, "nothing is lost");
+    let noisy = baselines(&package);
+    assert!(noisy[0].1.contains("\"passed\":3,\"trials\":4,\"score\":0.0"), "its trials still passed: {}", noisy[0].1);
+    let output = package.run_in_output(&["accept"]);
+    assert!(output.out.contains("refunds: 10 unchanged\n"), "a run counts once: {}", output.out);
+    assert_eq!(baselines(&package), noisy);
 
     let output = package.run_in_output(&["accept", "--force", "refund-after-window"]);
     assert!(
-        output.out.contains("refunds: 1 lowered, 9 kept\n  lowered    refund-after-window @ default  3/3, now 0/1\n"),
+        output
+            .out
+            .contains("refunds: 1 lowered, 9 unchanged\n  lowered    refund-after-window @ default  3/4, now 0/1\n"),
         "{}",
         output.out
     );
-    let changed: Vec<_> = baselines(&package).into_iter().zip(&written).filter(|(now, then)| now != *then).collect();
+    let changed: Vec<_> = baselines(&package).into_iter().zip(&noisy).filter(|(now, then)| now != *then).collect();
     assert_eq!(changed.len(), 1, "the other suites are as they were");
 }
 
@@ -102,7 +109,7 @@ fn a_run_is_compared_with_what_was_accepted() {
     let output = package.run_in_output(&["diff", "--baseline"]);
     assert_eq!(output.code, 1, "{}", output.out);
     assert!(
-        output.out.contains("  changed             refund-after-window  3/3 -> 0/3  1.00 -> 0.00\n"),
+        output.out.contains("  regressed           refund-after-window  3/3 -> 0/3  1.00 -> 0.00"),
         "{}",
         output.out
     );

@@ -49,6 +49,9 @@ pub struct BaselineHeader {
     pub commit: Option<String>,
     /// Day on which that run started, such as `2026-11-22` (UTC).
     pub date: String,
+    /// Ids of the last runs that were accepted, newest last: the trials of a run count once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<String>,
     /// Version of evalsuite that wrote the file.
     pub version: String,
 }
@@ -56,9 +59,21 @@ pub struct BaselineHeader {
 impl BaselineHeader {
     /// Value of `schema` in files of this version.
     pub const SCHEMA: &'static str = "evalsuite.baseline/1";
+    /// Most runs that are remembered.
+    const RUNS: usize = 20;
+
+    /// Remembers that a run was accepted.
+    pub fn add_run(&mut self, id: &str) {
+        self.runs.retain(|known| known != id);
+        self.runs.push(id.to_owned());
+        self.runs.drain(..self.runs.len().saturating_sub(Self::RUNS));
+    }
 }
 
-/// A line of a baseline: the accepted result of one case and target.
+/// A line of a baseline: the accepted results of one case and target.
+///
+/// It has a state and a sample. The *state* is what tests hold the case to: the trials of all accepted runs since the case last changed, in
+/// `passed` and `trials`. The *sample* is what scores are compared with: the planned trials of the run that was accepted last.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BaselineCase {
@@ -66,20 +81,20 @@ pub struct BaselineCase {
     pub case: String,
     /// Name of the target.
     pub target: String,
-    /// Trials that passed.
+    /// Trials that passed, of all accepted runs since the case last changed, with those that repeated it.
     pub passed: u32,
-    /// Trials that passed or failed, at least 1.
+    /// Trials that passed or failed in them, at least 1.
     pub trials: u32,
-    /// Mean of their scores, 0 to 1.
+    /// Mean score of the planned trials of the run that was accepted last, 0 to 1.
     pub score: Option<f64>,
-    /// Standard deviation of their scores (n − 1); `None` with fewer than two.
+    /// Standard deviation of these scores (n − 1); `None` with fewer than two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
-    /// Outcomes of the planned trials, in order: `P` passed, `F` failed. Trials that repeated the case count in
-    /// `trials`, but are not included. Empty in files of older versions.
+    /// Outcomes of these trials, in order: `P` passed, `F` failed. Empty in files of older versions, whose `passed` and `trials` are of
+    /// one run.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub outcomes: String,
-    /// The scores of the planned trials, in order; empty if all of them equal `score`.
+    /// Their scores, in order; empty if all of them equal `score`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<f64>,
     /// Whether trials end as soon as they decide the case.

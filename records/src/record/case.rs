@@ -225,21 +225,24 @@ impl CaseRecord {
 }
 
 /// A case in the baseline of its suite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BaselineResult {
     /// The case compared with it.
     pub expectation: Expectation,
-    /// Trials that passed when it was accepted.
+    /// Trials that passed, of the accepted runs.
     pub passed: u32,
-    /// Trials that passed or failed then.
+    /// Trials that passed or failed in them.
     pub trials: u32,
+    /// Of a case that fails and has passed: how many cases of the suite come out as badly in a run in which nothing has changed, on average.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<f64>,
 }
 
 impl BaselineResult {
     /// A result with the trials of the accepted baseline.
     pub fn new(expectation: Expectation, passed: u32, trials: u32) -> Self {
-        Self { expectation, passed, trials }
+        Self { expectation, passed, trials, chance: None }
     }
 }
 
@@ -252,11 +255,11 @@ pub enum Expectation {
     ExpectedPass,
     /// It fails, as in the baseline. Its test does not.
     ExpectedFailure,
-    /// It fails, and only some trials of the baseline passed. Its test does not fail.
+    /// It fails, which may be chance, and only some trials of the baseline passed. Its test does not fail.
     Quarantined,
-    /// It fails, all trials of the baseline passed, and a trial that repeated it passed. Its test does not fail.
+    /// It fails, which may be chance, and all trials of the baseline passed. Its test does not fail.
     Unconfirmed,
-    /// It fails, and all trials of the baseline passed; or some of them did, and at least three trials failed now and none passed.
+    /// It fails more often than chance explains.
     Regression,
     /// It passes, and no trial of the baseline did.
     NewPass,

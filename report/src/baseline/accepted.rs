@@ -2,16 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_records::baseline::{CHANCE_OF_CHANGE, Counts, UnchangedSuite, chance_of_fall, counts};
 use evalsuite_records::record::{
-    AcceptedAnswer, AcceptedAnswers, Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, PassState,
-    Status, TrialSummary,
+    AcceptedAnswer, AcceptedAnswers, Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, Mode, Status,
+    TrialSummary,
 };
 use evalsuite_schema::decimal::is_same;
 
-use crate::run_data::{CaseData, RunData, SuiteData, answer_of, count_outcomes};
-
-/// Fewest trials, all failed, that lower the baseline of a case.
-const FEWEST_FAILED: u32 = 2;
+use crate::run_data::{CaseData, RunData, SuiteData, answer_of};
 
 /// The baseline of a suite after a run was accepted.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,9 +34,11 @@ pub struct AcceptedCase {
     /// What happened to it.
     pub decision: Decision,
     /// Trials that passed and trials that ended, in the baseline as it was.
-    pub before: Option<(u32, u32)>,
+    pub before: Option<Counts>,
     /// Trials that passed and trials that ended, in the run.
-    pub run: Option<(u32, u32)>,
+    pub run: Option<Counts>,
+    /// Trials that passed and trials that ended, in the baseline as it is now.
+    pub after: Option<Counts>,
     /// Why the result of the run was not accepted.
     pub why_kept: Option<String>,
 }
@@ -49,19 +49,19 @@ pub struct AcceptedCase {
 pub enum Decision {
     /// It is new.
     Added,
-    /// It passes more often: it failed or was flaky.
+    /// It passes and never did, or it passes more often than chance explains.
     Raised,
-    /// It passes less often: two or more trials all failed, or it was forced.
+    /// It passes less often than chance explains, or it was forced.
     Lowered,
     /// Its input or graders are other ones: its result is replaced.
     Redefined,
-    /// It passes, fails or is flaky as before, and has the numbers of the run now.
+    /// It has the trials of the run, too.
     Updated,
     /// The suite does not have it any more.
     Removed,
     /// The baseline is as it was, although the run differs or has no result.
     Kept,
-    /// The run has the same result.
+    /// The run says nothing new: it was accepted before, or replays what was.
     Unchanged,
 }
 
@@ -90,9 +90,10 @@ impl Accepted {
 
 /// Accepts the results of a suite in a run as its baseline.
 ///
-/// A case is raised by at least as many trials as the baseline has, with those that repeated it: one lucky trial does not end what three
-/// others showed. It is lowered only if two or more trials all failed, or if its id is in `forced`: one noisy run does not take away what
-/// the agent could do. Cases without a result stay as they are, and cases that the suite does not have any more are removed.
+/// What scores are compared with is what the run measured. What tests hold a case to is all trials of accepted runs since it last changed:
+/// one lucky run does not raise it, and a noisy one does not take away what the agent could do. If the run differs from them by more than
+/// chance, or if the id of the case is in `forced`, the case has changed, and only the trials of the run count from then on. Cases without
+/// a result stay as they are, and cases that the suite does not have any more are removed.
 pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, forced: &BTreeSet<String>) -> Accepted {
     let old: BTreeMap<(&str, &str), &BaselineCase> =
         before.iter().flat_map(|baseline| &baseline.cases).map(|case| (case.key(), case)).collect();
@@ -101,67 +102,85 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
         // Of several tests that run one case, the first one.
         ran.entry((&case.record.case_id, &case.record.target)).or_insert(case);
     }
+    let known = before.map_or(&[][..], |before| &before.header.runs);
+    let unchanged = UnchangedSuite::new(before.map_or(&[], |before| &before.cases));
     let keys: BTreeSet<(&str, &str)> = old.keys().chain(ran.keys()).copied().collect();
     let (mut lines, mut cases) = (Vec::new(), Vec::new());
     for key @ (id, target) in keys {
         let (old, case) = (old.get(&key).copied(), ran.get(&key));
         let new = case.and_then(|case| line(case));
-        let (decision, why_kept) = match case {
-            Some(case) => decide(old, new.as_ref(), &case.record, forced.contains(id)),
-            None if is_in_suite(suite, id, target) => (Decision::Kept, Some("not in this run".to_owned())),
-            None => (Decision::Removed, None),
+        let run = new.as_ref().map(trials);
+        let (decision, why_kept, line) = match case {
+            Some(case) => decide(old, new, case, forced.contains(id), &unchanged, known),
+            None if is_in_suite(suite, id, target) => kept(old, "not in this run".to_owned()),
+            None => (Decision::Removed, None, None),
         };
-        let trials = |case: &BaselineCase| (case.passed, case.trials);
-        cases.push(AcceptedCase {
-            case: id.to_owned(),
-            target: target.to_owned(),
-            decision,
-            before: old.map(trials),
-            run: new.as_ref().map(trials),
-            why_kept,
-        });
-        lines.extend(if matches!(decision, Decision::Kept | Decision::Unchanged) { old.cloned() } else { new });
+        let (id, target) = (id.to_owned(), target.to_owned());
+        let (before, after) = (old.map(trials), line.as_ref().map(trials));
+        cases.push(AcceptedCase { case: id, target, decision, before, run, after, why_kept });
+        lines.extend(line);
     }
     let mut accepted = Accepted { suite: suite.name.clone(), baseline: Baseline::default(), cases };
     accepted.baseline.header = match before {
         Some(before) if !accepted.is_changed() => before.header.clone(),
-        _ => header(run, suite),
+        _ => header(run, suite, known),
     };
     accepted.baseline.cases = lines;
     accepted
 }
 
+fn trials(line: &BaselineCase) -> Counts {
+    (line.passed, line.trials)
+}
+
+/// What becomes of a line, why it is kept, and what it is then.
+type Decided = (Decision, Option<String>, Option<BaselineCase>);
+
+fn kept(old: Option<&BaselineCase>, why: String) -> Decided {
+    (Decision::Kept, Some(why), old.cloned())
+}
+
+/// `known`: the runs that were accepted before.
 fn decide(
     old: Option<&BaselineCase>,
-    new: Option<&BaselineCase>,
-    record: &CaseRecord,
+    new: Option<BaselineCase>,
+    case: &CaseData,
     is_forced: bool,
-) -> (Decision, Option<String>) {
-    let Some(new) = new else {
-        return (Decision::Kept, Some(format!("no result: {}", record.outcome.as_str())));
-    };
-    let Some(old) = old else { return (Decision::Added, None) };
-    if old == new {
-        return (Decision::Unchanged, None);
-    }
+    suite: &UnchangedSuite,
+    known: &[String],
+) -> Decided {
+    let record = &case.record;
+    let Some(mut new) = new else { return kept(old, format!("no result: {}", record.outcome.as_str())) };
+    let Some(old) = old else { return (Decision::Added, None, Some(new)) };
     if !old.is_same_definition(record) {
-        return (Decision::Redefined, None);
+        return (Decision::Redefined, None, Some(new));
     }
-    let kept = |why: String| (Decision::Kept, Some(why));
-    let is_as_much = new.trials >= old.trials || is_forced;
-    match (old.state(), new.state()) {
-        (before, now) if now > before && !is_as_much => {
-            let state = if before == PassState::Fails { "no trial passed" } else { "flaky" };
-            kept(format!("{state}; it takes {} trials to replace {} of {}", old.trials, old.passed, old.trials))
-        }
-        (before, now) if now > before => (Decision::Raised, None),
-        (before, now) if now == before && is_as_much => (Decision::Updated, None),
-        (before, now) if now == before => (Decision::Unchanged, None),
-        (_, PassState::Fails) if new.trials >= FEWEST_FAILED => (Decision::Lowered, None),
-        _ if is_forced => (Decision::Lowered, None),
-        (_, PassState::Fails) => kept(format!("one failed trial does not lower it; {FEWEST_FAILED} do, or --force")),
-        _ => kept("flaky in this run, which does not lower it; --force does".to_owned()),
+    let (before, now) = (trials(old), trials(&new));
+    let is_better = u64::from(now.0) * u64::from(before.1) > u64::from(before.0) * u64::from(now.1);
+    if is_forced {
+        let decision = match (before == now, is_better) {
+            (true, _) => Decision::Updated,
+            (false, true) => Decision::Raised,
+            (false, false) => Decision::Lowered,
+        };
+        return (decision, None, Some(new));
     }
+    let run = record.reused_run.as_ref().unwrap_or(&record.run_id);
+    let is_replayed = case.trials.iter().any(|trial| trial.record.mode != Mode::Live);
+    if known.contains(run) || is_replayed && old.outcomes == new.outcomes {
+        return (Decision::Unchanged, None, Some(old.clone()));
+    }
+    if is_better && chance_of_fall(now, before) <= CHANCE_OF_CHANGE {
+        return (Decision::Raised, None, Some(new));
+    }
+    if !is_better && (suite.is_worse(before, now) || chance_of_fall(before, now) <= CHANCE_OF_CHANGE) {
+        return (Decision::Lowered, None, Some(new));
+    }
+    // A recording that was made anew takes the place of the old one: its trials are no further ones.
+    if !is_replayed {
+        (new.passed, new.trials) = (before.0.saturating_add(now.0), before.1.saturating_add(now.1));
+    }
+    (if before.0 == 0 && now.0 > 0 { Decision::Raised } else { Decision::Updated }, None, Some(new))
 }
 
 /// Whether the suite has the case, selected or not. Without a record of the suite: `true`.
@@ -172,8 +191,10 @@ fn is_in_suite(suite: &SuiteData, id: &str, target: &str) -> bool {
     suite.record.as_ref().is_none_or(|record| record.tests.iter().any(is_it))
 }
 
-fn header(run: &RunData, suite: &SuiteData) -> BaselineHeader {
+fn header(run: &RunData, suite: &SuiteData, known: &[String]) -> BaselineHeader {
     let mut header = BaselineHeader::default();
+    header.runs = known.to_vec();
+    header.add_run(&run.run_id);
     header.schema = BaselineHeader::SCHEMA.to_owned();
     let is_included_again = |other: &SuiteData| {
         other.id.module != suite.id.module && (&other.id.package, &other.id.path) == (&suite.id.package, &suite.id.path)
@@ -202,9 +223,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     let mut line = BaselineCase::default();
     line.case.clone_from(&record.case_id);
     line.target.clone_from(&record.target);
-    let repeated = count_outcomes(record.confirming.iter().map(|trial| trial.outcome));
-    line.passed = record.passed + repeated.passed;
-    line.trials = record.completed + repeated.passed + repeated.failed;
+    (line.passed, line.trials) = counts(record);
     line.score = (!scores.is_empty()).then(|| rounded(crate::statistics::mean(&scores)));
     line.spread = crate::statistics::standard_deviation(&scores).map(rounded);
     line.outcomes = completed_outcomes(record);
@@ -246,9 +265,8 @@ fn add_judges(grader: &GraderRecord, judges: &mut BTreeSet<String>) {
 
 /// The accepted answers of a suite after [`accept`] accepted its results in a run.
 ///
-/// A case whose line in the baseline is replaced takes the answer of its first trial that passed and has an answer; without such a trial,
-/// it has no accepted answer any more. A case whose line is kept keeps its answer. A case with the same result as before keeps its answer,
-/// or takes one if it has none.
+/// A case that is new, or has changed, takes the answer of its first trial that passed and has an answer; without such a trial, it has no
+/// accepted answer any more. Every other case keeps its answer, or takes one if it has none.
 pub fn accept_answers(suite: &SuiteData, accepted: &Accepted, before: Option<&AcceptedAnswers>) -> AcceptedAnswers {
     let mut answers = AcceptedAnswers::new(&suite.id.name);
     for case in &accepted.cases {
@@ -257,7 +275,7 @@ pub fn accept_answers(suite: &SuiteData, accepted: &Accepted, before: Option<&Ac
         answers.answers.extend(match case.decision {
             Decision::Removed => None,
             Decision::Kept => old(),
-            Decision::Unchanged => match (old(), passed_answer(suite, id, target)) {
+            Decision::Unchanged | Decision::Updated => match (old(), passed_answer(suite, id, target)) {
                 // After a merge, the answer may be to another input than the line of the baseline.
                 (Some(old), Some(new)) if old.input != new.input => Some(new),
                 (old, new) => old.or(new),

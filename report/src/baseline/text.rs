@@ -3,6 +3,9 @@
 use std::fmt;
 
 use super::Decision::{Added, Kept, Lowered, Raised, Redefined, Removed, Unchanged, Updated};
+use evalsuite_records::baseline::Counts;
+use evalsuite_records::record::PassState;
+
 use super::{Accepted, AcceptedCase, RedBuilds};
 
 /// Most cases that are listed per decision; kept and lowered ones are all listed, because somebody has to look at them.
@@ -19,16 +22,17 @@ impl fmt::Display for Accepted {
         let counts = if counts.is_empty() { "no cases".to_owned() } else { counts.join(", ") };
         writeln!(f, "{}: {counts}", self.suite)?;
         for decision in shown {
-            let most = match decision {
-                // Cases whose numbers moved, or that are the same, are in the file.
-                Updated | Unchanged => continue,
-                Kept | Lowered => usize::MAX,
-                _ => LISTED,
+            // Cases whose numbers moved, or that are the same, are in the file.
+            let is_listed = |case: &&AcceptedCase| match decision {
+                Updated => becomes_flaky(case),
+                Unchanged => false,
+                _ => true,
             };
-            for case in of(decision).take(most) {
+            let most = if matches!(decision, Kept | Lowered) { usize::MAX } else { LISTED };
+            for case in of(decision).filter(is_listed).take(most) {
                 writeln!(f, "  {:<9}  {}", decision.as_str(), line(case))?;
             }
-            if let Some(more @ 1..) = of(decision).count().checked_sub(most) {
+            if let Some(more @ 1..) = of(decision).filter(is_listed).count().checked_sub(most) {
                 writeln!(f, "  {:<9}  and {more} more", decision.as_str())?;
             }
         }
@@ -39,13 +43,19 @@ impl fmt::Display for Accepted {
 /// `an unchanged agent fails about 31% of runs; with 3 trials per case, 5% or less`.
 impl fmt::Display for RedBuilds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { share, trials_needed, every } = self;
+        let Self { share, trials_needed, every, untold, passing } = self;
         match 100.0 * share {
             percent if percent < 0.5 => f.write_str("an unchanged agent fails less than 1% of runs")?,
             percent => write!(f, "an unchanged agent fails about {percent:.0}% of runs")?,
         }
         if *share <= Self::SMALL {
-            return Ok(());
+            return match untold {
+                0 => Ok(()),
+                _ => write!(
+                    f,
+                    "; of {untold} of {passing} passing cases, a failure cannot be told from chance yet: accept more runs, or run more trials"
+                ),
+            };
         }
         match trials_needed {
             Some(trials) => write!(f, "; with {trials} trials per case, 5% or less"),
@@ -59,12 +69,22 @@ impl fmt::Display for RedBuilds {
     }
 }
 
-/// `refund @ small  3/3, now 0/1  (one failed trial does not lower it)`.
+/// Whether all accepted trials passed before, and not all do now.
+fn becomes_flaky(case: &AcceptedCase) -> bool {
+    let state = |(passed, trials): Counts| PassState::of(passed, trials);
+    case.before.map(state) == Some(PassState::Passes) && case.after.map(state) != Some(PassState::Passes)
+}
+
+/// `refund @ small  3/3, now 0/1, together 3/4`.
 fn line(case: &AcceptedCase) -> String {
-    let rate = |(passed, trials): (u32, u32)| format!("{passed}/{trials}");
-    let numbers = match (case.before.map(rate), case.run.map(rate)) {
-        (Some(before), Some(run)) => format!("  {before}, now {run}"),
-        (Some(one), None) | (None, Some(one)) => format!("  {one}"),
+    let rate = |(passed, trials): Counts| format!("{passed}/{trials}");
+    let numbers = match (case.before, case.run) {
+        (Some(before), Some(run)) => {
+            let together = case.after.filter(|after| *after != before && *after != run);
+            let together = together.map(|after| format!(", together {}", rate(after)));
+            format!("  {}, now {}{}", rate(before), rate(run), together.unwrap_or_default())
+        }
+        (Some(one), None) | (None, Some(one)) => format!("  {}", rate(one)),
         (None, None) => String::new(),
     };
     let why = case.why_kept.as_ref().map(|why| format!("  ({why})"));

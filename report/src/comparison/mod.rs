@@ -14,6 +14,7 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_records::baseline::UnchangedSuite;
 use evalsuite_records::record::{Baseline, PairRecord};
 use evalsuite_records::run_directory::{CASE_RECORD, CaseDirectoryName};
 use evalsuite_schema::gate::SliceKey;
@@ -142,18 +143,28 @@ pub enum ComparisonVerdict {
 impl Comparison {
     /// Compares a run with an earlier one.
     pub fn new(base: &RunData, run: &RunData, options: &CompareOptions) -> Self {
-        Self::with(base, Standard::Run, run, options)
+        Self::with(base, Standard::Run, run, options, &BTreeMap::new())
     }
 
     /// Compares a run with the baselines of its suites.
     ///
     /// A case that came out otherwise than in the baseline may have been repeated
-    /// ([`CaseRecord::confirming`](evalsuite_records::record::CaseRecord::confirming)), which counts.
+    /// ([`CaseRecord::confirming`](evalsuite_records::record::CaseRecord::confirming)), which counts. A case whose test says that it
+    /// passes no more has regressed here, too.
     pub fn with_baselines(baselines: &[Baseline], run: &RunData, options: &CompareOptions) -> Self {
-        Self::with(&as_run(baselines), Standard::Baseline, run, options)
+        let suite = |baseline: &Baseline| (baseline.header.suite.clone(), UnchangedSuite::new(&baseline.cases));
+        let suites = baselines.iter().map(suite).collect();
+        Self::with(&as_run(baselines), Standard::Baseline, run, options, &suites)
     }
 
-    fn with(base: &RunData, standard: Standard, run: &RunData, options: &CompareOptions) -> Self {
+    /// `accepted`: what baselines tell of suites, by their names.
+    fn with(
+        base: &RunData,
+        standard: Standard,
+        run: &RunData,
+        options: &CompareOptions,
+        accepted: &BTreeMap<String, UnchangedSuite>,
+    ) -> Self {
         let mut keys = by_suite_and_target([base, run], options);
         if options.only_cases_of_run {
             for [base, run] in keys.values_mut() {
@@ -164,8 +175,10 @@ impl Comparison {
         }
         let groups = Groups::new(run, options);
         let torn = torn_cases(base);
-        let pairs =
-            keys.into_iter().map(|(name, [base, run])| SuitePairs::new(name, standard, [&base, &run], &torn, &groups));
+        let pairs = keys.into_iter().map(|(name, [base, run])| {
+            let accepted = accepted.get(&name.0);
+            SuitePairs::new(name, standard, [&base, &run], &torn, &groups).with_accepted(accepted)
+        });
         let pairs: Vec<SuitePairs> = pairs.collect();
         // Where several suites are compared, each has its share of the probability to be wrong. One in which nothing varies needs none.
         let varying = pairs.iter().filter(|suite| suite.varies()).count().max(1);

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_records::baseline::{LARGEST_CHANCE, UnchangedSuite, counts};
+use evalsuite_records::record::{CaseRecord, Expectation};
 use evalsuite_schema::decimal::{at_least, at_most, is_same};
 use serde::Serialize;
 
@@ -74,6 +76,8 @@ pub(super) struct SuitePairs<'a> {
     slices: Vec<(String, String)>,
     base_passed: (u32, u32),
     run_passed: (u32, u32),
+    /// The suite as its baseline tells, if that is the base.
+    accepted: Option<&'a UnchangedSuite>,
 }
 
 /// A case that is compared.
@@ -118,7 +122,12 @@ impl<'a> SuitePairs<'a> {
         slices.sort_by_key(|(_, number)| *number);
         let slices = slices.into_iter().map(|(slice, _)| slice).collect();
         let (base_passed, run_passed) = (passed(base), passed(run));
-        Self { name, standard, pairs, compared, slices, base_passed, run_passed }
+        Self { name, standard, pairs, compared, slices, base_passed, run_passed, accepted: None }
+    }
+
+    /// Sets what the baseline of the suite tells, if that is the base.
+    pub(super) fn with_accepted(self, accepted: Option<&'a UnchangedSuite>) -> Self {
+        Self { accepted, ..self }
     }
 
     /// Whether chance can be at work in the results.
@@ -130,8 +139,10 @@ impl<'a> SuitePairs<'a> {
     pub(super) fn compare(self, suites: usize, options: &CompareOptions) -> SuiteComparison {
         let tests = exchange_tests(&self.units(), 1 + self.slices.len());
         let has_slices = !self.slices.is_empty();
-        let [down, up] = [REGRESSED, IMPROVED].map(|all| all / suites as f64);
-        let worse = self.changed(levels::of_cases(down, tests[0].smallest), |trials| trials);
+        let of_tests = if self.accepted.is_some() { LARGEST_CHANCE } else { 0.0 };
+        let [down, up] = [REGRESSED - of_tests, IMPROVED].map(|all| all / suites as f64);
+        let mut worse = self.changed(levels::of_cases(down, tests[0].smallest), |trials| trials);
+        self.add_worse_than_accepted(&mut worse);
         let better = self.changed(levels::of_cases(up, tests[0].smallest), CaseTrials::reversed);
         let [down, up] = [(down, &worse), (up, &better)].map(|(all, of)| levels::of_scores(all, of.used, has_slices));
         let all = self.differences(|_| true);
@@ -174,6 +185,22 @@ impl<'a> SuitePairs<'a> {
         let mut of_alone = found.p_values.into_iter();
         let p_value = |case: &Compared| if alone(&case) { of_alone.next().flatten() } else { None };
         Worse { p_values: self.compared.iter().map(p_value).collect(), used: found.used }
+    }
+
+    /// Adds the cases whose tests say that they pass no more, by the trials of all accepted runs.
+    fn add_worse_than_accepted(&self, worse: &mut Worse) {
+        let Some(accepted) = self.accepted else { return };
+        let both = self.pairs.iter().filter_map(|pair| match pair {
+            Pair::Both(base, run) => Some((&base.record, &run.record)),
+            _ => None,
+        });
+        let says = |run: &CaseRecord| run.baseline.map(|result| result.expectation) == Some(Expectation::Regression);
+        for (found, (base, run)) in worse.p_values.iter_mut().zip(both) {
+            let [before, now] = [base, run].map(counts);
+            if before.0 > 0 && (accepted.is_worse(before, now) || says(run)) {
+                *found = Some(found.unwrap_or(1.0).min(accepted.chance(before, now)));
+            }
+        }
     }
 
     fn cluster_sizes(&self) -> BTreeMap<usize, usize> {

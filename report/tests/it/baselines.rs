@@ -14,8 +14,13 @@ use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of one suite, whose cases have as many trials passed of so many.
 fn run(cases: &[(&str, u32, u32)]) -> RunData {
+    run_named("run", cases)
+}
+
+/// The same, as the run with this id.
+fn run_named(id: &str, cases: &[(&str, u32, u32)]) -> RunData {
     let output = tempfile::tempdir().unwrap();
-    let mut run = RunData::read(SyntheticRun::new("run", 60, 1).write(output.path())).unwrap();
+    let mut run = RunData::read(SyntheticRun::new(id, 60, 1).write(output.path())).unwrap();
     run.suites.truncate(1);
     let suite = &mut run.suites[0];
     suite.cases.truncate(cases.len());
@@ -81,21 +86,15 @@ fn a_noisy_run_does_not_take_away_what_passed() {
     // A service was overloaded: some trials failed, some cases were cut off after one, some ended in errors.
     let noisy: Vec<(&str, u32, u32)> =
         NAMES.iter().enumerate().map(|(index, id)| (*id, 0, [1, 0, 1][index % 3])).collect();
-    let again = accepted(&run(&noisy), Some(&baseline), &[]);
-    assert_eq!(again.baseline, baseline, "all nine are kept");
-    assert!(!again.is_changed());
-    assert_eq!(decisions(&again), NAMES.map(|id| (id, Decision::Kept)));
+    let again = accepted(&run_named("noisy", &noisy), Some(&baseline), &[]);
+    let expected: Vec<_> = NAMES.iter().enumerate().map(|(index, id)| (*id, 3, [4, 3, 4][index % 3])).collect();
+    assert_eq!(trials(&again.baseline), expected, "all nine still count as passing");
     let text = again.to_string();
-    assert!(text.starts_with("refunds: 9 kept\n"), "{text}");
-    assert!(
-        text.contains(
-            "  kept       a @ default  3/3, now 0/1  (one failed trial does not lower it; 2 do, or --force)\n"
-        ),
-        "{text}"
-    );
+    assert!(text.starts_with("refunds: 6 updated, 3 kept\n"), "{text}");
+    assert!(text.contains("  updated    a @ default  3/3, now 0/1, together 3/4\n"), "{text}");
     assert!(text.contains("  kept       b @ default  3/3  (no result: error)\n"), "{text}");
-    let flaky = accepted(&run(&NAMES.map(|id| (id, 1, 3))), Some(&baseline), &[]);
-    assert_eq!(flaky.baseline, baseline, "flaky results do not lower it either");
+    let kept = accepted(&run_named("kept", &NAMES.map(|id| (id, 0, 0))), Some(&baseline), &[]);
+    assert!(!kept.is_changed() && kept.baseline == baseline);
 }
 
 #[test]
@@ -114,38 +113,59 @@ fn it_is_raised_and_lowered_with_a_reason() {
         &[],
     )
     .baseline;
-    let now = run(&[
-        ("fails", 3, 3),
-        ("flaky", 3, 3),
-        ("forced", 0, 1),
-        ("lost", 0, 2),
-        ("lucky", 1, 1),
-        ("same", 1, 1),
-        ("wobbly", 1, 1),
-    ]);
+    let now = run_named(
+        "next",
+        &[
+            ("fails", 3, 3),
+            ("flaky", 3, 3),
+            ("forced", 0, 1),
+            ("lost", 0, 3),
+            ("lucky", 1, 1),
+            ("same", 1, 1),
+            ("wobbly", 1, 1),
+        ],
+    );
     let after = accepted(&now, Some(&baseline), &["forced"]);
     let expected = [
         ("fails", Decision::Raised),
-        ("flaky", Decision::Raised),
+        ("flaky", Decision::Updated),
         ("forced", Decision::Lowered),
         ("lost", Decision::Lowered),
-        ("lucky", Decision::Kept),
-        ("same", Decision::Unchanged),
-        ("wobbly", Decision::Kept),
+        ("lucky", Decision::Raised),
+        ("same", Decision::Updated),
+        ("wobbly", Decision::Updated),
     ];
     assert_eq!(decisions(&after), expected);
     let expected = [
         ("fails", 3, 3),
-        ("flaky", 3, 3),
+        ("flaky", 4, 6),
         ("forced", 0, 1),
-        ("lost", 0, 2),
-        ("lucky", 0, 3),
-        ("same", 1, 1),
-        ("wobbly", 2, 5),
+        ("lost", 0, 3),
+        ("lucky", 1, 4),
+        ("same", 2, 2),
+        ("wobbly", 3, 6),
     ];
-    assert_eq!(trials(&after.baseline), expected, "one pass does not end a quarantine of five trials");
-    assert!(after.to_string().contains("(no trial passed; it takes 3 trials to replace 0 of 3)"), "{after}");
-    assert!(after.to_string().contains("(flaky; it takes 5 trials to replace 2 of 5)"), "{after}");
+    assert_eq!(trials(&after.baseline), expected, "where chance explains it, all trials count together");
+    assert!(after.to_string().contains("  raised     lucky @ default  0/3, now 1/1, together 1/4\n"), "{after}");
+    let again = accepted(&now, Some(&after.baseline), &[]);
+    assert!(again.cases.iter().all(|case| case.decision == Decision::Unchanged), "a run counts once: {again}");
+    let forced = accepted(&now, Some(&after.baseline), &["flaky"]);
+    assert_eq!(trials(&forced.baseline)[1], ("flaky", 3, 3), "as the author says");
+}
+
+/// Where the best results of all runs were kept, and compared with, an agent that had not changed was soon called worse.
+#[test]
+fn the_scores_of_the_last_run_are_compared_whatever_was_better_before() {
+    let best = accepted(&run(&NAMES.map(|id| (id, 3, 3))), None, &[]).baseline;
+    let usual = run_named("usual", &NAMES.map(|id| (id, 2, 3)));
+    let baseline = accepted(&usual, Some(&best), &[]).baseline;
+    assert!(
+        baseline.cases.iter().all(|line| line.outcomes == "PPF" && (line.passed, line.trials) == (5, 6)),
+        "{baseline:?}"
+    );
+    let again = run_named("again", &NAMES.map(|id| (id, 2, 3)));
+    let compared = Comparison::with_baselines(&[baseline], &again, &CompareOptions::new());
+    assert_eq!(compared.suites[0].difference, 0.0, "{compared}");
 }
 
 #[test]
@@ -169,7 +189,7 @@ fn cases_come_go_and_change() {
 #[test]
 fn a_case_that_ended_in_an_error_has_no_result() {
     let baseline = accepted(&run(&[("a", 0, 1), ("b", 1, 1)]), None, &[]).baseline;
-    let mut now = run(&[("a", 1, 1), ("b", 0, 2), ("c", 1, 1)]);
+    let mut now = run_named("next", &[("a", 1, 1), ("b", 0, 2), ("c", 1, 1)]);
     now.suites[0].cases.iter_mut().for_each(|case| case.record.outcome = Status::Error);
     let after = accepted(&now, Some(&baseline), &[]);
     assert!(decisions(&after).iter().all(|(_, decision)| *decision == Decision::Kept), "{after}");
@@ -188,7 +208,7 @@ fn a_file_is_what_was_written_and_names_the_line_of_a_mistake() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
-        r#"{"schema":"evalsuite.baseline/1","suite":"refunds","commit":"557ca363dbbc35a2553be0b859cffd5dbd5b0fec","date":"2026-11-22","version":"0.1.0"}"#
+        r#"{"schema":"evalsuite.baseline/1","suite":"refunds","commit":"557ca363dbbc35a2553be0b859cffd5dbd5b0fec","date":"2026-11-22","runs":["run"],"version":"0.1.0"}"#
     );
     assert_eq!(
         lines[1],
@@ -224,6 +244,8 @@ fn two_failed_trials_are_no_regression_and_five_are() {
     assert_eq!((same.verdict, same.changes.len()), (ComparisonVerdict::Same, 0), "{same}");
     let twice = compare(2, (0, 2));
     assert_eq!((twice.verdict, twice.changes[0].kind), (ComparisonVerdict::Unchanged, ChangeKind::Changed), "{twice}");
+    let thrice = compare(3, (0, 3));
+    assert_eq!(thrice.changes[0].kind, ChangeKind::Regressed, "eight other cases never fail: {thrice}");
     let often = compare(5, (0, 5));
     assert_eq!(
         (often.verdict, often.changes[0].kind),
@@ -261,11 +283,10 @@ fn a_flaky_case_is_quarantined_until_it_fails_completely() {
     }
 }
 
-/// A quarantined case stopped at its first pass, and one trial is not the three that it takes to leave.
 #[test]
 fn trials_that_repeat_a_case_are_evidence_for_its_line() {
     let before = accepted(&run(&[("flaky", 2, 3), ("fails", 0, 3), ("passes", 1, 1)]), None, &[]).baseline;
-    let mut now = run(&[("flaky", 1, 1), ("fails", 1, 1), ("passes", 0, 1)]);
+    let mut now = run_named("next", &[("flaky", 1, 1), ("fails", 1, 1), ("passes", 0, 1)]);
     for (case, passes) in now.suites[0].cases.iter_mut().zip([true, true, false]) {
         let mut trial = case.record.trials[0].clone();
         trial.outcome = if passes { Status::Passed } else { Status::Failed };
@@ -273,7 +294,7 @@ fn trials_that_repeat_a_case_are_evidence_for_its_line() {
         case.record.stops_early = true;
     }
     let after = accepted(&now, Some(&before), &[]);
-    assert_eq!(trials(&after.baseline), [("fails", 3, 3), ("flaky", 3, 3), ("passes", 0, 3)], "{after}");
+    assert_eq!(trials(&after.baseline), [("fails", 3, 3), ("flaky", 5, 6), ("passes", 1, 4)], "{after}");
     assert!(after.baseline.cases.iter().all(|line| line.outcomes.len() == 1 && line.stops_early), "{after:?}");
 }
 
@@ -304,9 +325,10 @@ fn a_run_is_equal_to_its_own_baseline_though_its_scores_are_rounded() {
 
 /// The same with a trial each, whose answer starts with the text; its outcome is that of the trial.
 fn answered(cases: &[(&str, u32, u32)], text: &str) -> RunData {
+    // The text is the id of the run, too.
     let made = RunData::read(SyntheticRun::new("run", 60, 1).write(tempfile::tempdir().unwrap().path())).unwrap();
     let trial = made.suites[0].cases[0].trials[0].clone();
-    let mut run = run(cases);
+    let mut run = run_named(text.split_whitespace().next().unwrap(), cases);
     for case in &mut run.suites[0].cases {
         for (index, summary) in case.record.trials.iter().enumerate() {
             let mut trial = trial.clone();
@@ -325,12 +347,12 @@ fn texts(answers: &AcceptedAnswers) -> Vec<(&str, &str)> {
 
 #[test]
 fn an_answer_is_replaced_only_with_its_line_of_the_baseline() {
-    let first = answered(&[("fails", 0, 2), ("gone", 1, 1), ("kept", 3, 3), ("lowered", 2, 2), ("same", 3, 3)], "old");
+    let first = answered(&[("fails", 0, 2), ("gone", 1, 1), ("kept", 3, 3), ("lowered", 4, 4), ("same", 3, 3)], "old");
     let before = accepted(&first, None, &[]);
     let answers = accept_answers(suite(&first), &before, None);
     assert_eq!(texts(&answers), [("gone", "old 0"), ("kept", "old 0"), ("lowered", "old 0"), ("same", "old 0")]);
     let mut next =
-        answered(&[("fails", 2, 2), ("kept", 1, 3), ("lowered", 0, 2), ("same", 3, 3), ("more", 1, 1)], "new");
+        answered(&[("fails", 2, 2), ("kept", 1, 3), ("lowered", 0, 4), ("same", 3, 3), ("more", 1, 1)], "new");
     next.suites[0].cases[1].trials.rotate_right(1);
     let after = accepted(&next, Some(&before.baseline), &[]);
     let replaced = accept_answers(suite(&next), &after, Some(&answers));

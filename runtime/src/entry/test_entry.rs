@@ -233,9 +233,12 @@ fn baseline_line(record: &CaseRecord) -> Option<String> {
         Expectation::ExpectedFailure => Some(format!("EXPECTED FAILURE {name}: {failed}")),
         Expectation::Quarantined => Some(format!("QUARANTINED {name}: {failed}")),
         Expectation::Unconfirmed => {
-            let repeated = record.confirming.len();
             let passed = record.confirming.iter().filter(|trial| trial.outcome == Status::Passed).count();
-            Some(format!("UNCONFIRMED {name}: {failed}; repeated, {passed} of {repeated} passed"))
+            let repeated = match record.confirming.len() {
+                0 => "too few to tell this failure from chance: accept more runs, or run more trials".to_owned(),
+                trials => format!("repeated, {passed} of {trials} passed"),
+            };
+            Some(format!("UNCONFIRMED {name}: {failed}; {repeated}"))
         }
         Expectation::NewPass => Some(format!(
             "NEW PASS {name}: {score}; in the baseline, none of {trials} trials passed; to keep it: `cargo evalsuite accept`"

@@ -126,8 +126,10 @@ fn headline(out: &mut String, record: &CaseRecord) -> std::fmt::Result {
 fn in_baseline(BaselineResult { expectation, passed, trials, .. }: &BaselineResult) -> String {
     match expectation {
         Expectation::ExpectedFailure => format!("expected failure, none of {trials} trials passed"),
-        Expectation::Quarantined => format!("quarantined as flaky, {passed} of {trials} trials passed"),
-        Expectation::Unconfirmed => format!("not confirmed as a regression, {passed} of {trials} trials passed"),
+        Expectation::Quarantined => {
+            format!("quarantined as flaky, {passed} of {trials} trials passed; this failure may be chance")
+        }
+        Expectation::Unconfirmed => format!("{passed} of {trials} trials passed; this failure may be chance"),
         Expectation::Regression => format!("regression, {passed} of {trials} trials passed"),
         Expectation::Redefined => "not comparable, its input or graders have changed since".to_owned(),
         _ => format!("{passed} of {trials} trials passed"),

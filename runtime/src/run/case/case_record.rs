@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::path::Path;
 
 use evalsuite_records::record::{
-    CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stability, Stage, Status, TrialRecord, TrialSummary, Verdict,
+    CaseRecord, GraderRecord, Mode, Reason, ReasonCode, Rule, Stability, Stage, Status, TrialRecord, TrialSummary,
+    Verdict,
 };
 use evalsuite_schema::SuiteKind;
 
@@ -12,12 +14,13 @@ use crate::grade::scoring::decide_case;
 use crate::model::suite_location::{package_directory, program};
 use crate::platform::files::write_json;
 use crate::platform::redaction::Redactor;
-use crate::record::baseline::{baseline_file, result_of};
+use crate::record::baseline::{Chance, accepted_result, baseline_file, result_of};
 use crate::record::run_directory::layout::{TRIAL_RECORD, trial_directory_name};
 use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability};
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
 use crate::run::selection::requirements;
+use crate::run::trials::confirming::add_failing_case;
 use crate::run::trials::counted_trials::{self, CaseTrials, TrialsEnd, results};
 use crate::run::{dependencies, limits};
 
@@ -46,13 +49,26 @@ pub(crate) fn add_baseline(plan: &Plan<'_>, record: &mut CaseRecord) {
     if plan.data.kind != SuiteKind::Capability || record.outcome == Status::Error {
         return;
     }
-    match result_of(&baseline_file(&package_directory(plan.suite), &plan.suite.id()), record) {
+    let file = baseline_file(&package_directory(plan.suite), &plan.suite.id());
+    match chance(plan, record, &file).and_then(|chance| result_of(&file, record, chance)) {
         Ok(result) => record.baseline = result,
         Err(error) => {
             record.outcome = Status::Error;
             record.reason = Some(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()));
         }
     }
+}
+
+/// Whether the case may have failed by chance. Says so to the other cases of the suite.
+fn chance(plan: &Plan<'_>, record: &CaseRecord, file: &Path) -> io::Result<Chance> {
+    if plan.settings.mode != Mode::Live {
+        return Ok(Chance::None);
+    }
+    let has_passed = || Ok::<_, io::Error>(accepted_result(file, record)?.is_some_and(|line| line.passed > 0));
+    if record.outcome != Status::Failed || !has_passed()? {
+        return Ok(Chance::WithFailures(0));
+    }
+    add_failing_case(&plan.run.locks(), &plan.suite.key(), &record.case_key).map(Chance::WithFailures)
 }
 
 /// The reason of the first trial with the outcome of the case; where the mean of the scores decides, that it is too low.

@@ -1,17 +1,19 @@
 //! Trials that repeat a case whose planned trials differ from its baseline, before its result is reported.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use evalsuite_records::record::{BaselineCase, Mode, PassState, Rule, Status};
-use evalsuite_records::repeated_cases::RepeatedCases;
+use evalsuite_records::baseline::UnchangedSuite;
+use evalsuite_records::record::{BaselineCase, Mode, Rule, Status};
+use evalsuite_records::repeated_cases::{RepeatedCases, Repetition};
 
 use crate::grade::scoring::{CaseStandard, decide_case};
 use crate::model::suite_location::package_directory;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{read_json, write_json};
 use crate::platform::redaction::Redactor;
-use crate::record::baseline::{accepted_result, baseline_file};
+use crate::record::baseline::{accepted_result, baseline_file, unchanged_suite};
 use crate::run::case_setup::CaseSetup;
 use crate::run::plan::Plan;
 use crate::run::trials::counted_trials::{CaseTrials, StopRule, TrialsEnd, results};
@@ -26,17 +28,20 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
     // A baseline that is not valid is reported with the outcome of the case.
     let file = baseline_file(&package_directory(plan.suite), &plan.suite.id());
     let Ok(Some(accepted)) = accepted_result(&file, &plan.case_record()) else { return Ok(()) };
-    let Some((rule, enough)) = repetition(plan, trials, &accepted) else { return Ok(()) };
+    let Some(repetition) = repetition(trials, plan, &accepted, || unchanged_suite(&file).ok(), most) else {
+        return Ok(());
+    };
     let locks = plan.run.locks();
     let cases = u32::try_from(plan.suite.cases.len()).unwrap_or(u32::MAX);
-    let allowed = repeated_cases(&locks, &plan.suite.key())?.allowed(most, cases.saturating_mul(plan.planned));
-    let allowed = allowed.min(enough);
-    if allowed == 0 {
+    let planned = cases.saturating_mul(plan.planned);
+    let takes_room = repetition.takes_room();
+    if takes_room && repeated_cases(&locks, &plan.suite.key())?.allowed(most, planned) == 0 {
         return Ok(());
     }
     let cost_limit_usd = plan.case.trials.cost_limit_usd;
+    let rule = if repetition.until == Status::Passed { Rule::Any } else { Rule::Every };
     let standard = CaseStandard { rule, tolerated_errors: 0, ..plan.standard };
-    let stop = StopRule { standard, planned: allowed, run_all: false, ends_with_error: true, cost_limit_usd };
+    let stop = StopRule { standard, planned: repetition.trials, run_all: false, ends_with_error: true, cost_limit_usd };
     let running = RunningTrials::new(plan, setup, stop, plan.planned);
     running.work()?;
     let mut repeated = running.into_case_trials();
@@ -44,27 +49,30 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
     trials.retried.append(&mut repeated.retried);
     let count = u32::try_from(trials.confirming.len()).unwrap_or(u32::MAX);
     let all_failed = trials.confirming.iter().all(|trial| trial.outcome == Status::Failed);
-    add_repeated_case(&locks, &plan.suite.key(), count, count == most && all_failed)
+    if takes_room {
+        add_repeated_case(&locks, &plan.suite.key(), count, count == repetition.trials && all_failed)
+    } else {
+        Ok(())
+    }
 }
 
-/// The rule that decides whether further trials of the case agree with its baseline, and how many are enough; `None` if the case needs none.
-fn repetition(plan: &Plan<'_>, trials: &CaseTrials, accepted: &BaselineCase) -> Option<(Rule, u32)> {
+/// How the case is repeated; `None` if it is not.
+fn repetition(
+    trials: &CaseTrials,
+    plan: &Plan<'_>,
+    accepted: &BaselineCase,
+    suite: impl FnOnce() -> Option<UnchangedSuite>,
+    most: u32,
+) -> Option<Repetition> {
     let points = results(&trials.counted);
     let count = |outcome| points.iter().filter(|point| point.outcome == outcome).count();
     let (passed, failed) = (count(Status::Passed), count(Status::Failed));
     if passed + failed < points.len() {
         return None;
     }
-    match decide_case(plan.standard, &points).0 {
-        // No trial passed, and some did in the baseline: until one passes.
-        Status::Failed if passed == 0 && accepted.passed > 0 => Some((Rule::Any, u32::MAX)),
-        // It is flaky in the baseline, and all trials passed: so many more show that it is not flaky any more, until one fails.
-        Status::Passed if failed == 0 && accepted.state() == PassState::Flaky => {
-            let missing = accepted.trials.checked_sub(u32::try_from(passed).ok()?)?;
-            (missing > 0).then_some((Rule::Every, missing))
-        }
-        _ => None,
-    }
+    let ran = (u32::try_from(passed).ok()?, u32::try_from(points.len()).ok()?);
+    let outcome = decide_case(plan.standard, &points).0;
+    Repetition::of(outcome, ran, (accepted.passed, accepted.trials), suite, most)
 }
 
 /// What the tests of a run have written; nothing if none did.
@@ -78,6 +86,17 @@ fn add_repeated_case(locks: &Path, suite: &str, trials: u32, is_confirmed: bool)
     let mut repeated = repeated_cases(locks, suite)?;
     repeated.add(trials, is_confirmed);
     write_json(&locks.join(format!("repeated-{suite}.json")), &repeated, &Redactor::default())
+}
+
+/// Adds a case that fails and has passed in its baseline to those that the tests of a run have written; returns their number.
+pub(crate) fn add_failing_case(locks: &Path, suite: &str, case: &str) -> io::Result<u32> {
+    let _lock = FileLock::acquire(&locks.join(format!("repeated-{suite}.lock")))?;
+    let file = locks.join(format!("failing-{suite}.json"));
+    let mut cases: BTreeSet<String> = read_json(&file)?.unwrap_or_default();
+    if cases.insert(case.to_owned()) {
+        write_json(&file, &cases, &Redactor::default())?;
+    }
+    Ok(u32::try_from(cases.len()).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]
@@ -96,5 +115,7 @@ mod tests {
         expected.add(10, true);
         assert_eq!(found, expected);
         assert_eq!(repeated_cases(locks.path(), "other").unwrap(), RepeatedCases::default());
+        let failing = ["a", "b", "a"].map(|case| add_failing_case(locks.path(), "shop", case).unwrap());
+        assert_eq!(failing, [1, 2, 2], "a case that a test runner repeats is one");
     }
 }

@@ -1,5 +1,7 @@
 //! The baseline of a suite: its file, and the expected result of a case.
 
+mod unchanged_suite;
+
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,10 @@ use crate::record::{
     PassState, Status, SuiteId,
 };
 use crate::untrusted::regular_file;
+
+pub use self::unchanged_suite::{
+    Beta, CHANCE_OF_CHANGE, Counts, LARGEST_CHANCE, UnchangedSuite, chance_of_fall, likelihoods, posterior,
+};
 
 /// Largest header of a baseline, in bytes.
 const LARGEST_HEADER: u64 = 64 << 10;
@@ -60,47 +66,87 @@ fn header(file: &Path) -> Option<BaselineHeader> {
     json::decode(line.as_bytes()).ok()
 }
 
-/// Fewest trials, all failed, that show that a flaky case does not pass any more.
-const FEWEST_FAILED: u32 = 3;
-
 /// The line of a case in the baseline; `None` if it has none about the case as it is defined, or if there is no baseline.
 ///
 /// # Errors
 ///
 /// If the file cannot be read, or the line is not valid.
 pub fn accepted_result(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineCase>> {
-    Ok(line(file, record)?.filter(|case| case.is_same_definition(record)))
-}
-
-fn line(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineCase>> {
     let Some(text) = read(file)? else { return Ok(None) };
-    Baseline::find(&text, &record.case_id, &record.target).map_err(|error| invalid(file, &error))
+    Ok(line(&text, file, record)?.filter(|case| case.is_same_definition(record)))
 }
 
-/// What the baseline says about a case that passed or failed, with its trials and those that repeated it; `None` if it has no line about the case, or if there is no baseline.
+/// The suite as all lines of its baseline tell; as one without any if there is no baseline.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or the line is not valid.
-pub fn result_of(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineResult>> {
-    let passes = record.outcome == Status::Passed;
-    let count = |outcome| record.confirming.iter().filter(|trial| trial.outcome == outcome).count();
-    let is_refuted = count(Status::Passed) > 0;
-    let repeated = u32::try_from(count(Status::Failed)).unwrap_or(u32::MAX);
-    let never_passes = record.passed == 0 && record.completed.saturating_add(repeated) >= FEWEST_FAILED;
-    Ok(line(file, record)?.map(|case| {
-        let expectation = match (case.is_same_definition(record), passes, case.state()) {
-            (false, ..) => Expectation::Redefined,
-            (true, true, PassState::Fails) => Expectation::NewPass,
-            (true, true, _) => Expectation::ExpectedPass,
-            (true, false, PassState::Fails) => Expectation::ExpectedFailure,
-            (true, false, PassState::Passes) if is_refuted => Expectation::Unconfirmed,
-            (true, false, PassState::Passes) => Expectation::Regression,
-            (true, false, _) if never_passes && !is_refuted => Expectation::Regression,
-            (true, false, _) => Expectation::Quarantined,
-        };
-        BaselineResult::new(expectation, case.passed, case.trials)
-    }))
+/// If the file cannot be read, or is not valid.
+pub fn unchanged_suite(file: &Path) -> io::Result<UnchangedSuite> {
+    read(file)?.map_or_else(|| Ok(UnchangedSuite::new(&[])), |text| suite(&text, file))
+}
+
+fn suite(text: &str, file: &Path) -> io::Result<UnchangedSuite> {
+    let baseline = Baseline::parse(text).map_err(|error| invalid(file, &error))?;
+    Ok(UnchangedSuite::new(&baseline.cases))
+}
+
+fn line(text: &str, file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineCase>> {
+    Baseline::find(text, &record.case_id, &record.target).map_err(|error| invalid(file, &error))
+}
+
+/// Trials of a case that passed, and all that passed or failed, with those that repeated it.
+pub fn counts(record: &CaseRecord) -> Counts {
+    let repeated = |outcome| record.confirming.iter().filter(|trial| trial.outcome == outcome).count();
+    let [passed, failed] =
+        [Status::Passed, Status::Failed].map(|outcome| u32::try_from(repeated(outcome)).unwrap_or(u32::MAX));
+    let ended = record.completed.saturating_add(passed).saturating_add(failed);
+    (record.passed.saturating_add(passed), ended)
+}
+
+/// Whether a case may have failed by chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Chance {
+    /// It was replayed: its results are what they were.
+    None,
+    /// So many cases of the suite have failed in this run that passed in the baseline, with this one.
+    WithFailures(u32),
+}
+
+/// What the baseline says about a case that passed or failed, with its trials and those that repeated it; `None` if it has no line about
+/// the case, or if there is no baseline.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is not valid.
+pub fn result_of(file: &Path, record: &CaseRecord, chance: Chance) -> io::Result<Option<BaselineResult>> {
+    let Some(text) = read(file)? else { return Ok(None) };
+    let Some(line) = line(&text, file, record)? else { return Ok(None) };
+    let mut result = BaselineResult::new(Expectation::Redefined, line.passed, line.trials);
+    if !line.is_same_definition(record) {
+        return Ok(Some(result));
+    }
+    result.expectation = match (record.outcome == Status::Passed, line.state()) {
+        (true, PassState::Fails) => Expectation::NewPass,
+        (true, _) => Expectation::ExpectedPass,
+        (false, PassState::Fails) => Expectation::ExpectedFailure,
+        (false, PassState::Passes) if chance == Chance::None => Expectation::Regression,
+        (false, state) => {
+            let suite = suite(&text, file)?;
+            let (accepted, now) = ((line.passed, line.trials), counts(record));
+            result.chance = Some(suite.chance(accepted, now));
+            let is_broken = || match chance {
+                Chance::WithFailures(cases) => cases >= suite.too_many_failures(record.planned.max(1), record.rule),
+                Chance::None => false,
+            };
+            match state {
+                _ if suite.is_worse(accepted, now) || is_broken() => Expectation::Regression,
+                PassState::Passes => Expectation::Unconfirmed,
+                _ => Expectation::Quarantined,
+            }
+        }
+    };
+    Ok(Some(result))
 }
 
 /// The accepted answer to the input of a case, of its target; `None` if there is none.
@@ -141,7 +187,8 @@ mod tests {
         let pipe = directory.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let record = CaseRecord::new();
-        let errors = [result_of(&pipe, &record).unwrap_err(), accepted_answer(&pipe, &record).unwrap_err()];
+        let errors =
+            [result_of(&pipe, &record, Chance::None).unwrap_err(), accepted_answer(&pipe, &record).unwrap_err()];
         for error in errors {
             assert!(error.to_string().ends_with(": it is a named pipe, not a regular file"), "{error}");
         }
@@ -152,35 +199,37 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = baseline_file(directory.path(), &SuiteId::new("shop"));
         assert!(file.starts_with(directory.path().join(".evalsuite/baselines")), "{}", file.display());
-        let of = |outcome, input: &str| {
+        let of = |outcome, trials: u32, input: &str| {
             let mut record = CaseRecord::new();
             (record.case_id, record.target, record.outcome) = ("a".into(), "default".into(), outcome);
             (record.input_digest, record.grader_digest) = (input.into(), "g".into());
-            result_of(&file, &record)
+            record.completed = trials;
+            result_of(&file, &record, Chance::WithFailures(1))
                 .map(|found| found.map(|found| found.expectation))
                 .map_err(|error| error.to_string())
         };
-        assert_eq!(of(Status::Failed, "i"), Ok(None), "there is no file");
+        assert_eq!(of(Status::Failed, 1, "i"), Ok(None), "there is no file");
         fs::create_dir_all(file.parent().unwrap()).unwrap();
-        let write = |passed: u32| {
+        let write = |passed: u32, trials: u32| {
             let line = format!(
-                "{{}}\n{{\"case\":\"a\",\"target\":\"default\",\"passed\":{passed},\"trials\":3,\"score\":0.5,\"input\":\"i\",\"graders\":\"g\"}}\n"
+                "{{\"schema\":\"evalsuite.baseline/1\",\"suite\":\"shop\",\"commit\":null,\"date\":\"\",\"version\":\"\"}}\n{{\"case\":\"a\",\"target\":\"default\",\"passed\":{passed},\"trials\":{trials},\"score\":0.5,\"input\":\"i\",\"graders\":\"g\"}}\n"
             );
             fs::write(&file, line).unwrap();
         };
         let expected = [
-            (0, Expectation::NewPass, Expectation::ExpectedFailure),
-            (1, Expectation::ExpectedPass, Expectation::Quarantined),
-            (3, Expectation::ExpectedPass, Expectation::Regression),
+            ((0, 3), Expectation::NewPass, [Expectation::ExpectedFailure, Expectation::ExpectedFailure]),
+            ((5, 9), Expectation::ExpectedPass, [Expectation::Quarantined, Expectation::Regression]),
+            ((3, 3), Expectation::ExpectedPass, [Expectation::Unconfirmed, Expectation::Regression]),
         ];
-        for (passed, if_it_passes, if_it_fails) in expected {
-            write(passed);
-            assert_eq!(of(Status::Passed, "i"), Ok(Some(if_it_passes)), "{passed}");
-            assert_eq!(of(Status::Failed, "i"), Ok(Some(if_it_fails)), "{passed}");
-            assert_eq!(of(Status::Failed, "other"), Ok(Some(Expectation::Redefined)), "{passed}");
+        for ((passed, trials), if_it_passes, if_it_fails) in expected {
+            write(passed, trials);
+            assert_eq!(of(Status::Passed, 1, "i"), Ok(Some(if_it_passes)), "{passed}");
+            let found = [1, 20].map(|failed| of(Status::Failed, failed, "i"));
+            assert_eq!(found, if_it_fails.map(|expectation| Ok(Some(expectation))), "{passed}");
+            assert_eq!(of(Status::Failed, 1, "other"), Ok(Some(Expectation::Redefined)), "{passed}");
         }
-        write(4);
-        let error = of(Status::Passed, "i").unwrap_err();
+        write(4, 3);
+        let error = of(Status::Passed, 1, "i").unwrap_err();
         assert!(error.ends_with("is invalid: line 2: 4 of 3 trials passed, which is not a result"), "{error}");
     }
 }
