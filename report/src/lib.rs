@@ -22,13 +22,14 @@ mod html;
 mod judged_rates;
 mod run_data;
 mod schemas;
+mod sequential;
 mod slice;
 mod statistics;
 mod suite_text;
 
 pub use baseline::{
     Accepted, AcceptedCase, Decision, RedBuilds, accept, accept_answers, read_accepted_answers, read_baseline,
-    write_accepted_answers, write_baseline,
+    trials_of_baselines, write_accepted_answers, write_baseline,
 };
 pub use comparison::{
     CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, JudgedAnswers, SliceComparison,
@@ -47,5 +48,8 @@ pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Wri
 pub use judged_rates::{JudgedRate, judged_rates};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use schemas::JSON_SCHEMAS;
+pub use sequential::{
+    ChosenCase, DecisionOptions, DecisionVerdict, NextTrials, RunDecision, SuiteDecision, plan_decision, usual_trials,
+};
 pub use statistics::{CorrectedRate, corrected_rate, wilson_interval};
 pub use suite_text::SuiteText;

@@ -27,6 +27,7 @@ mod accepted_answers;
 mod baseline;
 mod calibration;
 mod case;
+mod decision;
 mod grader;
 mod keyed_lines;
 mod pair;
@@ -48,6 +49,7 @@ pub use accepted_answers::{AcceptedAnswer, AcceptedAnswers, AcceptedAnswersHeade
 pub use baseline::{Baseline, BaselineCase, BaselineError, BaselineHeader, PassState};
 pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
 pub use case::{BaselineResult, CaseRecord, Conditions, Expectation, Rule, Stability, TrialSummary};
+pub use decision::{DecisionCase, DecisionRecord, DecisionSuite};
 pub use grader::{Assertion, CommandRecord, GraderRecord, GraderState, JudgeRecord, Verdict};
 pub use pair::{AnswerPair, PairRecord, PairReply, Side};
 pub use probe::{
@@ -86,6 +88,7 @@ fn read_schema<'de, D: Deserializer<'de>>(reader: D, known: &str) -> Result<Stri
 schemas! {
     CalibrationRecord => "evalsuite.calibration/1" read_schema,
     CaseRecord => "evalsuite.case/1" read_schema,
+    DecisionRecord => "evalsuite.decision/1" read_schema,
     ProbeRecord => "evalsuite.probe/1",
     RunRecord => "evalsuite.run/1" read_schema,
     SuiteRecord => "evalsuite.suite/1" read_schema,

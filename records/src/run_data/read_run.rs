@@ -5,8 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{Problem, ReadDepth, SuiteData, read_record, suites_of};
-use crate::record::{ProbeRates, ProbeRecord, RunRecord, SuiteId};
-use crate::run_directory::{RUN_RECORD, StoredRun};
+use crate::record::{DecisionRecord, ProbeRates, ProbeRecord, RunRecord, SuiteId};
+use crate::run_directory::{DECISION, RUN_RECORD, StoredRun};
 
 /// Name of the file with the result of a calibration.
 const CALIBRATION: &str = "calibration.json";
@@ -22,6 +22,8 @@ pub struct RunData {
     pub directory: PathBuf,
     /// `run.json`; `None` if it is missing or torn.
     pub record: Option<RunRecord>,
+    /// `decision.json`; `None` unless the run ends as soon as its comparison is decided.
+    pub decision: Option<DecisionRecord>,
     /// Whether a test of the run is still running.
     pub in_use: bool,
     /// Its suites, by name.
@@ -66,6 +68,7 @@ fn read_run(directory: PathBuf, depth: ReadDepth) -> io::Result<RunData> {
     if run.record.is_none() && run.problems.is_empty() {
         run.problems.push(Problem::new(&run.directory, &file, "is missing"));
     }
+    run.decision = read_record(&run.directory, &run.directory.join(DECISION), &mut run.problems);
     let (suites, problem) = suites_of(&run.directory, depth)?;
     run.problems.extend(problem);
     for mut suite in suites {

@@ -19,6 +19,14 @@ pub(crate) fn as_run(baselines: &[Baseline]) -> RunData {
     RunData { run_id: "the baseline".to_owned(), suites: baselines.iter().map(suite).collect(), ..RunData::default() }
 }
 
+/// The accepted results whose trials are known in the order in which they ran, as a run. Lines of older versions only have a mean, which cannot be
+/// compared trial by trial.
+pub fn trials_of_baselines(baselines: &[Baseline]) -> RunData {
+    let mut ordered = baselines.to_vec();
+    ordered.iter_mut().for_each(|baseline| baseline.cases.retain(|case| !case.outcomes.is_empty()));
+    as_run(&ordered)
+}
+
 /// The same, with a trial for each accepted answer to the input that the baseline has.
 pub(crate) fn as_run_with_answers(baselines: &[Baseline], answers: &[AcceptedAnswers]) -> RunData {
     let mut run = as_run(baselines);

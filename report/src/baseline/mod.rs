@@ -14,6 +14,7 @@ use evalsuite_records::record::{AcceptedAnswers, Baseline, BaselineError};
 
 pub(crate) use self::accepted::rounded;
 pub use self::accepted::{Accepted, AcceptedCase, Decision, accept, accept_answers};
+pub use self::as_run::trials_of_baselines;
 pub(crate) use self::as_run::{as_run, as_run_with_answers};
 pub use self::red_builds::RedBuilds;
 

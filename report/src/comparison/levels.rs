@@ -1,7 +1,7 @@
 //! How often a comparison may call a change what is none, and which test of it may do so how often.
 
 /// Probability that a comparison of an agent that has not changed says *regressed*.
-pub(super) const REGRESSED: f64 = 0.045;
+pub(super) use crate::sequential::REGRESSED;
 /// Probability that it says *improved*.
 pub(super) const IMPROVED: f64 = 0.005;
 /// Largest part of these that the tests of single cases take where scores can show a change, too.

@@ -1,6 +1,6 @@
 //! Descriptions of the suites in test programs, for `cargo evalsuite run`: only the programs know the paths of their tests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::SuiteId;
@@ -63,6 +63,15 @@ pub struct TestDescription {
     pub bucket: Option<String>,
     /// Its target in a matrix.
     pub target: Option<String>,
+    /// The target that the case names.
+    #[serde(default)]
+    pub own_target: Option<String>,
+    /// Number of trials that the files plan.
+    #[serde(default)]
+    pub trials: u32,
+    /// Metadata of the case, each value as JSON.
+    #[serde(default)]
+    pub metadata: BTreeMap<String, String>,
 }
 
 /// Whether the generated tests have to describe their suite instead of testing.
@@ -94,6 +103,9 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
             tags: entry.tags.iter().map(|tag| (*tag).to_owned()).collect(),
             bucket: case.metadata.get("failure_bucket").and_then(|bucket| bucket.as_str()).map(str::to_owned),
             target: entry.target.map(str::to_owned),
+            own_target: case.target.clone(),
+            trials: case.trials.count,
+            metadata: case.metadata.iter().map(|(key, value)| (key.clone(), value.to_string())).collect(),
         });
     }
     let mut id = suite.id();

@@ -34,6 +34,8 @@ pub(crate) struct Settings {
     pub(crate) echo: Echo,
     /// All trials run, also those that would not change the result.
     pub(crate) run_all: bool,
+    /// Trials that the run already has of a case are kept, and only further ones run.
+    pub(crate) add_trials: bool,
     /// Most trials that repeat a case that differs from its baseline.
     pub(crate) confirm: u32,
     pub(crate) output: Option<PathBuf>,
@@ -172,6 +174,7 @@ impl Settings {
             keep_workspaces: source.flag("EVALSUITE_KEEP"),
             echo: if source.flag("EVALSUITE_VERBOSE") { Echo::On } else { Echo::Off },
             run_all: source.flag("EVALSUITE_RUN_ALL"),
+            add_trials: source.flag("EVALSUITE_ADD_TRIALS"),
             confirm: source.integer("EVALSUITE_CONFIRM", 0..=100).unwrap_or(DEFAULT_CONFIRMING),
             output: source.value("EVALSUITE_OUTPUT").map(PathBuf::from),
             run_id: source.text("EVALSUITE_RUN_ID"),

@@ -14,8 +14,8 @@ pub(crate) struct EarlierRecords(PathBuf);
 /// Makes room for the records of a case: moves those of a case that ended to a directory next to all cases, and removes those of
 /// one whose process died.
 pub(crate) fn set_aside(directory: &Path) -> io::Result<EarlierRecords> {
+    let EarlierRecords(earlier) = EarlierRecords::of(directory);
     let suite = directory.parent().and_then(Path::parent).unwrap_or(directory);
-    let earlier = suite.join(EARLIER_CASES).join(directory.file_name().unwrap_or_default());
     if directory.join(CASE_RECORD).is_file() {
         remove_directory(&earlier)?;
         loop {
@@ -48,6 +48,12 @@ pub(crate) fn remove_replaced(suite: &Path) -> io::Result<()> {
 }
 
 impl EarlierRecords {
+    /// Those of a case, which need not exist. The records that the case has now stay where they are.
+    pub(crate) fn of(directory: &Path) -> Self {
+        let suite = directory.parent().and_then(Path::parent).unwrap_or(directory);
+        Self(suite.join(EARLIER_CASES).join(directory.file_name().unwrap_or_default()))
+    }
+
     /// Removes them: the new ones are whole.
     pub(crate) fn remove(self) -> io::Result<()> {
         remove_directory(&self.0)?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod case_record;
 pub(crate) mod earlier_records;
+pub(crate) mod kept_trials;
 pub(crate) mod reuse;
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
@@ -13,6 +14,8 @@ use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record::{self, SuiteOfRun};
 use crate::run::case::case_record::{decided, write_record};
+use crate::run::case::earlier_records::EarlierRecords;
+use crate::run::case::kept_trials::kept_trials;
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
 use crate::run::case_setup::CaseSetup;
@@ -44,7 +47,11 @@ pub(crate) fn run_case(
 
 /// Runs a case whose lock is held, and before it the cases that it depends on.
 fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
-    let earlier = earlier_records::set_aside(&plan.directory).map_err(|error| plan.unwritable(error))?;
+    let kept = kept_trials(&plan).map_err(|error| plan.unwritable(error))?;
+    let earlier = match kept {
+        Some(_) => EarlierRecords::of(&plan.directory),
+        None => earlier_records::set_aside(&plan.directory).map_err(|error| plan.unwritable(error))?,
+    };
     let unmet = match reason_to_skip(&plan) {
         Some(reason) => Some((Status::Skipped, reason)),
         None => dependencies::run_dependencies(&mut plan, run_locked_case).unwrap_or_else(|error| {
@@ -67,7 +74,8 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
         None => {
             plan.report_progress(|| ProgressStep::CaseStarted {});
             let mut setup = CaseSetup::begin(&plan).map_err(|error| plan.unwritable(error))?;
-            let mut trials = run_trials(&plan, &mut setup).map_err(|error| plan.unwritable(error))?;
+            let kept = kept.unwrap_or_default();
+            let mut trials = run_trials(&plan, &mut setup, kept).map_err(|error| plan.unwritable(error))?;
             confirm(&plan, &mut setup, &mut trials).map_err(|error| plan.unwritable(error))?;
             let record = decided(&plan, &trials);
             let is_last = !record.fails_test() || plan.settings.runner.is_last_attempt();

@@ -9,13 +9,17 @@ use std::{io, panic, thread};
 
 use evalsuite_records::record::Mode;
 
-use self::counted_trials::{CaseTrials, StopRule};
+use self::counted_trials::{CaseTrials, EndedTrial, StopRule};
 use self::running_trials::RunningTrials;
 use crate::run::case_setup::CaseSetup;
 use crate::run::plan::Plan;
 
-/// Runs trials until the case is decided or a limit is reached.
-pub(crate) fn run_trials<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>) -> io::Result<CaseTrials> {
+/// Runs trials until the case is decided or a limit is reached. `kept`: its first trials, which the run already has.
+pub(crate) fn run_trials<'a>(
+    plan: &'a Plan<'a>,
+    setup: &mut CaseSetup<'a>,
+    kept: Vec<EndedTrial>,
+) -> io::Result<CaseTrials> {
     // One after another run trials that share a workspace, and trials that are recorded: a recording of a trial that does not count would
     // stay in the sources.
     let is_one_by_one = setup.is_shared() || plan.settings.mode == Mode::Record;
@@ -27,7 +31,7 @@ pub(crate) fn run_trials<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>) -> i
         ends_with_error: false,
         cost_limit_usd: plan.case.trials.cost_limit_usd,
     };
-    let trials = RunningTrials::new(plan, setup, stop, 0);
+    let trials = RunningTrials::new(plan, setup, stop, 0).after(kept);
     let name = thread::current().name().unwrap_or("evalsuite").to_owned();
     thread::scope(|scope| {
         let more = (1..parallel).map_while(|_| {

@@ -66,6 +66,18 @@ impl<'a, 's> RunningTrials<'a, 's> {
         Self { plan, stop, first, setup: Mutex::new(setup), progress: Mutex::new(progress), changed: Condvar::new() }
     }
 
+    /// Counts trials that have ended before: the next one to start is the one after them.
+    pub(crate) fn after(self, kept: Vec<EndedTrial>) -> Self {
+        let mut progress = self.progress();
+        for (index, trial) in (0..).zip(kept) {
+            progress.trials.add(index, Ok(trial));
+            progress.started = index + 1;
+            while progress.trials.count_next() {}
+        }
+        drop(progress);
+        self
+    }
+
     pub(crate) fn into_case_trials(self) -> CaseTrials {
         self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).trials.into_case_trials()
     }

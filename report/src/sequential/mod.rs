@@ -1,0 +1,14 @@
+//! Decides with the fewest trials whether a run is worse than its base: looks at paired outcomes while trials run.
+
+mod betting;
+mod decision;
+mod decision_plan;
+mod decision_text;
+mod group_spending;
+mod looks;
+#[cfg(test)]
+mod tests;
+
+pub use self::decision::{RunDecision, DecisionVerdict, NextTrials, SuiteDecision};
+pub use self::decision_plan::{ChosenCase, DecisionOptions, plan_decision, usual_trials};
+pub(crate) use self::looks::REGRESSED;
