@@ -73,6 +73,18 @@ pub(crate) enum OutputFormat {
     Json,
 }
 
+/// A share above 0: `10%` or `0.1`.
+fn margin(text: &str) -> Result<f64, String> {
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse().map(|percent: f64| percent / 100.0),
+        None => text.parse(),
+    };
+    share
+        .ok()
+        .filter(|share| *share > 0.0 && *share <= 1.0)
+        .ok_or_else(|| "expected a share above 0, such as `10%` or `0.1`".to_owned())
+}
+
 fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number greater than 0".to_owned())
 }

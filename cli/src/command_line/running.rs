@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{OutputFormat, positive};
+use super::{OutputFormat, margin, positive};
 
 /// Run cases, and summarize and compare their results
 ///
@@ -13,6 +13,10 @@ use super::{OutputFormat, positive};
 /// that ran completely. All test programs write to one run, so after_all hooks run once. Exit status: 0 if all tests pass and all gates are
 /// met, 1 if a test fails or a gate is missed, 2 if no case is selected or the tests cannot be built, 4 if all tests pass and a gate
 /// cannot be decided.
+///
+/// With --until-decided, every selected case runs once, then again, and so on. After each round, and within large ones, its trials are compared
+/// with those of the baseline one by one, and the run ends as soon as it is decided. Exit status: 0 if the run is within the margin, 1 if it
+/// is worse than the baseline, 4 if neither is shown by the last trial. With EVALSUITE_RUN_ID, an interrupted run continues.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = super::help::examples("run"))]
 pub(crate) struct Run {
@@ -44,6 +48,22 @@ pub(crate) struct Run {
     /// Maximum number of trials that repeat a case that differs from its baseline; 0 disables repeats
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) confirm: Option<u32>,
+    /// Run trials in rounds until the run is shown to be worse than the baseline, or within the margin of it
+    #[arg(long, requires = "margin", conflicts_with_all = ["changed", "failed", "flaky", "confirm"])]
+    pub(crate) until_decided: bool,
+    /// With --until-decided: largest acceptable loss of the mean score, such as `10%` or `0.1`
+    #[arg(long, value_name = "M", value_parser = margin, requires = "until_decided")]
+    pub(crate) margin: Option<f64>,
+    /// With --until-decided: run to compare with instead of the baseline, its id or directory
+    #[arg(long, value_name = "RUN", requires = "until_decided")]
+    pub(crate) base: Option<String>,
+    /// With --until-decided: metadata key of dependent cases: cases with the same value are not treated as independent
+    #[arg(long, value_name = "KEY", requires = "until_decided")]
+    pub(crate) cluster_by: Option<String>,
+    /// With --until-decided: fixed number of trials of each case, for a budget; looks then follow O'Brien and Fleming [default: at most
+    /// twice the trials in the files]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), requires = "until_decided")]
+    pub(crate) trials: Option<u32>,
     /// Output format; with `json`, the output of the tests goes to standard error
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,

@@ -8,7 +8,7 @@ use evalsuite::Status;
 use evalsuite::tooling::{FinishedRun, finish_run};
 use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage, SuiteSummary};
-use evalsuite_report::{RunData, SuiteText};
+use evalsuite_report::{RunData, RunDecision, SuiteText};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -140,6 +140,9 @@ fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<(
         if is_asked {
             report::print_not_started(&mut out, suite)?;
         }
+    }
+    if let Some(decision) = RunDecision::of(&data) {
+        write!(out, "\n{decision}")?;
     }
     if data.suites.iter().any(|suite| suite.calibration.is_some()) {
         report::print_judged_rates(&mut out, &RunData::read(run)?)?;

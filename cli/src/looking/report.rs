@@ -8,7 +8,8 @@ use evalsuite_diagnostics::counted;
 use evalsuite_records::record::SuiteSummary;
 use evalsuite_records::summary::summarize_run;
 use evalsuite_report::{
-    Details, Format, HtmlReport, LARGE_FILE, Problem, RunData, SuiteText, Written, earlier_runs, judged_rates,
+    Details, Format, HtmlReport, LARGE_FILE, Problem, RunData, RunDecision, SuiteText, Written, earlier_runs,
+    judged_rates,
 };
 
 use crate::command_line::{PrintedReport, Report, ReportedCases};
@@ -65,6 +66,9 @@ fn print(command: &Report, run: &RunData) -> Result<()> {
         print_not_started(&mut out, suite)?;
     }
     print_judged_rates(&mut out, run)?;
+    if let Some(decision) = RunDecision::of(run) {
+        write!(out, "\n{decision}")?;
+    }
     Ok(())
 }
 

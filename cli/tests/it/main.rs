@@ -46,6 +46,8 @@ mod shards;
 mod shell;
 mod show;
 #[cfg(unix)]
+mod until_decided;
+#[cfg(unix)]
 mod walk;
 #[cfg(target_os = "linux")]
 mod watch;

@@ -3,12 +3,19 @@
 use super::text::{p_value, rate, share, signed};
 use super::{Comparison, JudgedAnswers, SuiteComparison};
 use crate::formats::{escape, limited};
+use crate::sequential::RunDecision;
 
 impl Comparison {
     /// The comparison as GitHub-flavoured Markdown: a table of suites and targets, one of judged answers if there are any, then the cases
     /// that changed. Cut at [`MARKDOWN_LIMIT`](crate::MARKDOWN_LIMIT) bytes with a line that says so.
     pub fn markdown(&self) -> String {
-        let mut sections = vec![self.score_table()];
+        let decided = |decision: &RunDecision| {
+            let lines: Vec<String> =
+                decision.to_string().lines().map(|line| format!("- {}\n", escape(line.trim()))).collect();
+            format!("{}\n", lines.concat())
+        };
+        let mut sections: Vec<String> = self.decision.iter().map(decided).collect();
+        sections.push(self.score_table());
         if self.suites.iter().any(|suite| suite.judged.is_some()) {
             sections.push(self.judged_table());
         }

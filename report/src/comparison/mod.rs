@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use crate::baseline::as_run;
 use crate::run_data::{CaseData, RunData, SuiteNames};
+use crate::sequential::{DecisionVerdict, RunDecision};
 use crate::statistics::holm;
 
 pub use self::answers::{answer_pairs, answer_pairs_with_accepted, judges_of};
@@ -121,6 +122,10 @@ pub struct Comparison {
     pub run: String,
     /// The suites that are in one of them, by name and target.
     pub suites: Vec<SuiteComparison>,
+    /// What the run decided while its trials ran, if it compared itself with this base until it was decided: then this is the verdict. The
+    /// other values do not account for its looks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<RunDecision>,
 }
 
 /// What a comparison shows.
@@ -183,7 +188,9 @@ impl Comparison {
         // Where several suites are compared, each has its share of the probability to be wrong. One in which nothing varies needs none.
         let varying = pairs.iter().filter(|suite| suite.varies()).count().max(1);
         let suites = pairs.into_iter().map(|suite| suite.compare(varying, options)).collect();
-        Self { schema: Self::SCHEMA, base: base.run_id.clone(), run: run.run_id.clone(), suites }
+        let name = if standard == Standard::Baseline { "baseline" } else { base.run_id.as_str() };
+        let decision = RunDecision::of(run).filter(|decision| decision.base == name && options.targets.is_none());
+        Self { schema: Self::SCHEMA, base: base.run_id.clone(), run: run.run_id.clone(), suites, decision }
     }
 
     /// Value of `schema` in comparisons of this version.
@@ -192,7 +199,15 @@ impl Comparison {
     /// The worst verdict of the suites, on scores and on judged answers; [`ComparisonVerdict::Undecided`] without suites.
     pub fn verdict(&self) -> ComparisonVerdict {
         let judged = self.suites.iter().filter_map(|suite| Some(suite.judged.as_ref()?.verdict));
-        self.suites.iter().map(|suite| suite.verdict).chain(judged).max().unwrap_or(ComparisonVerdict::Undecided)
+        let scores = match &self.decision {
+            Some(decision) => Some(match decision.verdict {
+                DecisionVerdict::Regressed => ComparisonVerdict::Regressed,
+                DecisionVerdict::WithinMargin => ComparisonVerdict::Unchanged,
+                DecisionVerdict::Undecided => ComparisonVerdict::Undecided,
+            }),
+            None => self.suites.iter().map(|suite| suite.verdict).max(),
+        };
+        scores.into_iter().chain(judged).max().unwrap_or(ComparisonVerdict::Undecided)
     }
 
     /// Adds what judges said about the [answers](answer_pairs) of the same runs.

@@ -34,10 +34,11 @@ impl fmt::Display for ComparisonVerdict {
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} compared with {}", self.run, self.base)?;
-        for suite in &self.suites {
-            write!(f, "\n{suite}")?;
+        if let Some(decision) = &self.decision {
+            write!(f, "{decision}")?;
+            writeln!(f, "  the p-values and intervals below do not account for the looks at this run")?;
         }
-        Ok(())
+        self.suites.iter().try_for_each(|suite| write!(f, "\n{suite}"))
     }
 }
 

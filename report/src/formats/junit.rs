@@ -10,6 +10,7 @@ use evalsuite_schema::decimal::shown_from;
 use super::xml::XmlWriter;
 use crate::failure_text::FailureText;
 use crate::run_data::{CaseData, Problem, RunData, TrialData, count_outcomes};
+use crate::sequential::RunDecision;
 
 /// The run as JUnit XML: a `testsuite` per suite and target, a `testcase` per case with `suite@target` as its class name.
 ///
@@ -21,11 +22,14 @@ pub(super) fn junit(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Proble
     let mut xml = XmlWriter::new(out)?;
     let all: Vec<&CaseData> = run.suites.iter().flat_map(|suite| &suite.cases).collect();
     xml.start("testsuites", &totals("evalsuite", &all))?;
+    let decision = RunDecision::of(run);
     for suite in &run.suites {
         for (target, cases) in suite.by_target() {
             let class = format!("{}@{target}", suite.name);
             xml.start("testsuite", &totals(&class, &cases))?;
-            add_properties(&mut xml, vec![("run_id", run.run_id.clone())])?;
+            let mut properties = vec![("run_id", run.run_id.clone())];
+            properties.extend(decision.iter().flat_map(|decision| of_decision(decision, &suite.name, target)));
+            add_properties(&mut xml, properties)?;
             for case in cases {
                 add_case(&mut xml, case, &class)?;
             }
@@ -34,6 +38,21 @@ pub(super) fn junit(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Proble
     }
     xml.finish()?;
     Ok(Vec::new())
+}
+
+/// What a run that ends as soon as it is decided says of a suite and target.
+fn of_decision(decision: &RunDecision, suite: &str, target: &str) -> Vec<(&'static str, String)> {
+    let Some(found) = decision.suites.iter().find(|found| found.suite == suite && found.target == target) else {
+        return Vec::new();
+    };
+    vec![
+        ("decision", found.verdict.as_str().to_owned()),
+        ("decision_base", decision.base.clone()),
+        ("decision_margin", decision.margin.to_string()),
+        ("decision_trials", format!("{} of at most {}, {} planned", found.trials, found.most, found.planned)),
+        ("decision_of_run", decision.headline()),
+        ("decision_rerun", decision.rerun()),
+    ]
 }
 
 /// Attributes of an element that contains cases.

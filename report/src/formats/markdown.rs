@@ -11,6 +11,7 @@ use evalsuite_schema::decimal::{shown_against, without_noise};
 use crate::failure_text::FailureText;
 use crate::judged_rates::judged_rates;
 use crate::run_data::{CaseData, Problem, RunData, SuiteData, count_outcomes};
+use crate::sequential::RunDecision;
 use crate::statistics::mean;
 
 /// Most bytes that are written: GitHub refuses summaries above 1 MiB as a whole.
@@ -34,6 +35,12 @@ pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec
             sections.extend(entries);
         }
     };
+    let decided = RunDecision::of(run).map(|decision| {
+        let lines: Vec<String> =
+            decision.to_string().lines().map(|line| format!("- {}\n", escape(line.trim()))).collect();
+        lines.concat()
+    });
+    section("Decided", decided.into_iter().collect());
     let probed = |suite: &SuiteData| Some(format!("- {}: {}\n", escape(&suite.name), suite.record.as_ref()?.probe?));
     section("Floor and ceiling", run.suites.iter().filter_map(probed).collect());
     let rates = judged_rates(run).into_iter().map(|rate| format!("- {}\n", escape(&rate.to_string())));

@@ -16,6 +16,7 @@ use super::chunks::ChunkPlace;
 use super::past_runs::{past_run, totals};
 use crate::judged_rates::judged_rates;
 use crate::run_data::{Problem, RunData, SuiteData};
+use crate::sequential::RunDecision;
 
 /// The longest reason in the index, in characters; the page of a case has all of it.
 const REASON: usize = 240;
@@ -59,6 +60,7 @@ impl HtmlReport {
             "suites": run.suites.iter().map(suite_info).collect::<Vec<_>>(),
             "probe": probe(run),
             "judgedRates": judged_rates(run),
+            "decision": RunDecision::of(run).map(|it| json!({ "verdict": it.verdict, "headline": it.headline(), "rerun": it.rerun() })),
             "totals": totals(run),
             // Index into `past` of the run that is compared with first.
             "base": base.and_then(|base| past.iter().position(|past| past.run_id == base.run_id)),

@@ -211,7 +211,11 @@ fn decide(plan: &DecisionRecord, suite: &DecisionSuite, run: &RunData) -> SuiteD
                 let pairs: Vec<(f64, f64)> = pairs.collect();
                 let (lower, upper) = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
                 let count = pairs.len() as f64;
-                (count > 0.0).then(|| Observation { lower: lower / count, upper: upper / count, weight: count / largest })
+                (count > 0.0).then(|| Observation {
+                    lower: lower / count,
+                    upper: upper / count,
+                    weight: count / largest,
+                })
             });
             looks.look(&observed.collect::<Vec<_>>());
             used = suite.used.saturating_add(u32::try_from(round + 1).unwrap_or(u32::MAX));
@@ -274,7 +278,9 @@ pub(super) fn units(cases: &[DecisionCase]) -> Vec<Vec<&DecisionCase>> {
 fn order(units: &[Vec<&DecisionCase>], suite: &DecisionSuite, round: usize) -> Vec<usize> {
     let text = format!("{}\0{}\0{}", suite.suite, suite.target, suite.used as usize + round);
     // FNV-1a.
-    let seed = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let seed = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     let mut order: Vec<usize> = (0..units.len()).collect();
     Rng::with_seed(seed).shuffle(&mut order);
     order

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use evalsuite_records::record::{CaseRecord, DecisionCase, DecisionRecord, DecisionSuite, Status};
 
-use super::decision::{RunDecision, units};
+use super::decision::{RunDecision, SuiteDecision, units};
 use super::looks::{REGRESSED, batches};
 use crate::run_data::{RunData, identity};
 use crate::statistics::mean;
@@ -95,9 +95,7 @@ pub fn plan_decision(
     for ([name, target], mut cases) in groups {
         cases.sort_by(|(left, _), (right, _)| left.case_id.cmp(&right.case_id));
         cases.dedup_by(|(left, _), (right, _)| left.case_id == right.case_id);
-        let before = earlier.and_then(|(_, decision)| {
-            decision.suites.iter().find(|suite| suite.suite == name && suite.target == target)
-        });
+        let before = earlier.and_then(|earlier| evidence_of(earlier, [name, target], &cases));
         let mut suite = DecisionSuite::default();
         (suite.suite, suite.target) = (name.to_owned(), target.to_owned());
         suite.level = REGRESSED / count;
@@ -112,10 +110,22 @@ pub fn plan_decision(
         suite.batches = u32::try_from(batches(suite.cases.len(), units, planned)).unwrap_or(1);
         plan.suites.push(suite);
     }
-    if let Some((earlier, decision)) = earlier {
+    if let Some((earlier, decision)) = earlier.filter(|_| plan.suites.iter().any(|suite| suite.used > 0)) {
         plan.continues = earlier.continues.iter().chain([&decision.run]).cloned().collect();
     }
     plan
+}
+
+/// What an earlier run decided about a suite and target, if it had the same cases, with the same trials of the base.
+fn evidence_of<'a>(
+    (plan, decision): (&DecisionRecord, &'a RunDecision),
+    [name, target]: [&str; 2],
+    cases: &[(&ChosenCase, &CaseRecord)],
+) -> Option<&'a SuiteDecision> {
+    let planned = plan.suites.iter().find(|suite| suite.suite == name && suite.target == target)?;
+    let same = cases.iter().map(|(case, record)| decision_case(case, record, planned.used));
+    let is_same = planned.cases.iter().cloned().eq(same);
+    decision.suites.iter().find(|suite| suite.suite == name && suite.target == target).filter(|_| is_same)
 }
 
 fn decision_case(chosen: &ChosenCase, record: &CaseRecord, used: u32) -> DecisionCase {

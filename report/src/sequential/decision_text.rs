@@ -4,7 +4,7 @@ use std::fmt;
 
 use evalsuite_diagnostics::counted;
 
-use super::decision::{RunDecision, DecisionVerdict, SuiteDecision};
+use super::decision::{DecisionVerdict, RunDecision, SuiteDecision};
 
 impl DecisionVerdict {
     /// The name used in reports of other formats.

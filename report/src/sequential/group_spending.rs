@@ -35,7 +35,8 @@ impl Spending {
         let value = bisect(0.0, 40.0, |value| crossed(value) > share);
         let lowest = -LOWEST * fraction.sqrt();
         let point = |index: usize| lowest + (value - lowest) * index as f64 / (POINTS - 1) as f64;
-        let normal = |distance: f64| (-0.5 * (distance / step).powi(2)).exp() / (step * (2.0 * std::f64::consts::PI).sqrt());
+        let normal =
+            |distance: f64| (-0.5 * (distance / step).powi(2)).exp() / (step * (2.0 * std::f64::consts::PI).sqrt());
         let at = |to: f64| match self.density.as_slice() {
             [] => normal(to),
             density => integral(density, |from| normal(to - from)),

@@ -9,6 +9,6 @@ mod looks;
 #[cfg(test)]
 mod tests;
 
-pub use self::decision::{RunDecision, DecisionVerdict, NextTrials, SuiteDecision};
+pub use self::decision::{DecisionVerdict, NextTrials, RunDecision, SuiteDecision};
 pub use self::decision_plan::{ChosenCase, DecisionOptions, plan_decision, usual_trials};
 pub(crate) use self::looks::REGRESSED;

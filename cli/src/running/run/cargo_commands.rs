@@ -43,6 +43,10 @@ pub(super) fn run_tests(command: &Run, tests: &[String], colors: Colors) -> Comm
         cargo.args(["nextest", "run"]);
         add_build_options(&mut cargo, &command.build, "--cargo-profile");
         cargo.args(more).args(own);
+        if command.until_decided && !own.iter().any(|argument| argument.starts_with("--retries")) {
+            // A trial that runs again because it failed would count twice.
+            cargo.args(["--retries", "0"]);
+        }
         for test in tests {
             cargo.args(["-E", &format!("test(={test})")]);
         }

@@ -35,6 +35,12 @@ impl SuiteTests {
         self.cases.iter().map(|case| case.test.clone()).collect()
     }
 
+    /// Only these tests of cases, with the tests that check their suites if `checks`.
+    pub(super) fn only(&self, cases: &BTreeSet<TestKey>, checks: bool) -> Self {
+        let checks = if checks { self.checks.clone() } else { BTreeSet::new() };
+        Self { cases: cases.clone(), checks, packages: self.packages.clone() }
+    }
+
     /// The command for these tests: paths of tests do not say which package they are of.
     pub(super) fn command(&self, command: &Run) -> Run {
         let mut command = command.clone();
@@ -151,7 +157,7 @@ mod tests {
             case_id: (*id).to_owned(),
             tags: texts(tags),
             bucket: bucket.map(str::to_owned),
-            target: None,
+            ..TestDescription::default()
         });
         SuiteDescription {
             suite: name.to_owned(),

@@ -6,19 +6,23 @@ mod progress;
 mod source_digest;
 pub(crate) mod suite_descriptions;
 pub(crate) mod tested_packages;
+mod until_decided;
 
 use std::collections::BTreeSet;
 use std::env;
+use std::path::Path;
+use std::process::Command;
 
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
 use evalsuite_diagnostics::{Diagnostics, render};
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
-use evalsuite_report::{Comparison, GateReport};
+use evalsuite_report::{Comparison, GateReport, RunData, RunDecision};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::chosen_tests::{choose_tests, chosen_by_results};
+use self::chosen_tests::{SuiteTests, choose_tests, chosen_by_results};
 use self::source_digest::source_digest;
+use self::until_decided::UntilDecided;
 use crate::command_line::Run;
 use crate::comparing::{diff, gate};
 use crate::keeping::finish::{self, EndedRun};
@@ -46,6 +50,9 @@ pub(crate) struct RunResult {
     /// The gates of suites all of whose tests were chosen, as `gate --format json` prints them; `null` without any.
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     gates: Option<GateReport>,
+    /// What the trials of `run --until-decided` have decided; `null` without the option.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    decision: Option<RunDecision>,
     /// The other gates.
     unchecked_gates: Vec<String>,
 }
@@ -69,45 +76,81 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         Some(digest) => digest,
         None => source_digest(command, &suites, &output)?.into(),
     };
-    let mut tests = cargo_commands::run_tests(&chosen.command(command), &chosen.tests(), progress::colors());
-    tests
-        .env("EVALSUITE_RUN_ID", &id)
-        // Absolute: tests run in the directories of their packages.
-        .env("EVALSUITE_OUTPUT", &output)
-        .env(AGENT_DIGEST, agent_digest);
-    if let Some(trials) = command.confirm {
-        tests.env("EVALSUITE_CONFIRM", trials.to_string());
-    }
-    if command.changed {
-        tests.env("EVALSUITE_ONLY_CHANGED", "1");
-    }
+    let run_tests = |chosen: &SuiteTests, add: &dyn Fn(&mut Command)| {
+        let mut tests = cargo_commands::run_tests(&chosen.command(command), &chosen.tests(), progress::colors());
+        tests
+            .env("EVALSUITE_RUN_ID", &id)
+            // Absolute: tests run in the directories of their packages.
+            .env("EVALSUITE_OUTPUT", &output)
+            .env(AGENT_DIGEST, &agent_digest);
+        if let Some(trials) = command.confirm {
+            tests.env("EVALSUITE_CONFIRM", trials.to_string());
+        }
+        if command.changed {
+            tests.env("EVALSUITE_ONLY_CHANGED", "1");
+        }
+        add(&mut tests);
+        progress::run(tests, chosen.cases.clone(), command.format)
+    };
     // With a partition, other machines run the other tests.
     let is_partition = |argument: &String| argument == "--partition" || argument.starts_with("--partition=");
     let is_part = command.arguments.iter().any(is_partition);
     let complete = if is_part { BTreeSet::new() } else { complete_suites(&suites, &chosen.paths()) };
-    let status = progress::run(tests, chosen.cases, command.format)?;
-    let run = OutputDirectory::new(output).run_directory(&id);
-    let mut result =
-        RunResult { schema: "evalsuite.run_result/1", tests_passed: status.success(), ..RunResult::default() };
+    let directory = OutputDirectory::new(&output);
+    let run = directory.run_directory(&id);
+    let mut result = RunResult { schema: "evalsuite.run_result/1", ..RunResult::default() };
+    let status = if command.until_decided {
+        let agent = agent_digest.to_string_lossy();
+        let until_decided = UntilDecided::new(command, &suites, &chosen, &directory, &run, &agent)?;
+        let failed = until_decided.run(is_part, run_tests)?;
+        result.decision = Some(until_decided.decision()?);
+        failed
+    } else {
+        Some(run_tests(&chosen, &|_| ())?)
+    };
+    let status = status.filter(|status| !status.success());
+    result.tests_passed = status.is_none();
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
         result.run = finish::finish(&run, command.format, false)?.0;
         if let Some(run) = StoredRun::open(&run) {
-            // The exit status is that of the tests all the same.
-            result.comparison = diff::after_run(&run).unwrap_or_else(|error| {
-                say!("warning: the run could not be compared: {error}");
-                None
-            });
+            if result.decision.is_none() {
+                // The exit status is that of the tests all the same.
+                result.comparison = diff::after_run(&run).unwrap_or_else(|error| {
+                    say!("warning: the run could not be compared: {error}");
+                    None
+                });
+            }
             let names = suite_descriptions::names(&suites);
             (result.gates, result.unchecked_gates) = gate::after_run(&run, &names, |suite| complete.contains(suite))?;
         }
     }
     print(command.format, &result, |out| {
         result.comparison.iter().try_for_each(|comparison| write!(out, "\n{comparison}"))?;
+        if let Some(decision) = result.decision.as_ref().filter(|_| !run.is_dir()) {
+            write!(out, "{decision}")?;
+        }
         gate::write_after_run(out, result.gates.as_ref(), &result.unchecked_gates)
     })?;
-    let gates = result.gates.as_ref().map(GateReport::verdict);
-    Ok(if status.success() { gate::exit(gates, None) } else { exit(status) })
+    let gates = gate::exit(result.gates.as_ref().map(GateReport::verdict), None);
+    match (&result.decision, status) {
+        // A failing case is a part of what was decided, any other failure is none.
+        (Some(_), Some(status)) if !has_failing_case(&run)? => Ok(exit(status)),
+        (Some(_), _) if is_part => Ok(gates),
+        (Some(decision), _) => Ok(match until_decided::exit(decision.verdict) {
+            Exit::Good => gates,
+            exit => exit,
+        }),
+        (None, Some(status)) => Ok(exit(status)),
+        (None, None) => Ok(gates),
+    }
+}
+
+/// Whether a test of a case failed in the run.
+fn has_failing_case(run: &Path) -> Result<bool> {
+    let Some(run) = StoredRun::open(run) else { return Ok(false) };
+    let data = RunData::read_cases(run.path())?;
+    Ok(data.suites.iter().flat_map(|suite| &suite.cases).any(|case| case.record.fails_test()))
 }
 
 /// Whether cargo would look for changes behind links that lead out of a package. They are printed: cargo says nothing while it looks.
