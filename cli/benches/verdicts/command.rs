@@ -14,6 +14,8 @@ pub(crate) struct Said {
     pub(crate) status: i32,
     /// The comparison of the suite.
     pub(crate) suite: Value,
+    /// The whole comparison.
+    pub(crate) comparison: Value,
 }
 
 impl Said {
@@ -47,5 +49,5 @@ pub(crate) fn diff(output: &Path, arguments: &[&str]) -> Said {
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&done.stderr)));
     let suite = parsed["suites"][0].clone();
     let verdict = suite["verdict"].as_str().expect("the suite has a verdict").to_owned();
-    Said { verdict, status: done.status.code().unwrap_or(-1), suite }
+    Said { verdict, status: done.status.code().unwrap_or(-1), suite, comparison: parsed }
 }

@@ -9,6 +9,7 @@ mod command;
 mod histories;
 mod intervals;
 mod run_files;
+mod sequential;
 mod tables;
 
 use std::env;

@@ -12,6 +12,7 @@ use super::command::{Said, diff};
 use super::histories;
 use super::intervals;
 use super::run_files::{Case, write_run};
+use super::sequential;
 
 /// A table that can be asked for.
 pub(crate) struct Table {
@@ -44,6 +45,16 @@ pub(crate) const TABLES: &[Table] = &[
         name: "intervals",
         about: "how often intervals contain the mean change of all such cases",
         print: intervals::print,
+    },
+    Table {
+        name: "sequential",
+        about: "runs that end as soon as they are decided, with a margin of 10 %",
+        print: sequential::print,
+    },
+    Table {
+        name: "rounds",
+        about: "the same, by `run --until-decided` with a test program: 20 runs, or as many as --simulations says",
+        print: sequential::print_rounds,
     },
 ];
 

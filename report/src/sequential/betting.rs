@@ -16,7 +16,7 @@ const FIRST_SQUARES: [f64; 3] = [0.2, 0.3, 0.45];
 /// What later bets expect before they have seen anything, and how many observations this counts for.
 const PRIOR: (f64, f64) = (0.25, 40.0);
 /// Largest share of the capital that an observation may take.
-const MOST: f64 = 0.9;
+pub(super) const MOST: f64 = 0.9;
 
 /// Capital of a player who bets that a mean is above 0: an e-process against "the mean is at most 0".
 ///

@@ -85,13 +85,13 @@ pub struct SuiteDecision {
     pub left: usize,
     /// Trials of the base of each case that are used up, with those of earlier runs.
     #[serde(skip)]
-    pub used: u32,
+    pub(crate) used: u32,
     /// Logarithms of the e-values.
     #[serde(skip)]
-    pub log_e_values: Option<[f64; 2]>,
+    pub(crate) log_e_values: Option<[f64; 2]>,
     /// The trials that the next look needs; `None` if there is no further look.
     #[serde(skip)]
-    pub next: Option<NextTrials>,
+    pub(crate) next: Option<NextTrials>,
 }
 
 /// The trials that the next look needs.
@@ -136,6 +136,13 @@ impl RunDecision {
             left: sum(|suite| suite.left),
             suites,
         }
+    }
+}
+
+impl SuiteDecision {
+    /// The trials that the next look needs; `None` if there is no further look.
+    pub fn next(&self) -> Option<&NextTrials> {
+        self.next.as_ref()
     }
 }
 

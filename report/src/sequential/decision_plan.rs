@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use evalsuite_records::record::{CaseRecord, DecisionCase, DecisionRecord, DecisionSuite, Status};
 
+use super::betting::MOST;
 use super::decision::{RunDecision, SuiteDecision, units};
 use super::looks::{REGRESSED, batches};
 use crate::run_data::{RunData, identity};
@@ -166,6 +167,9 @@ pub fn usual_trials(suite: &DecisionSuite, margin: f64) -> usize {
     };
     let variances: Vec<f64> = units.iter().map(|unit| variance(unit)).collect();
     let second = 2.0 * mean(&variances) + margin * margin;
-    let needed = OVERHEAD * 2.0 * -(suite.level.ln()) * second / (margin * margin);
+    let evidence = -suite.level.ln();
+    // Where nothing varies, bets are as large as they may be.
+    let fewest = evidence / (MOST * margin / (1.0 - margin).max(f64::MIN_POSITIVE)).ln_1p();
+    let needed = (OVERHEAD * 2.0 * evidence * second / (margin * margin)).max(fewest);
     (needed * suite.cases.len() as f64 / units.len().max(1) as f64).ceil() as usize
 }

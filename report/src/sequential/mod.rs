@@ -3,6 +3,8 @@
 mod betting;
 mod decision;
 mod decision_plan;
+#[cfg(test)]
+mod decision_tests;
 mod decision_text;
 mod group_spending;
 mod looks;

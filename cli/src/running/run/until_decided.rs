@@ -230,7 +230,7 @@ impl<'a> UntilDecided<'a> {
         if decision.verdict == DecisionVerdict::Regressed {
             return Ok(None);
         }
-        let next = || decision.suites.iter().filter_map(|suite| Some((suite, suite.next.as_ref()?)));
+        let next = || decision.suites.iter().filter_map(|suite| Some((suite, suite.next()?)));
         let Some(trials) = next().map(|(_, next)| next.trials).min() else { return Ok(None) };
         let tests = next().filter(|(_, next)| next.trials == trials).flat_map(|(suite, next)| {
             next.cases.iter().filter_map(|case| self.test(&suite.suite, &suite.target, case))
