@@ -13,6 +13,8 @@ use crate::run_data::RunData;
 const MOST_MISSING: f64 = 0.1;
 /// The largest logarithm of an e-value that is shown: larger ones are no finite numbers.
 const LARGEST_LOG: f64 = 700.0;
+/// The smallest margin: with 0, no number of trials decides.
+const LEAST_MARGIN: f64 = 1e-6;
 
 /// What a run has decided about its base with the trials that have ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -167,9 +169,12 @@ fn decide(plan: &DecisionRecord, suite: &DecisionSuite, run: &RunData) -> SuiteD
     let largest = units.iter().map(|unit| unit.len()).max().unwrap_or(1) as f64;
     let weights = || units.iter().map(|unit| unit.len() as f64 / largest);
     let count = units.len().max(1) as f64;
-    let rounds = suite.rounds as usize;
+    // The plan is read as any other record: no more rounds than there are trials of the base.
+    let pairs = suite.cases.iter().map(|case| case.base.len()).max().unwrap_or_default();
+    let rounds = (suite.rounds as usize).min(pairs);
+    let margin = plan.margin.clamp(LEAST_MARGIN, 1.0);
     let mut looks = Looks::new(Design {
-        margin: plan.margin,
+        margin,
         level: suite.level,
         mean_weight: weights().sum::<f64>() / count,
         mean_square_weight: weights().map(|weight| weight * weight).sum::<f64>() / count,
@@ -201,10 +206,11 @@ fn decide(plan: &DecisionRecord, suite: &DecisionSuite, run: &RunData) -> SuiteD
             let observed = batch.iter().filter_map(|unit| {
                 let pairs = units[*unit].iter().filter_map(|case| {
                     let InRun::Ran(record) = in_run(case) else { return None };
-                    let base = *case.base.get(round)?;
+                    let base = case.base.get(round)?.clamp(0.0, 1.0);
                     trials += 1;
                     Some(match record.trials[round].score.filter(|_| is_completed(record.trials[round].outcome)) {
                         Some(score) => {
+                            let score = score.clamp(0.0, 1.0);
                             sum += score - base;
                             (score - base, score - base)
                         }
