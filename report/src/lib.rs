@@ -40,7 +40,7 @@ pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
 pub use formats::{
     Destination, Exported, FORMATS, Format, InspectFormat, InspectLog, MARKDOWN_LIMIT, content_text, inspect_logs, otel,
 };
-pub use gates::{GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
+pub use gates::{GateChances, GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
 pub use health::{
     CaseHealth, GraderFinding, Health, HealthOptions, JudgeHealth, ProbedSuite, SuiteHealth, UndecidedGrader, WindowRun,
 };

@@ -116,9 +116,9 @@ pub struct CaseRecord {
     pub max: Option<f64>,
     /// Standard deviation of the scores (n − 1).
     pub stddev: Option<f64>,
-    /// Lower end of the 95 % confidence interval of the mean.
+    /// Lower end of the 95 % confidence interval of the mean; wrong in at most 2.5 % of cases.
     pub ci95_lower: Option<f64>,
-    /// Upper end of the 95 % confidence interval of the mean.
+    /// Upper end of the 95 % confidence interval of the mean; wrong in at most 2.5 % of cases.
     pub ci95_upper: Option<f64>,
     /// Whether trials agree; `None` with fewer than two, or if planned trials did not run and all others agree.
     pub stability: Option<Stability>,

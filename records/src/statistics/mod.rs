@@ -1,8 +1,9 @@
 //! Statistics of the trials of a case.
 //!
-//! Hand-written: sums and one table of quantiles, for which every user would compile a statistics crate such as `statrs`.
+//! Hand-written: sums and a recurrence, for which every user would compile a statistics crate such as `statrs`.
 
 mod bounded_interval;
+mod guaranteed_interval;
 #[cfg(test)]
 pub mod tests;
 
@@ -12,15 +13,7 @@ use crate::record::Stability;
 use crate::sums::mean;
 
 pub use self::bounded_interval::{bounded_interval, t_quantile};
-
-/// Two-sided 95 % quantiles of Student's t distribution for 1 to 29 degrees of freedom.
-const T: [f64; 29] = [
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045,
-];
-
-/// The same quantile of the normal distribution, for 30 and more degrees of freedom.
-const Z: f64 = 1.960;
+pub use self::guaranteed_interval::{guaranteed_interval, largest_lower_end, scores_to_reach};
 
 /// Mean and spread of scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,9 +23,6 @@ pub struct Summary {
     pub max: f64,
     /// Sample standard deviation (n − 1); 0 for one score.
     pub stddev: f64,
-    /// Bounds of the 95 % confidence interval of the mean, clamped to 0 to 1.
-    pub lower: f64,
-    pub upper: f64,
 }
 
 impl Summary {
@@ -44,19 +34,10 @@ impl Summary {
         let min = rest.iter().copied().fold(*first, f64::min);
         let max = rest.iter().copied().fold(*first, f64::max);
         if rest.is_empty() {
-            return Some(Self { mean, min, max, stddev: 0.0, lower: mean, upper: mean });
+            return Some(Self { mean, min, max, stddev: 0.0 });
         }
         let squares: f64 = scores.iter().map(|score| (score - mean).powi(2)).sum();
-        let stddev = (squares / (n - 1.0)).sqrt();
-        let half = T.get(rest.len() - 1).copied().unwrap_or(Z) * stddev / n.sqrt();
-        Some(Self {
-            mean,
-            min,
-            max,
-            stddev,
-            lower: (mean - half).clamp(0.0, 1.0),
-            upper: (mean + half).clamp(0.0, 1.0),
-        })
+        Some(Self { mean, min, max, stddev: (squares / (n - 1.0)).sqrt() })
     }
 }
 

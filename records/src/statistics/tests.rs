@@ -28,21 +28,17 @@ fn pass_at_k_and_pass_hat_k_follow_the_table() {
 }
 
 #[test]
-fn intervals_follow_the_vectors() {
-    let summary = Summary::of(&[0.6, 0.8, 1.0]).unwrap();
-    close(summary.mean, 0.8);
-    close(summary.stddev, 0.2);
-    close(summary.lower, 0.303_132);
-    close(summary.upper, 1.0);
-    let summary = Summary::of(&[0.7, 0.8, 0.8, 0.9, 0.85]).unwrap();
-    close(summary.mean, 0.81);
-    close(summary.stddev, 0.074_162);
-    close(summary.lower, 0.717_930);
-    close(summary.upper, 0.902_070);
-    let summary = Summary::of(&[1.0, 0.0]).unwrap();
-    assert_eq!((summary.mean, summary.lower, summary.upper), (0.5, 0.0, 1.0));
-    let one = Summary::of(&[0.7]).unwrap();
-    assert_eq!((one.lower, one.upper, one.stddev), (0.7, 0.7, 0.0));
+fn spreads_follow_the_vectors() {
+    for (scores, mean, stddev) in [
+        (&[0.6, 0.8, 1.0][..], 0.8, 0.2),
+        (&[0.7, 0.8, 0.8, 0.9, 0.85], 0.81, 0.074_162),
+        (&[1.0, 0.0], 0.5, 0.707_107),
+        (&[0.7], 0.7, 0.0),
+    ] {
+        let summary = Summary::of(scores).unwrap();
+        close(summary.mean, mean);
+        close(summary.stddev, stddev);
+    }
     assert_eq!(Summary::of(&[]), None);
 }
 
@@ -97,38 +93,9 @@ fn one_draw_is_the_pass_rate_and_all_draws_are_certain() {
     }
 }
 
-/// Share of Student's t distribution between −t and t, by integrating its density.
-fn share_within(t: f64, degrees: u32) -> f64 {
-    let nu = f64::from(degrees);
-    let density = |x: f64| (1.0 + x * x / nu).powf(-(nu + 1.0) / 2.0);
-    // Substituting x = s / (1 − s) makes the whole axis the interval from 0 to 1; Simpson's rule does the rest.
-    let integral = |end: f64| {
-        let steps = 20_000;
-        let width = end / f64::from(steps);
-        let at = |i: i32| {
-            let s = f64::from(i) * width;
-            if s >= 1.0 { 0.0 } else { density(s / (1.0 - s)) / (1.0 - s).powi(2) }
-        };
-        let inner: f64 = (1..steps).map(|i| at(i) * if i % 2 == 1 { 4.0 } else { 2.0 }).sum();
-        // With one degree of freedom the integrand does not vanish at the end; its limit is 1 there.
-        let last = if end >= 1.0 && degrees == 1 { 1.0 } else { at(steps) };
-        (at(0) + inner + last) * width / 3.0
-    };
-    integral(t / (1.0 + t)) / integral(1.0)
-}
-
-#[test]
-fn quantiles_are_those_of_the_t_distribution() {
-    for (degrees, t) in (1..).zip(T) {
-        let share = share_within(t, degrees);
-        assert!((share - 0.95).abs() < 1e-4, "{share} of the distribution with {degrees} degrees is within {t}");
-    }
-    assert!((share_within(Z, 1_000_000) - 0.95).abs() < 1e-4);
-}
-
 /// Mean and deviation by another formula, over all lists of five scores of a lattice.
 #[test]
-fn intervals_agree_with_another_formula() {
+fn spreads_agree_with_another_formula() {
     let lattice = [0.0, 0.25, 0.8, 1.0];
     for code in 0..4_usize.pow(5) {
         let scores: Vec<f64> = (0..5).map(|place| lattice[code / 4_usize.pow(place) % 4]).collect();
@@ -137,21 +104,15 @@ fn intervals_agree_with_another_formula() {
         // The variance is the mean of half the squared difference over all pairs.
         let deviation = (pairs.sum::<f64>() / 20.0).sqrt();
         assert!((summary.stddev - deviation).abs() < 1e-9, "{scores:?}");
-        let half = 2.776 * deviation / 5_f64.sqrt();
-        assert!((summary.lower - (summary.mean - half).max(0.0)).abs() < 1e-9, "{scores:?}");
-        assert!((summary.upper - (summary.mean + half).min(1.0)).abs() < 1e-9, "{scores:?}");
         assert!(summary.min <= summary.mean + 1e-12 && summary.mean <= summary.max + 1e-12);
     }
 }
 
-/// `mean`, `stderr` and `ci` of inspect_ai 0.3.285 (`report/tests/tools/inspect_statistics.py` prints them). Our quantiles have three
-/// digits.
+/// `mean` and `stderr` of inspect_ai 0.3.285 (`report/tests/tools/inspect_statistics.py` prints them).
 #[test]
-fn intervals_are_those_of_inspect() {
+fn spreads_are_those_of_inspect() {
     let scores = [1.0, 0.5, 0.75, 0.0, 1.0, 1.0, 0.25, 0.9];
     let summary = Summary::of(&scores).unwrap();
     close(summary.mean, 0.675);
     close(summary.stddev / 8_f64.sqrt(), 0.136_277_028_773_849_37);
-    let (lower, upper) = (0.352_756_032_826_348_2, 0.997_243_967_173_651_9);
-    assert!((summary.lower - lower).abs() < 1e-4 && (summary.upper - upper).abs() < 1e-4, "{summary:?}");
 }

@@ -8,7 +8,7 @@ use evalsuite_schema::decimal::at_most;
 use evalsuite_schema::gate::{Gate, Measure, SliceKey};
 
 use super::measure::Measured;
-use super::{GateReport, GateResult, GateVerdict};
+use super::{GateChances, GateReport, GateResult, GateVerdict};
 use crate::run_data::{CaseData, RunData, SuiteData};
 use crate::slice::values_of;
 
@@ -135,6 +135,8 @@ impl<'a> Checked<'a> {
             value: measured.value,
             limit: floor.map(|floor| floor + gate.limit()),
             floor: floor.filter(|_| gate.is_above_floor()),
+            interval: measured.interval,
+            chances: floor.and_then(|floor| GateChances::of(gate, run.len(), floor)),
             cases: run.len(),
             verdict,
             why,

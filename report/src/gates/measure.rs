@@ -1,6 +1,7 @@
 //! What gates measure.
 
 use evalsuite_records::record::{Status, TrialSummary};
+use evalsuite_records::statistics::bounded_interval;
 use evalsuite_records::sums::sum;
 use evalsuite_schema::gate::Measure;
 
@@ -15,11 +16,13 @@ pub(super) struct Measured {
     pub(super) unknown: usize,
     /// Share of them, 0 to 1.
     pub(super) missing: f64,
+    /// The 95 % interval of a rate or score.
+    pub(super) interval: Option<(f64, f64)>,
 }
 
 impl Measured {
     fn new(value: Option<f64>, unknown: usize, all: usize) -> Self {
-        Self { value, unknown, missing: unknown as f64 / all.max(1) as f64 }
+        Self { value, unknown, missing: unknown as f64 / all.max(1) as f64, interval: None }
     }
 
     /// Measures cases that were not skipped.
@@ -33,11 +36,8 @@ impl Measured {
         match measure {
             Measure::PassRate | Measure::LowerPassRate => {
                 let passed = cases.iter().filter(|case| case.record.outcome == Status::Passed).count();
-                let counts = [passed, cases.len()].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-                let interval = wilson_interval(counts[0], counts[1]);
-                let rate = interval.map(|_| f64::from(counts[0]) / f64::from(counts[1]));
-                let lower = interval.map(|(lower, _)| lower);
-                Self::new(if measure == Measure::PassRate { rate } else { lower }, 0, cases.len())
+                let value = rate_value(measure, passed, cases.len());
+                Self { interval: rate_interval(passed, cases.len()), ..Self::new(value, 0, cases.len()) }
             }
             Measure::Score => {
                 let means: Vec<f64> = cases.iter().filter_map(|case| case.record.sampled_score()).collect();
@@ -45,7 +45,9 @@ impl Measured {
                 let is_known =
                     |case: &&&CaseData| case.record.outcome != Status::Error && case.record.sampled_score().is_some();
                 let unknown = cases.len() - cases.iter().filter(is_known).count();
-                Self::new((!means.is_empty()).then(|| mean(&means)), unknown, cases.len())
+                let value = (!means.is_empty()).then(|| mean(&means));
+                let interval = bounded_interval(&means, None, [0.0, 1.0]);
+                Self { interval, ..Self::new(value, unknown, cases.len()) }
             }
             Measure::Cost => {
                 // An attempt that was repeated often ends before its cost is known, and its trial is known all the same.
@@ -67,6 +69,17 @@ impl Measured {
             }
         }
     }
+}
+
+/// The measure of a rate; `None` without cases.
+pub(super) fn rate_value(measure: Measure, passed: usize, cases: usize) -> Option<f64> {
+    let (lower, _) = rate_interval(passed, cases)?;
+    Some(if measure == Measure::LowerPassRate { lower } else { passed as f64 / cases as f64 })
+}
+
+fn rate_interval(passed: usize, cases: usize) -> Option<(f64, f64)> {
+    let [passed, cases] = [passed, cases].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    wilson_interval(passed, cases)
 }
 
 /// What agent and judges cost. With the cost of judges alone, the cost of a trial is unknown.

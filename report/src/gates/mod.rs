@@ -1,9 +1,11 @@
 //! Gates: what a run has to reach.
 
+mod chances;
 mod check;
 mod measure;
 mod suite_gates;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use evalsuite_diagnostics::counted;
@@ -11,6 +13,7 @@ use evalsuite_schema::decimal::shown_from;
 use evalsuite_schema::gate::Measure;
 use serde::Serialize;
 
+pub use self::chances::GateChances;
 pub use self::check::{GateOptions, check_gates};
 pub use self::suite_gates::suite_gates;
 
@@ -45,6 +48,10 @@ pub struct GateResult {
     /// The floor in the limit, of a gate such as `pass_rate >= floor + 20%`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<f64>,
+    /// The 95 % interval of a pass rate (Wilson's) or a score; `None` of other measures.
+    pub interval: Option<(f64, f64)>,
+    /// How often a gate on the pass rate is wrong about an agent near the limit.
+    pub chances: Option<GateChances>,
     /// Number of cases, without skipped ones.
     pub cases: usize,
     /// Whether the value is within the limit.
@@ -78,6 +85,37 @@ impl GateReport {
     }
 }
 
+impl GateReport {
+    /// What the gates on a rate say about agents near their limits: of a gate with `per`, of the group with the fewest cases.
+    fn rate_notes(&self) -> Vec<String> {
+        let mut by_gate: BTreeMap<&str, (&GateResult, GateChances)> = BTreeMap::new();
+        for result in &self.results {
+            let Some(chances) = result.chances else { continue };
+            let known = by_gate.entry(&result.gate).or_insert((result, chances));
+            if result.cases < known.0.cases {
+                *known = (result, chances);
+            }
+        }
+        let is_plain = |result: &GateResult| result.measure == Measure::PassRate;
+        let is_told = |(result, chances): &&(&GateResult, GateChances)| is_plain(result) || chances.needed_cases.is_some();
+        by_gate.values().filter(is_told).map(|(result, chances)| result.rate_note(chances)).collect()
+    }
+}
+
+impl GateResult {
+    /// `note: pass_rate >= 90% over 50 cases, 95% interval 0.87-0.99: an agent at 0.88 meets it in 44% of runs, and one at …`.
+    fn rate_note(&self, chances: &GateChances) -> String {
+        let slice = self.slice.as_ref().map(|slice| format!(" [{slice}]")).unwrap_or_default();
+        let interval = self.interval.map(|(lower, upper)| format!(", 95% interval {lower:.2}-{upper:.2}"));
+        let remedy = match (self.measure, chances.needed_cases) {
+            (Measure::PassRate, None) => "; lower(pass_rate) is seldom met below its limit",
+            _ => "",
+        };
+        let (gate, cases) = (&self.gate, counted(self.cases, "case"));
+        format!("note: {gate}{slice} over {cases}{}: {chances}{remedy}", interval.unwrap_or_default())
+    }
+}
+
 impl fmt::Display for GateVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -91,6 +129,7 @@ impl fmt::Display for GateVerdict {
 impl fmt::Display for GateReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.results.iter().try_for_each(|result| writeln!(f, "{result}"))?;
+        self.rate_notes().iter().try_for_each(|note| writeln!(f, "{note}"))?;
         match self.trial_errors {
             0 => Ok(()),
             errors => writeln!(f, "note: {errors} of {} trials ended in an error", self.trials),

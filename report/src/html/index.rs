@@ -6,7 +6,7 @@ use evalsuite_records::record::{
     CalibrationRecord, CaseRecord, GraderState, ProbeRates, Shortfall, Stability, Status, TrialRecord, TrialSummary,
     Usage, Verdict,
 };
-use evalsuite_records::statistics::bounded_interval;
+use evalsuite_records::statistics::guaranteed_interval;
 use evalsuite_records::sums::sum;
 use evalsuite_schema::Object;
 use evalsuite_schema::json::{Value, json};
@@ -147,7 +147,7 @@ fn interval(record: &CaseRecord) -> Option<(f64, f64)> {
         return Some(recorded);
     }
     let scores: Vec<f64> = record.trials.iter().filter_map(|trial| trial.score).collect();
-    bounded_interval(&scores, None, [0.0, 1.0])
+    guaranteed_interval(&scores)
 }
 
 /// A case and target in the index. Numbers named after texts are indices into `names`.

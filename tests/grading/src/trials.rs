@@ -13,8 +13,13 @@ use crate::graders::RecordCheck;
 use crate::replay;
 
 /// Names of the rules about trials.
-pub const RULES: &[&str] =
-    &["trial-passes-at-its-threshold", "trial-error-is-an-error", "mean-or-bound-decides", "decided-at-load-time"];
+pub const RULES: &[&str] = &[
+    "trial-passes-at-its-threshold",
+    "trial-error-is-an-error",
+    "mean-or-bound-decides",
+    "bounds-have-a-width",
+    "decided-at-load-time",
+];
 
 /// Runs a record and explains every difference.
 ///
@@ -69,7 +74,7 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
     let broken = attempts.iter().take(ours.trials).any(is_broken);
     if !ours.equals(&theirs) {
         let own = decide(json, &attempts);
-        match rule(json, broken, &ours, &theirs).filter(|_| ours.equals(&own)) {
+        match rule(json, broken, &ours, &theirs).filter(|_| ours.is_near(&own)) {
             Some(rule) => {
                 checked.rules.insert(rule);
             }
@@ -86,13 +91,26 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
         ("min", case.min),
         ("max", case.max),
         ("stddev", case.stddev),
-        ("ci95_lower", case.ci95_lower),
-        ("ci95_upper", case.ci95_upper),
     ];
     for (name, ours) in statistics {
         let theirs = json["expected"]["aggregation"][name].as_f64();
         if theirs.is_some() && !close(ours, theirs) && !case.truncated {
             checked.unexplained.push(format!("{name}: expected {theirs:?}, ours {ours:?}"));
+        }
+    }
+    let scores: Vec<f64> = attempts.iter().take(ran.trials.len()).filter_map(|trial| trial["score"].as_f64()).collect();
+    let aggregation = &json["expected"]["aggregation"];
+    let theirs = [&aggregation["ci95_lower"], &aggregation["ci95_upper"]].map(Value::as_f64);
+    if let ([Some(lower), Some(upper)], Some(ours), false) =
+        (theirs, case.ci95_lower.zip(case.ci95_upper), case.truncated)
+    {
+        let own = (bound(&scores), 1.0 - bound(&inverted(&scores)));
+        let students = (students_bound(&scores), 1.0 - students_bound(&inverted(&scores)));
+        let are_near = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() < NEAR && (a.1 - b.1).abs() < NEAR;
+        if are_near(ours, own) && are_near((lower, upper), students) {
+            checked.rules.insert("bounds-have-a-width");
+        } else {
+            checked.unexplained.push(format!("interval: expected {students:?} for {own:?}, ours {ours:?}"));
         }
     }
     Ok(checked)
@@ -122,7 +140,18 @@ struct CaseResult {
 impl CaseResult {
     /// Whether two results are equal. An error has no score here, and 0 in the reference.
     fn equals(&self, other: &Self) -> bool {
-        let scores = self.outcome == Status::Error || close(self.score, other.score);
+        self.equals_within(other, 1e-12)
+    }
+
+    /// The same, with a score from an integral.
+    fn is_near(&self, other: &Self) -> bool {
+        self.equals_within(other, NEAR)
+    }
+
+    fn equals_within(&self, other: &Self, tolerance: f64) -> bool {
+        let near = |(a, b): (f64, f64)| (a - b).abs() < tolerance;
+        let scores = self.outcome == Status::Error
+            || self.score.zip(other.score).map_or(self.score.is_none() && other.score.is_none(), near);
         (self.trials, self.cost_limited, self.outcome) == (other.trials, other.cost_limited, other.outcome) && scores
     }
 }
@@ -148,6 +177,9 @@ fn rule(json: &Value, broken: bool, ours: &CaseResult, theirs: &CaseResult) -> O
             Some("trial-error-is-an-error")
         }
         () if by_mean && only_outcome => Some("mean-or-bound-decides"),
+        () if json["strategy"] == "confidence_interval" && (ours.trials, ours.cost_limited) == (theirs.trials, theirs.cost_limited) => {
+            Some("bounds-have-a-width")
+        }
         // After a trial passed, the remaining ones are not run.
         () => (!by_mean && json["test_threshold"].is_number()).then_some("trial-passes-at-its-threshold"),
     }
@@ -160,6 +192,51 @@ const T: [f64; 29] = [
 ];
 /// The two-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.960;
+
+/// How far integrals may be from the truth.
+const NEAR: f64 = 1e-6;
+
+fn inverted(scores: &[f64]) -> Vec<f64> {
+    scores.iter().map(|score| 1.0 - score).collect()
+}
+
+/// The lower end of the interval of the reference: Student's.
+#[allow(clippy::cast_precision_loss, reason = "a handful of trials")]
+fn students_bound(scores: &[f64]) -> f64 {
+    let n = scores.len() as f64;
+    let mean = scores.iter().sum::<f64>() / n;
+    let spread = (scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+    let t = scores.len().checked_sub(2).map_or(0.0, |place| T.get(place).copied().unwrap_or(Z));
+    if t == 0.0 { mean } else { (mean - t * spread / n.sqrt()).clamp(0.0, 1.0) }
+}
+
+/// Our lower end: the 2.5 % quantile of the mean of the scores and a 0, with weights that are exponential variables.
+///
+/// That mean is above a limit if the weighted sum of the distances from it is positive. The characteristic function of the sum is a
+/// product, and Gil-Pelaez's integral of it the probability.
+fn bound(scores: &[f64]) -> f64 {
+    let share_above = |limit: f64| {
+        let distances: Vec<f64> = scores.iter().chain([&0.0]).map(|score| score - limit).collect();
+        let integrand = |s: f64| {
+            let u = s / (1.0 - s);
+            // The argument and the size of the product of 1 / (1 − i·u·distance).
+            let (angle, size) = distances.iter().fold((0.0, 1.0), |(angle, size), distance| {
+                (angle + (u * distance).atan(), size / (u * distance).hypot(1.0))
+            });
+            size * f64::sin(angle) / u / (1.0 - s).powi(2)
+        };
+        let steps = 4_000_u32;
+        let width = 1.0 / f64::from(steps);
+        let midpoints = (0..steps).map(|step| integrand((f64::from(step) + 0.5) * width));
+        0.5 + midpoints.sum::<f64>() * width / std::f64::consts::PI
+    };
+    let (mut least, mut most) = (0.0, scores.iter().copied().fold(0.0, f64::max));
+    for _ in 0..30 {
+        let middle = f64::midpoint(least, most);
+        if share_above(middle) >= 0.975 { least = middle } else { most = middle }
+    }
+    least
+}
 
 /// The result of a record's trials.
 fn decide(json: &Value, attempts: &[Value]) -> CaseResult {
@@ -187,16 +264,11 @@ fn decide(json: &Value, attempts: &[Value]) -> CaseResult {
         }
     }
     #[allow(clippy::cast_precision_loss, reason = "a handful of trials")]
-    let n = scores.len() as f64;
-    let mean = scores.iter().sum::<f64>() / n;
-    let spread = (scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
     let score = match (strategy, scores.len()) {
         (_, 0) => None,
-        (Some("mean"), _) | (Some("confidence_interval"), 1) => Some(mean),
-        (Some("confidence_interval"), count) => {
-            let t = T.get(count - 2).copied().unwrap_or(Z);
-            Some((mean - t * spread / n.sqrt()).clamp(0.0, 1.0))
-        }
+        (Some("mean"), _) => Some(mean),
+        (Some("confidence_interval"), _) => Some(bound(&scores)),
         _ => scores.iter().copied().reduce(f64::max),
     };
     let outcome = match () {

@@ -5,7 +5,7 @@ use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::{Strategy, SuiteKind};
 
 use crate::grade::scoring::counted_score::CountedScore;
-use crate::record::statistics::Summary;
+use crate::record::statistics::{Summary, guaranteed_interval};
 
 /// What counts of a trial when its case is decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,7 +69,7 @@ pub(crate) fn decide_case(standard: CaseStandard, trials: &[TrialPoint]) -> (Sta
         Rule::Any => summary.max,
         Rule::Every => summary.min,
         Rule::Mean => summary.mean,
-        Rule::ConfidenceInterval => summary.lower,
+        Rule::ConfidenceInterval => lower_end(&scores).unwrap_or_default(),
     });
     let outcome = match rule {
         Rule::Every if failed > 0 => Status::Failed,
@@ -79,15 +79,18 @@ pub(crate) fn decide_case(standard: CaseStandard, trials: &[TrialPoint]) -> (Sta
         Rule::Every => Status::Passed,
         Rule::Mean | Rule::ConfidenceInterval => {
             let counted: Vec<f64> = completed().filter_map(|trial| Some(trial.counted()?.counted(threshold))).collect();
-            let passes = match (rule, Summary::of(&counted)) {
-                (Rule::Mean, Some(summary)) => at_least(summary.mean, threshold),
-                (_, Some(summary)) => at_least(summary.lower, threshold),
-                (_, None) => false,
+            let measured = match rule {
+                Rule::Mean => Summary::of(&counted).map(|summary| summary.mean),
+                _ => lower_end(&counted),
             };
-            if passes { Status::Passed } else { Status::Failed }
+            if measured.is_some_and(|measured| at_least(measured, threshold)) { Status::Passed } else { Status::Failed }
         }
     };
     (outcome, score)
+}
+
+fn lower_end(scores: &[f64]) -> Option<f64> {
+    guaranteed_interval(scores).map(|(lower, _)| lower)
 }
 
 pub(crate) fn is_completed(outcome: Status) -> bool {
@@ -158,6 +161,20 @@ mod tests {
             Status::Error
         );
         assert!(!is_settled(by(Rule::Mean), &trials));
+    }
+
+    #[test]
+    fn the_interval_of_trials_that_agree_has_a_width() {
+        let of = |count: usize| {
+            let (outcome, score) = decide_case(by(Rule::ConfidenceInterval), &vec![passed(1.0); count]);
+            (outcome, (score.unwrap() * 1e3).round() / 1e3)
+        };
+        assert_eq!([1, 3, 16, 17].map(of), [
+            (Status::Failed, 0.025),
+            (Status::Failed, 0.292),
+            (Status::Failed, 0.794),
+            (Status::Passed, 0.805),
+        ]);
     }
 
     #[test]

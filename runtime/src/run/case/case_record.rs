@@ -9,6 +9,7 @@ use evalsuite_records::record::{
     Verdict,
 };
 use evalsuite_schema::SuiteKind;
+use evalsuite_schema::decimal::{at_least, shown_from};
 
 use crate::grade::scoring::decide_case;
 use crate::model::suite_location::{package_directory, program};
@@ -16,7 +17,9 @@ use crate::platform::files::write_json;
 use crate::platform::redaction::Redactor;
 use crate::record::baseline::{Chance, accepted_result, baseline_file, result_of};
 use crate::record::run_directory::layout::{TRIAL_RECORD, trial_directory_name};
-use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability};
+use crate::record::statistics::{
+    Summary, by_k, guaranteed_interval, largest_lower_end, pass_at_k, pass_hat_k, scores_to_reach, stability,
+};
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
 use crate::run::selection::requirements;
@@ -79,10 +82,26 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Optio
         Rule::Any | Rule::Every => "",
     };
     if outcome == Status::Failed && !measure.is_empty() && trials.len() > 1 {
-        let message = format!("{measure}, {}, is below {}", score?, plan.standard.threshold);
+        let (score, threshold) = (score?, plan.standard.threshold);
+        let shown = shown_from(2, score, threshold);
+        let mut message = format!("{measure}, {shown}, is below {threshold}");
+        if plan.standard.rule == Rule::ConfidenceInterval {
+            message += &needed_trials(trials.len(), threshold);
+        }
         return Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message));
     }
     trials.iter().find(|trial| trial.outcome == outcome).and_then(|trial| trial.reason.clone())
+}
+
+/// How many trials a lower end of the interval needs to reach a threshold, if so few cannot.
+fn needed_trials(trials: usize, threshold: f64) -> String {
+    let most = largest_lower_end(trials);
+    if at_least(most, threshold) {
+        return String::new();
+    }
+    let needed = scores_to_reach(threshold);
+    let needed = needed.map_or_else(|| "no number of trials reaches it".to_owned(), |count| format!("{count} are needed"));
+    format!("; {trials} trials of score 1 reach {}, {needed}", shown_from(2, most, threshold))
 }
 
 /// Completes the case's record and writes it.
@@ -138,8 +157,9 @@ fn add_statistics(plan: &Plan<'_>, trials: &[TrialRecord], record: &mut CaseReco
     record.min = summary.map(|summary| summary.min);
     record.max = summary.map(|summary| summary.max);
     record.stddev = summary.map(|summary| summary.stddev);
-    record.ci95_lower = summary.map(|summary| summary.lower);
-    record.ci95_upper = summary.map(|summary| summary.upper);
+    let interval = guaranteed_interval(&scores).filter(|_| is_complete);
+    record.ci95_lower = interval.map(|(lower, _)| lower);
+    record.ci95_upper = interval.map(|(_, upper)| upper);
     // Trials that differ do so whatever the others would have shown.
     record.stability = stability(completed, passed).filter(|found| is_complete || *found == Stability::Flaky);
     if record.outcome == Status::Passed {
