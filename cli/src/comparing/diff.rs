@@ -12,7 +12,8 @@ use evalsuite_records::record::{AnswerPair, Baseline};
 use evalsuite_records::run_directory::{LATEST, StoredRun};
 use evalsuite_report::{
     CaseData, CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, answer_pairs,
-    answer_pairs_with_accepted, comparable_of_commit, earlier_comparable, judges_of,
+    answer_pairs_with_accepted, comparable_of_commit, earlier_comparable, judges_of, pooled, retain_cases_of,
+    runs_of_same_agent,
 };
 
 use crate::command_line::{ComparisonArguments, Diff, DiffFormat};
@@ -28,8 +29,8 @@ const DEFAULT_BRANCHES: [&str; 5] = ["origin/HEAD", "origin/main", "origin/maste
 
 pub(crate) fn run(command: &Diff) -> Result<Exit> {
     let named = if command.baseline { &command.base } else { &command.run };
-    let run = stored_runs::find(named.as_deref().unwrap_or(LATEST))?;
-    let id = run.id();
+    let run = Chosen { run: stored_runs::find(named.as_deref().unwrap_or(LATEST))?, is_named: named.is_some() };
+    let id = run.run.id();
     let standard = match &command.base {
         _ if command.baseline => Standard::Baseline,
         Some(base) => Standard::Run(base),
@@ -85,7 +86,7 @@ fn accepted_pairs(
 fn judged_comparison(
     command: &Diff,
     judge: Option<&str>,
-    stored: &StoredRun,
+    chosen: &Chosen,
     standard: Standard<'_>,
     options: &CompareOptions,
 ) -> Result<Comparison> {
@@ -93,18 +94,22 @@ fn judged_comparison(
         let message = format!("`{name}` cannot be the judge: it is one of the compared targets");
         return Err(CliError::new(message));
     }
-    let run = RunData::read(stored.path())?;
+    let run = RunData::read(chosen.run.path())?;
+    let read = |run: &StoredRun| Ok(RunData::read(run.path())?);
     let (base, asked, comparison) = if command.baseline {
         let baselines = baselines_of(&run)?;
         check_options(&run, &run, options)?;
         let asked = accepted_pairs(command, &baselines, &run, options)?;
-        (BASELINE.to_owned(), asked, Comparison::with_baselines(&baselines, &run, options))
+        let counted = if chosen.is_named { run.clone() } else { with_reruns(run.clone(), &read)? };
+        (BASELINE.to_owned(), asked, Comparison::with_baselines(&baselines, &counted, options))
     } else {
-        let base = RunData::read(base_of(stored, standard)?.path())?;
+        let base = read(&base_of(&run, standard)?)?;
         check_options(&base, &run, options)?;
+        // The answers of one run are compared, the scores of all that are counted together.
         let asked = answer_pairs(&base, &run, command.criteria.as_deref(), options);
-        let comparison = Comparison::new(&base, &run, options);
-        (base.run_id, asked, comparison)
+        let id = base.run_id.clone();
+        let (base, run) = counted_sides(base, run.clone(), standard, chosen.is_named, &read)?;
+        (id, asked, Comparison::new(&base, &run, options))
     };
     let named = if command.baseline { format!("{} --baseline", run.run_id) } else { format!("{base} {}", run.run_id) };
     let repeat = format!("cargo evalsuite diff {named} --judge {}", judge.unwrap_or_default());
@@ -132,8 +137,16 @@ pub(crate) enum Standard<'a> {
     Usual,
 }
 
+/// The run that is compared.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    pub(crate) run: StoredRun,
+    /// Whether it was named. Else it is the newest one, and other runs of its agent are counted with it.
+    pub(crate) is_named: bool,
+}
+
 /// The comparison.
-pub(crate) fn compare(run: &StoredRun, standard: Standard<'_>, options: &CompareOptions) -> Result<Comparison> {
+pub(crate) fn compare(chosen: &Chosen, standard: Standard<'_>, options: &CompareOptions) -> Result<Comparison> {
     let read = |run: &StoredRun| -> Result<RunData> {
         // Metadata are in the records of trials.
         let needs_trials = options.cluster_by.is_some() || !options.by.is_empty();
@@ -145,13 +158,66 @@ pub(crate) fn compare(run: &StoredRun, standard: Standard<'_>, options: &Compare
         Ok(data)
     };
     if matches!(standard, Standard::Baseline) {
-        let run = read(run)?;
+        let run = read(&chosen.run)?;
         check_options(&run, &run, options)?;
-        return Ok(Comparison::with_baselines(&baselines_of(&run)?, &run, options));
+        let baselines = baselines_of(&run)?;
+        let run = if chosen.is_named { run } else { with_reruns(run, &read)? };
+        return Ok(Comparison::with_baselines(&baselines, &run, options));
     }
-    let (base, run) = (read(&base_of(run, standard)?)?, read(run)?);
+    let run = read(&chosen.run)?;
+    let base = read(&base_of(&run, standard)?)?;
     check_options(&base, &run, options)?;
+    let (base, run) = counted_sides(base, run, standard, chosen.is_named, &read)?;
     Ok(Comparison::new(&base, &run, options))
+}
+
+/// Reads a run.
+type Read<'a> = &'a dyn Fn(&StoredRun) -> Result<RunData>;
+
+/// Base and run with the other runs of their agents, if they were not named. Of the other runs of a named one, a note says that they are not
+/// counted. Two runs of one agent are compared as they are.
+fn counted_sides(
+    base: RunData,
+    run: RunData,
+    standard: Standard<'_>,
+    is_run_named: bool,
+    read: Read<'_>,
+) -> Result<(RunData, RunData)> {
+    if is_same_agent(&base, &run) {
+        return Ok((base, run));
+    }
+    let mut of_base = runs_of_same_agent(&base)?;
+    let of_run = runs_of_same_agent(&run)?;
+    // A run without a digest of its agent may be of either side.
+    of_base.retain(|other| of_run.iter().all(|run| run.path() != other.path()));
+    let count = |data: RunData, others: Vec<StoredRun>, is_named: bool| {
+        if !is_named {
+            return counted(data, &others, read);
+        }
+        if !others.is_empty() {
+            let others: Vec<String> = others.iter().map(StoredRun::id).collect();
+            say!("note: `{}` was named; not counted with it: {}, of the same commit", data.run_id, others.join(", "));
+        }
+        Ok(data)
+    };
+    Ok((count(base, of_base, matches!(standard, Standard::Run(_)))?, count(run, of_run, is_run_named)?))
+}
+
+fn is_same_agent(base: &RunData, run: &RunData) -> bool {
+    let records = base.record.as_ref().zip(run.record.as_ref());
+    base.directory == run.directory || records.is_some_and(|(base, run)| base.is_of_same_agent(run))
+}
+
+/// A run with all other runs of its agent.
+fn with_reruns(run: RunData, read: Read<'_>) -> Result<RunData> {
+    let others = runs_of_same_agent(&run)?;
+    counted(run, &others, read)
+}
+
+fn counted(run: RunData, others: &[StoredRun], read: Read<'_>) -> Result<RunData> {
+    let mut runs = others.iter().map(read).collect::<Result<Vec<RunData>>>()?;
+    runs.push(run);
+    Ok(pooled(runs))
 }
 
 /// An error if no case of a run has the target that is compared; a warning if none has a key, because then nothing is grouped by it.
@@ -193,12 +259,20 @@ fn baselines_of(run: &RunData) -> Result<Vec<Baseline>> {
 }
 
 /// The run that a run is compared with.
-fn base_of(run: &StoredRun, standard: Standard<'_>) -> Result<StoredRun> {
+fn base_of(run: &RunData, standard: Standard<'_>) -> Result<StoredRun> {
     if let Standard::Run(base) = standard {
         return stored_runs::find(base);
     }
-    usual_base(&RunData::read_cases(run.path())?)?
-        .ok_or_else(|| CliError::new(format!("no earlier run has cases in common with `{}`", run.id())))
+    usual_base(run)?.ok_or_else(|| {
+        let message = format!("no earlier run has cases in common with `{}`", run.run_id);
+        match runs_of_same_agent(run).as_deref() {
+            Ok([_, ..]) => CliError::with_help(
+                format!("{message}, except runs of its commit"),
+                "runs of one commit are one sample; to compare two of them, name one: `cargo evalsuite diff RUN`",
+            ),
+            _ => CliError::new(message),
+        }
+    })
 }
 
 /// What a run is compared with where nothing is named.
@@ -265,15 +339,21 @@ pub(crate) fn options(arguments: &ComparisonArguments) -> Result<CompareOptions>
     Ok(options)
 }
 
-/// How a run of chosen cases compares with the accepted results, or without any with the newest run that has cases in common;
-/// `None` if there is neither.
+/// How a run of chosen cases compares with the accepted results, or without any with the run that `diff` chooses; `None` if there is
+/// neither. Of other runs of the same agent, the cases that this one ran are counted with it.
 pub(crate) fn after_run(run: &StoredRun) -> Result<Option<Comparison>> {
     let options = CompareOptions::new().with_only_cases_of_run();
     let data = RunData::read_cases(run.path())?;
+    let read = |run: &StoredRun| Ok(RunData::read_cases(run.path())?);
     let baselines = baselines::read(&data)?;
-    if !baselines.is_empty() {
-        return Ok(Some(Comparison::with_baselines(&baselines, &data, &options)));
+    let base = match baselines.is_empty() {
+        true => usual_base(&data)?,
+        false => None,
+    };
+    if baselines.is_empty() && base.is_none() {
+        return Ok(None);
     }
-    let Some(base) = earlier_comparable(&data)? else { return Ok(None) };
-    Ok(Some(Comparison::new(&RunData::read_cases(base.path())?, &data, &options)))
+    let counted = with_reruns(data.clone(), &|run| Ok(retain_cases_of(read(run)?, &data)))?;
+    let Some(base) = base else { return Ok(Some(Comparison::with_baselines(&baselines, &counted, &options))) };
+    Ok(Some(Comparison::new(&with_reruns(read(&base)?, &read)?, &counted, &options)))
 }

@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use evalsuite_records::record::SuiteId;
-use evalsuite_records::run_directory::StoredRun;
+use evalsuite_records::run_directory::{LATEST, StoredRun};
 use evalsuite_report::{
     Comparison, ComparisonVerdict, Gate, GateOptions, GateReport, GateVerdict, RunData, SliceKey, SuiteData,
     check_gates, suite_gates,
 };
 use serde::Serialize;
 
-use super::diff::{self, Standard};
+use super::diff::{self, Chosen, Standard};
 use crate::command_line::Gate as Arguments;
 use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
@@ -36,11 +36,12 @@ pub(crate) fn run(command: &Arguments) -> Result<Exit> {
         Some(base) => Some(Standard::Run(base)),
         None => None,
     };
-    let compare = |standard| diff::compare(&stored, standard, &diff::options(&command.comparison)?);
+    let chosen = Chosen { is_named: command.run != LATEST, run: stored };
+    let compare = |standard| diff::compare(&chosen, standard, &diff::options(&command.comparison)?);
     let comparison = standard.map(compare).transpose()?;
     let mut options = GateOptions::new();
     options.only_selected = command.selected;
-    let run = RunData::read(stored.path())?;
+    let run = RunData::read(chosen.run.path())?;
     let mut gates = suite_gates(&run)?;
     gates.extend(required);
     if gates.is_empty() && comparison.is_none() {

@@ -35,6 +35,29 @@ pub struct RunRecord {
     pub shards: Vec<RunRecord>,
 }
 
+impl RunRecord {
+    /// Whether two runs are of one agent: of one commit, without changed files, or with the same digest of the agent
+    /// (`EVALSUITE_AGENT_DIGEST`, which `cargo evalsuite run` sets). Of a run outside of a repository this is not known.
+    pub fn is_of_same_agent(&self, other: &Self) -> bool {
+        let (Some(git), Some(others)) = (&self.git, &other.git) else { return false };
+        let is_same = match (self.agent_digest(), other.agent_digest()) {
+            (Some(digest), Some(others)) => digest == others,
+            _ => !git.dirty && !others.dirty,
+        };
+        git.commit == others.commit && is_same
+    }
+
+    fn agent_digest(&self) -> Option<&str> {
+        self.env.get("EVALSUITE_AGENT_DIGEST")?.as_deref()
+    }
+
+    /// Whether the agent was called, as far as the environment of the run says.
+    pub fn has_called_agent(&self) -> bool {
+        let value = |name: &str| self.env.get(name).and_then(Option::as_deref);
+        value("EVALSUITE_REGRADE").is_none() && value("EVALSUITE_MODE") != Some("replay")
+    }
+}
+
 /// State of a git repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -30,13 +30,40 @@ pub fn earlier_runs(run: &RunData, count: usize) -> io::Result<Vec<RunData>> {
     Ok(found)
 }
 
-/// The newest run that began before this one and has a result of a case in common with it.
+/// The newest run that began before this one, is not known to be of the [same agent](RunRecord::is_of_same_agent), and has a result of a
+/// case in common with it.
 ///
 /// # Errors
 ///
 /// If the directory of runs, or one of them, cannot be read.
 pub fn earlier_comparable(run: &RunData) -> io::Result<Option<StoredRun>> {
-    first_comparable(run, before(run)?)
+    let is_of_other_agent = |other: &StoredRun| match (&run.record, run_record(other)) {
+        (Some(ours), Some(theirs)) => !ours.is_of_same_agent(&theirs),
+        _ => true,
+    };
+    first_comparable(run, before(run)?.into_iter().filter(is_of_other_agent))
+}
+
+/// The other runs beside a run that are of the [same agent](RunRecord::is_of_same_agent), the oldest first: runs in which it was called,
+/// and whose tests have ended.
+///
+/// # Errors
+///
+/// If the directory of runs cannot be read.
+pub fn runs_of_same_agent(run: &RunData) -> io::Result<Vec<StoredRun>> {
+    let Some(ours) = run.record.as_ref().filter(|record| record.has_called_agent()) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for other in beside(run)?.into_iter().rev().filter(|other| other.path() != run.directory) {
+        let is_meant = |record: &RunRecord| record.is_of_same_agent(ours) && record.has_called_agent();
+        if run_record(&other).is_some_and(|record| is_meant(&record)) && !other.is_in_use()? {
+            found.push(other);
+        }
+    }
+    Ok(found)
+}
+
+fn run_record(run: &StoredRun) -> Option<RunRecord> {
+    read_record(run.path(), &run.path().join(RUN_RECORD), &mut Vec::new())
 }
 
 /// The newest other run beside this one that is of a commit, without changed files, and has a result of a case in common with it.
@@ -48,8 +75,7 @@ pub fn comparable_of_commit(run: &RunData, commit: &str) -> io::Result<Option<St
     let others = beside(run)?.into_iter().filter(|other| other.path() != run.directory);
     // Its cases are read only if it is of the commit: most runs are not.
     let is_of_commit = |other: &StoredRun| {
-        let record: Option<RunRecord> = read_record(other.path(), &other.path().join(RUN_RECORD), &mut Vec::new());
-        record.and_then(|record| record.git).is_some_and(|git| git.commit == commit && !git.dirty)
+        run_record(other).and_then(|record| record.git).is_some_and(|git| git.commit == commit && !git.dirty)
     };
     first_comparable(run, others.filter(is_of_commit))
 }

@@ -88,7 +88,7 @@ pub(super) fn lost_case(
         record.errors += u32::from(trial.record.outcome == Status::Error);
     }
     record.planned = record.planned.max(record.completed + record.errors);
-    CaseData { name, directory, record, trials, earlier: Vec::new() }
+    CaseData { name, directory, record, trials, earlier: Vec::new(), of_runs: Vec::new() }
 }
 
 fn stored_trial(trial: LostTrial, case: &CaseRecord) -> TrialData {

@@ -24,7 +24,7 @@ pub use self::read_suite::{read_record, suites_of};
 
 #[cfg(feature = "reports")]
 pub use self::{
-    history::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes},
+    history::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes, runs_of_same_agent},
     read_run::{RunData, SuiteNames},
     trial_files::{TextFile, TrialFiles},
 };
@@ -63,6 +63,8 @@ pub struct CaseData {
     pub trials: Vec<TrialData>,
     /// Earlier runner attempts, the first one first.
     pub earlier: Vec<CaseRecord>,
+    /// Its records in the runs that are counted together, in their order; empty if the case is of one run.
+    pub of_runs: Vec<CaseRecord>,
 }
 
 /// A trial of a run.

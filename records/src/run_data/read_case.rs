@@ -34,7 +34,7 @@ impl CaseReader<'_> {
         let read = if self.depth == ReadDepth::Trials { &record.trials[..] } else { &[] };
         let trials = read.iter().map(|trial| self.trial(directory, &record, trial)).collect();
         let directory = directory.to_owned();
-        Some(CaseData { name, directory, record, trials, earlier: Vec::new() })
+        Some(CaseData { name, directory, record, trials, earlier: Vec::new(), of_runs: Vec::new() })
     }
 
     fn record<T: DeserializeOwned>(&mut self, file: &Path) -> Option<T> {

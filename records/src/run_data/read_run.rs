@@ -30,6 +30,8 @@ pub struct RunData {
     pub suites: Vec<SuiteData>,
     /// What could not be read, in the order in which it was found.
     pub problems: Vec<Problem>,
+    /// Ids of the runs that are counted together, this one last; empty if it is one run.
+    pub counted_runs: Vec<String>,
 }
 
 impl RunData {

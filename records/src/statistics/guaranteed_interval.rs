@@ -84,7 +84,11 @@ mod tests {
                 let scores: Vec<f64> = (0..trials).map(|trial| f64::from(u8::from(trial < passed))).collect();
                 let (lower, upper) = guaranteed_interval(&scores).unwrap();
                 // At each end, a sample that is at least as far away has a probability of 2.5 %.
-                if passed > 0 { is_near(1.0 - at_most(passed - 1, trials, lower), ERROR) } else { is_near(lower, 0.0) }
+                if passed > 0 {
+                    is_near(1.0 - at_most(passed - 1, trials, lower), ERROR)
+                } else {
+                    is_near(lower, 0.0)
+                }
                 if passed < trials { is_near(at_most(passed, trials, upper), ERROR) } else { is_near(upper, 1.0) }
             }
             is_near(guaranteed_interval(&vec![1.0; trials]).unwrap().0, largest_lower_end(trials));

@@ -57,7 +57,7 @@ fn case(suite: &str, case: &BaselineCase) -> CaseData {
     record.stops_early = case.stops_early;
     record.trials = trials(case);
     let name = CaseDirectoryName::parse(&record.case_id);
-    CaseData { name, directory: PathBuf::new(), record, trials: Vec::new(), earlier: Vec::new() }
+    CaseData { name, directory: PathBuf::new(), record, trials: Vec::new(), earlier: Vec::new(), of_runs: Vec::new() }
 }
 
 /// The planned trials of a case. Older files have neither their order nor their scores, but how many passed and the mean.

@@ -20,7 +20,8 @@ impl Comparison {
             sections.push(self.judged_table());
         }
         sections.extend(self.suites.iter().map(listed));
-        let head = format!("## Comparison: {} with {}\n\n", escape(&self.run), escape(&self.base));
+        let counted: String = self.counted_runs().map(|runs| format!("{}\n\n", escape(&runs.to_string()))).collect();
+        let head = format!("## Comparison: {} with {}\n\n{counted}", escape(&self.run), escape(&self.base));
         limited(head, &sections, |_| "Some entries are omitted".to_owned())
     }
 

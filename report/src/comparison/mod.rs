@@ -9,6 +9,7 @@ mod markdown;
 mod measured;
 mod observed;
 mod pairing;
+mod pooled;
 mod suite;
 mod text;
 
@@ -32,6 +33,7 @@ use self::groups::Groups;
 pub use self::judged::JudgedAnswers;
 pub use self::measured::SliceComparison;
 pub(crate) use self::pairing::has_same_threshold;
+pub use self::pooled::{CountedRuns, pooled, retain_cases_of};
 pub use self::suite::SuiteComparison;
 use self::suite::SuitePairs;
 
@@ -120,6 +122,10 @@ pub struct Comparison {
     pub base: String,
     /// Id of the run.
     pub run: String,
+    /// The runs that are counted together as the earlier one; `None` if it is one run.
+    pub base_runs: Option<CountedRuns>,
+    /// The runs that are counted together as the run; `None` if it is one run.
+    pub runs: Option<CountedRuns>,
     /// The suites that are in one of them, by name and target.
     pub suites: Vec<SuiteComparison>,
     /// What the run decided while its trials ran, if it compared itself with this base until it was decided: then this is the verdict. The
@@ -190,7 +196,9 @@ impl Comparison {
         let suites = pairs.into_iter().map(|suite| suite.compare(varying, options)).collect();
         let name = if standard == Standard::Baseline { "baseline" } else { base.run_id.as_str() };
         let decision = RunDecision::of(run).filter(|decision| decision.base == name && options.targets.is_none());
-        Self { schema: Self::SCHEMA, base: base.run_id.clone(), run: run.run_id.clone(), suites, decision }
+        let [base_runs, runs] = [base, run].map(CountedRuns::of);
+        let (base, run) = (base.run_id.clone(), run.run_id.clone());
+        Self { schema: Self::SCHEMA, base, run, base_runs, runs, suites, decision }
     }
 
     /// Value of `schema` in comparisons of this version.

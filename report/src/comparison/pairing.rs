@@ -95,8 +95,7 @@ pub(super) fn pair_cases<'a>(
 
 fn pair<'a>(base: &'a CaseData, run: &'a CaseData) -> Pair<'a> {
     let (then, now) = (&base.record, &run.record);
-    let is_same = then.case_digest == now.case_digest
-        || then.input_digest == now.input_digest && then.grader_digest == now.grader_digest;
+    let is_same = has_same_definition(then, now);
     let has_score =
         |record: &CaseRecord| record.completed > 0 && record.trials.iter().any(|trial| trial.score.is_some());
     match (is_same, has_score(then), has_score(now)) {
@@ -105,6 +104,12 @@ fn pair<'a>(base: &'a CaseData, run: &'a CaseData) -> Pair<'a> {
         (true, false, true) => Pair::NoBase(base, run),
         (true, true, true) => Pair::Both(base, run),
     }
+}
+
+/// Whether input and graders are the same.
+pub(super) fn has_same_definition(base: &CaseRecord, run: &CaseRecord) -> bool {
+    base.case_digest == run.case_digest
+        || base.input_digest == run.input_digest && base.grader_digest == run.grader_digest
 }
 
 /// Whether the same scores pass.

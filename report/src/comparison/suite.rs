@@ -11,7 +11,7 @@ use super::case_change::Standard;
 use super::groups::Groups;
 use super::levels::{self, IMPROVED, REGRESSED};
 use super::measured::{Differences, p_value};
-use super::observed::{case_trials, observed};
+use super::observed::{case_trials, observed, records};
 use super::pairing::{Pair, pair_cases};
 use super::{
     CaseChange, ChangeKind, CompareOptions, ComparisonVerdict, FEWEST_PAIRS, JudgedAnswers, MOST_MISSING,
@@ -106,17 +106,17 @@ impl<'a> SuitePairs<'a> {
         let mut compared = Vec::new();
         for pair in &pairs {
             let Pair::Both(base, run) = pair else { continue };
-            let (base, run) = (&base.record, &run.record);
-            let slices = groups.slices(identity(run)).iter().map(|slice| {
+            let identity = identity(&run.record);
+            let slices = groups.slices(identity).iter().map(|slice| {
                 let next = numbers.len();
                 *numbers.entry(slice.clone()).or_insert(next)
             });
             let slices = slices.collect();
-            let [(in_base, base), (in_run, scores)] =
-                [(base, stops[0]), (run, stops[1])].map(|(record, stops)| observed(record, standard, run.rule, stops));
+            let [(in_base, base), (in_run, scores)] = [(base, stops[0]), (run, stops[1])]
+                .map(|(case, stops)| observed(case, standard, run.record.rule, stops));
             let trials = case_trials(in_base, in_run, run);
-            let cluster = groups.cluster(identity(run), compared.len());
-            compared.push(Compared { base, run: scores, trials, cluster, slices });
+            let cluster = groups.cluster(identity, compared.len());
+            compared.push(Compared { base: base.concat(), run: scores.concat(), trials, cluster, slices });
         }
         let mut slices: Vec<_> = numbers.into_iter().collect();
         slices.sort_by_key(|(_, number)| *number);
@@ -315,6 +315,6 @@ impl SuiteComparison {
 }
 
 fn passed(cases: &[&CaseData]) -> (u32, u32) {
-    let counts = count_outcomes(cases.iter().map(|case| case.record.outcome));
+    let counts = count_outcomes(cases.iter().flat_map(|case| records(case)).map(|record| record.outcome));
     (counts.passed, counts.run())
 }

@@ -7,7 +7,9 @@ use evalsuite_records::record::{PairRecord, Side};
 use evalsuite_schema::decimal::at_least;
 
 use super::ChangeKind::{Added, Changed, Error, Improved, Missing, Quarantined, Redefined, Regressed, Removed};
-use super::{CaseChange, ChangeKind, Comparison, ComparisonVerdict, JudgedAnswers, SliceComparison, SuiteComparison};
+use super::{
+    CaseChange, ChangeKind, Comparison, ComparisonVerdict, CountedRuns, JudgedAnswers, SliceComparison, SuiteComparison,
+};
 use crate::statistics::wilson_interval;
 
 /// Most cases of one kind that are listed.
@@ -34,11 +36,19 @@ impl fmt::Display for ComparisonVerdict {
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} compared with {}", self.run, self.base)?;
+        self.counted_runs().try_for_each(|runs| writeln!(f, "{runs}"))?;
         if let Some(decision) = &self.decision {
             write!(f, "{decision}")?;
             writeln!(f, "  the p-values and intervals below do not account for the looks at this run")?;
         }
         self.suites.iter().try_for_each(|suite| write!(f, "\n{suite}"))
+    }
+}
+
+impl Comparison {
+    /// The runs that are counted together, of the run first.
+    pub(super) fn counted_runs(&self) -> impl Iterator<Item = &CountedRuns> {
+        self.runs.iter().chain(&self.base_runs)
     }
 }
 

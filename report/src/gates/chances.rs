@@ -32,7 +32,11 @@ impl GateChances {
     /// The chances of a gate on the rate of this many cases; `None` if it measures something else, or every rate or none is within the limit.
     pub(super) fn of(gate: &Gate, cases: usize, floor: f64) -> Option<Self> {
         let limit = gate.limit() + if gate.is_above_floor() { floor } else { 0.0 };
-        if !matches!(gate.measure(), Measure::PassRate | Measure::LowerPassRate) || cases == 0 || !(0.0..1.0).contains(&limit) || limit == 0.0 {
+        if !matches!(gate.measure(), Measure::PassRate | Measure::LowerPassRate)
+            || cases == 0
+            || !(0.0..1.0).contains(&limit)
+            || limit == 0.0
+        {
             return None;
         }
         let is_met = |passed: usize, cases: usize| {

@@ -97,7 +97,8 @@ impl GateReport {
             }
         }
         let is_plain = |result: &GateResult| result.measure == Measure::PassRate;
-        let is_told = |(result, chances): &&(&GateResult, GateChances)| is_plain(result) || chances.needed_cases.is_some();
+        let is_told =
+            |(result, chances): &&(&GateResult, GateChances)| is_plain(result) || chances.needed_cases.is_some();
         by_gate.values().filter(is_told).map(|(result, chances)| result.rate_note(chances)).collect()
     }
 }

@@ -42,6 +42,32 @@ pub(crate) struct CaseTrials {
 }
 
 impl Series {
+    /// The trials of several runs of one agent. Where a run ends with the first trial that decides the case, and one did, only the first
+    /// trial of each run counts: if none did, all trials came out one way, and all count.
+    pub(crate) fn of_runs(runs: &[Self]) -> Self {
+        if let [one] = runs {
+            return *one;
+        }
+        let sum = |of: fn(&Self) -> u32| runs.iter().map(of).sum();
+        let (passed, failed) = (sum(|run| run.passed), sum(|run| run.failed));
+        let all_are = |end: End| runs.iter().all(|run| run.end == end);
+        let end = match (passed, failed) {
+            (0, _) if all_are(End::Pass) => End::Pass,
+            (_, 0) if all_are(End::Failure) => End::Failure,
+            _ => End::Planned,
+        };
+        if end != End::Planned || all_are(End::Planned) {
+            return Self { passed, failed, end };
+        }
+        let firsts = runs.iter().map(|run| match run.end {
+            End::Planned => (run.passed, run.failed),
+            End::Pass => (u32::from(run.failed == 0), u32::from(run.failed > 0)),
+            End::Failure => (u32::from(run.passed > 0), u32::from(run.passed == 0)),
+        });
+        let (passed, failed) = firsts.fold((0, 0), |all, run| (all.0 + run.0, all.1 + run.1));
+        Self { passed, failed, end }
+    }
+
     fn reversed(self) -> Self {
         let end = match self.end {
             End::Planned => End::Planned,

@@ -56,14 +56,20 @@ fn a_gate_on_a_rate_says_how_often_it_is_wrong() {
         let text = report(&run(), gates).to_string();
         text.lines().filter(|line| line.contains("_rate")).skip(gates.len()).map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(notes(&["pass_rate >= 80%"]), [
-        "note: pass_rate >= 80% over 40 cases, 95% interval 0.65-0.90: an agent at 0.78 meets it in 47% of runs, and one at 0.82 misses \
+    assert_eq!(
+        notes(&["pass_rate >= 80%"]),
+        [
+            "note: pass_rate >= 80% over 40 cases, 95% interval 0.65-0.90: an agent at 0.78 meets it in 47% of runs, and one at 0.82 misses \
          it in 29%; lower(pass_rate) is seldom met below its limit"
-    ]);
+        ]
+    );
     assert_eq!(notes(&["lower(pass_rate) >= 0.65", "score >= 0.9"]), [""; 0]);
-    assert_eq!(notes(&["lower(pass_rate) >= 95%"]), [
-        "note: lower(pass_rate) >= 95% over 40 cases, 95% interval 0.65-0.89: no result meets it; it needs at least 73 cases"
-    ]);
+    assert_eq!(
+        notes(&["lower(pass_rate) >= 95%"]),
+        [
+            "note: lower(pass_rate) >= 95% over 40 cases, 95% interval 0.65-0.89: no result meets it; it needs at least 73 cases"
+        ]
+    );
     let per = report(&run(), &["pass_rate >= 50% per target"]).to_string();
     assert_eq!(per.matches("note: pass_rate").count(), 1, "of the smallest group: {per}");
 }

@@ -86,12 +86,7 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
     if broken || ran.trials.len() < 2 {
         return Ok(checked);
     }
-    let statistics = [
-        ("mean", case.mean),
-        ("min", case.min),
-        ("max", case.max),
-        ("stddev", case.stddev),
-    ];
+    let statistics = [("mean", case.mean), ("min", case.min), ("max", case.max), ("stddev", case.stddev)];
     for (name, ours) in statistics {
         let theirs = json["expected"]["aggregation"][name].as_f64();
         if theirs.is_some() && !close(ours, theirs) && !case.truncated {
@@ -177,7 +172,9 @@ fn rule(json: &Value, broken: bool, ours: &CaseResult, theirs: &CaseResult) -> O
             Some("trial-error-is-an-error")
         }
         () if by_mean && only_outcome => Some("mean-or-bound-decides"),
-        () if json["strategy"] == "confidence_interval" && (ours.trials, ours.cost_limited) == (theirs.trials, theirs.cost_limited) => {
+        () if json["strategy"] == "confidence_interval"
+            && (ours.trials, ours.cost_limited) == (theirs.trials, theirs.cost_limited) =>
+        {
             Some("bounds-have-a-width")
         }
         // After a trial passed, the remaining ones are not run.

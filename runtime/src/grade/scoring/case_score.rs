@@ -169,12 +169,10 @@ mod tests {
             let (outcome, score) = decide_case(by(Rule::ConfidenceInterval), &vec![passed(1.0); count]);
             (outcome, (score.unwrap() * 1e3).round() / 1e3)
         };
-        assert_eq!([1, 3, 16, 17].map(of), [
-            (Status::Failed, 0.025),
-            (Status::Failed, 0.292),
-            (Status::Failed, 0.794),
-            (Status::Passed, 0.805),
-        ]);
+        assert_eq!(
+            [1, 3, 16, 17].map(of),
+            [(Status::Failed, 0.025), (Status::Failed, 0.292), (Status::Failed, 0.794), (Status::Passed, 0.805),]
+        );
     }
 
     #[test]

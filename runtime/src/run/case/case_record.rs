@@ -100,7 +100,8 @@ fn needed_trials(trials: usize, threshold: f64) -> String {
         return String::new();
     }
     let needed = scores_to_reach(threshold);
-    let needed = needed.map_or_else(|| "no number of trials reaches it".to_owned(), |count| format!("{count} are needed"));
+    let needed =
+        needed.map_or_else(|| "no number of trials reaches it".to_owned(), |count| format!("{count} are needed"));
     format!("; {trials} trials of score 1 reach {}, {needed}", shown_from(2, most, threshold))
 }
 

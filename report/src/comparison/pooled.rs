@@ -1,0 +1,131 @@
+//! Runs of one agent, counted together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use evalsuite_records::record::{CaseRecord, Status};
+use serde::Serialize;
+
+use super::pairing::{has_same_definition, has_same_threshold};
+use crate::run_data::{CaseData, RunData, identity};
+
+/// Digits of a commit that are shown.
+const COMMIT_DIGITS: usize = 10;
+
+/// Runs of one agent that are counted together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CountedRuns {
+    /// Their commit, hexadecimal.
+    pub commit: String,
+    /// Their ids, in the order in which their trials are counted.
+    pub runs: Vec<String>,
+}
+
+impl CountedRuns {
+    /// The runs of which a run consists; `None` if it is one run.
+    pub(super) fn of(run: &RunData) -> Option<Self> {
+        let git = run.record.as_ref().and_then(|record| record.git.as_ref());
+        let commit = git.map(|git| git.commit.clone()).unwrap_or_default();
+        (!run.counted_runs.is_empty()).then(|| Self { commit, runs: run.counted_runs.clone() })
+    }
+}
+
+/// `2 runs of commit 0bcda22610 counted together: a, b`.
+impl std::fmt::Display for CountedRuns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let commit = self.commit.get(..COMMIT_DIGITS).unwrap_or(&self.commit);
+        write!(f, "{} runs of commit {commit} counted together: {}", self.runs.len(), self.runs.join(", "))
+    }
+}
+
+/// Runs of one agent as one run, which has the id of the last one: of each case, the trials of all runs, one run after the other.
+///
+/// A case is counted as it is in the last run that did not skip it, with the outcome of that run; results with another definition or another
+/// rule are left out, and so are copies of results of these runs ([`reused_run`](CaseRecord::reused_run)). The records of each run are in
+/// [`of_runs`](CaseData::of_runs).
+pub fn pooled(mut runs: Vec<RunData>) -> RunData {
+    let Some(mut all) = runs.pop() else { return RunData::default() };
+    if runs.is_empty() {
+        return all;
+    }
+    let names = all.suite_names();
+    let runs = runs.into_iter().map(|run| run.with_suite_names(&names));
+    let mut counted = Vec::new();
+    let mut earlier: BTreeMap<[String; 3], Vec<CaseData>> = BTreeMap::new();
+    for run in runs {
+        let mut of_run = BTreeSet::new();
+        for mut suite in run.suites {
+            for case in std::mem::take(&mut suite.cases) {
+                let key = identity(&case.record).map(str::to_owned);
+                // Of several tests that run one case, the first one is compared.
+                if of_run.insert(key.clone()) {
+                    earlier.entry(key).or_default().push(case);
+                }
+            }
+            if all.suites.iter().all(|known| known.name != suite.name) {
+                all.suites.push(suite);
+            }
+        }
+        counted.push(run.run_id);
+    }
+    counted.push(all.run_id.clone());
+    let counts = |case: &CaseRecord| case.reused_run.as_ref().is_none_or(|run| !counted.contains(run));
+    for suite in &mut all.suites {
+        let mut cases = Vec::new();
+        for case in std::mem::take(&mut suite.cases) {
+            let before = earlier.remove(&identity(&case.record).map(str::to_owned)).unwrap_or_default();
+            cases.extend(counted_together(before.into_iter().chain([case]).collect(), counts));
+        }
+        let others: Vec<[String; 3]> = earlier.keys().filter(|key| key[0] == suite.name).cloned().collect();
+        let others = others.iter().filter_map(|key| counted_together(earlier.remove(key)?, counts));
+        suite.cases = cases.into_iter().chain(others).collect();
+    }
+    all.counted_runs = counted;
+    all
+}
+
+/// A case of several runs as one, in the order of the runs.
+fn counted_together(mut cases: Vec<CaseData>, counts: impl Fn(&CaseRecord) -> bool) -> Option<CaseData> {
+    let last = cases.iter().rposition(|case| case.record.outcome != Status::Skipped).unwrap_or(cases.len() - 1);
+    let is_same = |record: &CaseRecord| {
+        let last = &cases[last].record;
+        has_same_definition(last, record) && has_same_threshold(last, record) && last.rule == record.rule
+    };
+    let records = cases.iter().map(|case| &case.record);
+    let records: Vec<CaseRecord> =
+        records.filter(|record| record.completed > 0 && is_same(record) && counts(record)).cloned().collect();
+    let mut case = cases.swap_remove(last);
+    let own = &case.record;
+    if !records.is_empty() && records.iter().any(|record| record.run_id != own.run_id) {
+        case.record = one_record(case.record, &records);
+        case.of_runs = records;
+    }
+    Some(case)
+}
+
+/// A record with the trials of all these records.
+fn one_record(mut all: CaseRecord, records: &[CaseRecord]) -> CaseRecord {
+    let sum = |of: fn(&CaseRecord) -> u32| records.iter().map(of).sum();
+    all.passed = sum(|record| record.passed);
+    all.completed = sum(|record| record.completed);
+    all.errors = sum(|record| record.errors);
+    all.planned = sum(|record| record.planned);
+    all.stops_early = records.iter().any(CaseRecord::ends_early);
+    all.truncated = false;
+    all.trials = records.iter().flat_map(|record| record.trials.clone()).collect();
+    all.confirming = records.iter().flat_map(|record| record.confirming.clone()).collect();
+    for (index, trial) in (0..).zip(all.trials.iter_mut().chain(&mut all.confirming)) {
+        trial.index = index;
+    }
+    all
+}
+
+/// Leaves out the cases that another run does not have, or skipped.
+pub fn retain_cases_of(run: RunData, other: &RunData) -> RunData {
+    let cases = || other.suites.iter().flat_map(|suite| &suite.cases);
+    let ran = cases().filter(|case| case.record.outcome != Status::Skipped);
+    let ran: BTreeSet<[&str; 3]> = ran.map(|case| identity(&case.record)).collect();
+    let mut run = run.with_suite_names(&other.suite_names());
+    run.suites.iter_mut().for_each(|suite| suite.cases.retain(|case| ran.contains(&identity(&case.record))));
+    run
+}
