@@ -101,7 +101,7 @@ pub struct Suite {
     /// Thresholds for runs, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
     /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
     /// `time`, `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
-    #[key(Some(&Literal), "[\"pass_rate >= 90%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
+    #[key(Some(&Literal), "[\"lower(pass_rate) >= 80%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     pub gates: Vec<String>,
 }
 
@@ -169,6 +169,6 @@ pub struct SuiteJson {
     /// Thresholds for runs, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
     /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
     /// `time`, `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
-    #[key(Some(&Literal), "[\"pass_rate >= 90%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
+    #[key(Some(&Literal), "[\"lower(pass_rate) >= 80%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     pub gates: (),
 }

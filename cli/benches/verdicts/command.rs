@@ -1,7 +1,7 @@
 //! Calls of the command, and what it says.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -39,12 +39,35 @@ pub(crate) fn evalsuite(package: &Path, output: &Path, arguments: &[&str]) -> (S
 
 /// `cargo evalsuite diff base run` in an output directory.
 pub(crate) fn diff(output: &Path, arguments: &[&str]) -> Said {
-    let done = Command::new(env!("CARGO_BIN_EXE_cargo-evalsuite"))
-        .args(["evalsuite", "diff", "base", "run", "--format", "json"])
+    said(output, &[&["diff", "base", "run"], arguments].concat())
+}
+
+/// `cargo evalsuite diff`: the newest run, and the one that the command chooses.
+pub(crate) fn newest(output: &Path) -> Said {
+    said(output, &["diff"])
+}
+
+/// Whether a gate is met.
+pub(crate) fn gate(output: &Path, gate: &str) -> bool {
+    let done = command(output, &["gate", "--require", gate]);
+    match done.status.code() {
+        Some(0) => true,
+        Some(1) => false,
+        _ => panic!("{}", String::from_utf8_lossy(&done.stderr)),
+    }
+}
+
+fn command(output: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cargo-evalsuite"))
+        .arg("evalsuite")
         .args(arguments)
         .env("EVALSUITE_OUTPUT", output)
         .output()
-        .expect("the command can be started");
+        .expect("the command can be started")
+}
+
+fn said(output: &Path, arguments: &[&str]) -> Said {
+    let done = command(output, &[arguments, &["--format", "json"]].concat());
     let parsed: Value = serde_json::from_slice(&done.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&done.stderr)));
     let suite = parsed["suites"][0].clone();

@@ -107,7 +107,7 @@ impl Suite {
                 record.baseline = of(record).expect("a baseline");
             }
         };
-        let records = write_run_of_package("simulated", &self.output(), id, trials, &cases, judge);
+        let records = write_run_of_package("simulated", &self.output(), id, None, trials, &cases, judge);
         Ran {
             is_red: records.iter().any(CaseRecord::fails_test),
             repeated: cases.iter().map(|case| case.confirming.len()).sum(),

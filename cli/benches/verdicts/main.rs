@@ -5,9 +5,11 @@
 //! said so; `docs/reports.md` quotes them. Seeds are fixed: the same call prints the same tables.
 
 mod agent;
+mod bounds;
 mod command;
 mod histories;
 mod intervals;
+mod reruns;
 mod run_files;
 mod sequential;
 mod tables;

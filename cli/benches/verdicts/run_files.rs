@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use evalsuite_records::record::{
-    CaseRecord, Rule, RunRecord, Status, SuiteRecord, SuiteRun, SuiteTest, TrialRecord, TrialSummary,
+    CaseRecord, GitState, Rule, RunRecord, Status, SuiteRecord, SuiteRun, SuiteTest, TrialRecord, TrialSummary,
 };
 use serde::Serialize;
 
@@ -27,9 +27,14 @@ impl Case {
     }
 }
 
-/// Writes a run of a suite.
+/// Writes a run of a suite, outside of a repository.
 pub(crate) fn write_run(output: &Path, id: &str, trials: Trials, cases: &[Case]) {
-    write_run_of_package("", output, id, trials, cases, |_| ());
+    write_run_of(output, id, None, trials, cases);
+}
+
+/// Writes a run of a suite at a commit, without changed files.
+pub(crate) fn write_run_of(output: &Path, id: &str, commit: Option<&str>, trials: Trials, cases: &[Case]) {
+    write_run_of_package("", output, id, commit, trials, cases, |_| ());
 }
 
 /// Writes a run of a suite of a package, with records that are completed first; returns these.
@@ -37,6 +42,7 @@ pub(crate) fn write_run_of_package(
     package: &str,
     output: &Path,
     id: &str,
+    commit: Option<&str>,
     trials: Trials,
     cases: &[Case],
     complete: impl Fn(&mut CaseRecord),
@@ -68,6 +74,7 @@ pub(crate) fn write_run_of_package(
     let mut run = RunRecord::new();
     run.run_id = id.to_owned();
     run.started_at = "2026-11-22T14:25:50.464Z".to_owned();
+    run.git = commit.map(|commit| GitState::new(commit, false));
     run.suites = vec![SuiteRun::new("simulated", "simulated", 1)];
     write(&directory.join("run.json"), &run);
     records

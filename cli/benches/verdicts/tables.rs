@@ -9,10 +9,8 @@ use fastrand::Rng;
 
 use super::agent::{POPULATIONS, Rates, Trials};
 use super::command::{Said, diff};
-use super::histories;
-use super::intervals;
 use super::run_files::{Case, write_run};
-use super::sequential;
+use super::{bounds, histories, intervals, reruns, sequential};
 
 /// A table that can be asked for.
 pub(crate) struct Table {
@@ -56,6 +54,16 @@ pub(crate) const TABLES: &[Table] = &[
         about: "the same, by `run --until-decided` with a test program: 20 runs, or as many as --simulations says",
         print: sequential::print_rounds,
     },
+    Table {
+        name: "reruns",
+        about: "one commit that runs again and again, compared with another one",
+        print: reruns::print,
+    },
+    Table {
+        name: "bounds",
+        about: "bounds of scores, and gates on rates, with agents near the limit",
+        print: bounds::print,
+    },
 ];
 
 /// Runs simulations on all processors; each has a number of its own.
@@ -89,7 +97,7 @@ fn compare(
 }
 
 /// Cases with trials of each rate.
-fn cases(rates: &[f64], trials: Trials, random: &mut Rng) -> Vec<Case> {
+pub(crate) fn cases(rates: &[f64], trials: Trials, random: &mut Rng) -> Vec<Case> {
     rates.iter().map(|rate| Case::new(trials.draw(*rate, random))).collect()
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn run(command: &Arguments) -> Result<Exit> {
     if gates.is_empty() && comparison.is_none() {
         return Err(CliError::with_help(
             format!("the suites of run `{}` have no gates", run.run_id),
-            "write `gates: [pass_rate >= 90%]` in EVAL.yaml, or use --require",
+            "write `gates: [lower(pass_rate) >= 80%]` in EVAL.yaml, or use --require",
         ));
     }
     let run = with_floors(run, &gates)?;

@@ -14,10 +14,17 @@ fn write_run(package: &Package, id: &str, skill: f64, minutes: u64) {
     run.skill = skill;
     let directory = run.write(&package.root().join("out"));
     let lock = directory.join("locks/run.lock");
+    set_commit(package, id, &commit_of(id), false);
     std::fs::write(&lock, "").expect("a lock file");
     let time = SystemTime::now() - Duration::from_secs(60 * minutes);
     std::fs::File::options().write(true).open(&lock).and_then(|file| file.set_modified(time)).expect("a time");
     std::fs::write(package.root().join("out/latest"), id).expect("the newest run");
+}
+
+/// A commit for each run.
+fn commit_of(id: &str) -> String {
+    let digits: String = id.bytes().map(|byte| format!("{byte:02x}")).collect();
+    format!("{digits:0<40}")
 }
 
 #[test]
@@ -149,4 +156,100 @@ fn a_run_of_a_branch_is_compared_with_the_run_of_the_merge_base() {
     set_commit(&package, "d-topic", &"7".repeat(40), false);
     let output = package.run_in_output(&["diff"]);
     assert!(output.out.starts_with("d-topic compared with c-topic\n"), "{}{}", output.out, output.err);
+}
+
+/// Writes a run of a commit.
+fn write_run_of(package: &Package, id: &str, commit: &str, skill: f64, minutes: u64) {
+    write_run(package, id, skill, minutes);
+    set_commit(package, id, commit, false);
+}
+
+/// Sets the digest of the agent, as `cargo evalsuite run` does.
+fn set_digest(package: &Package, id: &str, digest: &str) {
+    let file = package.root().join(format!("out/runs/{id}/run.json"));
+    let mut record: Value = evalsuite_schema::json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    record["env"] = json!({ "EVALSUITE_AGENT_DIGEST": digest });
+    std::fs::write(&file, record.to_string()).unwrap();
+}
+
+#[test]
+fn runs_of_one_commit_are_counted_together() {
+    let package = Package::new(&[]);
+    let [base, topic] = ["1".repeat(40), "2".repeat(40)];
+    for (id, commit, skill, minutes) in [
+        ("a", &base, 0.9, 50),
+        ("b", &base, 0.9, 40),
+        ("c", &topic, 0.3, 30),
+        ("d", &topic, 0.9, 20),
+        ("e", &topic, 0.9, 10),
+    ] {
+        write_run_of(&package, id, commit, skill, minutes);
+    }
+    let output = package.run_in_output(&["diff"]);
+    let head = "e compared with b\n3 runs of commit 2222222222 counted together: c, d, e\n\
+                2 runs of commit 1111111111 counted together: a, b\n\n";
+    assert!(output.out.starts_with(head), "{}{}", output.out, output.err);
+    assert_eq!(output.code, 1, "two green reruns do not outweigh a broken run: {}", output.out);
+    let json = package.json("diff", &package.run_in_output(&["diff", "--format", "json"]).out);
+    assert_eq!(json["runs"], json!({ "commit": topic, "runs": ["c", "d", "e"] }));
+    assert_eq!(json["base_runs"]["runs"], json!(["a", "b"]));
+    let markdown = package.run_in_output(&["diff", "--format", "markdown"]).out;
+    assert!(markdown.contains("\n\n3 runs of commit 2222222222 counted together: c, d, e\n\n"), "{markdown}");
+
+    // Runs that are named are compared as they are.
+    let output = package.run_in_output(&["diff", "b", "e"]);
+    assert!(output.out.starts_with("e compared with b\n\n"), "{}", output.out);
+    assert_eq!(
+        output.err,
+        "note: `b` was named; not counted with it: a, of the same commit\n\
+         note: `e` was named; not counted with it: c, d, of the same commit\n"
+    );
+    let output = package.run_in_output(&["diff", "b"]);
+    assert!(output.out.starts_with("e compared with b\n3 runs of commit 2222222222"), "{}", output.out);
+    let output = package.run_in_output(&["diff", "c"]);
+    assert!(output.out.starts_with("e compared with c\n\n") && output.err.is_empty(), "{}{}", output.out, output.err);
+    let output = package.run_in_output(&["gate", "--base", "b"]);
+    assert!(output.out.contains("3 runs of commit 2222222222 counted together: c, d, e\n"), "{}", output.out);
+}
+
+#[test]
+fn a_run_of_the_same_commit_is_no_base() {
+    let package = Package::new(&[]);
+    let commit = "1".repeat(40);
+    write_run_of(&package, "a", &commit, 0.2, 30);
+    write_run_of(&package, "b", &commit, 0.9, 20);
+    let output = package.run_in_output(&["diff"]);
+    assert_eq!(output.code, 2, "{}", output.out);
+    assert_eq!(
+        output.err,
+        "error: no earlier run has cases in common with `b`, except runs of its commit\n  = help: runs of one commit are one sample; \
+         to compare two of them, name one: `cargo evalsuite diff RUN`\n"
+    );
+    // Of a tree with changes, the commit says nothing, but the digest of the agent does.
+    set_commit(&package, "a", &commit, true);
+    set_commit(&package, "b", &commit, true);
+    assert!(package.run_in_output(&["diff"]).out.starts_with("b compared with a\n\n"));
+    set_digest(&package, "a", "5d");
+    set_digest(&package, "b", "5d");
+    assert_eq!(package.run_in_output(&["diff"]).code, 2);
+    set_digest(&package, "b", "a0");
+    assert!(package.run_in_output(&["diff"]).out.starts_with("b compared with a\n\n"));
+    // A service of another version is another agent.
+    set_commit(&package, "a", &commit, false);
+    set_commit(&package, "b", &commit, false);
+    assert!(package.run_in_output(&["diff"]).out.starts_with("b compared with a\n\n"));
+}
+
+#[test]
+fn replays_are_not_counted_with_other_runs() {
+    let package = Package::new(&[]);
+    let [base, topic] = ["1".repeat(40), "2".repeat(40)];
+    write_run_of(&package, "a", &base, 0.9, 30);
+    write_run_of(&package, "b", &topic, 0.9, 20);
+    write_run_of(&package, "c", &topic, 0.9, 10);
+    let file = package.root().join("out/runs/b/run.json");
+    let mut record: Value = evalsuite_schema::json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    record["env"] = json!({ "EVALSUITE_MODE": "replay" });
+    std::fs::write(&file, record.to_string()).unwrap();
+    assert!(package.run_in_output(&["diff"]).out.starts_with("c compared with a\n\n"));
 }

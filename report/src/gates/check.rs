@@ -124,6 +124,9 @@ impl<'a> Checked<'a> {
         let why = self.broken.clone().or_else(|| self.inconclusive_reason(gate, run.len(), &missing, measured));
         let why = why.or_else(|| floor.clone().err());
         let floor = floor.ok();
+        let chances = floor.and_then(|floor| GateChances::of(gate, run.len(), floor));
+        let needed = chances.and_then(|chances| chances.needed_cases);
+        let why = why.or_else(|| Some(format!("no result of so few meets it; {} cases are needed", needed?)));
         let verdict = match measured.value.zip(floor).map(|(value, floor)| gate.holds(value, floor)) {
             Some(false) => GateVerdict::Missed,
             Some(true) if why.is_none() => GateVerdict::Met,
@@ -136,7 +139,7 @@ impl<'a> Checked<'a> {
             limit: floor.map(|floor| floor + gate.limit()),
             floor: floor.filter(|_| gate.is_above_floor()),
             interval: measured.interval,
-            chances: floor.and_then(|floor| GateChances::of(gate, run.len(), floor)),
+            chances,
             cases: run.len(),
             verdict,
             why,
