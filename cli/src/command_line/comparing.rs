@@ -22,7 +22,7 @@ use super::OutputFormat;
 #[command(after_help = super::help::examples("diff"))]
 pub(crate) struct Diff {
     /// Earlier run: its id or directory [default: the newest run of the merge base with the default branch, else the newest run before
-    /// RUN, that has a case in common with RUN]
+    /// RUN that is not of the same commit, with a case in common]. Without names, all runs of a commit are counted together
     pub(crate) base: Option<String>,
     /// Run: its id or directory [default: the newest]
     pub(crate) run: Option<String>,

@@ -48,7 +48,7 @@ pub(crate) struct Report {
     /// In HTML, omit prompts, answers and transcripts of other cases
     #[arg(long, value_enum, value_name = "WHICH")]
     pub(crate) only: Option<ReportedCases>,
-    /// In HTML, run to compare with: its id or directory [default: the previous run]
+    /// In HTML, run to compare with: its id or directory [default: the newest earlier run of another commit]
     #[arg(long, value_name = "RUN")]
     pub(crate) baseline: Option<String>,
     /// In HTML, number of earlier runs in the grid and the trends

@@ -9,8 +9,8 @@ use super::{OutputFormat, margin, positive};
 /// Run cases, and summarize and compare their results
 ///
 /// Builds the tests, lists the cases of their suites, and runs the selected cases with `cargo test` or nextest. Then summarizes the run as
-/// `finish` does, compares its results with the baseline, or with the previous run if there is no baseline, and checks the gates of suites
-/// that ran completely. All test programs write to one run, so after_all hooks run once. Exit status: 0 if all tests pass and all gates are
+/// `finish` does, compares its results with the baseline, or with an earlier run of another commit if there is no baseline, and checks the
+/// gates of suites that ran completely. All test programs write to one run, so after_all hooks run once. Exit status: 0 if all tests pass and all gates are
 /// met, 1 if a test fails or a gate is missed, 2 if no case is selected or the tests cannot be built, 4 if all tests pass and a gate
 /// cannot be decided.
 ///

@@ -231,6 +231,7 @@ function versus(past) {
     it.missing > 0 && el('span', { class: 'muted' }, `, ${count(it.missing)} without a result`));
   return el('div', { class: 'versus' },
     el('div', {}, el('span', { class: `verdict ${suites[0].verdict}` }, VERDICTS[suites[0].verdict]), el('span', { class: 'muted' }, ` against ${past.label}`)),
+    past.counted.map((runs) => el('div', { class: 'muted' }, runs)),
     suites.slice(0, COMPARED).map(line),
     suites.length > COMPARED && el('div', { class: 'muted' }, `and ${plural(suites.length - COMPARED, 'suite')} more: cargo evalsuite diff`));
 }

@@ -33,6 +33,7 @@ use self::groups::Groups;
 pub use self::judged::JudgedAnswers;
 pub use self::measured::SliceComparison;
 pub(crate) use self::pairing::has_same_threshold;
+pub(crate) use self::pooled::without_trials;
 pub use self::pooled::{CountedRuns, pooled, retain_cases_of};
 pub use self::suite::SuiteComparison;
 use self::suite::SuitePairs;

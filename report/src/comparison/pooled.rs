@@ -6,7 +6,7 @@ use evalsuite_records::record::{CaseRecord, Status};
 use serde::Serialize;
 
 use super::pairing::{has_same_definition, has_same_threshold};
-use crate::run_data::{CaseData, RunData, identity};
+use crate::run_data::{CaseData, RunData, SuiteData, identity};
 
 /// Digits of a commit that are shown.
 const COMMIT_DIGITS: usize = 10;
@@ -120,6 +120,33 @@ fn one_record(mut all: CaseRecord, records: &[CaseRecord]) -> CaseRecord {
     all
 }
 
+/// A copy of a run without the records of its trials, which no comparison of scores needs.
+pub(crate) fn without_trials(run: &RunData) -> RunData {
+    let case = |case: &CaseData| CaseData {
+        name: case.name.clone(),
+        directory: case.directory.clone(),
+        record: case.record.clone(),
+        trials: Vec::new(),
+        earlier: Vec::new(),
+        of_runs: case.of_runs.clone(),
+    };
+    let suite = |suite: &SuiteData| SuiteData {
+        name: suite.name.clone(),
+        id: suite.id.clone(),
+        cases: suite.cases.iter().map(case).collect(),
+        ..SuiteData::default()
+    };
+    RunData {
+        run_id: run.run_id.clone(),
+        directory: run.directory.clone(),
+        record: run.record.clone(),
+        in_use: run.in_use,
+        suites: run.suites.iter().map(suite).collect(),
+        problems: run.problems.clone(),
+        counted_runs: run.counted_runs.clone(),
+    }
+}
+
 /// Leaves out the cases that another run does not have, or skipped.
 pub fn retain_cases_of(run: RunData, other: &RunData) -> RunData {
     let cases = || other.suites.iter().flat_map(|suite| &suite.cases);
@@ -128,4 +155,97 @@ pub fn retain_cases_of(run: RunData, other: &RunData) -> RunData {
     let mut run = run.with_suite_names(&other.suite_names());
     run.suites.iter_mut().for_each(|suite| suite.cases.retain(|case| ran.contains(&identity(&case.record))));
     run
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_records::record::{GitState, Rule, RunRecord, TrialSummary};
+    use evalsuite_records::run_directory::CaseDirectoryName;
+
+    use super::*;
+
+    /// A run with cases: id, definition, outcome, and whether each trial passed.
+    fn run(id: &str, cases: &[(&str, &str, Status, &[bool])]) -> RunData {
+        let case = |&(case, definition, outcome, trials): &(&str, &str, Status, &[bool])| {
+            let mut record = CaseRecord::new();
+            (record.run_id, record.suite) = (id.to_owned(), "shop".to_owned());
+            (record.case_id, record.case_digest) = (case.to_owned(), definition.to_owned());
+            (record.input_digest, record.grader_digest) = (definition.to_owned(), definition.to_owned());
+            record.outcome = outcome;
+            record.passed = trials.iter().map(|passed| u32::from(*passed)).sum();
+            record.completed = u32::try_from(trials.len()).unwrap();
+            record.planned = record.completed;
+            let trial = |passed: &bool| {
+                let mut trial = TrialSummary::default();
+                trial.outcome = if *passed { Status::Passed } else { Status::Failed };
+                trial.score = Some(f64::from(u8::from(*passed)));
+                trial
+            };
+            record.trials = trials.iter().map(trial).collect();
+            let name = CaseDirectoryName::parse(case);
+            CaseData {
+                name,
+                directory: case.into(),
+                record,
+                trials: Vec::new(),
+                earlier: Vec::new(),
+                of_runs: Vec::new(),
+            }
+        };
+        let mut record = RunRecord::new();
+        record.git = Some(GitState::new("0123456789abcdef", false));
+        let suite =
+            SuiteData { name: "shop".to_owned(), cases: cases.iter().map(case).collect(), ..SuiteData::default() };
+        RunData { run_id: id.to_owned(), record: Some(record), suites: vec![suite], ..RunData::default() }
+    }
+
+    fn case<'a>(run: &'a RunData, id: &str) -> &'a CaseData {
+        run.suites[0].cases.iter().find(|case| case.record.case_id == id).unwrap()
+    }
+
+    const P: Status = Status::Passed;
+    const F: Status = Status::Failed;
+
+    #[test]
+    fn trials_of_a_case_follow_those_of_the_run_before() {
+        let all = pooled(vec![
+            run("a", &[("x", "1", F, &[false, false]), ("y", "1", P, &[true]), ("z", "1", P, &[true])]),
+            run("b", &[("x", "1", P, &[true, false]), ("y", "2", F, &[false])]),
+            run("c", &[("x", "1", P, &[true, true]), ("y", "1", Status::Skipped, &[])]),
+        ]);
+        let x = case(&all, "x");
+        let passed: Vec<bool> = x.record.trials.iter().map(|trial| trial.outcome == P).collect();
+        assert_eq!(passed, [false, false, true, false, true, true]);
+        assert_eq!((x.record.passed, x.record.completed, x.record.outcome), (3, 6, P));
+        assert_eq!(x.record.trials.iter().map(|trial| trial.index).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(x.of_runs.iter().map(|record| record.run_id.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+        // The definition is that of the last run that has a result; a result with another one does not count.
+        let y = case(&all, "y");
+        assert_eq!((y.record.passed, y.record.completed, y.of_runs.len()), (0, 1, 0));
+        assert_eq!(case(&all, "z").record.completed, 1, "the case ran in the first run only");
+        assert_eq!((all.run_id.as_str(), all.counted_runs.join(" ")), ("c", "a b c".to_owned()));
+        let text = CountedRuns::of(&all).unwrap().to_string();
+        assert_eq!(text, "3 runs of commit 0123456789 counted together: a, b, c");
+        assert_eq!(CountedRuns::of(&pooled(vec![run("a", &[])])), None);
+    }
+
+    #[test]
+    fn copies_of_results_count_once() {
+        let mut second = run("b", &[("x", "1", F, &[false])]);
+        second.suites[0].cases[0].record.reused_run = Some("a".to_owned());
+        let all = pooled(vec![run("a", &[("x", "1", F, &[false])]), second.clone()]);
+        assert_eq!(case(&all, "x").record.completed, 1);
+        let all = pooled(vec![run("c", &[("x", "1", F, &[false])]), second]);
+        assert_eq!(case(&all, "x").record.completed, 2, "of a run that is not counted");
+    }
+
+    #[test]
+    fn cases_that_decide_by_another_rule_are_left_out() {
+        let mut first = run("a", &[("x", "1", F, &[false])]);
+        first.suites[0].cases[0].record.rule = Rule::Every;
+        let all = pooled(vec![first, run("b", &[("x", "1", P, &[true])])]);
+        assert_eq!(case(&all, "x").record.completed, 1);
+        let kept = retain_cases_of(run("a", &[("x", "1", P, &[true]), ("y", "1", P, &[true])]), &all);
+        assert_eq!(kept.suites[0].cases.len(), 1);
+    }
 }

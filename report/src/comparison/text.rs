@@ -47,7 +47,7 @@ impl fmt::Display for Comparison {
 
 impl Comparison {
     /// The runs that are counted together, of the run first.
-    pub(super) fn counted_runs(&self) -> impl Iterator<Item = &CountedRuns> {
+    pub(crate) fn counted_runs(&self) -> impl Iterator<Item = &CountedRuns> {
         self.runs.iter().chain(&self.base_runs)
     }
 }

@@ -64,7 +64,7 @@ impl HtmlReport {
             "totals": totals(run),
             // Index into `past` of the run that is compared with first.
             "base": base.and_then(|base| past.iter().position(|past| past.run_id == base.run_id)),
-            "past": past.iter().map(|past| past_run(past, run, &records)).collect::<Vec<_>>(),
+            "past": past.iter().map(|past| past_run(past, &self.compared_with(past), &records)).collect::<Vec<_>>(),
             "names": names.texts,
             // Lists of grader names that cases have, as indices into `names`.
             "graderLists": grader_lists,

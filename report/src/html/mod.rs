@@ -13,8 +13,9 @@ mod transcripts;
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite_records::record::Status;
+use evalsuite_records::record::{RunRecord, Status};
 
+use crate::comparison::{CompareOptions, Comparison, pooled, without_trials};
 use crate::run_data::{CaseData, CaseLookup, Problem, RunData};
 
 use self::chunks::Chunks;
@@ -73,7 +74,7 @@ impl HtmlReport {
     }
 
     /// Sets the run that this one is compared with first; its answers are shown beside those of this run. Default: the newest run of
-    /// the history.
+    /// the history that is not of the same agent, else the newest one.
     pub fn with_base(mut self, base: RunData) -> Self {
         self.base = Some(base.with_suite_names(&self.run.suite_names()));
         self
@@ -137,7 +138,30 @@ impl HtmlReport {
     }
 
     fn base(&self) -> Option<&RunData> {
-        self.base.as_ref().or(self.history.last())
+        let of_other_agent = self.history.iter().rev().find(|past| !is_of_same_agent(past, &self.run));
+        self.base.as_ref().or(of_other_agent).or(self.history.last())
+    }
+
+    /// What `diff` says about this run and an earlier one: each counted together with the other runs of its agent in the history, unless both
+    /// are of one agent.
+    fn compared_with(&self, past: &RunData) -> Comparison {
+        let options = CompareOptions::new();
+        if is_of_same_agent(past, &self.run) {
+            return Comparison::new(past, &self.run, &options);
+        }
+        let counted = |run: &RunData| {
+            let has_called_agent = |run: &RunData| run.record.as_ref().is_some_and(RunRecord::has_called_agent);
+            let is_meant = |other: &&RunData| {
+                other.run_id != run.run_id
+                    && is_of_same_agent(other, run)
+                    && has_called_agent(other)
+                    && has_called_agent(run)
+            };
+            let mut runs: Vec<RunData> = self.history.iter().filter(is_meant).map(without_trials).collect();
+            runs.push(without_trials(run));
+            pooled(runs)
+        };
+        Comparison::new(&counted(past), &counted(&self.run), &options)
     }
 
     /// The history with the base in it, by time.
@@ -151,4 +175,8 @@ impl HtmlReport {
         }
         runs
     }
+}
+
+fn is_of_same_agent(one: &RunData, other: &RunData) -> bool {
+    one.record.as_ref().zip(other.record.as_ref()).is_some_and(|(one, other)| one.is_of_same_agent(other))
 }

@@ -7,7 +7,7 @@ use evalsuite_schema::json::{Value, json};
 use serde::Serialize;
 
 use super::index::{outcome_code, run_info};
-use crate::comparison::{CompareOptions, Comparison, SuiteComparison, has_same_threshold};
+use crate::comparison::{Comparison, SuiteComparison, has_same_threshold};
 use crate::run_data::{CaseLookup, RunData, identity};
 use crate::statistics::mean;
 
@@ -27,8 +27,8 @@ pub(super) struct Totals {
     timed_trials: usize,
 }
 
-/// An earlier run: its totals, and one entry per case of the report's run. `ours` is the report's run, with these cases.
-pub(super) fn past_run(run: &RunData, ours: &RunData, cases: &[&CaseRecord]) -> Value {
+/// An earlier run: its totals, and one entry per case of the report's run. `comparison` is that of both.
+pub(super) fn past_run(run: &RunData, comparison: &Comparison, cases: &[&CaseRecord]) -> Value {
     let lookup = CaseLookup::new(run);
     let theirs = |case: &&CaseRecord| lookup.get(case).map(|theirs| &theirs.record);
     let theirs: Vec<Option<&CaseRecord>> = cases.iter().map(theirs).collect();
@@ -42,7 +42,9 @@ pub(super) fn past_run(run: &RunData, ours: &RunData, cases: &[&CaseRecord]) -> 
         // Its totals by suite and target.
         "totals": totals(run),
         // What `diff` says about the report's run and this one, by suite and target.
-        "compared": Comparison::new(run, ours, &CompareOptions::new()).suites.iter().map(compared).collect::<Vec<_>>(),
+        "compared": comparison.suites.iter().map(compared).collect::<Vec<_>>(),
+        // Which runs are counted together in it.
+        "counted": comparison.counted_runs().map(ToString::to_string).collect::<Vec<_>>(),
         // Outcome by case of the report's run; `-` where the case has not run.
         "outcomes": theirs.iter().map(outcome).collect::<String>(),
         "scores": theirs.iter().map(|theirs| theirs.and_then(|theirs| theirs.score)).collect::<Vec<_>>(),

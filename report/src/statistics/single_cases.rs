@@ -241,6 +241,19 @@ fn binomial_at_most(most: u32, n: u32, rate: f64) -> f64 {
 mod tests {
     use super::*;
 
+    #[test]
+    fn of_runs_that_end_early_the_first_trials_count_unless_all_trials_came_out_one_way() {
+        let pass = |passed, failed| Series { passed, failed, end: End::Pass };
+        let planned = |passed, failed| Series { passed, failed, end: End::Planned };
+        assert_eq!(Series::of_runs(&[pass(1, 2)]), pass(1, 2));
+        assert_eq!(Series::of_runs(&[pass(0, 3), pass(0, 3)]), pass(0, 6));
+        assert_eq!(Series::of_runs(&[pass(1, 2), pass(1, 0), pass(0, 3)]), planned(1, 2));
+        assert_eq!(Series::of_runs(&[planned(2, 1), planned(3, 0)]), planned(5, 1));
+        let failure = |passed, failed| Series { passed, failed, end: End::Failure };
+        assert_eq!(Series::of_runs(&[failure(3, 0), failure(3, 0)]), failure(6, 0));
+        assert_eq!(Series::of_runs(&[failure(2, 1), failure(0, 1)]), planned(1, 1));
+    }
+
     fn planned(base: (u32, u32), run: (u32, u32)) -> CaseTrials {
         let series = |(passed, ended)| Series { passed, failed: ended - passed, end: End::Planned };
         CaseTrials { base: series(base), run: series(run), confirmed: 0, confirmed_better: 0, refuted: false }
