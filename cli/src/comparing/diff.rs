@@ -346,12 +346,12 @@ pub(crate) fn after_run(run: &StoredRun) -> Result<Option<Comparison>> {
     let data = RunData::read_cases(run.path())?;
     let read = |run: &StoredRun| Ok(RunData::read_cases(run.path())?);
     let baselines = baselines::read(&data)?;
-    let base = match baselines.is_empty() {
-        true => usual_base(&data)?,
-        false => None,
-    };
+    let base = if baselines.is_empty() { usual_base(&data)? } else { None };
     if baselines.is_empty() && base.is_none() {
-        return Ok(None);
+        // The comparison does not affect the exit status of `run`.
+        let Some(last) = runs_of_same_agent(&data)?.pop() else { return Ok(None) };
+        say!("note: compared with run `{}` of the same commit, because there is none of another one", last.id());
+        return Ok(Some(Comparison::new(&read(&last)?, &data, &options)));
     }
     let counted = with_reruns(data.clone(), &|run| Ok(retain_cases_of(read(run)?, &data)))?;
     let Some(base) = base else { return Ok(Some(Comparison::with_baselines(&baselines, &counted, &options))) };
