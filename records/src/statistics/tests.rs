@@ -32,7 +32,7 @@ fn spreads_follow_the_vectors() {
     for (scores, mean, stddev) in [
         (&[0.6, 0.8, 1.0][..], 0.8, 0.2),
         (&[0.7, 0.8, 0.8, 0.9, 0.85], 0.81, 0.074_162),
-        (&[1.0, 0.0], 0.5, 0.707_107),
+        (&[1.0, 0.0], 0.5, std::f64::consts::FRAC_1_SQRT_2),
         (&[0.7], 0.7, 0.0),
     ] {
         let summary = Summary::of(scores).unwrap();
