@@ -144,6 +144,7 @@ pub(crate) fn without_trials(run: &RunData) -> RunData {
         suites: run.suites.iter().map(suite).collect(),
         problems: run.problems.clone(),
         counted_runs: run.counted_runs.clone(),
+        decision: run.decision.clone(),
     }
 }
 
